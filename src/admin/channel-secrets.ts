@@ -1,6 +1,6 @@
 // The secrets of a channel as it is stored: encrypted there, never shown again.
 
-import { secretName } from '../config/describe.ts'
+import { secretHeader, secretName } from '../config/describe.ts'
 import type { SecretBox } from '../identity/secret-box.ts'
 
 type Document = Readonly<Record<string, unknown>>
@@ -14,18 +14,22 @@ const hidden = '***'
 
 /** Every secret of a channel's document replaced. */
 function mapSecrets(document: Document, change: (secret: unknown) => unknown): Document {
-  const { key, keys, options } = document
-  const changed = Object.entries(Object(options)).map(([name, value]) => [
-    name,
-    secretName.test(name) ? change(value) : value,
-  ])
+  const { key, keys, options, headers } = document
+  const changed = (names: RegExp, values: unknown) =>
+    Object.fromEntries(
+      Object.entries(Object(values)).map(([name, value]) => [
+        name,
+        names.test(name) ? change(value) : value,
+      ]),
+    )
   return {
     ...document,
     ...(key != null && { key: change(key) }),
     ...(Array.isArray(keys) && {
       keys: keys.map((each: Document) => ({ ...each, key: change(each.key) })),
     }),
-    ...(options != null && { options: Object.fromEntries(changed) }),
+    ...(options != null && { options: changed(secretName, options) }),
+    ...(headers != null && { headers: changed(secretHeader, headers) }),
   }
 }
 
@@ -52,15 +56,17 @@ export function withoutSecrets(document: Document): Document {
 export function keepSecrets(before: Document, changes: Document, after: Document): Document {
   const isSame = (secret: unknown) => secret == null || secret === hidden
   const known = keysOf(before)
-  const options = Object(after.options) as Document
-  const earlier = Object(before.options) as Document
-  const kept = Object.entries(options).map(([name, value]) => [
-    name,
-    value === hidden && secretName.test(name) ? (earlier[name] ?? value) : value,
-  ])
+  const kept = (names: RegExp, values: unknown, earlier: unknown) =>
+    Object.fromEntries(
+      Object.entries(Object(values)).map(([name, value]) => [
+        name,
+        value === hidden && names.test(name) ? (Object(earlier)[name] ?? value) : value,
+      ]),
+    )
   return {
     ...after,
-    ...(after.options != null && { options: Object.fromEntries(kept) }),
+    ...(after.options != null && { options: kept(secretName, after.options, before.options) }),
+    ...(after.headers != null && { headers: kept(secretHeader, after.headers, before.headers) }),
     // One of both: what is said last takes the place of the other.
     ...(changes.key === hidden && { key: before.key }),
     ...(isSame(changes.key) ? {} : { keys: null }),

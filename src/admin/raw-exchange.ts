@@ -1,6 +1,7 @@
 // What was said to a vendor and by it, for an operator who tries a channel: as it was sent, without secrets.
 
 import { Buffer } from 'node:buffer'
+import { secretHeader } from '../config/describe.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import type { Destination } from '../upstream/connect.ts'
 import { join } from '../wire/json/splice.ts'
@@ -27,7 +28,6 @@ export interface RawExchange {
 /** Of each body so many bytes are shown. */
 const mostBytes = 16_384
 const hidden = '***'
-const secretHeader = /authorization|key|token|secret|signature|credential|cookie/i
 /** What a vendor's reply is looked through for: replies are not kept with all their headers. */
 const replyHeaders = [
   'content-type',

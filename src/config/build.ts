@@ -98,6 +98,7 @@ export const emptyChannel: Omit<FileSettings['channels'][number], 'id' | 'vendor
   passTrace: false,
   dialect: null,
   timeouts: {},
+  headers: null,
   options: null,
 }
 export const emptyGroup: FileSettings['groups'][string] = {
@@ -119,7 +120,8 @@ export function channelConfig(
   settings: FileSettings['channels'][number],
   origin: ChannelConfig['origin'],
 ): ChannelConfig {
-  const { passTrace, keys, state, concurrency, costMultiplier, tags, note, ...plain } = settings
+  const { passTrace, keys, state, concurrency, costMultiplier, tags, note, headers, ...plain } =
+    settings
   return {
     ...plain,
     disabled: plain.disabled || state !== 'enabled',
@@ -133,6 +135,7 @@ export function channelConfig(
     ...(costMultiplier !== '1' && { costMultiplier }),
     ...(tags.length > 0 && { tags }),
     ...(note !== null && { note }),
+    ...(headers !== null && { headers: recordOf(Object.entries(headers)) }),
   }
 }
 

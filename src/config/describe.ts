@@ -6,6 +6,9 @@ const mask = '***'
 /** Of a vendor's own settings. */
 export const secretName = /key|secret|token|password|credential/i
 
+/** Of headers that a channel sends. */
+export const secretHeader = /auth|key|secret|token|signature|password|credential|cookie/i
+
 /** The effective configuration as plain data, secrets and passwords in addresses masked. */
 export function describeConfig(config: Config): Record<string, unknown> {
   const { server, leftOut, ...others } = config
@@ -63,16 +66,22 @@ function changes(
 }
 
 function describeChannel(channel: ChannelConfig): Record<string, unknown> {
-  const options = Object.entries(channel.options)
   return {
     ...channel,
     baseUrl: maskedAddress(channel.baseUrl),
     key: masked(channel.key),
     ...(channel.keys && { keys: channel.keys.map((each) => ({ ...each, key: mask })) }),
-    options: Object.fromEntries(
-      options.map(([name, value]) => [name, secretName.test(name) ? mask : value]),
-    ),
+    ...(channel.headers && { headers: maskedBy(secretHeader, channel.headers) }),
+    options: maskedBy(secretName, channel.options),
   }
+}
+
+function maskedBy(names: RegExp, values: Readonly<Record<string, string>>): object {
+  const shown = Object.entries(values).map(([name, value]) => [
+    name,
+    names.test(name) ? mask : value,
+  ])
+  return Object.fromEntries(shown)
 }
 
 function describeBucket(bucket: BucketSettings | null): Record<string, unknown> | null {

@@ -225,6 +225,17 @@ const channelModels = z.union(
   { error: 'expected a list of model names, or a map of public name to the name the vendor uses' },
 )
 
+/** What the connection says by itself. */
+const ownHeaders =
+  /^(host|connection|upgrade|expect|te|trailer|transfer-encoding|keep-alive|content-.*|accept|accept-encoding|user-agent|proxy-.*|sec-websocket-.*)$/
+const headerName = z
+  .string()
+  .regex(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, 'expected the name of a header in lower case')
+  .refine((name) => !ownHeaders.test(name), 'is a header that the gateway sets by itself')
+const headerValue = z
+  .string('expected text')
+  .regex(/^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/, 'expected printable ASCII characters')
+
 const channelKey = section({
   name: identifier.meta({ description: 'Name of the key, unique in its channel.' }),
   key: secretText().meta({ description: "The vendor's key.", fromFile: true }),
@@ -297,6 +308,10 @@ export const channel = section({
     'The only format spoken to it, such as openai-chat; left out: whatever the vendor speaks.',
   ),
   timeouts: ownTimeouts,
+  headers: key(
+    pairs(headerName, headerValue),
+    'Headers that every call to it has, in place of those of the same name that the vendor usually gets.',
+  ),
   options: key(
     pairs(
       z.string().regex(/^[A-Za-z][\w-]*$/, 'expected a name of letters, digits, _ and -'),

@@ -49,6 +49,8 @@ interface ChannelExtras {
   readonly costMultiplier: string
   readonly tags: readonly string[]
   readonly note: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
 }
 
 export interface ChannelConfig

@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { lanesOf } from '../config/channel-keys.ts'
+import { secretHeader } from '../config/describe.ts'
 import type { ChannelConfig, TimeoutSettings } from '../config/types.ts'
 import type { Destination } from '../upstream/connect.ts'
 import type { VendorCall } from '../vendors/media.ts'
@@ -55,9 +56,10 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
   }
   const checked = (headers: readonly (readonly [name: string, value: string])[]) =>
     headers.map(([name, value]) => [name, checkedHeader(config.id, value)] as const)
-  const headers = checked(vendor.signature.headers(settings))
-  const signature = headerLines(headers)
   const authority = vendor.signature.authorize?.(settings) ?? null
+  const usual = vendor.signature.headers(settings)
+  const headers = checked(headersOf(config, usual, authority !== null))
+  const signature = headerLines(headers)
   const known = new Map<string, Destination>()
   return {
     ...(authority !== null && { tokens: new Tokens(authority) }),
@@ -110,6 +112,17 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
   }
 }
 
+/** Those of the vendor, and in their place those the channel says. */
+function headersOf(
+  { headers = {} }: ChannelConfig,
+  usual: readonly (readonly [name: string, value: string])[],
+  wantsToken: boolean,
+): readonly (readonly [name: string, value: string])[] {
+  // A token is sent as the authorization: there must not be two.
+  const said = Object.entries(headers).filter(([name]) => !wantsToken || name !== 'authorization')
+  return [...usual.filter(([name]) => headers[name] === undefined), ...said]
+}
+
 function headerLines(headers: readonly (readonly [name: string, value: string])[]): string {
   return headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
 }
@@ -117,10 +130,14 @@ function headerLines(headers: readonly (readonly [name: string, value: string])[
 /** Parts of a key, and options, shorter than this are no secrets. */
 const leastSecretLength = 16
 
-/** The key, the parts of one that is made of several, and what of the options is as secret. */
-function secretsOf({ key, options }: ChannelConfig): readonly string[] {
+/** The key, the parts of one that is made of several, and what of the options and headers is as secret. */
+function secretsOf({ key, options, headers = {} }: ChannelConfig): readonly string[] {
   const { secretAccessKey = '', sessionToken = '' } = options
-  const parts = [...(key ?? '').split(':').slice(1), secretAccessKey, sessionToken]
+  const sent = Object.entries(headers).flatMap(([name, value]) =>
+    // As a whole, and without its scheme: `Bearer ...`.
+    secretHeader.test(name) ? [value, ...value.split(' ').slice(1)] : [],
+  )
+  const parts = [...(key ?? '').split(':').slice(1), secretAccessKey, sessionToken, ...sent]
   const long = parts.filter((part) => part.length >= leastSecretLength)
   return key === null ? long : [key, ...long]
 }

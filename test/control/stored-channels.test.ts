@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { keyRow } from '../contract/store.ts'
 import { type ControlStage, controlStage, origin, person } from '../support/control.ts'
-import { json, startUpstream, type Upstream } from '../support/upstream.ts'
+import { chatReply, json, startUpstream, type Upstream } from '../support/upstream.ts'
 
 const root = person('root', 'admin')
 const eye = person('eye', 'auditor')
@@ -252,6 +252,43 @@ test('a channel that is not stored is tried, and the exchange is shown without i
     expect((await ask('GET', '/api/channels/draft')).status).toBe(404)
     const list = await post('/api/channels/vendor-models', { channel: draft })
     expect(list.status).toBe(409)
+  } finally {
+    await upstream.close()
+  }
+})
+
+test('headers of a channel are sent in place of the usual ones, and secret ones never shown', async () => {
+  const upstream: Upstream = await startUpstream()
+  try {
+    upstream.on('*', [json(200, chatReply('ok'))])
+    const hidden = 'Basic hidden-0123456789-wxyz'
+    const headers = { authorization: hidden, 'x-team': 'ops' }
+    const draft = { id: 'headed', vendor: 'openai', baseUrl: upstream.url, key: secret, headers }
+    const model = 'gpt-4o-mini'
+    const tried = await post('/api/channels/test', { channel: draft, model })
+    expect(tried.json).toMatchObject({
+      ok: true,
+      exchange: { request: { headers: { authorization: '***', 'x-team': 'ops' } } },
+    })
+    const made = await post('/api/channels', draft)
+    expect(made.json.document.headers).toEqual({ authorization: '***', 'x-team': 'ops' })
+    const changes = { headers: { authorization: '***', 'x-team': 'dev' } }
+    const changed = await ask('PATCH', '/api/channels/headed', changes)
+    expect(changed.json.document.headers).toEqual(changes.headers)
+    await post('/api/channels/test', { channel: { id: 'headed', vendor: 'openai' }, model })
+    const sent = upstream.requests.map((each) =>
+      ['authorization', 'x-team'].map((name) => each.headers.get(name)),
+    )
+    expect(sent).toEqual([
+      [hidden, 'ops'],
+      [hidden, 'dev'],
+    ])
+    for (const wrong of [{ host: 'x' }, { 'X-Team': 'x' }, { 'x-team': 'two\nlines' }]) {
+      const refused = await ask('PATCH', '/api/channels/headed', { headers: wrong })
+      expect([refused.status, refused.json.field]).toEqual([400, expect.stringMatching(/^headers/)])
+    }
+    const shown = [tried, made, changed, await ask('GET', '/api/channels/headed/versions')]
+    expect(JSON.stringify(shown.map((each) => each.json))).not.toContain('hidden-0123456789')
   } finally {
     await upstream.close()
   }

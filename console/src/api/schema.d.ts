@@ -3375,6 +3375,10 @@ export interface components {
                 /** @description The request as a whole, all attempts included. */
                 readonly totalMs?: number | null;
             } | null;
+            /** @description Headers that every call to it has, in place of those of the same name that the vendor usually gets. */
+            readonly headers?: {
+                readonly [key: string]: string;
+            } | null;
             /** @description The vendor's own settings as text, such as apiVersion for azure-openai. */
             readonly options?: {
                 readonly [key: string]: string;
@@ -3453,6 +3457,10 @@ export interface components {
                 readonly semanticIdleMs?: number | null;
                 /** @description The request as a whole, all attempts included. */
                 readonly totalMs?: number | null;
+            } | null;
+            /** @description Headers that every call to it has, in place of those of the same name that the vendor usually gets. */
+            readonly headers?: {
+                readonly [key: string]: string;
             } | null;
             /** @description The vendor's own settings as text, such as apiVersion for azure-openai. */
             readonly options?: {

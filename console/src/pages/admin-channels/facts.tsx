@@ -197,7 +197,7 @@ function Keys({ channel: { keys } }: { readonly channel: Channel }) {
 
 function Said({ channel }: { readonly channel: Channel }) {
   const { vendor, baseUrl, dialect, groups, priority, weight, tags, document } = channel
-  const { costMultiplier, note, concurrency, timeouts, options } = document
+  const { costMultiplier, note, concurrency, timeouts, headers, options } = document
   return (
     <FactList>
       <Fact label={<Trans>Vendor</Trans>}>{vendor}</Fact>
@@ -225,6 +225,7 @@ function Said({ channel }: { readonly channel: Channel }) {
       <Fact label={<Trans>Cost multiplier</Trans>}>{String(costMultiplier)}</Fact>
       <Fact label={<Trans>Tags</Trans>}>{tags.length === 0 ? <None /> : tags.join(', ')}</Fact>
       <Settings label={<Trans>Timers</Trans>} settings={timeouts} />
+      <Settings label={<Trans>Headers</Trans>} settings={headers} />
       <Settings label={<Trans>Options</Trans>} settings={options} />
       {typeof note === 'string' && <Fact label={<Trans>Note</Trans>}>{note}</Fact>}
       {channel.changedAt !== null && (

@@ -32,8 +32,8 @@ export function ChannelFields({ form, channel }: FieldsProps) {
       <ModelFields form={form} />
       <RoutingFields form={form} />
       <More
-        title={<Trans>Cost, format, options and notes</Trans>}
-        open={isSet('costMultiplier', 'dialect', 'options', 'note', 'passTrace')}
+        title={<Trans>Cost, format, headers, options and notes</Trans>}
+        open={isSet('costMultiplier', 'dialect', 'headers', 'options', 'note', 'passTrace')}
       >
         <OtherFields form={form} vendor={vendor} />
       </More>
@@ -269,6 +269,23 @@ function OtherFields({ form: { register, formState }, vendor }: OtherProps) {
       </Field>
       <div className="md:col-span-2">
         <Field
+          label={t`Headers (JSON)`}
+          hint={t`Sent with every call, in place of the usual ones of the same name. *** stands for a secret that is stored.`}
+          error={errors.headers?.message}
+        >
+          <TextArea
+            rows={4}
+            spellCheck={false}
+            className="font-mono"
+            {...register('headers', {
+              validate: (text) =>
+                isTexts(text) || t`A JSON object of texts, such as {"x-team": "ops"}.`,
+            })}
+          />
+        </Field>
+      </div>
+      <div className="md:col-span-2">
+        <Field
           label={t`Options (JSON)`}
           hint={t`The vendor’s own settings as texts, such as apiVersion of Azure. *** stands for a secret that is stored.`}
           error={errors.options?.message}
@@ -279,7 +296,7 @@ function OtherFields({ form: { register, formState }, vendor }: OtherProps) {
             className="font-mono"
             {...register('options', {
               validate: (text) =>
-                isOptions(text) || t`A JSON object of texts, such as {"apiVersion": "2024-10-21"}.`,
+                isTexts(text) || t`A JSON object of texts, such as {"apiVersion": "2024-10-21"}.`,
             })}
           />
         </Field>
@@ -301,7 +318,7 @@ function OtherFields({ form: { register, formState }, vendor }: OtherProps) {
 }
 
 /** Whether it is nothing, or a JSON object of texts. */
-function isOptions(text: string): boolean {
+function isTexts(text: string): boolean {
   if (text.trim() === '') return true
   try {
     const value: unknown = JSON.parse(text)

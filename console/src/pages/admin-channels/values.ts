@@ -43,6 +43,8 @@ export interface ChannelValues {
   readonly passTrace: boolean
   readonly timeouts: Readonly<Record<(typeof timers)[number], string>>
   /** JSON. */
+  readonly headers: string
+  /** JSON. */
   readonly options: string
 }
 
@@ -64,6 +66,7 @@ export const newValues: ChannelValues = {
   dialect: '',
   passTrace: false,
   timeouts: timersOf({}),
+  headers: '',
   options: '',
 }
 
@@ -96,6 +99,7 @@ export function valuesOf(channel: Channel): ChannelValues {
     dialect: channel.dialect ?? '',
     passTrace: document['passTrace'] === true,
     timeouts: timersOf(Object(document['timeouts'])),
+    headers: jsonOf(document['headers']),
     options: jsonOf(document['options']),
   }
 }
@@ -110,7 +114,7 @@ function jsonOf(value: unknown): string {
 
 /** The whole of it; what is null has its default. Throws SyntaxError where the JSON of a field is none. */
 export function bodyOf(values: ChannelValues): Input {
-  const { baseUrl, keys, models, groups, timeouts, options } = values
+  const { baseUrl, keys, models, groups, timeouts, headers, options } = values
   const timed = timers.flatMap((name) => {
     const ms = numberOf(timeouts[name])
     return ms === null ? [] : [[name, ms] as const]
@@ -144,6 +148,7 @@ export function bodyOf(values: ChannelValues): Input {
     dialect: values.dialect || null,
     passTrace: values.passTrace,
     timeouts: Object.fromEntries(timed),
+    headers: headers.trim() === '' ? null : JSON.parse(headers),
     options: options.trim() === '' ? null : JSON.parse(options),
   }
 }
