@@ -1,7 +1,8 @@
 // Each change of a model's prices, the newest first: when, and from what to what.
 
 import { Trans, useLingui } from '@lingui/react/macro'
-import { sizeOf, useLineName, useUnitText } from '../../ui/model-prices.tsx'
+import { useLineName, useUnitText } from '../../ui/model-prices.tsx'
+import { sizeOf } from '../../ui/price-size.ts'
 import { Badge, Count, Money, None, Time } from '../../ui/values.tsx'
 import type { PriceChange } from './price-steps.ts'
 

@@ -2,7 +2,7 @@
 
 import type { Shape } from '../../api/client.ts'
 import type { Bucket } from '../../charts/series.ts'
-import { sizeOf } from '../../ui/model-prices.tsx'
+import { sizeOf } from '../../ui/price-size.ts'
 
 export type PriceChange = Shape<'PriceChange'>
 
