@@ -30,3 +30,8 @@ function activate(language: Language): void {
   i18n.activate(language)
   document.documentElement.lang = language
 }
+
+// Another tab of the same browser chose it: preferences.ts has read it by now.
+addEventListener('storage', () => {
+  if (languageOf(preferences()) !== i18n.locale) void showLanguage()
+})

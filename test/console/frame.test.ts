@@ -70,11 +70,18 @@ if (hasBrowser) {
 }
 
 async function choosesLanguage() {
+  const other = await stage.open('/usage')
   const page = await stage.open('/')
   await page.getByRole('button', { name: /^Account menu/ }).click()
   await page.getByRole('menuitem', { name: '中文' }).click()
   await page.getByRole('link', { name: '用量' }).waitFor()
   expect(await page.evaluate(() => document.documentElement.lang)).toBe('zh-CN')
+  // So does a page that was open before, whose texts are loaded anew.
+  await other.getByRole('heading', { level: 1, name: '用量' }).waitFor()
+  await other.getByRole('link', { name: '请求', exact: true }).first().click()
+  await other.getByRole('heading', { level: 1, name: '请求' }).waitFor()
+  expect(await other.getByRole('link', { name: '账单' }).count()).toBe(1)
+  await other.close()
   await page.getByRole('button', { name: /的账户菜单$/ }).click()
   await page.getByRole('menuitem', { name: '主题：跟随系统' }).click()
   expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('light')
