@@ -6,13 +6,14 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { read } from '../../api/client.ts'
 import { useMe } from '../../api/queries.ts'
+import { useAccount } from '../../app/account-scope.tsx'
 import type { Catalog } from '../../i18n.ts'
 import { Field, Select } from '../../ui/field.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty, Failure, Skeleton } from '../../ui/state.tsx'
 import { ChatView } from './chat-view.tsx'
 import { readKept } from './kept.ts'
-import { KeptNote } from './kept-note.tsx'
+import { KeptNote, Note } from './kept-note.tsx'
 import { MediaView } from './media-view.tsx'
 import type { Model } from './picker.tsx'
 import { usePlayground } from './use-playground.ts'
@@ -65,13 +66,23 @@ function Playing({ account, models }: PlayingProps) {
   const chosen = model ?? (first === undefined ? [] : [first.id])
   const playground = usePlayground({ account, models: chosen, group })
   const outcome = useKept(playground.load)
+  const viewed = useAccount()
   const kind = models.find(({ id }) => id === chosen[0])?.kind ?? 'chat'
   const shared = {
     models: models.filter((each) => each.kind === kind),
     all: models,
     chosen,
     group,
-    note: outcome !== null && <KeptNote outcome={outcome} />,
+    note: (
+      <>
+        {viewed !== undefined && viewed !== account && (
+          <Note>
+            <Trans>You ask and pay with your own account here, not with {viewed}.</Trans>
+          </Note>
+        )}
+        {outcome !== null && <KeptNote outcome={outcome} />}
+      </>
+    ),
     groupChoice: <GroupChoice />,
     onModels: (next: readonly string[]) => {
       // Models of one kind stand beside each other.

@@ -42,7 +42,7 @@ const reasons: Readonly<Record<NotKept, ReactNode>> = {
   'no-chat': <Trans>This request was no chat: there is nothing to go on from.</Trans>,
 }
 
-function Note({ children }: { readonly children: ReactNode }) {
+export function Note({ children }: { readonly children: ReactNode }) {
   return (
     <p role="status" className="rounded-card border border-warning/50 bg-warning-tint p-3">
       {children}
