@@ -1,6 +1,6 @@
 // One request to Alipay's gateway: its parameters, its trade, and what is wrong with it in Alipay's words.
 import type { Incoming, Simulation } from './simulation.ts'
-import { type Payment, sumMinor } from './state.ts'
+import type { Payment, Transaction } from './state.ts'
 
 export interface AlipayCall {
   readonly simulation: Simulation
@@ -53,23 +53,24 @@ export function amountOf(content: Fields, name: string): number {
   throw businessFault('ACQ.INVALID_PARAMETER', `参数无效：${name}`)
 }
 
+interface Trade {
+  readonly payment: Payment
+  /** The trade's own number, which it has before it is paid. */
+  readonly number: string
+  /** Undefined where it is not paid. */
+  readonly transaction: Transaction | undefined
+}
+
 /** By `trade_no`, else by `out_trade_no`. A trade exists from when a payer has opened its page. */
-export function tradeOf({ simulation, content }: AlipayCall): Payment {
+export function tradeOf({ simulation, content }: AlipayCall): Trade {
   const { trade_no: number, out_trade_no: orderId } = content
   const payment = simulation.state.payments.find((one) => {
     if (one.provider !== 'alipay' || !one.opened) return false
-    return number === undefined ? one.orderId === orderId : numberOf(one) === number
+    if (number === undefined) return one.orderId === orderId
+    return one.id === number || one.transactions.some(({ id }) => id === number)
   })
   if (payment === undefined) throw businessFault('ACQ.TRADE_NOT_EXIST', '交易不存在')
-  return payment
-}
-
-/** The trade's number is its first transaction's, and kept for it before there is one. */
-export function numberOf({ transactions, id }: Payment): string {
-  return transactions[0]?.id ?? id
-}
-
-/** What was paid; before that what is to be. */
-export function totalMinor({ transactions, amountMinor }: Payment): number {
-  return transactions.length > 0 ? sumMinor(transactions) : amountMinor
+  const { id, transactions } = payment
+  const transaction = transactions.find((one) => one.id === (number ?? id))
+  return { payment, number: transaction?.id ?? id, transaction }
 }

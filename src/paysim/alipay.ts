@@ -8,9 +8,7 @@ import {
   businessFault,
   type Fields,
   faultTexts,
-  numberOf,
   textOf,
-  totalMinor,
   tradeOf,
 } from './alipay-call.ts'
 import { queryRefund, refund } from './alipay-refunds.ts'
@@ -257,11 +255,10 @@ const tradeStatuses = {
 } as const
 
 function query(call: AlipayCall): Fields {
-  const payment = tradeOf(call)
-  const [transaction] = payment.transactions
-  const total = decimalOf(totalMinor(payment))
+  const { payment, number, transaction } = tradeOf(call)
+  const total = decimalOf(transaction?.amountMinor ?? payment.amountMinor)
   return {
-    trade_no: numberOf(payment),
+    trade_no: number,
     out_trade_no: payment.orderId,
     trade_status: tradeStatuses[statusOf(payment, call.simulation.clock.now())],
     total_amount: total,
@@ -277,14 +274,14 @@ function query(call: AlipayCall): Fields {
 }
 
 function close(call: AlipayCall): Fields {
-  const payment = tradeOf(call)
+  const { payment, number } = tradeOf(call)
   const now = call.simulation.clock.now()
   if (statusOf(payment, now) !== 'open') {
     throw businessFault('ACQ.REASON_TRADE_STATUS_INVALID', '交易状态不合法')
   }
   payment.closedAt = now
   call.simulation.save()
-  return { trade_no: numberOf(payment), out_trade_no: payment.orderId }
+  return { trade_no: number, out_trade_no: payment.orderId }
 }
 
 interface NotificationInput {
@@ -332,7 +329,9 @@ function notificationFields(
       ...payment.attached,
       ...(refunded && {
         out_biz_no: refunded.number,
-        refund_fee: decimalOf(sumMinor(payment.refunds)),
+        refund_fee: decimalOf(
+          sumMinor(payment.refunds.filter((one) => one.transactionId === about)),
+        ),
         gmt_refund: `${chinaTime(refunded.at)}.000`,
       }),
     }),
@@ -352,8 +351,8 @@ function returnAddress(simulation: Simulation, payment: Payment): string | undef
       auth_app_id: appId,
       seller_id: sellerId,
       out_trade_no: payment.orderId,
-      trade_no: numberOf(payment),
-      total_amount: decimalOf(totalMinor(payment)),
+      trade_no: payment.id,
+      total_amount: decimalOf(payment.transactions[0]?.amountMinor ?? payment.amountMinor),
       timestamp: chinaTime(simulation.clock.now()),
     }),
   )

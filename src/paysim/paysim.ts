@@ -74,7 +74,7 @@ interface PaysimControl {
   /** WeChat Pay gets a new platform certificate, which signs; the one before stays listed. */
   rotate(): Promise<void>
   payments(): readonly Payment[]
-  /** What its interface was asked, oldest first, the last 10,000. */
+  /** What its interface was asked, oldest first, the last 1,000. */
   received(): readonly Received[]
   /** Each attempt to notify, oldest first, the last 10,000. */
   deliveries(): readonly Delivery[]
@@ -89,8 +89,8 @@ interface Received {
   readonly status: number
 }
 
-const mostReceived = 10_000
-const largestBody = 256 * 1024
+const mostReceived = 1000
+const largestBody = 64 * 1024
 const certificateMs = 5 * 365 * 24 * 3_600_000
 
 /** Throws where the directory's file cannot be read. */
@@ -194,8 +194,9 @@ async function readRequest(
   const { pathname, search, searchParams } = new URL(request.url)
   const base = new URL(baseUrl).pathname.replace(/\/$/, '')
   if (!pathname.startsWith(`${base}/`)) return notFound()
+  if (Number(request.headers.get('content-length') ?? 0) > largestBody) return tooLarge()
   const body = await request.text()
-  if (body.length > largestBody) return new Response('too large', { status: 413 })
+  if (body.length > largestBody) return tooLarge()
   return {
     method: request.method,
     path: pathname.slice(base.length),
@@ -232,6 +233,10 @@ async function pay(
   transactions.push(transaction)
   save()
   await notify(payment, 'paid', transaction.id)
+}
+
+function tooLarge(): Response {
+  return new Response('Content Too Large', { status: 413 })
 }
 
 function notFound(): Response {

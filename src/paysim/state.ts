@@ -124,14 +124,14 @@ export type PaymentStatus = 'open' | 'paid' | 'refunded' | 'closed'
 /** An expired order is a closed one. Refunded is only what is refunded in full. */
 export function statusOf(payment: Payment, now: number): PaymentStatus {
   if (payment.transactions.length > 0) {
-    return refundableMinor(payment) === 0 ? 'refunded' : 'paid'
+    return sumMinor(payment.refunds) === sumMinor(payment.transactions) ? 'refunded' : 'paid'
   }
   return payment.closedAt !== undefined || payment.expiresAt <= now ? 'closed' : 'open'
 }
 
-/** What was paid and not refunded. */
-export function refundableMinor(payment: Payment): number {
-  return sumMinor(payment.transactions) - sumMinor(payment.refunds)
+/** What of a transaction is not refunded. */
+export function refundableMinor({ refunds }: Payment, { id, amountMinor }: Transaction): number {
+  return amountMinor - sumMinor(refunds.filter(({ transactionId }) => transactionId === id))
 }
 
 export function sumMinor(items: readonly { readonly amountMinor: number }[]): number {

@@ -244,11 +244,12 @@ function sessionView(
 function createRefund({ simulation, form }: StripeCall): Fields {
   const intent = form.get('payment_intent') ?? form.get('charge')?.replace(/^ch_/, 'pi_')
   if (intent === undefined) throw wrong('payment_intent', 'Missing required param: payment_intent')
-  const payment = stripePayments(simulation).find(({ transactions }) => {
-    return transactions.some(({ id }) => id === intent)
-  })
-  if (payment === undefined) throw missing(`No such payment_intent: ${intent}`, 'payment_intent')
-  const rest = refundableMinor(payment)
+  const isAsked = ({ id }: { readonly id: string }) => id === intent
+  const payment = stripePayments(simulation).find((one) => one.transactions.some(isAsked))
+  const transaction = payment?.transactions.find(isAsked)
+  if (payment === undefined || transaction === undefined)
+    throw missing(`No such payment_intent: ${intent}`, 'payment_intent')
+  const rest = refundableMinor(payment, transaction)
   if (rest === 0) {
     throw new StripeFault('The charge has already been refunded.', {
       code: 'charge_already_refunded',
@@ -338,9 +339,10 @@ function eventOf(simulation: Simulation, { payment, kind, subjectId, flaws }: Ev
 
 /** As it stood after this refund. */
 function chargeView(payment: Payment, refund: Refund): Fields {
+  const { transactionId } = refund
   const before = payment.refunds.slice(0, payment.refunds.indexOf(refund) + 1)
-  const amount = sumMinor(payment.transactions)
-  const refunded = sumMinor(before)
+  const amount = payment.transactions.find(({ id }) => id === transactionId)?.amountMinor
+  const refunded = sumMinor(before.filter((one) => one.transactionId === transactionId))
   return {
     id: refund.transactionId.replace(/^pi_/, 'ch_'),
     object: 'charge',

@@ -1,7 +1,7 @@
 // WeChat Pay's refunds: done once by the merchant's number, asked for by it, and told in a notification.
 import { digits } from './keys.ts'
 import { payerId } from './simulation.ts'
-import { type Payment, type Refund, refundableMinor, sumMinor } from './state.ts'
+import { type Payment, type Refund, refundableMinor } from './state.ts'
 import {
   integerOf,
   recordOf,
@@ -17,8 +17,8 @@ export function createRefund({ simulation, body }: WechatpayCall): WechatpayRepl
   const amount = recordOf(body['amount'], 'amount')
   const number = textOf(body, 'out_refund_no', 64)
   const amountMinor = integerOf(amount, 'refund', 'amount.refund')
-  const { payment, transactionId } = paidOrder(simulation.state.payments, body)
-  if (integerOf(amount, 'total', 'amount.total') !== sumMinor(payment.transactions)) {
+  const { payment, transaction } = paidOrder(simulation.state.payments, body)
+  if (integerOf(amount, 'total', 'amount.total') !== transaction.amountMinor) {
     throw new WechatpayFault(
       400,
       'INVALID_REQUEST',
@@ -36,13 +36,13 @@ export function createRefund({ simulation, body }: WechatpayCall): WechatpayRepl
       '订单金额或退款金额与之前请求不一致，请核实后再试',
     )
   }
-  if (amountMinor > refundableMinor(payment)) {
+  if (amountMinor > refundableMinor(payment, transaction)) {
     throw new WechatpayFault(403, 'NOT_ENOUGH', '申请退款金额大于可退金额')
   }
   const refund: Refund = {
     id: `503${digits(25)}`,
     number,
-    transactionId,
+    transactionId: transaction.id,
     amountMinor,
     reason: body['reason'] === undefined ? '' : textOf(body, 'reason', 80),
     at: clock.now(),
@@ -62,15 +62,15 @@ export function queryRefund({ simulation, caught: [number = ''] }: WechatpayCall
 }
 
 export function refundView(payment: Payment, refund: Refund) {
-  const total = sumMinor(payment.transactions)
-  const payer = payment.transactions.find(({ id }) => id === refund.transactionId)?.payer ?? ''
+  const transaction = payment.transactions.find(({ id }) => id === refund.transactionId)
+  const total = transaction?.amountMinor ?? 0
   return {
     refund_id: refund.id,
     out_refund_no: refund.number,
     transaction_id: refund.transactionId,
     out_trade_no: payment.orderId,
     channel: 'ORIGINAL',
-    user_received_account: payerId('wechatpay', payer),
+    user_received_account: payerId('wechatpay', transaction?.payer ?? ''),
     success_time: timeText(refund.at),
     create_time: timeText(refund.at),
     status: 'SUCCESS',
@@ -108,7 +108,7 @@ function paidOrder(payments: readonly Payment[], body: WechatpayCall['body']) {
     const transaction = byTransaction
       ? payment.transactions.find(({ id }) => id === number)
       : payment.transactions[0]
-    if (transaction !== undefined) return { payment, transactionId: transaction.id }
+    if (transaction !== undefined) return { payment, transaction }
   }
   throw new WechatpayFault(404, 'RESOURCE_NOT_EXISTS', '订单不存在')
 }

@@ -273,7 +273,8 @@ function transactionView(
   const transaction = payment.transactions.find(({ id }) => id === transactionId)
   const total = (transaction?.amountMinor ?? payment.amountMinor) + (flaws.wrongAmount ? 1 : 0)
   const currency = flaws.wrongCurrency ? 'USD' : payment.currency
-  const shown = payment.refunds.length > 0 ? 'refunded' : status
+  const refunded = payment.refunds.some((one) => one.transactionId === transactionId)
+  const shown = refunded ? 'refunded' : status
   return {
     appid: flaws.wrongApp ? 'wx0000000000000000' : keys.appid,
     mchid: flaws.wrongSeller ? '1900000000' : keys.mchid,

@@ -159,6 +159,23 @@ describe('notifications', () => {
     }
   })
 
+  test('of a second transaction are told, and it is queried and refunded by its number', async () => {
+    await call('alipay.trade.precreate', order('double_1'))
+    await scene.paysim.control.pay('double_1')
+    await scene.paysim.control.pay('double_1', { payer: 'Alex Smith', amountMinor: 50 })
+    const { trade_no = '' } = fieldsOf(last(scene.notified))
+    const found = await call('alipay.trade.query', { trade_no })
+    expect(found).toMatchObject({ tradeNo: trade_no, totalAmount: '0.50' })
+    const refund = { trade_no, out_request_no: 'd1', refund_amount: '0.51' }
+    expect(await call('alipay.trade.refund', refund)).toMatchObject({
+      subCode: 'ACQ.REFUND_AMT_NOT_EQUAL_TOTAL',
+    })
+    const whole = await call('alipay.trade.refund', { ...refund, refund_amount: '0.50' })
+    expect(whole).toMatchObject({ tradeNo: trade_no, refundFee: '0.50', fundChange: 'Y' })
+    const first = await call('alipay.trade.query', { out_trade_no: 'double_1' })
+    expect(first).toMatchObject({ tradeStatus: 'TRADE_SUCCESS', totalAmount: '1.00' })
+  })
+
   test('that are signed with SHA-1 or another key are what they say', async () => {
     await call('alipay.trade.precreate', order('sha1_1'))
     scene.paysim.control.misbehave({ signType: 'RSA' })

@@ -207,6 +207,16 @@ test('an order is paid twice where a test wants it, with two numbers', async () 
   const transactions = payment?.transactions ?? []
   expect(transactions.map(({ amountMinor }) => amountMinor)).toEqual([500, 200])
   expect(new Set(transactions.map(({ id }) => id)).size).toBe(2)
+  const { secretKey } = scene.paysim.merchant.stripe
+  const refund = (amount: string) =>
+    fetch(`${scene.baseUrl}/v1/refunds`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secretKey}` },
+      body: new URLSearchParams({ payment_intent: last(transactions).id, amount }),
+    })
+  expect((await refund('201')).status).toBe(400)
+  expect((await refund('200')).status).toBe(200)
+  expect((await refund('1')).status).toBe(400)
   await expect(scene.paysim.control.pay('nobody-1')).rejects.toThrow('no order nobody-1')
 })
 
