@@ -3,6 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
+import { viewedAccount } from '../../api/viewing.ts'
 import { useAccount } from '../../app/account-scope.tsx'
 import { rangeOf } from '../../app/range.ts'
 import type { Catalog } from '../../i18n.ts'
@@ -17,6 +18,7 @@ import { Histogram } from './histogram.tsx'
 import { RequestList } from './list.tsx'
 import { useRequests, useTail } from './queries.ts'
 import { Running } from './running.tsx'
+import { SavedViews } from './saved-views.tsx'
 import type { RequestsSearch } from './search.ts'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
@@ -59,6 +61,8 @@ export default function RequestsPage() {
       }
       actions={
         <>
+          {/* They are of who is signed in, not of who is looked at. */}
+          {viewedAccount() === null && <SavedViews search={search} onChange={change} />}
           <ExportButton search={search} range={range} account={account} />
           <Button
             variant={isLive ? 'primary' : 'secondary'}

@@ -1,7 +1,7 @@
 // What the address of this page holds: the API's own filters, the range, the open request.
 
 import { rangeFields } from '../../app/range.ts'
-import { flag, oneOf, searchOf, text, wholeNumber } from '../../app/search.ts'
+import { flag, oneOf, searchOf, stringifySearch, text, wholeNumber } from '../../app/search.ts'
 
 export const statusClasses = ['2xx', '4xx', '5xx'] as const
 
@@ -61,3 +61,17 @@ export const withoutFilters = {
   ...Object.fromEntries(filterNames.map((name) => [name, undefined])),
   minLatencyMs: undefined,
 } as const
+
+/** All that a saved view has, taken away, and what was open with it. */
+export const withoutView = {
+  ...withoutFilters,
+  ...Object.fromEntries(Object.keys(rangeFields).map((name) => [name, undefined])),
+  live: undefined,
+  open: undefined,
+  tab: undefined,
+} as const
+
+/** What is kept of the page's address as a view: filters, range and whether it follows, without whose data it is. */
+export function savedSearch(search: RequestsSearch): string {
+  return stringifySearch({ ...validateRequestsSearch(search), open: undefined, tab: undefined })
+}
