@@ -1,7 +1,7 @@
 // Money and counts as text: what is rounded, and that nothing is invented.
 
 import { expect, test } from 'bun:test'
-import { exactMoney, shortCount, shortId, shortMoney } from './format.ts'
+import { exactMoney, nanoOfUnits, shortCount, shortId, shortMoney, unitsOfNano } from './format.ts'
 
 test('money has two decimals from 1 up and four significant digits below', () => {
   const shown = (nano: string, down = false) => shortMoney(nano, 'USD', 'en', down)
@@ -32,4 +32,15 @@ test('counts are short from ten thousand on, ids keep both ends', () => {
   expect(shortCount(12_420, 'en')).toBe('12.4\u00a0K')
   expect(shortCount(3_100_000, 'en')).toBe('3.1\u00a0M')
   expect(shortId('req_01a205a1319300002836b34413b4')).toBe('req_01a2…13b4')
+})
+
+test.each([
+  ['12.5', '12500000000'],
+  ['100', '100000000000'],
+  ['0.000000001', '1'],
+  ['0', '0'],
+  ['9007199.254740993', '9007199254740993'],
+])('%s units are %s nano-units, and the other way round', (units, nano) => {
+  expect(nanoOfUnits(units)).toBe(nano)
+  expect(unitsOfNano(nano)).toBe(units)
 })

@@ -4,6 +4,18 @@ export type Nano = bigint
 
 const nanosPerUnit = 1_000_000_000n
 
+/** As it is typed: `12.5`, `0.000000001`. */
+export function unitsOfNano(amount: string): string {
+  const digits = amount.padStart(10, '0')
+  return `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/, '')
+}
+
+/** Of a decimal with at most nine places; the other way round. */
+export function nanoOfUnits(units: string): string {
+  const [whole = '', fraction = ''] = units.split('.')
+  return String(BigInt(whole + fraction.padEnd(9, '0')))
+}
+
 /** To make a format takes far longer than to use it, and a table uses few of them in hundreds of cells. */
 function kept<Format>(make: (locale: string, detail: string) => Format) {
   const made = new Map<string, Format>()

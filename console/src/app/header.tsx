@@ -9,6 +9,7 @@ import { buttonClass, IconButton } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Money } from '../ui/values.tsx'
 import { AccountScope } from './account-scope.tsx'
+import { Bell } from './bell.tsx'
 
 const PersonMenu = lazy(() => import('./person-menu.tsx'))
 const ZoneMenu = lazy(() => import('./zone-menu.tsx'))
@@ -54,6 +55,7 @@ export function Header({ person, onMenu, onSearch }: HeaderProps) {
           </Link>
         ) : (
           <>
+            <Bell />
             <BalanceChip />
             <Suspense fallback={<span className="size-8" />}>
               <PersonMenu person={person} />

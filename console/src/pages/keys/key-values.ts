@@ -2,6 +2,7 @@
 
 import type { Shape } from '../../api/client.ts'
 import { fromLocalInput, toLocalInput } from '../../app/range.ts'
+import { unitsOfNano } from '../../format.ts'
 
 export const periods = ['day', 'week', 'month', 'never'] as const
 export const historyModes = ['off', 'metadata', 'full', 'sealed'] as const
@@ -53,7 +54,7 @@ export function valuesOf(key: Shape<'Key'>, timeZone: string): KeyValues {
     group: key.group,
     models: key.models?.join('\n') ?? '',
     deniedModels: key.deniedModels?.join('\n') ?? '',
-    amount: spendLimit === null ? '' : unitsOf(spendLimit.amountNano),
+    amount: spendLimit === null ? '' : unitsOfNano(spendLimit.amountNano),
     period: spendLimit?.period ?? 'month',
     timeZone: spendLimit?.timeZone ?? timeZone,
     requestsPerMinute: numberText(limits.requestsPerMinute),
@@ -65,12 +66,6 @@ export function valuesOf(key: Shape<'Key'>, timeZone: string): KeyValues {
     historyMode: key.historyMode ?? '',
     showCost: key.showCost,
   }
-}
-
-/** Nano-units as a decimal without a currency. */
-function unitsOf(nano: string): string {
-  const digits = nano.padStart(10, '0')
-  return `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/, '')
 }
 
 const presetMs: Readonly<Record<string, number>> = {

@@ -6,6 +6,7 @@ import { useMe } from '../../api/queries.ts'
 import type { Catalog } from '../../i18n.ts'
 import { Segments } from '../../ui/field.tsx'
 import { Page } from '../../ui/page.tsx'
+import { AlertSettings } from './alerts.tsx'
 import { Appearance } from './appearance.tsx'
 import { MyData } from './data.tsx'
 import { History } from './history.tsx'
@@ -41,12 +42,14 @@ export default function SettingsPage() {
             { value: 'profile', label: t`Profile` },
             { value: 'sessions', label: t`Sessions` },
             { value: 'history', label: t`Message history` },
+            { value: 'alerts', label: t`Alerts` },
             { value: 'appearance', label: t`Appearance` },
             { value: 'data', label: t`My data` },
           ]}
         />
       }
     >
+      {tab === 'alerts' && <AlertSettings />}
       {tab === 'appearance' && <Appearance />}
       {tab === 'sessions' && <Sessions />}
       {tab === 'history' && <History />}

@@ -2,6 +2,6 @@
 
 import { oneOf, searchOf } from '../../app/search.ts'
 
-export const tabs = ['profile', 'sessions', 'history', 'appearance', 'data'] as const
+export const tabs = ['profile', 'sessions', 'history', 'alerts', 'appearance', 'data'] as const
 
 export const validateSettingsSearch = searchOf({ tab: oneOf(...tabs) })

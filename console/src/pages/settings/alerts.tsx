@@ -1,0 +1,228 @@
+// What the one signed in wants to be warned of, and what was told.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { type UseFormReturn, useForm } from 'react-hook-form'
+import { change, Problem, read, type Shape } from '../../api/client.ts'
+import { nanoOfUnits, unitsOfNano } from '../../format.ts'
+import { useTimeZone } from '../../state/preferences.ts'
+import { Button, Buttons } from '../../ui/button.tsx'
+import { Checkbox, Field, Input } from '../../ui/field.tsx'
+import { Card } from '../../ui/page.tsx'
+import { ProblemText, Skeleton, Widget } from '../../ui/state.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { Copy } from '../../ui/values.tsx'
+import { Told } from './told.tsx'
+
+type Alerts = Shape<'Alerts'>
+
+/** As typed; empty: off. */
+interface Values {
+  readonly lowBalance: string
+  readonly daySpend: string
+  readonly timeZone: string
+  readonly keyLimitPercent: string
+  readonly errorRatePercent: string
+  readonly webhook: string
+  readonly newSecret: boolean
+}
+
+type AlertForm = UseFormReturn<Values>
+
+export function AlertSettings() {
+  const alerts = useQuery(read('/api/me/alerts'))
+  return (
+    <>
+      <Card title={<Trans>Warn me</Trans>}>
+        <Widget query={alerts} skeleton={<Skeleton rows={6} height={32} />}>
+          {(data) => <Form key={data.revision} alerts={data} />}
+        </Widget>
+      </Card>
+      <Told />
+    </>
+  )
+}
+
+function Form({ alerts }: { readonly alerts: Alerts }) {
+  const { t } = useLingui()
+  const client = useQueryClient()
+  const timeZone = useTimeZone()
+  const form = useForm<Values>({ defaultValues: valuesOf(alerts, timeZone) })
+  const [problem, setProblem] = useState<Error | null>(null)
+  const [secret, setSecret] = useState<string | null>(null)
+  async function send(values: Values) {
+    setProblem(null)
+    try {
+      const body = bodyOf(values)
+      const saved = await change('put', '/api/me/alerts', { body, ifMatch: alerts.revision })
+      // The secret stands in this answer alone.
+      setSecret(saved.webhookSecret)
+      showToast({ text: t`Saved.`, tone: 'info' })
+      if (saved.webhookSecret === null)
+        await client.invalidateQueries({ queryKey: ['/api/me/alerts'] })
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+      const field = error instanceof Problem ? fieldOf(error.field) : null
+      if (field === null) setProblem(error)
+      else form.setError(field, { message: error.message }, { shouldFocus: true })
+    }
+  }
+  if (secret !== null)
+    return (
+      <Secret
+        secret={secret}
+        onSaved={() => void client.invalidateQueries({ queryKey: ['/api/me/alerts'] })}
+      />
+    )
+  return (
+    <form
+      className="flex max-w-2xl flex-col gap-4"
+      onSubmit={(event) => void form.handleSubmit(send)(event)}
+    >
+      <Rules form={form} currency={alerts.currency} />
+      <Webhook form={form} hasOne={alerts.webhook !== null} />
+      {problem !== null && (
+        <p role="alert" className="text-danger">
+          <ProblemText error={problem} />
+        </p>
+      )}
+      <Buttons>
+        <Button type="submit" variant="primary" busy={form.formState.isSubmitting}>
+          <Trans>Save</Trans>
+        </Button>
+      </Buttons>
+    </form>
+  )
+}
+
+function Rules({ form, currency }: { readonly form: AlertForm; readonly currency: string }) {
+  const { t } = useLingui()
+  const { register, formState } = form
+  const { errors } = formState
+  const amount = {
+    pattern: {
+      value: /^\s*(\d+(\.\d{1,9})?)?\s*$/,
+      message: t`A decimal with a point, such as 12.50.`,
+    },
+  }
+  const percent = {
+    pattern: { value: /^\s*([1-9]\d?|100)?\s*$/, message: t`A whole number from 1 to 100.` },
+  }
+  return (
+    <div className="grid gap-4 md:grid-cols-2">
+      <Field
+        label={t`When less is left than`}
+        hint={t`Empty: no warning.`}
+        error={errors.lowBalance?.message}
+      >
+        <Input inputMode="decimal" unit={currency} {...register('lowBalance', amount)} />
+      </Field>
+      <Field
+        label={t`When more is spent in a day than`}
+        hint={t`Empty: no warning.`}
+        error={errors.daySpend?.message}
+      >
+        <Input inputMode="decimal" unit={currency} {...register('daySpend', amount)} />
+      </Field>
+      <Field
+        label={t`When a key has spent of its limit`}
+        hint={t`Of keys with a spend limit.`}
+        error={errors.keyLimitPercent?.message}
+      >
+        <Input inputMode="numeric" unit="%" {...register('keyLimitPercent', percent)} />
+      </Field>
+      <Field
+        label={t`When of an hour’s requests fail`}
+        hint={t`Of 20 requests at least.`}
+        error={errors.errorRatePercent?.message}
+      >
+        <Input inputMode="numeric" unit="%" {...register('errorRatePercent', percent)} />
+      </Field>
+      <Field label={t`Days are those of`} error={errors.timeZone?.message}>
+        <Input autoComplete="off" {...register('timeZone')} />
+      </Field>
+    </div>
+  )
+}
+
+function Webhook({ form, hasOne }: { readonly form: AlertForm; readonly hasOne: boolean }) {
+  const { t } = useLingui()
+  const { register, formState } = form
+  return (
+    <div className="flex flex-col gap-2">
+      <Field
+        label={t`Also post to`}
+        hint={t`An https address. Each post is signed; docs/alerts.md says how to check it.`}
+        error={formState.errors.webhook?.message}
+      >
+        <Input
+          type="url"
+          autoComplete="off"
+          placeholder="https://example.com/tollgate"
+          {...register('webhook')}
+        />
+      </Field>
+      {hasOne && <Checkbox label={t`Make a new secret for it`} {...register('newSecret')} />}
+    </div>
+  )
+}
+
+function Secret({ secret, onSaved }: { readonly secret: string; readonly onSaved: () => void }) {
+  return (
+    <div className="flex max-w-2xl flex-col gap-3">
+      <p>
+        <Trans>Posts are signed with this secret. This is the only time it is shown.</Trans>
+      </p>
+      <p className="flex items-center gap-2 rounded-control bg-sunken px-3 py-2">
+        <code className="min-w-0 flex-1 font-mono text-code break-all">{secret}</code>
+        <Copy text={secret} />
+      </p>
+      <Buttons>
+        <Button variant="primary" onClick={onSaved}>
+          <Trans>I saved it</Trans>
+        </Button>
+      </Buttons>
+    </div>
+  )
+}
+
+function valuesOf(alerts: Alerts, timeZone: string): Values {
+  const { lowBalanceNano, daySpendNano, keyLimitPercent, errorRatePercent } = alerts
+  return {
+    lowBalance: lowBalanceNano === null ? '' : unitsOfNano(lowBalanceNano),
+    daySpend: daySpendNano === null ? '' : unitsOfNano(daySpendNano),
+    timeZone: alerts.revision === 0 ? timeZone : alerts.timeZone,
+    keyLimitPercent: String(keyLimitPercent ?? ''),
+    errorRatePercent: String(errorRatePercent ?? ''),
+    webhook: alerts.webhook ?? '',
+    newSecret: false,
+  }
+}
+
+function bodyOf(values: Values) {
+  const amount = (text: string) => (text.trim() === '' ? null : nanoOfUnits(text.trim()))
+  const percent = (text: string) => (text.trim() === '' ? null : Number(text))
+  return {
+    lowBalanceNano: amount(values.lowBalance),
+    daySpendNano: amount(values.daySpend),
+    timeZone: values.timeZone.trim() || 'UTC',
+    keyLimitPercent: percent(values.keyLimitPercent),
+    errorRatePercent: percent(values.errorRatePercent),
+    webhook: values.webhook.trim() || null,
+    newSecret: values.newSecret,
+  }
+}
+
+const fields: Readonly<Record<string, keyof Values>> = {
+  lowBalanceNano: 'lowBalance',
+  daySpendNano: 'daySpend',
+  timeZone: 'timeZone',
+  keyLimitPercent: 'keyLimitPercent',
+  errorRatePercent: 'errorRatePercent',
+  webhook: 'webhook',
+}
+
+function fieldOf(field: string | null): keyof Values | null {
+  return field === null ? null : (fields[field] ?? null)
+}

@@ -1,0 +1,133 @@
+// What somebody was warned of, newest first, with whether the webhook took it.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { change, get, type Shape } from '../../api/client.ts'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/page.tsx'
+import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
+import { Money, Status, Time } from '../../ui/values.tsx'
+
+type Notice = Shape<'AlertNotice'>
+
+const path = '/api/me/notices'
+
+export function Told() {
+  const client = useQueryClient()
+  const notices = useInfiniteQuery({
+    queryKey: [path, 'all'],
+    queryFn: ({ pageParam, signal }) => {
+      const query = { limit: 50, ...(pageParam && { cursor: pageParam }) }
+      return get(path, { params: { query } }, signal)
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
+  })
+  const markRead = useMutation({
+    mutationFn: () => change('post', '/api/me/notices/read', { body: {} }),
+    onSuccess: () => client.invalidateQueries({ queryKey: [path] }),
+  })
+  const unread = notices.data?.pages[0]?.unread ?? 0
+  return (
+    <Card
+      title={<Trans>What you were told</Trans>}
+      actions={
+        unread > 0 && (
+          <Button busy={markRead.isPending} onClick={() => markRead.mutate()}>
+            <Trans>Mark all as read</Trans>
+          </Button>
+        )
+      }
+    >
+      <Widget query={notices} skeleton={<Skeleton rows={3} />}>
+        {({ pages }) => <List items={pages.flatMap(({ items }) => items)} />}
+      </Widget>
+      {notices.hasNextPage && (
+        <Button busy={notices.isFetchingNextPage} onClick={() => void notices.fetchNextPage()}>
+          <Trans>Show more</Trans>
+        </Button>
+      )}
+    </Card>
+  )
+}
+
+function List({ items }: { readonly items: readonly Notice[] }) {
+  if (items.length === 0) return <Empty title={<Trans>You were warned of nothing yet.</Trans>} />
+  return (
+    <ul className="flex flex-col divide-y divide-border">
+      {items.map((each) => (
+        <li key={each.id} className="flex flex-wrap items-baseline gap-x-4 gap-y-1 py-2">
+          <span className={`min-w-0 flex-1 ${each.readAt === null ? 'font-medium' : ''}`}>
+            <Sentence notice={each} />
+            {each.readAt === null && (
+              <span className="sr-only">
+                {' '}
+                <Trans>not read yet</Trans>
+              </span>
+            )}
+          </span>
+          {each.delivery !== null && <Delivery {...each.delivery} />}
+          <span className="text-text-2">
+            <Time relative at={each.at} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** In the reader's language: what was the case against what was asked for. */
+function Sentence({ notice }: { readonly notice: Notice }) {
+  const { rule, currency, valueNano, limitNano, valuePercent, limitPercent, keyName } = notice
+  if (
+    (rule === 'low_balance' || rule === 'day_spend') &&
+    valueNano !== null &&
+    limitNano !== null
+  ) {
+    const value = <Money down nano={valueNano} currency={currency} />
+    const limit = <Money nano={limitNano} currency={currency} />
+    return rule === 'low_balance' ? (
+      <Trans>
+        {value} is left, less than {limit}.
+      </Trans>
+    ) : (
+      <Trans>
+        {value} was spent in the day, more than {limit}.
+      </Trans>
+    )
+  }
+  if (rule === 'key_limit')
+    return (
+      <Trans>
+        The key {keyName} has spent {valuePercent} % of its limit, {limitPercent} % or more.
+      </Trans>
+    )
+  if (rule === 'error_rate')
+    return (
+      <Trans>
+        {valuePercent} % of {notice.requests} requests of an hour failed, {limitPercent} % or more.
+      </Trans>
+    )
+  return notice.text
+}
+
+function Delivery({ state, attempts, failure }: NonNullable<Notice['delivery']>) {
+  const { t } = useLingui()
+  const words = {
+    waiting: t`to be posted`,
+    delivered: t`posted`,
+    failed: t`not taken`,
+  }
+  const tones = { waiting: 'pending', delivered: 'ok', failed: 'failed' } as const
+  return (
+    <span title={failure ?? undefined}>
+      <Status tone={tones[state]}>
+        {words[state]}
+        {attempts > 1 && ` × ${attempts}`}
+      </Status>
+      {failure !== null && state !== 'delivered' && (
+        <span className="text-label font-normal text-text-2"> {failure}</span>
+      )}
+    </span>
+  )
+}
