@@ -11,7 +11,7 @@ import { Bars, Grid, Lines, Marks, Pointed, Previous } from './plot.tsx'
 import type { TimeChartProps } from './series.ts'
 import { axisLabels, spanText } from './times.ts'
 import { Tooltip } from './tooltip.tsx'
-import { usePointing } from './use-pointing.ts'
+import { type Pointing, usePointing } from './use-pointing.ts'
 import { useWidth } from './use-width.ts'
 
 const DenseMarks = later(() => import('./dense.tsx'), null)
@@ -59,7 +59,7 @@ function useFrame(props: TimeChartProps, box: number) {
 }
 
 function Chart(props: TimeChartProps) {
-  const { label, buckets, format, height = 220, isLastPartial = false, marks, previous } = props
+  const { label, buckets, format, height = 220, marks, previous } = props
   const { t, i18n } = useLingui()
   const zone = useTimeZone()
   const [element, box] = useWidth<HTMLDivElement>()
@@ -73,7 +73,6 @@ function Chart(props: TimeChartProps) {
   const highlighted = props.highlighted ?? pointing?.seriesId
   const first = buckets[0]
   const last = buckets.at(-1)
-  const pointed = pointing === null ? undefined : buckets[pointing.bucket]
   return (
     <div
       ref={element}
@@ -113,24 +112,47 @@ function Chart(props: TimeChartProps) {
       {frame.width > 0 && buckets.length > mostDrawn && (
         <DenseMarks {...props} frame={frame} left={left} top={above} />
       )}
-      {pointing !== null && pointed !== undefined && (
-        <>
-          {pointing.end === null && (
-            <Tooltip
-              {...props}
-              bucket={pointed}
-              index={pointing.bucket}
-              previous={previous}
-              highlighted={highlighted}
-              isPartial={isLastPartial && pointing.bucket === buckets.length - 1}
-              left={left + xOf(frame, pointing.bucket + 0.5)}
-              width={box}
-            />
-          )}
-          {pointing.isByKeyboard && <Spoken {...props} pointing={pointing} />}
-        </>
+      {pointing !== null && (
+        <Read
+          {...props}
+          pointing={pointing}
+          highlighted={highlighted}
+          at={left + xOf(frame, pointing.bucket + 0.5)}
+          width={box}
+        />
       )}
     </div>
+  )
+}
+
+interface ReadProps extends TimeChartProps {
+  readonly pointing: Pointing
+  /** Of the bucket's middle, in pixels, as the width is. */
+  readonly at: number
+  readonly width: number
+}
+
+/** The figures of the bucket that is pointed at, shown, and by the keyboard also read aloud. */
+function Read({ pointing, at, width, ...props }: ReadProps) {
+  const { buckets, previous, highlighted, isLastPartial = false } = props
+  const bucket = buckets[pointing.bucket]
+  if (bucket === undefined) return null
+  return (
+    <>
+      {pointing.end === null && (
+        <Tooltip
+          {...props}
+          bucket={bucket}
+          index={pointing.bucket}
+          previous={previous}
+          highlighted={highlighted}
+          isPartial={isLastPartial && pointing.bucket === buckets.length - 1}
+          left={at}
+          width={width}
+        />
+      )}
+      {pointing.isByKeyboard && <Spoken {...props} pointing={pointing} />}
+    </>
   )
 }
 
@@ -146,11 +168,7 @@ function Drawing({
 }
 
 interface SpokenProps extends TimeChartProps {
-  readonly pointing: {
-    readonly bucket: number
-    readonly end: number | null
-    readonly seriesId: string | undefined
-  }
+  readonly pointing: Pointing
 }
 
 /** What the arrow keys came to, read aloud. */

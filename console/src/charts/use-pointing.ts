@@ -4,7 +4,7 @@ import { type KeyboardEvent, type PointerEvent, useState } from 'react'
 import { bucketAt, type Frame, seriesAt, sortedAt } from './geometry.ts'
 import type { TimeChartProps } from './series.ts'
 
-interface Pointing {
+export interface Pointing {
   readonly bucket: number
   /** The series below the pointer, or chosen by the arrow keys. */
   readonly seriesId: string | undefined
@@ -20,7 +20,7 @@ type Given = Pick<
 
 /** `left` and `top`: of the plot within the element that has the handlers, in pixels. */
 export function usePointing(given: Given, frame: Frame, left: number, top: number) {
-  const { kind, buckets, series, onZoom, onZoomOut, onPick, onHighlight } = given
+  const { onZoom, onZoomOut, onPick, onHighlight } = given
   const [pointing, setPointing] = useState<Pointing | null>(null)
   const [pressedAt, setPressedAt] = useState<number | null>(null)
 
@@ -29,30 +29,19 @@ export function usePointing(given: Given, frame: Frame, left: number, top: numbe
     setPointing(next)
   }
 
-  function under(event: PointerEvent<HTMLElement>) {
-    const box = event.currentTarget.getBoundingClientRect()
-    const bucket = bucketAt(event.clientX - box.left - left, frame.width, buckets.length)
-    const y = event.clientY - box.top - top
-    const value = (1 - y / frame.height) * frame.scale.top
-    return { bucket, seriesId: bucket === null ? undefined : seriesAt(kind, series, bucket, value) }
-  }
+  const under = (event: PointerEvent<HTMLElement>) => below(event, given, frame, left, top)
 
   function zoom(from: number, to: number) {
-    const first = buckets[Math.min(from, to)]
-    const last = buckets[Math.max(from, to)]
-    if (first !== undefined && last !== undefined) onZoom?.(first.start, last.end)
+    zoomTo(given, from, to)
     point(null)
   }
 
   function move(event: PointerEvent<HTMLElement>) {
     const { bucket, seriesId } = under(event)
     if (bucket === null) return pressedAt === null ? point(null) : undefined
-    const isDragging = pressedAt !== null && onZoom !== undefined && bucket !== pressedAt
-    point(
-      isDragging
-        ? { bucket: pressedAt, seriesId: undefined, end: bucket, isByKeyboard: false }
-        : { bucket, seriesId, end: null, isByKeyboard: false },
-    )
+    if (pressedAt !== null && onZoom !== undefined && bucket !== pressedAt)
+      point({ bucket: pressedAt, seriesId: undefined, end: bucket, isByKeyboard: false })
+    else point({ bucket, seriesId, end: null, isByKeyboard: false })
   }
 
   function down(event: PointerEvent<HTMLElement>) {
@@ -71,20 +60,6 @@ export function usePointing(given: Given, frame: Frame, left: number, top: numbe
     if (bucket === pressedAt && seriesId !== undefined && !isFirstTouch) onPick?.(bucket, seriesId)
   }
 
-  function press(event: KeyboardEvent<HTMLElement>) {
-    if (event.key === 'Enter' && pointing !== null) {
-      if (pointing.end !== null) zoom(pointing.bucket, pointing.end)
-      else if (pointing.seriesId !== undefined) onPick?.(pointing.bucket, pointing.seriesId)
-    } else if (event.key === 'Escape' && pointing !== null) point(null)
-    else if (event.key === 'Escape' && onZoomOut !== undefined) onZoomOut()
-    else {
-      const next = moved(event, pointing, given)
-      if (next === null) return
-      point(next)
-    }
-    event.preventDefault()
-  }
-
   return {
     pointing,
     handlers: {
@@ -98,10 +73,54 @@ export function usePointing(given: Given, frame: Frame, left: number, top: numbe
       onDoubleClick: () => {
         if (pointing?.seriesId === undefined) onZoomOut?.()
       },
-      onKeyDown: press,
+      onKeyDown: (event: KeyboardEvent<HTMLElement>) => press(event, pointing, given, point),
       onBlur: () => point(null),
     },
   }
+}
+
+function press(
+  event: KeyboardEvent<HTMLElement>,
+  pointing: Pointing | null,
+  given: Given,
+  point: (next: Pointing | null) => void,
+): void {
+  if (event.key === 'Enter' && pointing !== null) {
+    const { bucket, end, seriesId } = pointing
+    if (end !== null) {
+      zoomTo(given, bucket, end)
+      point(null)
+    } else if (seriesId !== undefined) given.onPick?.(bucket, seriesId)
+  } else if (event.key === 'Escape' && pointing !== null) point(null)
+  else if (event.key === 'Escape' && given.onZoomOut !== undefined) given.onZoomOut()
+  else {
+    const next = moved(event, pointing, given)
+    if (next === null) return
+    point(next)
+  }
+  event.preventDefault()
+}
+
+/** From one bucket to another, whichever is the earlier. */
+function zoomTo({ buckets, onZoom }: Given, from: number, to: number): void {
+  const first = buckets[Math.min(from, to)]
+  const last = buckets[Math.max(from, to)]
+  if (first !== undefined && last !== undefined) onZoom?.(first.start, last.end)
+}
+
+/** What is below the pointer. */
+function below(
+  event: PointerEvent<HTMLElement>,
+  { kind, buckets, series }: Given,
+  frame: Frame,
+  left: number,
+  top: number,
+) {
+  const box = event.currentTarget.getBoundingClientRect()
+  const bucket = bucketAt(event.clientX - box.left - left, frame.width, buckets.length)
+  const y = event.clientY - box.top - top
+  const value = (1 - y / frame.height) * frame.scale.top
+  return { bucket, seriesId: bucket === null ? undefined : seriesAt(kind, series, bucket, value) }
 }
 
 /** Where an arrow key leads: left and right to another bucket, up and down to another series, with Shift a span. */

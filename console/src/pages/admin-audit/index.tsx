@@ -5,7 +5,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { get, type Shape } from '../../api/client.ts'
-import { rangeOf } from '../../app/range.ts'
+import { type Range, rangeOf } from '../../app/range.ts'
 import type { Catalog } from '../../i18n.ts'
 import { useTimeZone } from '../../state/preferences.ts'
 import { buttonClass } from '../../ui/button.tsx'
@@ -51,25 +51,11 @@ const columns: readonly Column<Entry>[] = [
   { id: 'address', header: <Trans>From</Trans>, cell: ({ address }) => address ?? '' },
 ]
 
-export default function AuditPage() {
-  const { t } = useLingui()
-  const search = route.useSearch()
-  const navigate = useNavigate()
-  const zone = useTimeZone()
-  const nowMs = useNow(60_000)
-  const { since, until, preset } = useMemo(
-    () => rangeOf(search, nowMs, zone, '30d'),
-    [search, nowMs, zone],
-  )
-  // What is typed replaces the address: going back does not go through every letter.
-  const change = (next: Partial<AuditSearch>, replace = false) =>
-    void navigate({ to: '.', replace, search: (before) => ({ ...before, ...next }) })
-  const { actor, action, text } = search
-  const given = Object.entries({ actor, action, text, since, until })
-  const filters: Record<string, string> = Object.fromEntries(
-    given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  )
-  const events = useInfiniteQuery({
+type Change = (next: Partial<AuditSearch>, replace?: boolean) => void
+
+/** By the names and values of the API's filters. */
+function useEvents(filters: Readonly<Record<string, string>>) {
+  return useInfiniteQuery({
     queryKey: ['/api/events', filters],
     queryFn: ({ pageParam, signal }) => {
       const query = { ...filters, limit: 100, ...(pageParam && { cursor: pageParam }) }
@@ -79,12 +65,25 @@ export default function AuditPage() {
     getNextPageParam: ({ next }) => next,
     placeholderData: (before) => before,
   })
+}
+
+export default function AuditPage() {
+  const search = route.useSearch()
+  const navigate = useNavigate()
+  const zone = useTimeZone()
+  const nowMs = useNow(60_000)
+  const range = useMemo(() => rangeOf(search, nowMs, zone, '30d'), [search, nowMs, zone])
+  // What is typed replaces the address: going back does not go through every letter.
+  const change: Change = (next, replace = false) =>
+    void navigate({ to: '.', replace, search: (before) => ({ ...before, ...next }) })
+  const { actor, action, text, open } = search
+  const { since, until } = range
+  const given = Object.entries({ actor, action, text, since, until })
+  const filters: Record<string, string> = Object.fromEntries(
+    given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
+  const events = useEvents(filters)
   const rows = useMemo(() => events.data?.pages.flatMap(({ items }) => items) ?? [], [events.data])
-  const opened = rows.find(({ id }) => id === search.open)
-  const place = rows.findIndex(({ id }) => id === search.open)
-  const before = rows[place - 1]?.id
-  const after = rows[place + 1]?.id
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = events
   return (
     <Page
       title={<Trans>Audit log</Trans>}
@@ -99,75 +98,112 @@ export default function AuditPage() {
           <Trans>Export CSV</Trans>
         </a>
       }
-      filters={
-        <div data-filter className="flex flex-wrap items-end gap-2">
-          <RangePicker range={{ since, until, preset }} onChange={(next) => change(next)} />
-          <div className="w-56">
-            <Field hideLabel label={t`Search in the log`}>
-              <Input
-                type="search"
-                defaultValue={text ?? ''}
-                placeholder={t`Text`}
-                onChange={(event) => change({ text: event.target.value || undefined }, true)}
-              />
-            </Field>
-          </div>
-          <div className="w-44">
-            <Field hideLabel label={t`Who`}>
-              <Input
-                type="search"
-                defaultValue={actor ?? ''}
-                placeholder={t`Who`}
-                onChange={(event) => change({ actor: event.target.value || undefined }, true)}
-              />
-            </Field>
-          </div>
-        </div>
-      }
+      filters={<Filters search={search} range={range} change={change} />}
     >
       <Card flush title={<Trans>Events</Trans>}>
         <Widget query={events} skeleton={<Skeleton rows={8} />}>
-          {() => (
-            <DataTable
-              id="audit"
-              label={t`Events`}
-              columns={columns}
-              rows={rows}
-              rowId={({ id }) => id}
-              onOpen={({ id }) => change({ open: id })}
-              openId={search.open}
-              height="75vh"
-              more={
-                hasNextPage
-                  ? { isLoading: isFetchingNextPage, load: () => void fetchNextPage() }
-                  : undefined
-              }
-              empty={<Empty title={<Trans>No operator changed anything in this time.</Trans>} />}
-              card={(event) => ({
-                title: (
-                  <>
-                    <span className="font-medium">{event.action}</span>
-                    <Time relative at={event.at} />
-                  </>
-                ),
-                facts: [event.actor, Object.values(event.target).join(', ')],
-              })}
-            />
-          )}
+          {() => <EventTable events={events} rows={rows} open={open} change={change} />}
         </Widget>
       </Card>
-      {opened !== undefined && (
-        <Drawer
-          label={t`Event ${opened.action}`}
-          header={<span className="text-section">{opened.action}</span>}
-          onClose={() => change({ open: undefined })}
-          onPrevious={before === undefined ? undefined : () => change({ open: before })}
-          onNext={after === undefined ? undefined : () => change({ open: after })}
-        >
-          <EventDetail event={opened} />
-        </Drawer>
-      )}
+      <OpenedEvent rows={rows} open={open} change={change} />
     </Page>
+  )
+}
+
+interface FiltersProps {
+  readonly search: AuditSearch
+  readonly range: Range
+  readonly change: Change
+}
+
+function Filters({ search: { text, actor }, range, change }: FiltersProps) {
+  const { t } = useLingui()
+  return (
+    <div data-filter className="flex flex-wrap items-end gap-2">
+      <RangePicker range={range} onChange={(next) => change(next)} />
+      <div className="w-56">
+        <Field hideLabel label={t`Search in the log`}>
+          <Input
+            type="search"
+            defaultValue={text ?? ''}
+            placeholder={t`Text`}
+            onChange={(event) => change({ text: event.target.value || undefined }, true)}
+          />
+        </Field>
+      </div>
+      <div className="w-44">
+        <Field hideLabel label={t`Who`}>
+          <Input
+            type="search"
+            defaultValue={actor ?? ''}
+            placeholder={t`Who`}
+            onChange={(event) => change({ actor: event.target.value || undefined }, true)}
+          />
+        </Field>
+      </div>
+    </div>
+  )
+}
+
+interface ListedProps {
+  readonly rows: readonly Entry[]
+  readonly open: string | undefined
+  readonly change: Change
+}
+
+function EventTable({
+  events: { hasNextPage, isFetchingNextPage, fetchNextPage },
+  rows,
+  open,
+  change,
+}: ListedProps & { readonly events: ReturnType<typeof useEvents> }) {
+  const { t } = useLingui()
+  return (
+    <DataTable
+      id="audit"
+      label={t`Events`}
+      columns={columns}
+      rows={rows}
+      rowId={({ id }) => id}
+      onOpen={({ id }) => change({ open: id })}
+      openId={open}
+      height="75vh"
+      more={
+        hasNextPage
+          ? { isLoading: isFetchingNextPage, load: () => void fetchNextPage() }
+          : undefined
+      }
+      empty={<Empty title={<Trans>No operator changed anything in this time.</Trans>} />}
+      card={(event) => ({
+        title: (
+          <>
+            <span className="font-medium">{event.action}</span>
+            <Time relative at={event.at} />
+          </>
+        ),
+        facts: [event.actor, Object.values(event.target).join(', ')],
+      })}
+    />
+  )
+}
+
+function OpenedEvent({ rows, open, change }: ListedProps) {
+  const { t } = useLingui()
+  const place = rows.findIndex(({ id }) => id === open)
+  const opened = rows[place]
+  if (opened === undefined) return null
+  const before = rows[place - 1]?.id
+  const after = rows[place + 1]?.id
+  return (
+    <Drawer
+      label={t`Event ${opened.action}`}
+      header={<span className="text-section">{opened.action}</span>}
+      onClose={() => change({ open: undefined })}
+      onPrevious={before === undefined ? undefined : () => change({ open: before })}
+      onNext={after === undefined ? undefined : () => change({ open: after })}
+    >
+      <EventDetail event={opened} />
+    </Drawer>
   )
 }
 

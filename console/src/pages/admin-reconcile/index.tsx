@@ -6,7 +6,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { change, type Shape } from '../../api/client.ts'
 import { useAccount } from '../../app/account-scope.tsx'
-import { rangeOf } from '../../app/range.ts'
+import { type Range, rangeOf } from '../../app/range.ts'
 import type { Catalog } from '../../i18n.ts'
 import { useTimeZone } from '../../state/preferences.ts'
 import { Button } from '../../ui/button.tsx'
@@ -52,24 +52,17 @@ const columns: readonly Column<Day>[] = [
   },
 ]
 
-export default function ReconcilePage() {
-  const { t } = useLingui()
-  const search = route.useSearch()
-  const navigate = useNavigate()
-  const zone = useTimeZone()
-  const nowMs = useNow(60_000)
-  const account = useAccount()
-  const range = useMemo(() => rangeOf(search, nowMs, zone, '7d'), [search, nowMs, zone])
+/** Runs through a period; a long one comes in pieces, each shown as it is there. */
+function useReconcile({ since, until }: Range, account: string | undefined) {
   const [parts, setParts] = useState<readonly Reconciled[]>([])
   const run = useMutation({
     mutationFn: async () => {
       setParts([])
       let cursor: string | null = null
-      // A long period comes in pieces, each shown as it is there.
       do {
         const body: { since: string; until: string; account?: string; cursor?: string } = {
-          since: range.since,
-          until: range.until,
+          since,
+          until,
           ...(account !== undefined && { account }),
           ...(cursor !== null && { cursor }),
         }
@@ -79,6 +72,17 @@ export default function ReconcilePage() {
       } while (cursor !== null)
     },
   })
+  return { parts, run }
+}
+
+export default function ReconcilePage() {
+  const search = route.useSearch()
+  const navigate = useNavigate()
+  const zone = useTimeZone()
+  const nowMs = useNow(60_000)
+  const account = useAccount()
+  const range = useMemo(() => rangeOf(search, nowMs, zone, '7d'), [search, nowMs, zone])
+  const { parts, run } = useReconcile(range, account)
   const days = parts.flatMap(({ items, currency }) => items.map((item) => ({ ...item, currency })))
   const differences = parts.flatMap((part) => part.differences)
   const isDone = parts.length > 0 && !run.isPending && run.error === null
@@ -111,23 +115,7 @@ export default function ReconcilePage() {
       }
     >
       {run.error !== null && <Failure error={run.error} retry={() => run.mutate()} />}
-      {isDone && (
-        <p role="status" className="text-section">
-          {differences.length === 0 ? (
-            <span className="text-success">
-              <Status tone="ok">
-                <Trans>All three agree, to the last digit.</Trans>
-              </Status>
-            </span>
-          ) : (
-            <span className="text-danger">
-              <Status tone="failed">
-                <Trans>They differ: {differences.length} findings below.</Trans>
-              </Status>
-            </span>
-          )}
-        </p>
-      )}
+      {isDone && <Verdict differences={differences} />}
       {differences.length > 0 && (
         <Card title={<Trans>What differs</Trans>}>
           <ul className="divide-y divide-border">
@@ -140,32 +128,59 @@ export default function ReconcilePage() {
         </Card>
       )}
       <Card flush title={<Trans>Days</Trans>}>
-        <DataTable
-          id="reconcile"
-          label={t`Days`}
-          columns={columns}
-          rows={days}
-          rowId={({ day, account }) => `${day} ${account}`}
-          height="70vh"
-          empty={
-            <Empty title={<Trans>Nothing was added up yet.</Trans>}>
-              <Trans>Choose a period and reconcile it: nothing is changed by it.</Trans>
-            </Empty>
-          }
-          card={(day) => ({
-            title: (
-              <>
-                <span className="font-medium">
-                  {day.day} {day.account}
-                </span>
-                <DayState state={day.state} />
-              </>
-            ),
-            facts: [<Sum key="rows" sum={day.rows} currency={day.currency} />],
-          })}
-        />
+        <Days days={days} />
       </Card>
     </Page>
+  )
+}
+
+function Verdict({ differences }: { readonly differences: readonly unknown[] }) {
+  return (
+    <p role="status" className="text-section">
+      {differences.length === 0 ? (
+        <span className="text-success">
+          <Status tone="ok">
+            <Trans>All three agree, to the last digit.</Trans>
+          </Status>
+        </span>
+      ) : (
+        <span className="text-danger">
+          <Status tone="failed">
+            <Trans>They differ: {differences.length} findings below.</Trans>
+          </Status>
+        </span>
+      )}
+    </p>
+  )
+}
+
+function Days({ days }: { readonly days: readonly Day[] }) {
+  const { t } = useLingui()
+  return (
+    <DataTable
+      id="reconcile"
+      label={t`Days`}
+      columns={columns}
+      rows={days}
+      rowId={({ day, account }) => `${day} ${account}`}
+      height="70vh"
+      empty={
+        <Empty title={<Trans>Nothing was added up yet.</Trans>}>
+          <Trans>Choose a period and reconcile it: nothing is changed by it.</Trans>
+        </Empty>
+      }
+      card={(day) => ({
+        title: (
+          <>
+            <span className="font-medium">
+              {day.day} {day.account}
+            </span>
+            <DayState state={day.state} />
+          </>
+        ),
+        facts: [<Sum key="rows" sum={day.rows} currency={day.currency} />],
+      })}
+    />
   )
 }
 

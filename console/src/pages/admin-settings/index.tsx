@@ -97,14 +97,10 @@ export default function AdminSettingsPage() {
   )
 }
 
-function SettingCard({ setting }: { readonly setting: Setting }) {
+/** Saves a value, and goes back to the default. */
+function useChanges({ name, revision }: Setting) {
   const { t } = useLingui()
   const client = useQueryClient()
-  const { admin } = roleOf(useMe())
-  const { name, declared, revision, changedAt, actor } = setting
-  const kind = kinds[name]
-  const [text, setText] = useState(() => textOf(setting, kind))
-  const [isUnreadable, setUnreadable] = useState(false)
   const refresh = async () => {
     await client.invalidateQueries({ queryKey: ['/api/settings'] })
     showToast({ text: t`Saved.`, tone: 'info' })
@@ -119,6 +115,17 @@ function SettingCard({ setting }: { readonly setting: Setting }) {
     mutationFn: () => change('delete', '/api/settings/{name}', { params }),
     onSuccess: refresh,
   })
+  return { save, reset }
+}
+
+function SettingCard({ setting }: { readonly setting: Setting }) {
+  const { t } = useLingui()
+  const { admin } = roleOf(useMe())
+  const { name, declared, changedAt, actor } = setting
+  const kind = kinds[name]
+  const [text, setText] = useState(() => textOf(setting, kind))
+  const [isUnreadable, setUnreadable] = useState(false)
+  const { save, reset } = useChanges(setting)
   function submit(event: FormEvent) {
     event.preventDefault()
     try {

@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { useForm } from 'react-hook-form'
+import { type UseFormReturn, useForm } from 'react-hook-form'
 import { change, Problem, randomId } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -40,10 +40,10 @@ function AdjustDialog({ account, onClose }: DialogProps) {
   const client = useQueryClient()
   // One key for all tries of one form: an answer that was lost is not done twice.
   const [idempotencyKey] = useState(() => randomId())
-  const { register, handleSubmit, setError, formState } = useForm<Values>({
+  const form = useForm<Values>({
     defaultValues: { direction: 'credit', amount: '', reason: '' },
   })
-  const { errors, isSubmitting } = formState
+  const { handleSubmit, setError, formState } = form
   const [problem, setProblem] = useState<Error | null>(null)
   async function submit(body: Values) {
     setProblem(null)
@@ -72,40 +72,14 @@ function AdjustDialog({ account, onClose }: DialogProps) {
           <Button onClick={onClose}>
             <Trans>Cancel</Trans>
           </Button>
-          <Button form={id} type="submit" variant="primary" busy={isSubmitting}>
+          <Button form={id} type="submit" variant="primary" busy={formState.isSubmitting}>
             <Trans>Adjust</Trans>
           </Button>
         </>
       }
     >
       <form id={id} noValidate onSubmit={handleSubmit(submit)} className="flex flex-col gap-4">
-        <Field label={<Trans>Direction</Trans>} error={errors.direction?.message}>
-          <Select {...register('direction')}>
-            <option value="credit">{t`Give money`}</option>
-            <option value="debit">{t`Take money`}</option>
-          </Select>
-        </Field>
-        <Field
-          label={<Trans>Amount</Trans>}
-          hint={<Trans>In units of the currency, up to nine decimals.</Trans>}
-          error={errors.amount?.message}
-        >
-          <Input
-            inputMode="decimal"
-            autoComplete="off"
-            {...register('amount', {
-              validate: (text) =>
-                /^\d{1,9}(\.\d{1,9})?$/.test(text.trim()) || t`Write an amount such as 12.50.`,
-            })}
-          />
-        </Field>
-        <Field
-          label={<Trans>Reason</Trans>}
-          hint={<Trans>The account sees it in its ledger.</Trans>}
-          error={errors.reason?.message}
-        >
-          <Input {...register('reason', { required: t`Say why.` })} />
-        </Field>
+        <Fields form={form} />
         {problem !== null && (
           <p role="alert" className="text-danger">
             <ProblemText error={problem} />
@@ -113,5 +87,42 @@ function AdjustDialog({ account, onClose }: DialogProps) {
         )}
       </form>
     </Dialog>
+  )
+}
+
+function Fields({ form }: { readonly form: UseFormReturn<Values> }) {
+  const { t } = useLingui()
+  const { register, formState } = form
+  const { errors } = formState
+  return (
+    <>
+      <Field label={<Trans>Direction</Trans>} error={errors.direction?.message}>
+        <Select {...register('direction')}>
+          <option value="credit">{t`Give money`}</option>
+          <option value="debit">{t`Take money`}</option>
+        </Select>
+      </Field>
+      <Field
+        label={<Trans>Amount</Trans>}
+        hint={<Trans>In units of the currency, up to nine decimals.</Trans>}
+        error={errors.amount?.message}
+      >
+        <Input
+          inputMode="decimal"
+          autoComplete="off"
+          {...register('amount', {
+            validate: (text) =>
+              /^\d{1,9}(\.\d{1,9})?$/.test(text.trim()) || t`Write an amount such as 12.50.`,
+          })}
+        />
+      </Field>
+      <Field
+        label={<Trans>Reason</Trans>}
+        hint={<Trans>The account sees it in its ledger.</Trans>}
+        error={errors.reason?.message}
+      >
+        <Input {...register('reason', { required: t`Say why.` })} />
+      </Field>
+    </>
   )
 }

@@ -4,7 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useRef, useState } from 'react'
-import { change, Problem, randomId, read } from '../../api/client.ts'
+import { change, Problem, type Reply, randomId, read } from '../../api/client.ts'
 import { useAccount } from '../../app/account-scope.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input, Segments, Select } from '../../ui/field.tsx'
@@ -98,23 +98,31 @@ function Made({ held, onAnother }: { readonly held: HeldKey; readonly onAnother:
   )
 }
 
-function Making({ onMade }: { readonly onMade: (held: HeldKey) => void }) {
+interface MakingProps {
+  readonly onMade: (held: HeldKey) => void
+}
+
+function Making({ onMade }: MakingProps) {
+  const groups = useQuery(read('/api/groups'))
+  if (groups.data !== undefined) return <MakeForm groups={groups.data.items} onMade={onMade} />
+  return groups.error === null ? (
+    <Skeleton rows={2} height={32} />
+  ) : (
+    <Failure error={groups.error} retry={() => void groups.refetch()} />
+  )
+}
+
+type Groups = Reply<'get', '/api/groups'>['items']
+
+function MakeForm({ groups: items, onMade }: MakingProps & { readonly groups: Groups }) {
   const { t } = useLingui()
   const client = useQueryClient()
   const account = useAccount()
-  const groups = useQuery(read('/api/groups'))
   const [name, setName] = useState(() => t`My first key`)
   const [chosen, setChosen] = useState<string>()
   const [error, setError] = useState<Error | null>(null)
   const [isBusy, setBusy] = useState(false)
   const attempt = useRef({ typed: '', idempotencyKey: '' })
-  if (groups.data === undefined)
-    return groups.error === null ? (
-      <Skeleton rows={2} height={32} />
-    ) : (
-      <Failure error={groups.error} retry={() => void groups.refetch()} />
-    )
-  const { items } = groups.data
   const first = items.find(({ id }) => id === 'default') ?? items[0]
   const group = chosen ?? first?.id ?? ''
   const field = error instanceof Problem ? error.field : null

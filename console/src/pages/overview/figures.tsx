@@ -58,27 +58,7 @@ export function Figures({ asked, overview }: FiguresProps) {
           )
         }
       />
-      <Tile
-        asked={asked}
-        metric="ttftP50"
-        name={t`TTFT p50`}
-        value={<Duration ms={now.ttftP50Ms} />}
-        delta={
-          now.ttftP50Ms !== null && (
-            <Delta now={now.ttftP50Ms} before={before.ttftP50Ms} good="down" />
-          )
-        }
-        more={
-          <span className="flex flex-wrap items-baseline gap-x-2">
-            <Trans>
-              p95 <Duration ms={now.ttftP95Ms} />
-            </Trans>
-            {now.ttftP95Ms !== null && (
-              <Delta now={now.ttftP95Ms} before={before.ttftP95Ms} good="down" />
-            )}
-          </span>
-        }
-      />
+      <FirstToken asked={asked} now={now} />
       <Tile
         asked={asked}
         metric="cacheRate"
@@ -96,6 +76,37 @@ export function Figures({ asked, overview }: FiguresProps) {
         }
       />
     </ul>
+  )
+}
+
+type Period = Overview[Asked['period']]
+
+/** The middle and the slowest of the times to the first token. */
+function FirstToken({ asked, now }: { readonly asked: Asked; readonly now: Period }) {
+  const { t } = useLingui()
+  const before = now.previous
+  return (
+    <Tile
+      asked={asked}
+      metric="ttftP50"
+      name={t`TTFT p50`}
+      value={<Duration ms={now.ttftP50Ms} />}
+      delta={
+        now.ttftP50Ms !== null && (
+          <Delta now={now.ttftP50Ms} before={before.ttftP50Ms} good="down" />
+        )
+      }
+      more={
+        <span className="flex flex-wrap items-baseline gap-x-2">
+          <Trans>
+            p95 <Duration ms={now.ttftP95Ms} />
+          </Trans>
+          {now.ttftP95Ms !== null && (
+            <Delta now={now.ttftP95Ms} before={before.ttftP95Ms} good="down" />
+          )}
+        </span>
+      }
+    />
   )
 }
 

@@ -30,11 +30,7 @@ export function Filters({ search, range, account, onChange }: FiltersProps) {
   })
   const statusNames = { '2xx': t`Ok`, '4xx': t`Refused (4xx)`, '5xx': t`Failed (5xx)` }
   const isFiltered = Object.keys(filtersOf(search)).length > 0
-  const keys = useQuery({
-    ...read('/api/keys', { params: { query: { ...query, limit: 500, playground: 'with' } } }),
-    staleTime: 60_000,
-  })
-  const keyNames = new Map(keys.data?.items.map(({ id, name }) => [id, name] as const))
+  const keyNames = useKeyNames(query)
   /** One value at a time: the last one that was ticked. */
   const one = (name: keyof RequestsSearch) => (chosen: readonly string[] | undefined) =>
     onChange({ [name]: chosen?.at(-1) })
@@ -90,6 +86,14 @@ export function Filters({ search, range, account, onChange }: FiltersProps) {
       )}
     </div>
   )
+}
+
+function useKeyNames(query: { readonly account?: string }): ReadonlyMap<string, string> {
+  const { data } = useQuery({
+    ...read('/api/keys', { params: { query: { ...query, limit: 500, playground: 'with' } } }),
+    staleTime: 60_000,
+  })
+  return new Map(data?.items.map(({ id, name }) => [id, name] as const))
 }
 
 function MoreFilters({ search, onChange }: Pick<FiltersProps, 'search' | 'onChange'>) {

@@ -47,15 +47,7 @@ export function RequestList({ list, rows, search, isLive, hasGaps, onChange }: L
               <Count value={estimate.requests} />
             </span>
           )}
-          {isLive && (
-            <span className="ml-2 text-label text-success" role="status">
-              {hasGaps ? (
-                <Trans>● following; of many at once the newest</Trans>
-              ) : (
-                <Trans>● following</Trans>
-              )}
-            </span>
-          )}
+          {isLive && <Following hasGaps={hasGaps} />}
         </>
       }
       actions={<ColumnChooser id="requests" columns={columns} />}
@@ -95,6 +87,18 @@ export function RequestList({ list, rows, search, isLive, hasGaps, onChange }: L
         )}
       </Widget>
     </Card>
+  )
+}
+
+function Following({ hasGaps }: Pick<ListProps, 'hasGaps'>) {
+  return (
+    <span className="ml-2 text-label text-success" role="status">
+      {hasGaps ? (
+        <Trans>● following; of many at once the newest</Trans>
+      ) : (
+        <Trans>● following</Trans>
+      )}
+    </span>
   )
 }
 

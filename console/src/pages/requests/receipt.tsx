@@ -9,7 +9,7 @@ import { Money, Status } from '../../ui/values.tsx'
 import type { RequestDetail } from './drawer.tsx'
 
 export function Receipt({ request }: { readonly request: RequestDetail }) {
-  const { receipt, currency, account } = request
+  const { receipt, currency } = request
   const { i18n } = useLingui()
   if (receipt === null)
     return (
@@ -22,72 +22,92 @@ export function Receipt({ request }: { readonly request: RequestDetail }) {
   const money = (nano: string) => exactMoney(nano, currency, i18n.locale)
   return (
     <Section title={<Trans>Receipt</Trans>}>
-      <table className="w-full text-cell">
-        <thead>
-          <tr className="border-b border-border text-label text-text-2">
-            <th scope="col" className="py-1 text-left">
-              <Trans>What</Trans>
-            </th>
-            <th scope="col" className="text-right">
-              <Trans>Count</Trans>
-            </th>
-            <th scope="col" className="text-right">
-              <Trans>Per million</Trans>
-            </th>
-            <th scope="col" className="text-right">
-              <Trans>Amount</Trans>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {receipt.lines.map((line) => (
-            <tr key={line.item} className="border-b border-border">
-              <td className="py-1.5">{line.item}</td>
-              <td className="text-right">{BigInt(line.count).toLocaleString(i18n.locale)}</td>
-              <td className="text-right">{money(line.priceNano)}</td>
-              <td className="text-right">{money(line.amountNano)}</td>
-            </tr>
-          ))}
-          <Sum name={<Trans>Rounding, up once</Trans>} amount={money(receipt.roundingNano)} />
-          <Sum strong name={<Trans>Total</Trans>} amount={money(receipt.totalNano)} />
-        </tbody>
-      </table>
+      <Lines receipt={receipt} money={money} />
       <p className="mt-2">
         <Check receipt={receipt} />
       </p>
-      <dl className="mt-3 grid grid-cols-2 gap-x-6 gap-y-1 text-cell">
-        <Pair name={<Trans>Group’s multiplier</Trans>}>× {receipt.multiplier}</Pair>
-        <Pair name={<Trans>Prices</Trans>}>
-          <Trans>
-            {receipt.pricedAs}, version {receipt.priceVersion}
-          </Trans>
-        </Pair>
-        <Pair name={<Trans>Held at most</Trans>}>{money(receipt.heldNano)}</Pair>
-        <Pair name={<Trans>Given back</Trans>}>{money(receipt.releasedNano)}</Pair>
-        <Pair name={<Trans>Charged</Trans>}>{money(receipt.chargeNano)}</Pair>
-        {receipt.writeoffNano !== '0' && (
-          <Pair name={<Trans>Written off, since the wallet was empty</Trans>}>
-            {money(receipt.writeoffNano)}
-          </Pair>
-        )}
-        {request.vendorCostNano !== undefined && (
-          <Pair name={<Trans>The vendor’s cost</Trans>}>
-            <Money exact nano={request.vendorCostNano} currency={currency} />
-          </Pair>
-        )}
-        {receipt.entry !== null && (
-          <Pair name={<Trans>In the ledger</Trans>}>
-            <Link to="/billing" search={{ account, entry: receipt.entry }}>
-              <Trans>Show the entry</Trans>
-            </Link>
-          </Pair>
-        )}
-      </dl>
+      <Around request={request} receipt={receipt} money={money} />
     </Section>
   )
 }
 
 type Known = NonNullable<RequestDetail['receipt']>
+
+interface PartProps {
+  readonly receipt: Known
+  readonly money: (nano: string) => string
+}
+
+function Lines({ receipt, money }: PartProps) {
+  const { i18n } = useLingui()
+  return (
+    <table className="w-full text-cell">
+      <thead>
+        <tr className="border-b border-border text-label text-text-2">
+          <th scope="col" className="py-1 text-left">
+            <Trans>What</Trans>
+          </th>
+          <th scope="col" className="text-right">
+            <Trans>Count</Trans>
+          </th>
+          <th scope="col" className="text-right">
+            <Trans>Per million</Trans>
+          </th>
+          <th scope="col" className="text-right">
+            <Trans>Amount</Trans>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {receipt.lines.map((line) => (
+          <tr key={line.item} className="border-b border-border">
+            <td className="py-1.5">{line.item}</td>
+            <td className="text-right">{BigInt(line.count).toLocaleString(i18n.locale)}</td>
+            <td className="text-right">{money(line.priceNano)}</td>
+            <td className="text-right">{money(line.amountNano)}</td>
+          </tr>
+        ))}
+        <Sum name={<Trans>Rounding, up once</Trans>} amount={money(receipt.roundingNano)} />
+        <Sum strong name={<Trans>Total</Trans>} amount={money(receipt.totalNano)} />
+      </tbody>
+    </table>
+  )
+}
+
+/** What goes with the sum: the price it was by, what was held for it, and where it is posted. */
+function Around({ request, receipt, money }: PartProps & { readonly request: RequestDetail }) {
+  const { currency, account, vendorCostNano } = request
+  return (
+    <dl className="mt-3 grid grid-cols-2 gap-x-6 gap-y-1 text-cell">
+      <Pair name={<Trans>Group’s multiplier</Trans>}>× {receipt.multiplier}</Pair>
+      <Pair name={<Trans>Prices</Trans>}>
+        <Trans>
+          {receipt.pricedAs}, version {receipt.priceVersion}
+        </Trans>
+      </Pair>
+      <Pair name={<Trans>Held at most</Trans>}>{money(receipt.heldNano)}</Pair>
+      <Pair name={<Trans>Given back</Trans>}>{money(receipt.releasedNano)}</Pair>
+      <Pair name={<Trans>Charged</Trans>}>{money(receipt.chargeNano)}</Pair>
+      {receipt.writeoffNano !== '0' && (
+        <Pair name={<Trans>Written off, since the wallet was empty</Trans>}>
+          {money(receipt.writeoffNano)}
+        </Pair>
+      )}
+      {vendorCostNano !== undefined && (
+        <Pair name={<Trans>The vendor’s cost</Trans>}>
+          <Money exact nano={vendorCostNano} currency={currency} />
+        </Pair>
+      )}
+      {receipt.entry !== null && (
+        <Pair name={<Trans>In the ledger</Trans>}>
+          <Link to="/billing" search={{ account, entry: receipt.entry }}>
+            <Trans>Show the entry</Trans>
+          </Link>
+        </Pair>
+      )}
+    </dl>
+  )
+}
 
 /** Adds the lines up in this browser, and multiplies each: what is shown must be what was charged. */
 function Check({ receipt }: { readonly receipt: Known }) {

@@ -49,53 +49,13 @@ function Form({ choice }: { readonly choice: Choice }) {
     },
   })
   const failure = save.error instanceof Problem ? save.error : null
-  const modes = [
-    { mode: 'off', name: t`Keep nothing`, detail: t`No trace of what was said.` },
-    {
-      mode: 'metadata',
-      name: t`That there was a request`,
-      detail: t`Model, sizes and names of parameters; no text.`,
-    },
-    {
-      mode: 'sealed',
-      name: t`Sealed messages`,
-      detail: t`Encrypted to your key: neither the operator nor a thief of the database can read them. The gateway sees them in its memory while it relays. Without the secret key they are lost for ever.`,
-    },
-    {
-      mode: 'full',
-      name: t`Readable messages`,
-      detail: t`You read them here; so can whoever reads the gateway’s database.`,
-    },
-  ] as const
-  const most = rank.indexOf(choice.allowed.mode)
   function submit(event: FormEvent) {
     event.preventDefault()
     save.mutate()
   }
   return (
     <form onSubmit={submit} className="flex max-w-2xl flex-col gap-5">
-      <fieldset className="flex flex-col gap-3">
-        <legend className="mb-2 text-label text-text-2">
-          <Trans>What is kept of your messages</Trans>
-        </legend>
-        {modes.map((each) => (
-          <Checkbox
-            key={each.mode}
-            type="radio"
-            name="mode"
-            label={each.name}
-            hint={each.detail}
-            checked={mode === each.mode}
-            disabled={rank.indexOf(each.mode) > most}
-            onChange={() => setMode(each.mode)}
-          />
-        ))}
-      </fieldset>
-      {most < rank.length - 1 && (
-        <p className="text-label font-normal text-text-3">
-          <Trans>The operator of this deployment allows no more than: {choice.allowed.mode}</Trans>
-        </p>
-      )}
+      <Modes mode={mode} allowed={choice.allowed.mode} onChange={setMode} />
       {mode === 'sealed' && (
         <SealKey
           value={publicKey}
@@ -134,6 +94,62 @@ function Form({ choice }: { readonly choice: Choice }) {
         </Button>
       </div>
     </form>
+  )
+}
+
+interface ModesProps {
+  readonly mode: Mode
+  /** The most that the operator allows. */
+  readonly allowed: Mode
+  readonly onChange: (mode: Mode) => void
+}
+
+function Modes({ mode, allowed, onChange }: ModesProps) {
+  const { t } = useLingui()
+  const most = rank.indexOf(allowed)
+  const modes = [
+    { mode: 'off', name: t`Keep nothing`, detail: t`No trace of what was said.` },
+    {
+      mode: 'metadata',
+      name: t`That there was a request`,
+      detail: t`Model, sizes and names of parameters; no text.`,
+    },
+    {
+      mode: 'sealed',
+      name: t`Sealed messages`,
+      detail: t`Encrypted to your key: neither the operator nor a thief of the database can read them. The gateway sees them in its memory while it relays. Without the secret key they are lost for ever.`,
+    },
+    {
+      mode: 'full',
+      name: t`Readable messages`,
+      detail: t`You read them here; so can whoever reads the gateway’s database.`,
+    },
+  ] as const
+  return (
+    <>
+      <fieldset className="flex flex-col gap-3">
+        <legend className="mb-2 text-label text-text-2">
+          <Trans>What is kept of your messages</Trans>
+        </legend>
+        {modes.map((each) => (
+          <Checkbox
+            key={each.mode}
+            type="radio"
+            name="mode"
+            label={each.name}
+            hint={each.detail}
+            checked={mode === each.mode}
+            disabled={rank.indexOf(each.mode) > most}
+            onChange={() => onChange(each.mode)}
+          />
+        ))}
+      </fieldset>
+      {most < rank.length - 1 && (
+        <p className="text-label font-normal text-text-3">
+          <Trans>The operator of this deployment allows no more than: {allowed}</Trans>
+        </p>
+      )}
+    </>
   )
 }
 

@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { change, read } from '../../api/client.ts'
+import { change, read, type Shape } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Card } from '../../ui/page.tsx'
@@ -36,33 +36,12 @@ export function Sessions() {
         {({ items }) => (
           <ul className="divide-y divide-border">
             {items.map((session) => (
-              <li key={session.id} className="flex flex-wrap items-center gap-x-4 gap-y-1 py-2.5">
-                <span className="min-w-0 flex-1">
-                  <span className="block truncate" title={session.client ?? undefined}>
-                    {session.client ?? <Trans>Unknown browser</Trans>}
-                  </span>
-                  <span className="text-label font-normal text-text-2">
-                    {session.address ?? ''}
-                  </span>
-                </span>
-                <span className="text-text-2">
-                  <Trans>
-                    used <Time relative at={session.usedAt} />
-                  </Trans>
-                </span>
-                {session.current ? (
-                  <Badge tone="success">
-                    <Trans>this one</Trans>
-                  </Badge>
-                ) : (
-                  <Button
-                    busy={end.isPending && end.variables === session.id}
-                    onClick={() => end.mutate(session.id)}
-                  >
-                    <Trans>Sign out</Trans>
-                  </Button>
-                )}
-              </li>
+              <Session
+                key={session.id}
+                session={session}
+                isEnding={end.isPending && end.variables === session.id}
+                onEnd={() => end.mutate(session.id)}
+              />
             ))}
           </ul>
         )}
@@ -83,5 +62,38 @@ export function Sessions() {
         </Confirm>
       )}
     </Card>
+  )
+}
+
+interface SessionProps {
+  readonly session: Shape<'Session'>
+  readonly isEnding: boolean
+  readonly onEnd: () => void
+}
+
+function Session({ session, isEnding, onEnd }: SessionProps) {
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 py-2.5">
+      <span className="min-w-0 flex-1">
+        <span className="block truncate" title={session.client ?? undefined}>
+          {session.client ?? <Trans>Unknown browser</Trans>}
+        </span>
+        <span className="text-label font-normal text-text-2">{session.address ?? ''}</span>
+      </span>
+      <span className="text-text-2">
+        <Trans>
+          used <Time relative at={session.usedAt} />
+        </Trans>
+      </span>
+      {session.current ? (
+        <Badge tone="success">
+          <Trans>this one</Trans>
+        </Badge>
+      ) : (
+        <Button busy={isEnding} onClick={onEnd}>
+          <Trans>Sign out</Trans>
+        </Button>
+      )}
+    </li>
   )
 }

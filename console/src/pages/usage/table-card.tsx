@@ -141,6 +141,16 @@ const tokenKinds = [
   { kind: 'imageOutput', isOptional: true },
 ] as const
 
+const right = { align: 'right', sortable: true } as const
+
+function count(id: 'requests' | 'success' | 'failed', header: string): Column<Row> {
+  return { ...right, id, header, cell: (row) => <Count value={row[id]} /> }
+}
+
+function rate(id: 'errorRate' | 'cacheRate', header: string): Column<Row> {
+  return { ...right, id, header, optional: true, cell: (row) => <Percent ratio={row[id]} /> }
+}
+
 function useColumns(asked: Asked, currency: string): readonly Column<Row>[] {
   const { t } = useLingui()
   const { operator } = roleOf(useMe())
@@ -148,7 +158,6 @@ function useColumns(asked: Asked, currency: string): readonly Column<Row>[] {
   const valueName = useValueName()
   return useMemo<readonly Column<Row>[]>(() => {
     const { by } = asked
-    const right = { align: 'right', sortable: true } as const
     const money = (nano: string) => <Money nano={nano} currency={currency} />
     const nameOf = ({ group, otherGroups = 0 }: Row) => {
       if (by.length === 0) return t`Everything`
@@ -175,19 +184,6 @@ function useColumns(asked: Asked, currency: string): readonly Column<Row>[] {
       optional: isOptional,
       cell: (row: Row) => <Count value={row.tokens[kind] ?? 0} />,
     }))
-    const count = (id: 'requests' | 'success' | 'failed', header: string): Column<Row> => ({
-      ...right,
-      id,
-      header,
-      cell: (row) => <Count value={row[id]} />,
-    })
-    const rate = (id: 'errorRate' | 'cacheRate', header: string): Column<Row> => ({
-      ...right,
-      id,
-      header,
-      optional: true,
-      cell: (row) => <Percent ratio={row[id]} />,
-    })
     const forOperators = (id: 'vendorCostNano' | 'writeoffNano', header: string): Column<Row> => ({
       id,
       header,

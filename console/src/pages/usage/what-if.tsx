@@ -118,7 +118,7 @@ function Targets({ asked }: { readonly asked: Asked }) {
 
 function AnswerParts({ answer }: { readonly answer: Answer }) {
   const { t } = useLingui()
-  const { total, currency, since, until, coveredSince, exact, keys, unpriced } = answer
+  const { total, currency, keys, unpriced } = answer
   const money = (nano: string) => <Money nano={nano} currency={currency} />
   const columns: readonly Column<KeyRow>[] = [
     { id: 'key', header: t`Key`, cell: ({ keyName }) => keyName },
@@ -140,21 +140,7 @@ function AnswerParts({ answer }: { readonly answer: Answer }) {
   return (
     <div className="flex flex-col gap-5">
       <Verdict answer={answer} />
-      <p className="text-label font-normal text-text-2">
-        <Time at={coveredSince ?? since} /> – <Time at={until} />
-        {coveredSince !== null && (
-          <>
-            {' '}
-            <Trans>Older requests were not looked at: there are too many.</Trans>
-          </>
-        )}
-        {!exact && (
-          <>
-            {' '}
-            <Trans>An estimate: another model would have counted tokens otherwise.</Trans>
-          </>
-        )}
-      </p>
+      <Covered answer={answer} />
       <div className="-mx-4 border-y border-border">
         <DataTable
           id="what-if"
@@ -187,6 +173,28 @@ function AnswerParts({ answer }: { readonly answer: Answer }) {
       </div>
       {unpriced.length > 0 && <Unpriced answer={answer} />}
     </div>
+  )
+}
+
+/** Which requests were priced again, and how far that can be trusted. */
+function Covered({ answer }: { readonly answer: Answer }) {
+  const { since, until, coveredSince, exact } = answer
+  return (
+    <p className="text-label font-normal text-text-2">
+      <Time at={coveredSince ?? since} /> – <Time at={until} />
+      {coveredSince !== null && (
+        <>
+          {' '}
+          <Trans>Older requests were not looked at: there are too many.</Trans>
+        </>
+      )}
+      {!exact && (
+        <>
+          {' '}
+          <Trans>An estimate: another model would have counted tokens otherwise.</Trans>
+        </>
+      )}
+    </p>
   )
 }
 
