@@ -140,7 +140,7 @@ Every reply of HAProxy and Tollgate is compared byte for byte with what the mock
 
 Transit is the time from the mock's write of an event, whose clock value it carries, to the client's read of it, so it holds the mock's and the client's own waiting as well: compare it with the direct column.
 
-Statistics and lists over ten million usage rows are measured apart: [statistics.md](statistics.md#what-it-costs).
+Statistics and lists over ten million usage rows are measured apart: [statistics.md](statistics.md#what-it-costs). So is the console: [benchmarks-console.md](benchmarks-console.md).
 
 ## How to repeat
 
