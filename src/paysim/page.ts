@@ -1,6 +1,6 @@
 // The page on which a payer pays or cancels: plain HTML without a script, in English or Chinese.
 import { createHash } from 'node:crypto'
-import { decimalOf, type Incoming, type ProviderSide, type Simulation } from './simulation.ts'
+import type { Incoming, ProviderSide, Simulation } from './simulation.ts'
 import { type Payment, type PaymentStatus, type Provider, statusOf } from './state.ts'
 
 export interface PayPage {
@@ -81,20 +81,18 @@ export async function answerPayPage(
     simulation.save()
   }
   const side = sides[payment.provider]
-  const origin = originOf(side.returnAddress(payment, request.query) ?? payment.cancelUrl)
+  const origin = webAddress(side.returnAddress(payment, request.query) ?? payment.cancelUrl)?.origin
   const status = statusOf(payment, simulation.clock.now())
   if (request.method !== 'POST') {
-    return page(language, 200, origin, summary(language, payment) + content(text, status))
+    return page(language, 200, origin ?? '', summary(language, payment) + content(text, status))
   }
   const form = new URLSearchParams(request.body)
   if (form.get('action') === 'pay' && status === 'open') {
     await pay(payment, form.get('payer') ?? '')
-    const back = side.returnAddress(payment, request.query)
-    return back === undefined ? done(language, payment, 'paid') : redirect(back)
+    return leave(side.returnAddress(payment, request.query)) ?? done(language, payment, 'paid')
   }
-  if (form.get('action') === 'cancel' && payment.cancelUrl !== '')
-    return redirect(payment.cancelUrl)
-  return done(language, payment, status)
+  const left = form.get('action') === 'cancel' ? leave(payment.cancelUrl) : undefined
+  return left ?? done(language, payment, status)
 }
 
 function languageOf(accepted: string): 'en' | 'zh' {
@@ -103,16 +101,16 @@ function languageOf(accepted: string): 'en' | 'zh' {
   return english === null || chinese.index < english.index ? 'zh' : 'en'
 }
 
-/** A policy on forms covers where they are redirected to as well. */
-function originOf(address: string): string {
+/** Undefined where it is none. The policy on forms names its origin, as it covers where they are redirected to. */
+function webAddress(address: string): URL | undefined {
   const url = URL.parse(address)
-  return url !== null && /^https?:$/.test(url.protocol) ? url.origin : ''
+  return url !== null && /^https?:$/.test(url.protocol) ? url : undefined
 }
 
-/** Only to pages: the address is the merchant's or, with WeChat Pay's H5, of the request. */
-function redirect(address: string): Response {
-  if (originOf(address) === '') return new Response('Bad Request', { status: 400 })
-  return new Response(null, { status: 303, headers: { location: address } })
+/** The address is the merchant's or, with WeChat Pay's H5, of the request: undefined where it leads nowhere. */
+function leave(address = ''): Response | undefined {
+  const to = webAddress(address)
+  return to && new Response(null, { status: 303, headers: { location: to.href } })
 }
 
 function done(language: 'en' | 'zh', payment: Payment, status: PaymentStatus): Response {
@@ -132,9 +130,10 @@ function content(text: Texts, status: PaymentStatus): string {
 
 function summary(language: 'en' | 'zh', payment: Payment): string {
   const text = texts[language]
-  const amount = `${decimalOf(payment.amountMinor)} ${payment.currency.toUpperCase()}`
+  const amount = new Intl.NumberFormat(language, { style: 'currency', currency: payment.currency })
+  const places = amount.resolvedOptions().maximumFractionDigits ?? 2
   return `<p>${names[payment.provider][language]}: ${escaped(payment.subject)}</p>
-<dl><dt>${text.amount}</dt><dd>${escaped(amount)}</dd>
+<dl><dt>${text.amount}</dt><dd>${escaped(amount.format(payment.amountMinor / 10 ** places))}</dd>
 <dt>${text.to}</dt><dd>${escaped(payment.orderId)}</dd></dl>`
 }
 

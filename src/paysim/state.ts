@@ -109,11 +109,11 @@ function read(path: string): State | undefined {
   }
 }
 
-/** Written beside and renamed, so that a crash leaves the old file or the new one. */
+/** Written beside and renamed, so that a crash leaves the old file or the new one; not fsynced, as it may run in a server. */
 function write(path: string, state: State): void {
   const beside = `${path}.new`
   mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 })
-  writeFileSync(beside, JSON.stringify(state), { mode: 0o600, flush: true })
+  writeFileSync(beside, JSON.stringify(state), { mode: 0o600 })
   // The mode above holds for a new file only.
   chmodSync(beside, 0o600)
   renameSync(beside, path)

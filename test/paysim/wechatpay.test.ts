@@ -149,6 +149,43 @@ describe('requests of the library', () => {
     await expect(again).rejects.toMatchObject({ response: { data: { code: 'ORDER_CLOSED' } } })
   })
 
+  test('of H5 lead from the pay page to the address that the merchant adds, if it is one', async () => {
+    const scene_info = { payer_client_ip: '127.0.0.1', h5_info: { type: 'Wap' } }
+    const body = new URLSearchParams({ action: 'pay', payer: 'Li Wei' })
+    for (const [number, back, status] of [
+      ['h5-000002', 'https://merchant.example/back?order=2', 303],
+      ['h5-000003', 'javascript:alert(1)', 200],
+    ] as const) {
+      const asked = { body: order(number, scene, { scene_info }) }
+      const { data } = await call('post', 'v3/pay/transactions/h5', asked)
+      const page = `${data.h5_url}&redirect_url=${encodeURIComponent(back)}`
+      const paid = await fetch(page, { method: 'POST', body, redirect: 'manual' })
+      expect(paid.status).toBe(status)
+      expect(paid.headers.get('location')).toBe(status === 303 ? back : null)
+      const [payment] = scene.paysim.control.payments().filter(({ orderId }) => orderId === number)
+      expect(payment?.transactions).toHaveLength(1)
+    }
+  })
+
+  test('refund an order that was paid twice by the transaction', async () => {
+    await call('post', 'v3/pay/transactions/native', { body: order('twice-0001') })
+    await scene.paysim.control.pay('twice-0001')
+    await scene.paysim.control.pay('twice-0001', { payer: 'Alex Smith' })
+    const { transaction_id, payer } = content(last(scene.notified))
+    const refund = {
+      transaction_id,
+      out_refund_no: 'twice-r1',
+      amount: { refund: 100, total: 100 },
+    }
+    const { data } = await call('post', 'v3/refund/domestic/refunds', { body: refund })
+    expect(data).toMatchObject({ transaction_id, user_received_account: payer.openid })
+    const { mchid } = scene.paysim.merchant.wechatpay
+    const first = await call('get', `v3/pay/transactions/out-trade-no/twice-0001?mchid=${mchid}`)
+    expect(first.data.trade_state).toBe('SUCCESS')
+    const second = await call('get', `v3/pay/transactions/id/${transaction_id}?mchid=${mchid}`)
+    expect(second.data.trade_state).toBe('REFUND')
+  })
+
   test.each([
     ['no amount', { amount: {} }, 'amount.total'],
     ['a fraction', { amount: { total: 1.5 } }, 'amount.total'],
