@@ -52,6 +52,8 @@ if (hasBrowser) {
     await drawer.getByText(file).waitFor()
     expect(await drawer.getByRole('button', { name: 'Disable' }).count()).toBe(0)
     expect(await drawer.getByText('Settings', { exact: true }).count()).toBe(0)
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await seriousFindings(page)).toEqual([])
     await page.close()
   })
   test('an auditor sees all of it and changes nothing', audits)

@@ -84,11 +84,7 @@ function Declared({ channel }: { readonly channel: Channel }) {
 }
 
 function Figures({ channel }: { readonly channel: Channel }) {
-  const { hour, day, currency } = channel
-  const spans = [
-    { id: 'hour', name: <Trans>Last hour</Trans>, figures: hour },
-    { id: 'day', name: <Trans>Last 24 hours</Trans>, figures: day },
-  ]
+  const { lastTest } = channel
   return (
     <>
       <FactList>
@@ -101,67 +97,82 @@ function Figures({ channel }: { readonly channel: Channel }) {
             <Trans>in the serving process that answered</Trans>
           </span>
         </Fact>
-        {channel.lastTest !== null && (
+        {lastTest !== null && (
           <Fact label={<Trans>Last test</Trans>}>
             <LastTest channel={channel} />{' '}
             <span className="text-text-2">
-              {channel.lastTest.ok ? <Trans>it answered</Trans> : <Trans>it failed</Trans>} ·{' '}
-              {channel.lastTest.model} · <Duration ms={channel.lastTest.durationMs} />
+              {lastTest.ok ? <Trans>it answered</Trans> : <Trans>it failed</Trans>} ·{' '}
+              {lastTest.model} · <Duration ms={lastTest.durationMs} />
             </span>
           </Fact>
         )}
       </FactList>
-      <div className="overflow-x-auto">
-        <table className="w-full text-cell">
-          <thead>
-            <tr className="border-b border-border text-label text-text-2">
-              <th scope="col" className="py-1 pr-3 text-left">
-                <Trans>Period</Trans>
-              </th>
-              <th scope="col" className="px-3 text-right">
-                <Trans>Requests</Trans>
-              </th>
-              <th scope="col" className="px-3 text-right">
-                <Trans>Success</Trans>
-              </th>
-              <th scope="col" className="px-3 text-right">
-                p95
-              </th>
-              <th scope="col" className="px-3 text-right">
-                <Trans>Charged</Trans>
-              </th>
-              <th scope="col" className="pl-3 text-right">
-                <Trans>Vendor’s cost</Trans>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {spans.map(({ id, name, figures }) => (
-              <tr key={id} className="border-b border-border last:border-b-0">
-                <td className="py-1.5 pr-3 whitespace-nowrap">{name}</td>
-                <td className="px-3 text-right">
-                  <Count value={figures.requests} />
-                </td>
-                <td className="px-3 text-right">
-                  <Percent
-                    ratio={figures.successPercent === null ? null : figures.successPercent / 100}
-                  />
-                </td>
-                <td className="px-3 text-right">
-                  <Duration ms={figures.p95Ms} />
-                </td>
-                <td className="px-3 text-right">
-                  <Money nano={figures.chargeNano} currency={currency} />
-                </td>
-                <td className="pl-3 text-right">
-                  <Money nano={figures.vendorCostNano} currency={currency} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Periods channel={channel} />
     </>
+  )
+}
+
+function Periods({ channel: { hour, day, currency } }: { readonly channel: Channel }) {
+  const { t } = useLingui()
+  const heads = [
+    <Trans key="requests">Requests</Trans>,
+    <Trans key="success">Success</Trans>,
+    'p95',
+    <Trans key="charged">Charged</Trans>,
+    <Trans key="cost">Vendor’s cost</Trans>,
+  ]
+  return (
+    // It scrolls sideways on a phone, so the keyboard must reach it.
+    <div role="region" aria-label={t`How it does`} tabIndex={0} className="overflow-x-auto">
+      <table className="w-full text-cell [&_td:last-child]:pr-0 [&_th:last-child]:pr-0">
+        <thead>
+          <tr className="border-b border-border text-label text-text-2">
+            <th scope="col" className="py-1 pr-3 text-left">
+              <Trans>Period</Trans>
+            </th>
+            {heads.map((head, index) => (
+              <th key={index} scope="col" className="px-3 text-right whitespace-nowrap">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          <Period name={<Trans>Last hour</Trans>} figures={hour} currency={currency} />
+          <Period name={<Trans>Last 24 hours</Trans>} figures={day} currency={currency} />
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+interface PeriodProps {
+  readonly name: ReactNode
+  readonly figures: Channel['hour']
+  readonly currency: string
+}
+
+function Period({ name, figures, currency }: PeriodProps) {
+  const { requests, successPercent, p95Ms, chargeNano, vendorCostNano } = figures
+  return (
+    <tr className="border-b border-border last:border-b-0">
+      <td className="py-1.5 pr-3 whitespace-nowrap">{name}</td>
+      <td className="px-3 text-right">
+        <Count value={requests} />
+      </td>
+      <td className="px-3 text-right">
+        <Percent ratio={successPercent === null ? null : successPercent / 100} />
+      </td>
+      <td className="px-3 text-right">
+        <Duration ms={p95Ms} />
+      </td>
+      <td className="px-3 text-right">
+        <Money nano={chargeNano} currency={currency} />
+      </td>
+      <td className="px-3 text-right">
+        <Money nano={vendorCostNano} currency={currency} />
+      </td>
+    </tr>
   )
 }
 
