@@ -17,6 +17,7 @@ import { keepAlerts } from './main/alert-timer.ts'
 import { consoleBuild, openConsole, shownConsole } from './main/console.ts'
 import { openControl } from './main/control.ts'
 import { createDrain, type Drain } from './main/drain.ts'
+import { keepPayments } from './main/payments.ts'
 import { readProcess } from './main/process-reading.ts'
 import { readiness } from './main/readiness.ts'
 import { keepUsageFor } from './main/retention.ts'
@@ -235,7 +236,10 @@ function watchStore(state: State, log: Log) {
   const alerts = keepAlerts(state, (error) =>
     log.warn({ err: error }, 'alerts could not be looked after; trying again'),
   )
-  return { watches, timers: [retention, alerts] }
+  const payments = keepPayments(state, log, (error) =>
+    log.warn({ err: error }, 'orders could not be looked after; trying again'),
+  )
+  return { watches, timers: [retention, alerts, payments] }
 }
 
 function startListening(

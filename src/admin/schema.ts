@@ -10,6 +10,7 @@ import { historyInputs } from './schema-history.ts'
 import { keyInputs } from './schema-keys.ts'
 import { modelsInputs } from './schema-models.ts'
 import { operationsInputs } from './schema-operations.ts'
+import { orderInputs } from './schema-orders.ts'
 import { amount, count, name, page, text, timeAhead } from './schema-parts.ts'
 import { peopleInputs } from './schema-people.ts'
 import { preferenceInputs } from './schema-preferences.ts'
@@ -57,6 +58,7 @@ export const inputs = {
   ...usageInputs,
   ...doctorInputs,
   ...alertInputs,
+  ...orderInputs,
   listPrices: z.strictObject({
     model: text.optional(),
     search: text.optional(),

@@ -32,6 +32,7 @@ export function buildConfig(
     encryptionKey: override.encryptionKey ?? null,
     valkeyUrl: override.valkeyUrl ?? plain.valkeyUrl,
     logLevel: override.logLevel ?? plain.logLevel,
+    payments: paymentSettings(settings.payments),
     media: { ...results, s3: store.s3 === null ? null : bucket(store.s3) },
     groups: groups(settings.groups),
     channels: settings.channels.map((each) => channelConfig(each, 'file')),
@@ -65,6 +66,19 @@ function dataDir(data: string | null, override: Override, file: string | null): 
   if (override.dataDir !== undefined) return resolve(override.dataDir)
   if (file !== null && data !== null) return resolve(dirname(file), data)
   return resolve(defaultData)
+}
+
+/** A provider whose key or secret the environment left empty is off. */
+function paymentSettings(settings: FileSettings['payments']): FileSettings['payments'] {
+  const { alipay, wechatpay, stripe } = settings
+  const isSet = (...secrets: readonly (string | undefined)[]) => secrets.every(Boolean)
+  return {
+    ...settings,
+    rates: settings.rates === null ? null : recordOf(Object.entries(settings.rates)),
+    alipay: isSet(alipay?.privateKey, alipay?.alipayPublicKey) ? alipay : null,
+    wechatpay: isSet(wechatpay?.privateKey, wechatpay?.apiV3Key) ? wechatpay : null,
+    stripe: isSet(stripe?.secretKey, stripe?.webhookSecret) ? stripe : null,
+  }
 }
 
 function bucket(settings: BucketSettings): BucketSettings {

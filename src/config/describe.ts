@@ -1,6 +1,6 @@
 // Shows a configuration to its operator: what is in force, without a secret in it.
 
-import type { BucketSettings, ChannelConfig, Config, KeyConfig } from './types.ts'
+import type { BucketSettings, ChannelConfig, Config, KeyConfig, PaymentSettings } from './types.ts'
 
 const mask = '***'
 /** Of a vendor's own settings. */
@@ -24,6 +24,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
     valkeyUrl: maskedAddress(config.valkeyUrl),
     encryptionKey: masked(config.encryptionKey),
     media: { ...config.media, s3: describeBucket(config.media.s3) },
+    payments: describePayments(config.payments),
     channels: config.channels.map(describeChannel),
     keys: config.keys.map(describeKey),
     identity: {
@@ -82,6 +83,26 @@ function maskedBy(names: RegExp, values: Readonly<Record<string, string>>): obje
     names.test(name) ? mask : value,
   ])
   return Object.fromEntries(shown)
+}
+
+function describePayments(payments: PaymentSettings): Record<string, unknown> {
+  const { alipay, wechatpay, stripe } = payments
+  return {
+    ...payments,
+    alipay: alipay && { ...alipay, gateway: maskedAddress(alipay.gateway), privateKey: mask },
+    wechatpay: wechatpay && {
+      ...wechatpay,
+      baseUrl: maskedAddress(wechatpay.baseUrl),
+      privateKey: mask,
+      apiV3Key: mask,
+    },
+    stripe: stripe && {
+      ...stripe,
+      baseUrl: maskedAddress(stripe.baseUrl),
+      secretKey: mask,
+      webhookSecret: mask,
+    },
+  }
 }
 
 function describeBucket(bucket: BucketSettings | null): Record<string, unknown> | null {

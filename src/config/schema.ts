@@ -39,6 +39,7 @@ import {
   wholeNumber,
   yesOrNo,
 } from './schema-parts.ts'
+import { payments } from './schema-payments.ts'
 import { history, identity, notices, statusPage, usage } from './schema-run-time.ts'
 import { uploads } from './schema-uploads.ts'
 
@@ -418,6 +419,7 @@ export const fileSchema = section({
   realtime: part(realtime, 'Realtime sessions over WebSocket.'),
   videos: part(videos, 'Videos, which are made as jobs.'),
   media: part(media, 'Images, sound and video, and where results of them are kept.'),
+  payments: part(payments, 'How customers pay, and what they are given for it.'),
   identity: part(identity, 'Who may sign in, and as what.'),
   usage: part(usage, 'The record of each request.'),
   history: part(history, 'Messages that are kept for their account.'),

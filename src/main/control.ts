@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts'
 import { openStoreThread } from '../store/thread.ts'
 import type { Log } from '../telemetry/log.ts'
 import { webhookPurpose } from './alert-timer.ts'
+import { openOrderDesk } from './payments.ts'
 import type { State } from './state.ts'
 
 interface ControlOptions {
@@ -66,6 +67,7 @@ function servicesOf(
     config,
     callers: () => createCallers(config().server),
     refresh,
+    orders: { desk: openOrderDesk(state, rooms.store, log) },
     managementKey: (secret, nowMs) => findManagementKey(rooms.store, secret, nowMs),
     modelKey: (secret, nowMs) => state.keyring.find(secret, nowMs),
     models: (principal) =>

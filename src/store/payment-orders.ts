@@ -109,7 +109,6 @@ export function paymentOrderTable(engine: Engine): PaymentOrderTable {
         values: [JSON.stringify(instructions), at],
       }),
     end: (id, how, at) => step(engine, id, how, { sql: 'ended_at = ?', values: [at] }),
-    dispute: (id) => step(engine, id, 'dispute', { sql: 'flag = ?', values: ['disputed'] }),
     takeDue: (at, scheduleMs, limit) =>
       engine.transaction(async (session) => {
         const skip = session.kind === 'postgres' ? ' FOR UPDATE SKIP LOCKED' : ''

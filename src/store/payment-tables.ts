@@ -3,7 +3,7 @@
 import type { Nano } from '../money.ts'
 import type { OrderState } from './order-state.ts'
 
-type PaymentProvider = 'alipay' | 'wechatpay' | 'stripe'
+export type PaymentProvider = 'alipay' | 'wechatpay' | 'stripe'
 /** Play: of the simulator, apart from all real money. */
 export type PaymentMode = 'play' | 'live'
 
@@ -66,7 +66,6 @@ export interface PaymentOrderTable {
   show(id: string, instructions: unknown, at: number): Promise<boolean>
   /** False where it is no more open: paid, say. */
   end(id: string, how: 'expire' | 'close', at: number): Promise<boolean>
-  dispute(id: string): Promise<boolean>
   /**
    * Orders to ask their providers about, each given to one caller: its next time is that of `scheduleMs` after its
    * creation which lies ahead, or never again.
@@ -99,7 +98,7 @@ export interface BonusGrant {
 /**
  * `late`: after the order had ended. `second`: another payment of it. `partial`, `over`: less or more than was ordered;
  * what was paid is credited. All of these are flagged. `unknown_order`: no order of ours, or of another provider, mode or
- * currency: kept, and nothing is credited. `known`: came before; nothing has changed.
+ * currency: nothing has changed, so that its own order may still be credited. `known`: came before; nothing has changed.
  */
 export type PaidOutcome =
   | 'credited'
@@ -112,8 +111,8 @@ export type PaidOutcome =
 
 export interface KeptTransaction extends PaidTransaction {
   readonly creditNano: Nano
-  readonly outcome: Exclude<PaidOutcome, 'known'>
-  /** When it was credited, or kept. */
+  readonly outcome: Exclude<PaidOutcome, 'known' | 'unknown_order'>
+  /** When it was credited. */
   readonly at: number
 }
 

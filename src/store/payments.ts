@@ -60,19 +60,19 @@ const insertTransaction = `INSERT INTO payment_transaction (provider, id, order_
 
 async function markPaid(session: Session, orderId: string, marking: Marking): Promise<PaidOutcome> {
   const { paid, at } = marking
-  const named = await lockOrder(session, orderId)
-  const order = named !== null && isOf(named, paid) ? named : null
+  const order = await lockOrder(session, orderId)
+  if (order === null || !isOf(order, paid)) return 'unknown_order'
   // Whoever marks payments of this account waits here: which of them is the first is decided one by one.
-  if (order !== null) await lockWallets(session, [order.account])
-  const outcome = order === null ? 'unknown_order' : await outcomeOf(session, order, paid)
-  const creditNano = order === null ? 0n : BigInt(paid.amountMinor) * order.nanoPerMinor
-  const transfer = order === null ? null : `topup:${paid.provider}:${paid.id}`
-  const isFirst = order !== null && (await isFirstPayment(session, order))
+  await lockWallets(session, [order.account])
+  const outcome = await outcomeOf(session, order, paid)
+  const creditNano = BigInt(paid.amountMinor) * order.nanoPerMinor
+  const transfer = `topup:${paid.provider}:${paid.id}`
+  const isFirst = await isFirstPayment(session, order)
   const added = await session.run(insertTransaction, [
     paid.provider,
     cleanText(paid.id),
-    cleanText(orderId),
-    order?.account ?? null,
+    order.id,
+    order.account,
     paid.mode,
     paid.amountMinor,
     paid.currency,
@@ -84,7 +84,6 @@ async function markPaid(session: Session, orderId: string, marking: Marking): Pr
     transfer,
   ])
   if (added === 0) return 'known'
-  if (order === null || transfer === null) return outcome
   const bonus = isFirst ? await claimBonus(session, order, marking) : null
   await credit(session, order, { marking, creditNano, bonus, outcome, transfer })
   return outcome

@@ -17,6 +17,11 @@ interface WholeReply {
   readonly text: string
 }
 
+interface ReplyWithHeader extends WholeReply {
+  /** null where the reply has none of this name. */
+  header(name: string): string | null
+}
+
 interface AskOptions {
   readonly dialer: Dialer
   /** Of the reply's body. */
@@ -32,14 +37,25 @@ class NotAnswered extends Error {
 
 /** Rejects with NotAnswered where nothing comes back in time, or more than is taken. */
 export async function ask(options: AskOptions, question: Question): Promise<WholeReply> {
-  const { promise, resolve, reject } = Promise.withResolvers<WholeReply>()
+  const { status, text } = await askWithHeader(options, question)
+  return { status, text }
+}
+
+/** The same, where what signs the reply stands in its header. */
+export async function askWithHeader(
+  options: AskOptions,
+  question: Question,
+): Promise<ReplyWithHeader> {
+  const { promise, resolve, reject } = Promise.withResolvers<ReplyWithHeader>()
   const { dialer, maxBytes, timeoutMs } = options
   const chunks: Uint8Array[] = []
   let byteCount = 0
   let replyStatus = 0
+  let header: ReplyWithHeader['header'] = () => null
   const handler: ReplyHandler = {
-    head(status) {
+    head(status, headerOf) {
       replyStatus = status
+      header = headerOf
     },
     bytes(chunk) {
       byteCount += chunk.length
@@ -47,7 +63,8 @@ export async function ask(options: AskOptions, question: Question): Promise<Whol
         reject(new NotAnswered(`its reply is larger than ${maxBytes} bytes`))
       else chunks.push(chunk)
     },
-    end: () => resolve({ status: replyStatus, text: Buffer.concat(chunks).toString('utf8') }),
+    end: () =>
+      resolve({ status: replyStatus, text: Buffer.concat(chunks).toString('utf8'), header }),
     fault: ({ message }) => reject(new NotAnswered(message)),
   }
   const segments = question.body === undefined ? [] : [Buffer.from(question.body)]

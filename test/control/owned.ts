@@ -5,6 +5,7 @@ import { makeKeys } from '../../src/history/sealed.ts'
 import type { ManagementKeyRow } from '../../src/store/management-keys.ts'
 import type { Store } from '../../src/store/store.ts'
 import { append, keyRow, usageRow } from '../contract/store.ts'
+import { newOrder } from '../support/payments.ts'
 
 /** The values of each address, by its path. Makes them. */
 export async function owned(
@@ -26,6 +27,7 @@ export async function owned(
   await append(store, [usageRow({ requestId, account: 'ann', at: Date.now() })])
   await store.keys.insert(keyRow({ id: 'key-of-ann' }))
   await store.managementKeys.insert(managementKey('management-key-of-ann'))
+  const order = await store.paymentOrders.create(newOrder())
   const message = await sealedMessage('req_of-ann')
   await store.history.add([message])
   const blob = { id: message.message.requestId, blob: message.blobs[0]?.id ?? '' }
@@ -35,6 +37,7 @@ export async function owned(
     '/api/me/sessions/{id}': { id: session.id },
     '/api/me/identities/{id}': { id: 'id-1' },
     ...below('/api/requests/{id}', ['', '/stop'], requestId),
+    ...below('/api/orders/{id}', ['', '/check', '/cancel', '/events'], order.id),
     ...below('/api/keys/{id}', keyVerbs, 'key-of-ann'),
     ...below('/api/management-keys/{id}', managementKeyVerbs, 'management-key-of-ann'),
   }

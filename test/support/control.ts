@@ -17,6 +17,7 @@ import type { Running } from '../../src/http/control/running.ts'
 import type { ControlServices } from '../../src/http/control/services.ts'
 import type { ControlPrincipal, Role } from '../../src/identity/principal.ts'
 import { createSecretBox } from '../../src/identity/secret-box.ts'
+import { createPayments } from '../../src/payments/payments.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 
@@ -120,16 +121,29 @@ function runningOn(config: Config, store: Store): Running {
   }
 }
 
-export async function controlStage({
-  routes,
-  services,
-  running,
-}: Options = {}): Promise<ControlStage> {
+/** No provider is configured. */
+function ordersOn(config: Config, store: Store, crashes: unknown[]): ControlServices['orders'] {
+  const { payments: settings, currency } = config
+  const payments = createPayments({
+    store,
+    settings,
+    currency,
+    mode: 'live',
+    send: async () => {
+      throw new Error('no provider is asked')
+    },
+    onProblem: (error) => crashes.push(error),
+  })
+  return { desk: async () => ({ settings, mode: 'live', address: origin, payments }) }
+}
+
+export async function controlStage(options: Options = {}): Promise<ControlStage> {
+  const { routes, services, running } = options
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-control-'))
   const store = await openStore({ dataDir, databaseUrl: null })
+  const config = await loadConfiguration({ flags: { data: dataDir }, env: {} })
   const crashes: unknown[] = []
   let principal: ControlPrincipal | null = null
-  const config = await loadConfiguration({ flags: { data: dataDir }, env: {} })
   const control = createControl(
     {
       store,
@@ -145,6 +159,7 @@ export async function controlStage({
       models: () => [],
       webhookBox: createSecretBox(new Uint8Array(32), 'alert webhooks'),
       replyBox: createSecretBox(new Uint8Array(32), 'control replies'),
+      orders: ordersOn(config, store, crashes),
       load: { draining: false },
       onCrash: (error) => crashes.push(error),
       refresh: async () => undefined,

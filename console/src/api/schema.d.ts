@@ -1226,6 +1226,146 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/payments/offer": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** How an account may pay, and what it would be given */
+        readonly get: operations["readPaymentOffer"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/orders": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Orders, newest first */
+        readonly get: operations["listOrders"];
+        readonly put?: never;
+        /** Order credit; the same `attempt` again is the same order */
+        readonly post: operations["createOrder"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/orders/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** One order, with what became of it */
+        readonly get: operations["readOrder"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/orders/{id}/check": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** I have paid: ask the provider now */
+        readonly post: operations["checkOrder"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/orders/{id}/cancel": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Cancel an order; one that was paid meanwhile is credited */
+        readonly post: operations["cancelOrder"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/orders/{id}/events": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The order as it changes: server-sent events `order` */
+        readonly get: operations["followOrder"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/orders/{id}/refund": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Pay back an order or a part of it; the same `refund` again is the same refund
+         * @description Within what the account has beside bonuses; a first bonus is taken back in proportion. `pending`: the provider has not confirmed it, and is asked again.
+         */
+        readonly post: operations["refundOrder"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/payments/{provider}/notify": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** For providers of payment: what they tell of orders, signed by them */
+        readonly post: operations["notifyPayment"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/people": {
         readonly parameters: {
             readonly query?: never;
@@ -4203,6 +4343,107 @@ export interface components {
             readonly message: string;
             /** Format: date-time */
             readonly since: string | null;
+        };
+        readonly PaymentOffer: {
+            readonly account: string;
+            readonly currency: string;
+            /** @enum {string} */
+            readonly mode: "play" | "live";
+            readonly minimum: string;
+            readonly maximum: string;
+            readonly orderMinutes: number;
+            readonly providers: readonly {
+                readonly name: string;
+                readonly currency: string;
+                readonly methods: readonly string[];
+                /** @description What one unit of it is credited as */
+                readonly rate: string;
+                readonly presets: readonly {
+                    readonly amount: string;
+                    readonly creditNano: string;
+                    readonly bonusNano: string;
+                }[];
+            }[];
+            /** @description null: there is none for this account, or no more */
+            readonly bonus: {
+                readonly percent: string | null;
+                readonly amount: string | null;
+                readonly tiers: readonly {
+                    readonly from: string;
+                    readonly percent: string;
+                }[];
+                readonly max: string | null;
+                readonly minimum: string;
+                readonly days: number | null;
+                /** @enum {string} */
+                readonly spent: "first" | "last";
+            } | null;
+            readonly paidNano: string;
+            /** @description Of the balance */
+            readonly bonusNano: string;
+            /** Format: date-time */
+            readonly bonusExpiresAt: string | null;
+            readonly refundableNano: string;
+        };
+        readonly Order: {
+            readonly id: string;
+            readonly account: string;
+            /** @enum {string} */
+            readonly provider: "alipay" | "wechatpay" | "stripe";
+            /**
+             * @description play: of the simulator, no real money
+             * @enum {string}
+             */
+            readonly mode: "play" | "live";
+            readonly method: string;
+            readonly amount: string;
+            /** @description Of `amount`: the provider’s */
+            readonly currency: string;
+            /** @description At the rate of when it was ordered */
+            readonly creditNano: string;
+            /** @description Given with it, where nobody has had it before */
+            readonly bonusNano: string;
+            /** @enum {string} */
+            readonly state: "created" | "shown" | "paid" | "credited" | "part_refunded" | "refunded" | "expired" | "closed" | "disputed";
+            readonly flag: string | null;
+            /** @description An address to open, or what a QR code says; null: no more */
+            readonly pay: {
+                /** @enum {string} */
+                readonly kind: "redirect" | "qr";
+                readonly url: string;
+            } | null;
+            /** Format: date-time */
+            readonly createdAt: string;
+            /** Format: date-time */
+            readonly expiresAt: string;
+            /** Format: date-time */
+            readonly creditedAt: string | null;
+            /** Format: date-time */
+            readonly endedAt: string | null;
+            readonly revision: number;
+        };
+        readonly OrderDetails: components["schemas"]["Order"] & {
+            readonly timeline: readonly {
+                /** Format: date-time */
+                readonly at: string;
+                readonly what: string;
+                readonly detail: string | null;
+            }[];
+        };
+        readonly Refund: {
+            readonly id: string;
+            /** @enum {string} */
+            readonly state: "pending" | "done" | "failed";
+            readonly amount: string;
+            readonly amountNano: string;
+            readonly clawbackNano: string;
+            readonly reason: string;
+            readonly actor: string;
+            /** Format: date-time */
+            readonly at: string;
+            /** Format: date-time */
+            readonly endedAt: string | null;
+            readonly failure: string | null;
         };
         readonly ListedPerson: components["schemas"]["Person"] & {
             readonly currency: string;
@@ -7968,6 +8209,229 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Operations"];
+                };
+            };
+        };
+    };
+    readonly readPaymentOffer: {
+        readonly parameters: {
+            readonly query?: {
+                readonly account?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PaymentOffer"];
+                };
+            };
+        };
+    };
+    readonly listOrders: {
+        readonly parameters: {
+            readonly query?: {
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+                readonly account?: string;
+                readonly state?: "created" | "shown" | "paid" | "credited" | "part_refunded" | "refunded" | "expired" | "closed" | "disputed";
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["Order"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly createOrder: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly provider: string;
+                    readonly method?: string;
+                    readonly amount: string;
+                    readonly attempt: string;
+                    readonly account?: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Order"];
+                };
+            };
+        };
+    };
+    readonly readOrder: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OrderDetails"];
+                };
+            };
+        };
+    };
+    readonly checkOrder: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Order"];
+                };
+            };
+        };
+    };
+    readonly cancelOrder: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Order"];
+                };
+            };
+        };
+    };
+    readonly followOrder: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": string;
+                };
+            };
+        };
+    };
+    readonly refundOrder: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly refund?: string;
+                    readonly amount?: string;
+                    readonly reason: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Refund"];
+                };
+            };
+        };
+    };
+    readonly notifyPayment: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly provider: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/plain": string;
+                    readonly "application/json": unknown;
                 };
             };
         };

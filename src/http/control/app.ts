@@ -137,6 +137,7 @@ async function answerRoute(
     params: judged(route.params, params, 'path'),
     query: judged(route.query, queryOf(new URL(request.url)), 'query'),
     body: judged(route.body, given, 'body'),
+    text,
     principal,
     scope: scopeOf(principal),
     admin: adminOf(services, principal),

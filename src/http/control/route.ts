@@ -13,6 +13,8 @@ export interface ControlRequest<Params, Query, Body> {
   readonly params: Params
   readonly query: Query
   readonly body: Body
+  /** The body as it came; '' where there is none, or the method has none. */
+  readonly text: string
   /** null only where access is public and nobody is signed in. */
   readonly principal: ControlPrincipal | null
   readonly scope: Scope

@@ -14,6 +14,7 @@ import { managementKeyRoutes } from './routes/management-keys.ts'
 import { meRoutes } from './routes/me.ts'
 import { modelRoutes } from './routes/models.ts'
 import { operationsRoutes } from './routes/operations.ts'
+import { orderRoutes } from './routes/orders.ts'
 import { peopleRoutes } from './routes/people.ts'
 import { playgroundRoutes } from './routes/playground.ts'
 import { preferenceRoutes } from './routes/preferences.ts'
@@ -44,6 +45,7 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...meRoutes,
   ...modelRoutes,
   ...operationsRoutes,
+  ...orderRoutes,
   ...peopleRoutes,
   ...playgroundRoutes,
   ...preferenceRoutes,

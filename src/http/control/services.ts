@@ -1,5 +1,6 @@
 // What the routes of the control API use of the running process.
 
+import type { OrderDesk } from '../../admin/orders.ts'
 import type { Config } from '../../config/types.ts'
 import type { ControlPrincipal, KeyPrincipal } from '../../identity/principal.ts'
 import type { SecretBox } from '../../identity/secret-box.ts'
@@ -17,6 +18,8 @@ export interface ControlServices {
   callers(): Callers
   readonly running: Running
   readonly sessions: Sessions
+  /** Loaded at first use, and anew where the configuration of payments changes. */
+  readonly orders: { desk(): Promise<OrderDesk> }
   /** Of a secret that begins as management keys do; null where it is unknown, disabled or expired. */
   managementKey(secret: string, nowMs: number): Promise<ControlPrincipal | null>
   /** Of a key that calls models: to tell its holder what it is. */

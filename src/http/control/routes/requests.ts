@@ -3,6 +3,7 @@
 import { z } from '@hono/zod-openapi'
 import { readBalance } from '../../../admin/accounts.ts'
 import { listEntries } from '../../../admin/entries.ts'
+import { readBonus } from '../../../admin/orders.ts'
 import { listRunning, stopRequest } from '../../../admin/running.ts'
 import { inputs } from '../../../admin/schema.ts'
 import {
@@ -156,9 +157,14 @@ const money: readonly ControlRoute[] = [
         bonusNano: nano,
       })
       .openapi('Balance'),
-    async run({ admin, query, scope }) {
+    async run({ admin, query, scope, services }) {
       const account = scope.oneAccount(query.account)
-      return { body: { ...(await readBalance(admin, { account })), bonusNano: '0' } }
+      return {
+        body: {
+          ...(await readBalance(admin, { account })),
+          bonusNano: await readBonus(admin, services.config().payments, account),
+        },
+      }
     },
   }),
   route({

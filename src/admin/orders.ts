@@ -1,0 +1,338 @@
+// Orders for credit: what is offered, made, asked about, cancelled and refunded.
+
+import { randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import type { PaymentSettings } from '../config/types.ts'
+import { minorText, nanoPerMinor, parseMinor } from '../payments/amount.ts'
+import { bonusOf } from '../payments/bonus.ts'
+import { type Payments, queryScheduleMs } from '../payments/payments.ts'
+import { ProviderRefused } from '../payments/provider.ts'
+import { isOpen } from '../store/order-state.ts'
+import type { OrderDetails, PaymentMode, PaymentOrder, Refund } from '../store/payment-tables.ts'
+import { type Page, pageByTime, timePlace } from './page.ts'
+import type { Input } from './schema.ts'
+import { timeText } from './time.ts'
+import { type AdminContext, AdminError } from './use-case.ts'
+
+/** What orders need of the running process. */
+export interface OrderDesk {
+  readonly payments: Payments
+  readonly settings: PaymentSettings
+  readonly mode: PaymentMode
+  /** Where browsers and callbacks reach this deployment, without a slash at its end. */
+  readonly address: string
+}
+
+interface Owned {
+  /** Given: another account's order is not found. */
+  readonly owner: string | undefined
+}
+
+const minuteMs = 60_000
+
+/** What this account may pay by, and what it would be given. */
+export async function readOffer(
+  { store, nowMs, currency }: AdminContext,
+  { payments, settings, mode }: OrderDesk,
+  { account }: Input<'account'>,
+) {
+  const spending = settings.bonus?.firstTopUp?.spent ?? 'last'
+  const standing = await store.payments.standing(account, mode, spending)
+  if (standing === null)
+    throw new AdminError('not_found', 'account', `there is no account ${JSON.stringify(account)}`)
+  const rule = standing.isFirst ? (settings.bonus?.firstTopUp ?? null) : null
+  const rateOf = (given: string) => settings.rates?.[given] ?? '1'
+  const offered = await payments.offered()
+  return {
+    account,
+    currency: await currency(),
+    mode,
+    minimum: settings.minimum,
+    maximum: settings.maximum,
+    orderMinutes: settings.orderMinutes,
+    providers: offered.map(({ name, provider }) => ({
+      name,
+      currency: provider.currency,
+      methods: [...provider.methods],
+      rate: rateOf(provider.currency),
+      presets: settings.presets.map((amount) => {
+        const creditNano = BigInt(parseMinor(amount) ?? 0) * nanoPerMinor(rateOf(provider.currency))
+        const bonusNano = bonusOf(rule, creditNano, nowMs)?.amountNano ?? 0n
+        return { amount, creditNano: String(creditNano), bonusNano: String(bonusNano) }
+      }),
+    })),
+    bonus: rule && { ...rule, tiers: [...rule.tiers] },
+    paidNano: String(standing.paidNano),
+    bonusNano: String(standing.bonusNano),
+    bonusExpiresAt: standing.bonusExpiresAt === null ? null : timeText(standing.bonusExpiresAt),
+    refundableNano: String(standing.refundableNano),
+  }
+}
+
+interface Ordering {
+  readonly account: string
+  readonly clientAddress: string | null
+}
+
+/** The same attempt again is the same order. Throws AdminError naming the field. */
+export async function createOrder(
+  admin: AdminContext,
+  desk: OrderDesk,
+  input: Input<'createOrder'> & Ordering,
+): Promise<OrderView> {
+  const { provider, amountMinor, method } = await judged(desk, input)
+  const { payments, settings, mode, address } = desk
+  const { store, nowMs, actor } = admin
+  const rate = nanoPerMinor(settings.rates?.[provider.provider.currency] ?? '1')
+  const creditNano = BigInt(amountMinor) * rate
+  const standing = await store.payments.standing(input.account, mode, 'last')
+  const rule = standing?.isFirst === true ? settings.bonus?.firstTopUp : null
+  const order = await store.paymentOrders.create({
+    id: `tg${nowMs.toString(36)}${randomBytes(10).toString('hex')}`,
+    account: input.account,
+    person: actor,
+    provider: provider.name,
+    mode,
+    method,
+    amountMinor,
+    currency: provider.provider.currency,
+    nanoPerMinor: rate,
+    creditNano,
+    bonusNano: bonusOf(rule, creditNano, nowMs)?.amountNano ?? 0n,
+    attempt: input.attempt,
+    createdAt: nowMs,
+    expiresAt: nowMs + settings.orderMinutes * minuteMs,
+    queryAt: nowMs + (queryScheduleMs[0] ?? minuteMs),
+  })
+  if (order.provider !== provider.name || order.amountMinor !== amountMinor)
+    throw new AdminError('conflict', 'attempt', 'was used for another order')
+  if (order.state !== 'created') return view(order)
+  try {
+    await payments.start(order, {
+      returnUrl: `${address}/billing?order=${order.id}`,
+      notifyUrl: `${address}/api/payments/${order.provider}/notify`,
+      subject: `Credit of ${minorText(amountMinor)} ${order.currency}`,
+      clientAddress: input.clientAddress,
+    })
+  } catch (error) {
+    if (!(error instanceof ProviderRefused)) throw unreachable(order, error)
+    throw new AdminError('conflict', 'provider', `does not take the order: ${error.message}`)
+  }
+  return showOrderView(admin, order.id)
+}
+
+async function judged({ payments, settings }: OrderDesk, input: Input<'createOrder'>) {
+  const offered = await payments.offered()
+  const provider = offered.find(({ name }) => name === input.provider)
+  if (provider === undefined) {
+    const names = offered.map(({ name }) => name).join(', ') || 'none is configured'
+    throw new AdminError('invalid', 'provider', `is not offered; offered: ${names}`)
+  }
+  const { methods, currency } = provider.provider
+  const method = input.method ?? methods[0] ?? ''
+  if (!methods.includes(method))
+    throw new AdminError('invalid', 'method', `expected one of ${methods.join(', ')}`)
+  const amountMinor = parseMinor(input.amount)
+  const [least, most] = [settings.minimum, settings.maximum]
+  if (amountMinor === null)
+    throw new AdminError('invalid', 'amount', 'expected plain digits such as 12.50')
+  if (amountMinor < (parseMinor(least) ?? 100))
+    throw new AdminError('invalid', 'amount', `expected at least ${least} ${currency}`)
+  if (amountMinor > (parseMinor(most) ?? 0))
+    throw new AdminError('invalid', 'amount', `expected at most ${most} ${currency}`)
+  return { provider, amountMinor, method }
+}
+
+function unreachable({ provider }: PaymentOrder, error: unknown): AdminError {
+  const why = error instanceof Error ? error.message : String(error)
+  return new AdminError('conflict', 'provider', `${provider} cannot be reached now: ${why}`)
+}
+
+export async function listOrders(
+  { store }: AdminContext,
+  input: Input<'listOrders'>,
+): Promise<Page<OrderView>> {
+  const { account, state, limit = 50, cursor } = input
+  const before = timePlace(cursor)
+  const orders = await store.paymentOrders.list({ account, state, before, limit: limit + 1 })
+  return pageByTime(orders, limit, view)
+}
+
+async function find(
+  { store }: AdminContext,
+  { id, owner }: Input<'order'> & Owned,
+): Promise<PaymentOrder> {
+  const order = await store.paymentOrders.find(id)
+  if (order !== null && (owner === undefined || order.account === owner)) return order
+  throw new AdminError('not_found', 'id', `there is no order ${JSON.stringify(id)}`)
+}
+
+/** With what became of it, oldest first. */
+export async function showOrder(admin: AdminContext, input: Input<'order'> & Owned) {
+  const order = await find(admin, input)
+  const details = await admin.store.payments.details(order.id)
+  return { ...view(order), timeline: timelineOf(order, details) }
+}
+
+/** Asks the provider now. */
+export async function checkOrder(
+  admin: AdminContext,
+  { payments }: OrderDesk,
+  input: Input<'order'> & Owned,
+): Promise<OrderView> {
+  const order = await find(admin, input)
+  await payments.check(order).catch((error: unknown) => {
+    throw unreachable(order, error)
+  })
+  return showOrderView(admin, order.id)
+}
+
+/** Ends it, unless it was paid meanwhile: then it is credited. */
+export async function cancelOrder(
+  admin: AdminContext,
+  { payments }: OrderDesk,
+  input: Input<'order'> & Owned,
+): Promise<OrderView> {
+  const order = await find(admin, input)
+  if (!isOpen(order.state))
+    throw new AdminError('conflict', 'id', `the order is ${order.state} and cannot be cancelled`)
+  await payments.end(order, 'close').catch((error: unknown) => {
+    throw unreachable(order, error)
+  })
+  return showOrderView(admin, order.id)
+}
+
+const patienceMs = 3_000
+const pauseMs = 50
+
+/** Takes the money from the wallet and has the provider pay it back; `refund` names it, so that it happens once. */
+export async function refundOrder(
+  admin: AdminContext,
+  { payments, settings }: OrderDesk,
+  input: Input<'refundOrder'>,
+) {
+  const order = await find(admin, { id: input.id, owner: undefined })
+  const { store, actor, nowMs } = admin
+  const amountMinor = input.amount === undefined ? order.amountMinor : parseMinor(input.amount)
+  if (!amountMinor) throw new AdminError('invalid', 'amount', 'expected more than 0')
+  const id = input.refund ?? `tr${nowMs.toString(36)}${randomBytes(10).toString('hex')}`
+  const spending = settings.bonus?.firstTopUp?.spent ?? 'last'
+  const asked = { id, orderId: order.id, amountMinor, actor, reason: input.reason, at: nowMs }
+  let begun = await store.refunds.begin(asked, spending)
+  const until = performance.now() + patienceMs
+  while (begun.outcome === 'leased' && performance.now() < until) {
+    await store.leases.recall(order.account, { node: 'admin', epoch: 0 })
+    await setTimeout(pauseMs)
+    begun = await store.refunds.begin(asked, spending)
+  }
+  if (begun.outcome === 'not_paid')
+    throw new AdminError('conflict', 'id', `the order is ${order.state}: nothing of it was paid`)
+  if (begun.outcome === 'leased')
+    throw new AdminError('conflict', 'amount', 'running requests hold what would be refunded')
+  if (begun.outcome === 'too_much') {
+    const most = minorText(Number(begun.refundableNano / order.nanoPerMinor))
+    throw new AdminError('conflict', 'amount', `at most ${most} ${order.currency} can be refunded`)
+  }
+  const { refund } = begun
+  const isSame = refund.orderId === order.id && refund.amountMinor === amountMinor
+  if (!isSame) throw new AdminError('conflict', 'refund', 'names another refund')
+  // What cannot be asked now is asked by the sweeper: the money has left the wallet.
+  const failure = await payments.refund(refund).then(
+    () => null,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  )
+  const { refunds } = await store.payments.details(order.id)
+  const kept = refunds.find((each) => each.id === refund.id) ?? refund
+  return { ...refundView(kept), failure: kept.failure ?? failure }
+}
+
+type OrderView = ReturnType<typeof view>
+
+async function showOrderView(admin: AdminContext, id: string): Promise<OrderView> {
+  return view(await find(admin, { id, owner: undefined }))
+}
+
+const timeOrNull = (at: number | null) => (at === null ? null : timeText(at))
+
+function view(order: PaymentOrder) {
+  const { instructions } = order
+  const shown = instructions as { readonly kind: 'redirect' | 'qr'; readonly url: string } | null
+  return {
+    id: order.id,
+    account: order.account,
+    provider: order.provider,
+    mode: order.mode,
+    method: order.method,
+    amount: minorText(order.amountMinor),
+    currency: order.currency,
+    creditNano: String(order.creditNano),
+    bonusNano: String(order.bonusNano),
+    state: order.state,
+    flag: order.flag,
+    pay: isOpen(order.state) && shown !== null ? { kind: shown.kind, url: shown.url } : null,
+    createdAt: timeText(order.createdAt),
+    expiresAt: timeText(order.expiresAt),
+    creditedAt: timeOrNull(order.creditedAt),
+    endedAt: timeOrNull(order.endedAt),
+    revision: order.revision,
+  }
+}
+
+function refundView(refund: Refund) {
+  const { id, state, reason, actor, at, endedAt, failure, amountMinor } = refund
+  return {
+    id,
+    state,
+    amount: minorText(amountMinor),
+    amountNano: String(refund.amountNano),
+    clawbackNano: String(refund.clawbackNano),
+    reason,
+    actor,
+    at: timeText(at),
+    endedAt: timeOrNull(endedAt),
+    failure,
+  }
+}
+
+/** What a person reads: of messages that were refused, that they were. */
+function timelineOf(order: PaymentOrder, details: OrderDetails) {
+  const entries = [
+    { at: order.createdAt, what: 'created', detail: null as string | null },
+    ...(order.shownAt === null ? [] : [{ at: order.shownAt, what: 'shown', detail: null }]),
+    ...(order.endedAt === null
+      ? []
+      : [
+          {
+            at: order.endedAt,
+            what: order.endedAt < order.expiresAt ? 'closed' : 'expired',
+            detail: null,
+          },
+        ]),
+    ...details.events.map(({ at, problem }) => ({
+      at,
+      what: problem === null ? 'notified' : 'notification_refused',
+      detail: problem,
+    })),
+    ...details.transactions.map(({ at, outcome, id }) => ({ at, what: outcome, detail: id })),
+    ...details.refunds.flatMap(({ at, endedAt, state, amountMinor }) => [
+      { at, what: 'refund_begun', detail: minorText(amountMinor) },
+      ...(endedAt === null
+        ? []
+        : [{ at: endedAt, what: `refund_${state}`, detail: minorText(amountMinor) }]),
+    ]),
+  ]
+  return entries
+    .toSorted((one, other) => one.at - other.at)
+    .map(({ at, ...entry }) => ({ at: timeText(at), ...entry }))
+}
+
+/** Of the balance, what was given on payments and not spent; decimal string of nano-units. */
+export async function readBonus(
+  { store }: AdminContext,
+  settings: PaymentSettings,
+  account: string,
+): Promise<string> {
+  const spending = settings.bonus?.firstTopUp?.spent ?? 'last'
+  const standing = await store.payments.standing(account, 'live', spending)
+  return String(standing?.bonusNano ?? 0n)
+}

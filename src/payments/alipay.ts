@@ -1,0 +1,188 @@
+// Alipay: signed and verified by its own SDK, behind guards for what that leaves open.
+
+import type { AlipaySdk } from 'alipay-sdk'
+import type { PaymentSettings } from '../config/types.ts'
+import type { PaymentOrder, Refund } from '../store/payment-tables.ts'
+import { minorText, parseMinor, payerHash } from './amount.ts'
+import { needKey, readPrivateKey, readPublicKey } from './keys.ts'
+import {
+  type Instructions,
+  type Notified,
+  NotVerified,
+  type Provider,
+  type ProviderMessage,
+  ProviderRefused,
+  type Send,
+  type StartDetails,
+} from './provider.ts'
+
+type Settings = NonNullable<PaymentSettings['alipay']>
+type Reply = Readonly<Record<string, unknown>>
+
+const currency = 'CNY'
+const methods = ['page', 'qr', 'wap'] as const
+/** What the provider's clock shows, all year. */
+const zone = '+08:00'
+
+export async function openAlipay(settings: Settings, send: Send): Promise<Provider> {
+  const { AlipaySdk } = await import('alipay-sdk')
+  const privateKey = needKey(readPrivateKey(settings.privateKey), 'alipay.privateKey')
+  const publicKey = needKey(readPublicKey(settings.alipayPublicKey), 'alipay.alipayPublicKey')
+  const sdk = new AlipaySdk({
+    appId: settings.appId,
+    privateKey: privateKey.export({ type: 'pkcs1', format: 'der' }).toString('base64'),
+    alipayPublicKey: publicKey.export({ type: 'spki', format: 'der' }).toString('base64'),
+    keyType: 'PKCS1',
+    gateway: settings.gateway,
+  })
+  return new Alipay(settings, sdk, send)
+}
+
+class Alipay implements Provider {
+  readonly currency = currency
+  readonly methods = methods
+  readonly #settings: Settings
+  readonly #sdk: AlipaySdk
+  readonly #send: Send
+
+  constructor(settings: Settings, sdk: AlipaySdk, send: Send) {
+    this.#settings = settings
+    this.#sdk = sdk
+    this.#send = send
+  }
+
+  /** The reply of the method, verified. Throws ProviderRefused where it is none of success. */
+  async #call(method: string, bizContent: object, notifyUrl?: string): Promise<Reply> {
+    const notified = notifyUrl === undefined ? {} : { notifyUrl }
+    const url = this.#sdk.pageExecute(method, 'GET', { ...notified, bizContent })
+    const { status, text } = await this.#send({ method: 'GET', url, headers: {} })
+    if (status !== 200) throw new Error(`Alipay answered ${status} to ${method}`)
+    const name = `${method.replaceAll('.', '_')}_response`
+    const { sign, [name]: reply, error_response: failed } = JSON.parse(text) as Reply
+    const answer = (reply ?? failed) as Reply | undefined
+    if (typeof sign === 'string') {
+      try {
+        this.#sdk.checkResponseSign(text, reply ? name : 'error_response', sign, '')
+      } catch {
+        throw new NotVerified(`the signature of the reply to ${method} does not fit`)
+      }
+      // Alipay signs no reply to a request whose signature it does not take.
+    } else if (answer?.['code'] === '10000') throw new NotVerified('the reply has no signature')
+    if (answer === undefined) throw new Error(`Alipay answered ${method} with something else`)
+    if (answer['code'] === '10000') return answer
+    const code = String(answer['sub_code'] ?? answer['code'])
+    throw new ProviderRefused(`${code}: ${String(answer['sub_msg'] ?? answer['msg'])}`)
+  }
+
+  async start(order: PaymentOrder, details: StartDetails): Promise<Instructions> {
+    const bizContent = startContent(order, details)
+    const { returnUrl, notifyUrl } = details
+    if (order.method === 'qr') {
+      const { qr_code: code } = await this.#call('alipay.trade.precreate', bizContent, notifyUrl)
+      return { kind: 'qr', url: String(code) }
+    }
+    const isPhone = order.method === 'wap'
+    const productCode = isPhone ? 'QUICK_WAP_WAY' : 'FAST_INSTANT_TRADE_PAY'
+    const method = isPhone ? 'alipay.trade.wap.pay' : 'alipay.trade.page.pay'
+    const asked = { returnUrl, notifyUrl, bizContent: { ...bizContent, productCode } }
+    return { kind: 'redirect', url: this.#sdk.pageExecute(method, 'GET', asked) }
+  }
+
+  async readNotification({ body }: ProviderMessage): Promise<Notified> {
+    const { appId, sellerId } = this.#settings
+    const fields = fieldsOf(body)
+    // The SDK verifies by whatever the message names: SHA-1 is refused before it is asked.
+    if (fields['sign_type'] !== 'RSA2') throw new NotVerified('sign_type is not RSA2')
+    if (!this.#sdk.checkNotifySignV2(fields)) throw new NotVerified('the signature does not fit')
+    if (fields['app_id'] !== appId) throw new NotVerified('app_id is another')
+    if (sellerId !== null && fields['seller_id'] !== sellerId)
+      throw new NotVerified('seller_id is another')
+    const orderId = fields['out_trade_no'] ?? null
+    const isRefund = fields['refund_fee'] !== undefined || fields['gmt_refund'] !== undefined
+    const paid = isPaid(fields) && !isRefund ? paidOf(fields, fields['gmt_payment']) : null
+    return { eventId: fields['notify_id'] ?? null, orderId, paid }
+  }
+
+  acknowledge(isTaken: boolean) {
+    const [status, body] = isTaken ? [200, 'success'] : [400, 'fail']
+    return { status: Number(status), contentType: 'text/plain', body: String(body) }
+  }
+
+  async query(order: PaymentOrder) {
+    try {
+      const reply = await this.#call('alipay.trade.query', { outTradeNo: order.id })
+      if (reply['out_trade_no'] !== order.id) throw new NotVerified('the reply is of another order')
+      return { paid: isPaid(reply) ? paidOf(reply, reply['send_pay_date']) : null }
+    } catch (error) {
+      if (isUnknownThere(error)) return { paid: null }
+      throw error
+    }
+  }
+
+  async close(order: PaymentOrder): Promise<void> {
+    try {
+      await this.#call('alipay.trade.close', { outTradeNo: order.id })
+    } catch (error) {
+      if (!isUnknownThere(error)) throw error
+    }
+  }
+
+  async refund(refund: Refund): Promise<'done' | 'pending'> {
+    const reply = await this.#call('alipay.trade.refund', {
+      tradeNo: refund.transactionId,
+      refundAmount: minorText(refund.amountMinor),
+      refundReason: refund.reason.slice(0, 256),
+      outRequestNo: refund.id,
+    })
+    return reply['fund_change'] === 'N' && reply['refund_fee'] === undefined ? 'pending' : 'done'
+  }
+}
+
+/** Nobody has opened it: there is nothing to be paid. */
+function isUnknownThere(error: unknown): boolean {
+  return error instanceof ProviderRefused && error.message.includes('TRADE_NOT_EXIST')
+}
+
+function startContent(order: PaymentOrder, { subject }: StartDetails) {
+  return {
+    outTradeNo: order.id,
+    totalAmount: minorText(order.amountMinor),
+    subject,
+    timeExpire: timeOf(order.expiresAt),
+  }
+}
+
+/** `2026-01-31 23:59:59` there. */
+function timeOf(at: number): string {
+  return new Date(at + 8 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
+}
+
+/** A name that stands twice could be read in two ways. */
+function fieldsOf(body: string): Readonly<Record<string, string>> {
+  const fields: Record<string, string> = Object.create(null)
+  for (const [name, value] of new URLSearchParams(body)) {
+    if (name in fields) throw new NotVerified(`${name} is given twice`)
+    fields[name] = value
+  }
+  return fields
+}
+
+function isPaid(fields: Reply): boolean {
+  return fields['trade_status'] === 'TRADE_SUCCESS' || fields['trade_status'] === 'TRADE_FINISHED'
+}
+
+function paidOf(fields: Reply, paidAt: unknown) {
+  const amountMinor = parseMinor(String(fields['total_amount']))
+  const id = String(fields['trade_no'] ?? '')
+  if (amountMinor === null || amountMinor === 0 || id === '')
+    throw new NotVerified('the amount or the number of the trade cannot be read')
+  const time = Date.parse(`${String(paidAt).replace(' ', 'T')}${zone}`)
+  const payer = fields['buyer_id'] ?? fields['buyer_user_id'] ?? fields['buyer_open_id']
+  return {
+    id,
+    amountMinor,
+    currency,
+    payerHash: payerHash('alipay', typeof payer === 'string' ? payer : null),
+    paidAt: Number.isNaN(time) ? Date.now() : time,
+  }
+}

@@ -1,0 +1,92 @@
+// What every provider of payment can do, whatever it calls it: one file each implements this.
+
+import type { PaidTransaction, PaymentOrder, Refund } from '../store/payment-tables.ts'
+
+/** A request to a provider; the operator named its address. Rejects where no reply comes that can be read. */
+export type Send = (request: {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+}) => Promise<ProviderReply>
+
+export interface ProviderReply {
+  readonly status: number
+  readonly text: string
+  header(name: string): string | null
+}
+
+/** A message as it came. */
+export interface ProviderMessage {
+  readonly body: string
+  header(name: string): string | null
+}
+
+/** What the customer pays by: an address to open, or the content of a QR code. */
+export interface Instructions {
+  readonly kind: 'redirect' | 'qr'
+  readonly url: string
+}
+
+export interface StartDetails {
+  /** Where the provider sends the customer back to. */
+  readonly returnUrl: string
+  readonly notifyUrl: string
+  readonly subject: string
+  /** The customer's address, where it is known. */
+  readonly clientAddress: string | null
+}
+
+type Paid = Omit<PaidTransaction, 'provider' | 'mode'>
+
+/** `paid` null: the message tells of something else, and is only kept. */
+export interface Notified {
+  readonly eventId: string | null
+  readonly orderId: string | null
+  readonly paid: Paid | null
+}
+
+/** The message is not the provider's word to this merchant; the message says why and names no secret. */
+export class NotVerified extends Error {
+  override readonly name = 'NotVerified'
+}
+
+/** The provider answered that it will not; the text is its own. */
+export class ProviderRefused extends Error {
+  override readonly name = 'ProviderRefused'
+}
+
+export interface Acknowledgement {
+  readonly status: number
+  readonly contentType: string
+  readonly body: string
+}
+
+export interface Provider {
+  readonly currency: string
+  /** Ways to pay, the first for desktops. */
+  readonly methods: readonly string[]
+  start(order: PaymentOrder, details: StartDetails): Promise<Instructions>
+  /** Throws NotVerified. */
+  readNotification(message: ProviderMessage, nowMs: number): Promise<Notified>
+  /** Exactly what the provider takes for an answer. */
+  acknowledge(isTaken: boolean): Acknowledgement
+  /** `paid` null: it is not paid, so far or ever. */
+  query(order: PaymentOrder): Promise<{ readonly paid: Paid | null }>
+  /** Nobody can pay it afterwards. Throws ProviderRefused, where it is paid already, say. */
+  close(order: PaymentOrder): Promise<void>
+  /** `pending`: asked again with the same id later. Throws ProviderRefused. */
+  refund(refund: Refund, order: PaymentOrder): Promise<'done' | 'pending'>
+}
+
+const mostSkewMs = 300_000
+
+/** Of a signed message: an old one may be replayed. Throws NotVerified, which names the clocks. */
+export function checkTime(signedAt: number, nowMs: number): void {
+  const skewMs = Math.abs(nowMs - signedAt)
+  if (skewMs <= mostSkewMs) return
+  const seconds = Math.round(skewMs / 1_000)
+  throw new NotVerified(
+    `its time is ${seconds} s from this clock's, more than 300 s: look at the clock`,
+  )
+}

@@ -1,0 +1,181 @@
+// Stripe Checkout: a page of theirs, a webhook that is signed with a shared secret, and sessions that are asked about.
+
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { PaymentSettings } from '../config/types.ts'
+import type { PaymentOrder, Refund } from '../store/payment-tables.ts'
+import { payerHash } from './amount.ts'
+import {
+  checkTime,
+  type Notified,
+  NotVerified,
+  type Provider,
+  type ProviderMessage,
+  ProviderRefused,
+  type Send,
+  type StartDetails,
+} from './provider.ts'
+
+type Settings = NonNullable<PaymentSettings['stripe']>
+
+const paidEvents = ['checkout.session.completed', 'checkout.session.async_payment_succeeded']
+/** Stripe's own bounds of a session's life. */
+const leastLifeMs = 31 * 60_000
+
+interface Session {
+  readonly id?: string
+  readonly url?: string | null
+  readonly client_reference_id?: string | null
+  readonly payment_status?: string
+  readonly payment_intent?: string | null
+  readonly amount_total?: number | null
+  readonly currency?: string | null
+  readonly customer_details?: { readonly email?: string | null } | null
+  readonly created?: number
+}
+
+export function openStripe(settings: Settings, currency: string, send: Send): Provider {
+  return new Stripe(settings, currency, send)
+}
+
+class Stripe implements Provider {
+  readonly currency: string
+  readonly methods = ['checkout']
+  readonly #settings: Settings
+  readonly #send: Send
+
+  constructor(settings: Settings, currency: string, send: Send) {
+    this.currency = currency
+    this.#settings = settings
+    this.#send = send
+  }
+
+  /** POST where there are fields. Throws ProviderRefused. */
+  async #call<Reply>(path: string, fields?: Fields, idempotencyKey?: string): Promise<Reply> {
+    const { secretKey, baseUrl } = this.#settings
+    const isPost = fields !== undefined
+    const { status, text } = await this.#send({
+      method: isPost ? 'POST' : 'GET',
+      url: `${baseUrl}${path}`,
+      headers: {
+        authorization: `Bearer ${secretKey}`,
+        ...(isPost && { 'content-type': 'application/x-www-form-urlencoded' }),
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      },
+      ...(isPost && { body: new URLSearchParams(fields).toString() }),
+    })
+    if (status >= 500) throw new Error(`Stripe answered ${status}`)
+    const reply = JSON.parse(text) as Reply & { readonly error?: { readonly message?: string } }
+    if (status >= 400) throw new ProviderRefused(reply.error?.message ?? `status ${status}`)
+    return reply
+  }
+
+  async start(order: PaymentOrder, details: StartDetails) {
+    const item = 'line_items[0][price_data]'
+    const expiresAt = Math.max(order.expiresAt, order.createdAt + leastLifeMs)
+    const fields = {
+      mode: 'payment',
+      client_reference_id: order.id,
+      success_url: details.returnUrl,
+      cancel_url: details.returnUrl,
+      expires_at: String(Math.floor(expiresAt / 1_000)),
+      'line_items[0][quantity]': '1',
+      [`${item}[currency]`]: order.currency.toLowerCase(),
+      [`${item}[unit_amount]`]: String(order.amountMinor),
+      [`${item}[product_data][name]`]: details.subject,
+    }
+    const session = await this.#call<Session>('/v1/checkout/sessions', fields, order.id)
+    if (!session.url || !session.id) throw new Error('Stripe answered without an address')
+    return { kind: 'redirect' as const, url: session.url, session: session.id }
+  }
+
+  async readNotification(message: ProviderMessage, nowMs: number): Promise<Notified> {
+    return notified(message, this.#settings.webhookSecret, nowMs)
+  }
+
+  acknowledge(isTaken: boolean) {
+    const body = JSON.stringify({ received: isTaken })
+    return { status: isTaken ? 200 : 400, contentType: 'application/json', body }
+  }
+
+  async query(order: PaymentOrder) {
+    const path = pathOf(order)
+    if (path === null) return { paid: null }
+    const session = await this.#call<Session>(path)
+    if (session.client_reference_id !== order.id)
+      throw new NotVerified('the reply is of another order')
+    return { paid: session.payment_status === 'paid' ? paidOf(session) : null }
+  }
+
+  async close(order: PaymentOrder): Promise<void> {
+    const path = pathOf(order)
+    if (path !== null) await this.#call(`${path}/expire`, {})
+  }
+
+  async refund(refund: Refund): Promise<'done' | 'pending'> {
+    const fields = { payment_intent: refund.transactionId, amount: String(refund.amountMinor) }
+    type Reply = { readonly status?: string }
+    const { status } = await this.#call<Reply>('/v1/refunds', fields, refund.id)
+    if (status === 'failed' || status === 'canceled')
+      throw new ProviderRefused(`the refund is ${status}`)
+    return status === 'succeeded' ? 'done' : 'pending'
+  }
+}
+
+type Fields = Readonly<Record<string, string>>
+
+/** null: it was never shown there. */
+function pathOf({ instructions }: PaymentOrder): string | null {
+  const { session } = (instructions ?? {}) as { readonly session?: string }
+  return session === undefined ? null : `/v1/checkout/sessions/${encodeURIComponent(session)}`
+}
+
+function notified({ body, header }: ProviderMessage, secret: string, nowMs: number): Notified {
+  checkSignature(body, header('stripe-signature') ?? '', secret, nowMs)
+  interface Event {
+    readonly id?: string
+    readonly type?: string
+    readonly data?: {
+      readonly object?: Session & { readonly metadata?: { readonly order?: string } }
+    }
+  }
+  const { id = null, type = '', data } = JSON.parse(body) as Event
+  const object = data?.object
+  const orderId = object?.client_reference_id ?? object?.metadata?.order ?? null
+  const isPaid = paidEvents.includes(type) && object?.payment_status === 'paid'
+  return {
+    eventId: id,
+    orderId,
+    paid: isPaid && object !== undefined ? paidOf(object) : null,
+  }
+}
+
+/** Several signatures stand side by side while a secret is replaced. */
+function checkSignature(body: string, shown: string, secret: string, nowMs: number): void {
+  const parts = shown.split(',').map((part) => part.trim().split('=', 2))
+  const time = parts.find(([name]) => name === 't')?.[1] ?? ''
+  const expected = createHmac('sha256', secret).update(`${time}.${body}`).digest()
+  const isSigned = parts.some(([name, value = '']) => {
+    const given = Buffer.from(value, 'hex')
+    return name === 'v1' && given.length === expected.length && timingSafeEqual(given, expected)
+  })
+  if (!isSigned) throw new NotVerified('the signature does not fit')
+  checkTime(Number(time) * 1_000, nowMs)
+}
+
+function paidOf(session: Session) {
+  const {
+    amount_total: amountMinor,
+    payment_intent: id,
+    currency,
+    customer_details: payer,
+  } = session
+  if (typeof amountMinor !== 'number' || amountMinor <= 0 || !id || !currency)
+    throw new NotVerified('the amount or the payment cannot be read')
+  return {
+    id,
+    amountMinor,
+    currency: currency.toUpperCase(),
+    payerHash: payerHash('stripe', payer?.email?.toLowerCase()),
+    paidAt: Date.now(),
+  }
+}

@@ -1,0 +1,277 @@
+// WeChat Pay v3: native QR, H5 and JSAPI, with the primitives of its plug-in; by public key or by platform certificates.
+
+import { type KeyObject, X509Certificate } from 'node:crypto'
+import type { PaymentSettings } from '../config/types.ts'
+import type { PaymentOrder, Refund } from '../store/payment-tables.ts'
+import { payerHash } from './amount.ts'
+import { needKey, readPrivateKey, readPublicKey } from './keys.ts'
+import {
+  checkTime,
+  type Instructions,
+  type Notified,
+  NotVerified,
+  type Provider,
+  type ProviderMessage,
+  ProviderRefused,
+  type ProviderReply,
+  type Send,
+  type StartDetails,
+} from './provider.ts'
+
+type Settings = NonNullable<PaymentSettings['wechatpay']>
+type Fields = Readonly<Record<string, unknown>>
+
+const currency = 'CNY'
+const leastPauseMs = 30_000
+const probe = 'WECHATPAY/SIGNTEST/'
+const unreadable = 'the message cannot be read'
+
+type Library = typeof import('wechatpay-axios-plugin')
+
+export async function openWechatPay(settings: Settings, send: Send): Promise<Provider> {
+  const privateKey = needKey(readPrivateKey(settings.privateKey), 'wechatpay.privateKey')
+  const keys = new Map<string, KeyObject>()
+  const { publicKey, publicKeyId } = settings
+  if (publicKey !== null && publicKeyId !== null)
+    keys.set(publicKeyId, needKey(readPublicKey(publicKey), 'wechatpay.publicKey'))
+  const library = await import('wechatpay-axios-plugin')
+  return new WechatPay(new Wire({ settings, send, library, privateKey, keys }))
+}
+
+interface WireParts {
+  readonly settings: Settings
+  readonly send: Send
+  readonly library: Library
+  readonly privateKey: KeyObject
+  /** By serial number, or id of the public key. */
+  readonly keys: Map<string, KeyObject>
+}
+
+/** What is signed, verified and encrypted between the merchant and the provider. */
+class Wire {
+  readonly settings: Settings
+  readonly #parts: WireParts
+  #fetchedAt = 0
+
+  constructor(parts: WireParts) {
+    this.#parts = parts
+    this.settings = parts.settings
+  }
+
+  open(resource: Fields): string {
+    const { ciphertext, nonce, associated_data: associated = '' } = resource
+    const { settings, library } = this.#parts
+    if (resource['algorithm'] !== undefined && resource['algorithm'] !== 'AEAD_AES_256_GCM')
+      throw new NotVerified('the resource is encrypted in another way')
+    const [key, text] = [settings.apiV3Key, String(ciphertext)]
+    try {
+      return library.Aes.AesGcm.decrypt(text, key, String(nonce), String(associated))
+    } catch {
+      throw new NotVerified('the resource cannot be decrypted with apiV3Key')
+    }
+  }
+
+  async #request(method: 'GET' | 'POST', path: string, body?: object): Promise<ProviderReply> {
+    const { settings, library, privateKey, send } = this.#parts
+    const { Formatter, Rsa } = library
+    const { mchid, serial, publicKeyId, baseUrl } = settings
+    const text = body === undefined ? '' : JSON.stringify(body)
+    const [nonce, time] = [Formatter.nonce(), String(Math.floor(Date.now() / 1_000))]
+    const url = new URL(`${baseUrl}${path}`)
+    const shown = Formatter.request(method, `${url.pathname}${url.search}`, time, nonce, text)
+    const signature = Rsa.sign(shown, privateKey)
+    return send({
+      method,
+      url: url.href,
+      headers: {
+        accept: 'application/json',
+        authorization: Formatter.authorization(mchid, nonce, signature, time, serial),
+        ...(publicKeyId !== null && { 'wechatpay-serial': publicKeyId }),
+        ...(text !== '' && { 'content-type': 'application/json' }),
+      },
+      ...(text !== '' && { body: text }),
+    })
+  }
+
+  /** Two of them are live while one takes the other's place. */
+  async #fetchCertificates(): Promise<void> {
+    // Whoever invents serial numbers does not make us ask for each of them.
+    if (Date.now() - this.#fetchedAt < leastPauseMs) return
+    this.#fetchedAt = Date.now()
+    const reply = await this.#request('GET', '/v3/certificates')
+    if (reply.status !== 200) throw new Error(`the certificates were answered with ${reply.status}`)
+    const { data = [] } = JSON.parse(reply.text) as { data?: readonly Fields[] }
+    for (const each of data) {
+      const pem = this.open(each['encrypt_certificate'] as Fields)
+      const { publicKey, validTo } = new X509Certificate(pem)
+      if (Date.parse(validTo) > Date.now())
+        this.#parts.keys.set(String(each['serial_no']), publicKey)
+    }
+    this.#verify({ body: reply.text, header: reply.header }, Date.now())
+  }
+
+  #verify({ body, header }: ProviderMessage, nowMs: number): void {
+    const { Formatter, Rsa } = this.#parts.library
+    const timestamp = header('wechatpay-timestamp') ?? ''
+    const signature = header('wechatpay-signature') ?? ''
+    const key = this.#parts.keys.get(header('wechatpay-serial') ?? '')
+    const text = Formatter.response(timestamp, header('wechatpay-nonce') ?? '', body)
+    if (signature.startsWith(probe)) throw new NotVerified('it is a probe of the signature')
+    if (key === undefined) throw new NotVerified('it is signed with a key that is not known')
+    if (!Rsa.verify(text, signature, key)) throw new NotVerified('the signature does not fit')
+    checkTime(Number(timestamp) * 1_000, nowMs)
+  }
+
+  /** A serial not seen before may be that of a new certificate: they are read once more. Throws NotVerified. */
+  async verify(message: ProviderMessage, nowMs: number): Promise<void> {
+    const serial = message.header('wechatpay-serial') ?? ''
+    const isCertificate = /^[0-9A-F]{8,64}$/i.test(serial)
+    if (isCertificate && this.settings.publicKey === null && !this.#parts.keys.has(serial))
+      await this.#fetchCertificates()
+    this.#verify(message, nowMs)
+  }
+
+  /** Throws ProviderRefused. */
+  async call(method: 'GET' | 'POST', path: string, body?: object): Promise<Fields> {
+    const reply = await this.#request(method, path, body)
+    const { status, text, header } = reply
+    const fields = text === '' ? {} : (JSON.parse(text) as Fields)
+    if (status >= 400 && status < 500)
+      throw new ProviderRefused(`${String(fields['code'])}: ${String(fields['message'])}`)
+    if (status >= 300) throw new Error(`WeChat Pay answered ${status}`)
+    await this.verify({ body: text, header }, Date.now())
+    return fields
+  }
+}
+
+class WechatPay implements Provider {
+  readonly currency = currency
+  readonly methods = ['native', 'h5']
+  readonly #wire: Wire
+
+  constructor(wire: Wire) {
+    this.#wire = wire
+  }
+
+  async start(order: PaymentOrder, details: StartDetails): Promise<Instructions> {
+    const { mchid, appid } = this.#wire.settings
+    const path = `/v3/pay/transactions/${order.method}`
+    const content = startContent(order, details, { mchid, appid })
+    return instructionsOf(await this.#wire.call('POST', path, content))
+  }
+
+  async readNotification(message: ProviderMessage, nowMs: number): Promise<Notified> {
+    await this.#wire.verify(message, nowMs)
+    const fields = parsed(message.body)
+    const trade = parsed(this.#wire.open((fields['resource'] ?? {}) as Fields))
+    const isSuccess = fields['event_type'] === 'TRANSACTION.SUCCESS' && isPaid(trade)
+    const orderId = trade['out_trade_no']
+    return {
+      eventId: String(fields['id']),
+      orderId: typeof orderId === 'string' ? orderId : null,
+      paid: isSuccess ? paidOf(trade, this.#wire.settings) : null,
+    }
+  }
+
+  acknowledge(isTaken: boolean) {
+    const body = isTaken ? taken : notTaken
+    return { status: isTaken ? 200 : 400, contentType: 'application/json', body }
+  }
+
+  async query(order: PaymentOrder) {
+    const { mchid } = this.#wire.settings
+    const path = `/v3/pay/transactions/out-trade-no/${order.id}?mchid=${mchid}`
+    try {
+      const trade = await this.#wire.call('GET', path)
+      if (trade['out_trade_no'] !== order.id) throw new NotVerified('the reply is of another order')
+      return { paid: isPaid(trade) ? paidOf(trade, this.#wire.settings) : null }
+    } catch (error) {
+      if (error instanceof ProviderRefused && unknownThere.test(error.message))
+        return { paid: null }
+      throw error
+    }
+  }
+
+  async close(order: PaymentOrder): Promise<void> {
+    const { mchid } = this.#wire.settings
+    await this.#wire.call('POST', `/v3/pay/transactions/out-trade-no/${order.id}/close`, { mchid })
+  }
+
+  async refund(refund: Refund, order: PaymentOrder): Promise<'done' | 'pending'> {
+    const path = `/v3/pay/transactions/id/${refund.transactionId}`
+    const trade = await this.#wire.call('GET', `${path}?mchid=${this.#wire.settings.mchid}`)
+    const { total } = (trade['amount'] ?? {}) as { readonly total?: number }
+    const { status } = await this.#wire.call('POST', '/v3/refund/domestic/refunds', {
+      transaction_id: refund.transactionId,
+      out_refund_no: refund.id,
+      reason: refund.reason.slice(0, 80),
+      amount: { refund: refund.amountMinor, total: total ?? order.amountMinor, currency },
+    })
+    if (status === 'CLOSED' || status === 'ABNORMAL')
+      throw new ProviderRefused(`the refund is ${status}`)
+    return status === 'SUCCESS' ? 'done' : 'pending'
+  }
+}
+
+const taken = '{"code":"SUCCESS","message":""}'
+const notTaken = '{"code":"FAIL","message":"The notification was not taken"}'
+const unknownThere = /^(ORDER_?NOT_?EXIST|RESOURCE_NOT_EXISTS)/
+
+function isPaid(trade: Fields): boolean {
+  return trade['trade_state'] === 'SUCCESS' || trade['trade_state'] === 'REFUND'
+}
+
+function paidOf(trade: Fields, { mchid, appid }: Settings) {
+  const { total, currency: given = currency } = (trade['amount'] ?? {}) as Fields
+  if (trade['mchid'] !== mchid) throw new NotVerified('mchid is another')
+  if (trade['appid'] !== appid) throw new NotVerified('appid is another')
+  if (typeof total !== 'number' || !Number.isSafeInteger(total) || total <= 0)
+    throw new NotVerified('the amount cannot be read')
+  const payer = trade['payer'] as { readonly openid?: string } | undefined
+  const paidAt = Date.parse(String(trade['success_time']))
+  return {
+    id: String(trade['transaction_id']),
+    amountMinor: total,
+    currency: String(given),
+    payerHash: payerHash('wechatpay', payer?.openid),
+    paidAt: Number.isNaN(paidAt) ? Date.now() : paidAt,
+  }
+}
+
+function startContent(
+  order: PaymentOrder,
+  details: StartDetails,
+  merchant: { readonly mchid: string; readonly appid: string },
+) {
+  return {
+    ...merchant,
+    description: details.subject,
+    out_trade_no: order.id,
+    time_expire: new Date(order.expiresAt).toISOString().replace(/\.\d+Z$/, '+00:00'),
+    notify_url: details.notifyUrl,
+    amount: { total: order.amountMinor, currency },
+    ...(order.method === 'h5' && {
+      scene_info: {
+        payer_client_ip: details.clientAddress ?? '127.0.0.1',
+        h5_info: { type: 'Wap' },
+      },
+    }),
+  }
+}
+
+function instructionsOf(reply: Fields): Instructions {
+  const { code_url: code, h5_url: page } = reply
+  if (typeof code === 'string') return { kind: 'qr', url: code }
+  if (typeof page === 'string') return { kind: 'redirect', url: page }
+  throw new Error('WeChat Pay answered without an address to pay at')
+}
+
+function parsed(body: string): Fields {
+  try {
+    const fields: unknown = JSON.parse(body)
+    if (typeof fields === 'object' && fields !== null) return fields as Fields
+  } catch {
+    throw new NotVerified(unreadable)
+  }
+  throw new NotVerified(unreadable)
+}
