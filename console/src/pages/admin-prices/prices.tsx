@@ -35,7 +35,7 @@ export function PriceLine({ prices }: { readonly prices: Prices }) {
   if (entries.length === 0) return <Trans>withdrawn</Trans>
   const text = entries.map(([name, price]) => `${name} ${price}`).join(' · ')
   return (
-    <span className="tabular block max-w-[56ch] truncate" title={text}>
+    <span className="tabular block max-w-[min(56ch,60vw)] truncate" title={text}>
       {text}
     </span>
   )
