@@ -16,7 +16,17 @@ export default function AccountPicker({ onChoose }: AccountPickerProps) {
   const { t } = useLingui()
   const [isOpen, setOpen] = useState(false)
   return (
-    <Popover label={t`All accounts`} open={isOpen} onOpenChange={setOpen}>
+    <Popover
+      label={t`All accounts`}
+      icon="users"
+      text={
+        <span aria-hidden="true" className="max-md:hidden">
+          <Trans>All accounts</Trans>
+        </span>
+      }
+      open={isOpen}
+      onOpenChange={setOpen}
+    >
       <Found
         onChoose={(account) => {
           setOpen(false)
