@@ -34,7 +34,7 @@ test('models are listed and shown, and past requests priced anew', async () => {
     [
       ['model', 'list', '--sort', 'fast'],
       2,
-      'tollgate: --sort fast: expected one of name, price, newest, latency, throughput',
+      'tollgate: --sort fast: expected one of name, price, outputPrice, newest, latency, throughput',
     ],
     [
       ['model', 'list', '--context', 'x'],

@@ -78,24 +78,36 @@ export function ChannelActions({ channel, onDeleted }: ActionsProps) {
         </Confirm>
       )}
       {asks === 'delete' && (
-        <Confirm
-          title={<Trans>Delete {channel.id}?</Trans>}
-          action={t`Delete the channel`}
-          {...(channel.day.requests > 0 && { typed: channel.id })}
-          onConfirm={async () => {
-            await change('delete', '/api/channels/{id}', { params, ifMatch })
-            onDeleted()
-            await client.invalidateQueries({ queryKey: ['/api/channels'] })
-          }}
-          onClose={() => setAsks(null)}
-        >
-          <Impact channel={channel} />
-          <p>
-            <Trans>An earlier version can be brought back under its name, with its keys.</Trans>
-          </p>
-        </Confirm>
+        <Delete channel={channel} onDeleted={onDeleted} onClose={() => setAsks(null)} />
       )}
     </>
+  )
+}
+
+function Delete({ channel, onDeleted, onClose }: ActionsProps & { readonly onClose: () => void }) {
+  const { t } = useLingui()
+  const client = useQueryClient()
+  const { id, revision, day } = channel
+  return (
+    <Confirm
+      title={<Trans>Delete {id}?</Trans>}
+      action={t`Delete the channel`}
+      {...(day.requests > 0 && { typed: id })}
+      onConfirm={async () => {
+        await change('delete', '/api/channels/{id}', {
+          params: { path: { id } },
+          ifMatch: revision,
+        })
+        onDeleted()
+        await client.invalidateQueries({ queryKey: ['/api/channels'] })
+      }}
+      onClose={onClose}
+    >
+      <Impact channel={channel} />
+      <p>
+        <Trans>An earlier version can be brought back under its name, with its keys.</Trans>
+      </p>
+    </Confirm>
   )
 }
 

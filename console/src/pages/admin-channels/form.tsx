@@ -267,6 +267,33 @@ function OtherFields({ form: { register, formState }, vendor }: OtherProps) {
           ))}
         </Select>
       </Field>
+      <JsonFields register={register} errors={errors} />
+      <div className="md:col-span-2">
+        <Field label={t`Note`} hint={t`For operators.`} error={errors.note?.message}>
+          <TextArea rows={2} maxLength={1_000} {...register('note')} />
+        </Field>
+      </div>
+      <div className="md:col-span-2">
+        <Checkbox
+          label={t`Pass the client’s trace on`}
+          hint={t`The vendor is sent the traceparent header, where the client sent one.`}
+          {...register('passTrace')}
+        />
+      </div>
+    </div>
+  )
+}
+
+interface JsonFieldsProps {
+  readonly register: ChannelForm['register']
+  readonly errors: ChannelForm['formState']['errors']
+}
+
+function JsonFields({ register, errors }: JsonFieldsProps) {
+  const { t } = useLingui()
+  const area = { rows: 4, spellCheck: false, className: 'font-mono' }
+  return (
+    <>
       <div className="md:col-span-2">
         <Field
           label={t`Headers (JSON)`}
@@ -274,9 +301,7 @@ function OtherFields({ form: { register, formState }, vendor }: OtherProps) {
           error={errors.headers?.message}
         >
           <TextArea
-            rows={4}
-            spellCheck={false}
-            className="font-mono"
+            {...area}
             {...register('headers', {
               validate: (text) =>
                 isTexts(text) || t`A JSON object of texts, such as {"x-team": "ops"}.`,
@@ -291,9 +316,7 @@ function OtherFields({ form: { register, formState }, vendor }: OtherProps) {
           error={errors.options?.message}
         >
           <TextArea
-            rows={4}
-            spellCheck={false}
-            className="font-mono"
+            {...area}
             {...register('options', {
               validate: (text) =>
                 isTexts(text) || t`A JSON object of texts, such as {"apiVersion": "2024-10-21"}.`,
@@ -301,19 +324,7 @@ function OtherFields({ form: { register, formState }, vendor }: OtherProps) {
           />
         </Field>
       </div>
-      <div className="md:col-span-2">
-        <Field label={t`Note`} hint={t`For operators.`} error={errors.note?.message}>
-          <TextArea rows={2} maxLength={1_000} {...register('note')} />
-        </Field>
-      </div>
-      <div className="md:col-span-2">
-        <Checkbox
-          label={t`Pass the client’s trace on`}
-          hint={t`The vendor is sent the traceparent header, where the client sent one.`}
-          {...register('passTrace')}
-        />
-      </div>
-    </div>
+    </>
   )
 }
 

@@ -16,7 +16,8 @@ import { channelsIn } from './transfer.ts'
 
 type Import = Shape<'ChannelImport'>
 
-export default function ImportDialog({ onClose }: { readonly onClose: () => void }) {
+/** Reads what is typed, and asks what it would do, or does it. */
+function useImport(onDone: () => void) {
   const { t } = useLingui()
   const client = useQueryClient()
   const [text, setText] = useState('')
@@ -28,7 +29,7 @@ export default function ImportDialog({ onClose }: { readonly onClose: () => void
       if (!applied) return
       showToast({ text: t`${channels.length} channels imported`, tone: 'info' })
       await refreshChannels(client)
-      onClose()
+      onDone()
     },
   })
   function type(next: string) {
@@ -45,6 +46,12 @@ export default function ImportDialog({ onClose }: { readonly onClose: () => void
       setWrong(t`This is no JSON: ${(error as Error).message}`)
     }
   }
+  return { text, wrong, send, type, work }
+}
+
+export default function ImportDialog({ onClose }: { readonly onClose: () => void }) {
+  const { t } = useLingui()
+  const { text, wrong, send, type, work } = useImport(onClose)
   const foreseen = send.data
   const isGood =
     foreseen !== undefined && foreseen.channels.every(({ problem }) => problem === null)

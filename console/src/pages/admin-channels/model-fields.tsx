@@ -32,6 +32,23 @@ function useVendorList(form: ChannelForm) {
 export function ModelFields({ form }: { readonly form: ChannelForm }) {
   const { t } = useLingui()
   const mode = form.watch('modelMode')
+  return (
+    <Part title={<Trans>Models</Trans>}>
+      <Segments
+        label={t`Models`}
+        value={mode}
+        onChange={(next) => form.setValue('modelMode', next, { shouldDirty: true })}
+        options={[
+          { value: 'shipped', label: <Trans>Those shipped of the vendor</Trans> },
+          { value: 'listed', label: <Trans>These models</Trans> },
+        ]}
+      />
+      {mode === 'listed' && <Listed form={form} />}
+    </Part>
+  )
+}
+
+function Listed({ form }: { readonly form: ChannelForm }) {
   const list = useVendorList(form)
   const [isShown, setShown] = useState(false)
   const { fields, append, remove } = useFieldArray({
@@ -45,67 +62,53 @@ export function ModelFields({ form }: { readonly form: ChannelForm }) {
     else remove(rows.flatMap((row, index) => (ownOf(row) === model ? [index] : [])))
   }
   return (
-    <Part title={<Trans>Models</Trans>}>
-      <Segments
-        label={t`Models`}
-        value={mode}
-        onChange={(next) => form.setValue('modelMode', next, { shouldDirty: true })}
-        options={[
-          { value: 'shipped', label: <Trans>Those shipped of the vendor</Trans> },
-          { value: 'listed', label: <Trans>These models</Trans> },
-        ]}
-      />
-      {mode === 'listed' && (
-        <>
-          {fields.length > 0 && (
-            <p className="text-label font-normal text-text-3">
-              <Trans>
-                Clients ask for the left name, the vendor for the right one. Names may end with a
-                star.
-              </Trans>
-            </p>
-          )}
-          {fields.map(({ row }, index) => (
-            <ModelRow
-              key={row}
-              form={form}
-              index={index}
-              known={list.data}
-              onRemove={() => remove(index)}
-            />
-          ))}
-          <Refused message={form.formState.errors.root?.['models']?.message} />
-          <Buttons>
-            <Button icon="plus" onClick={() => append({ name: '', own: '' })}>
-              <Trans>Add a model</Trans>
-            </Button>
-            <Button
-              busy={list.isPending}
-              onClick={() => {
-                setShown(true)
-                list.mutate()
-              }}
-            >
-              <Trans>Fetch the vendor’s list</Trans>
-            </Button>
-            {rows.length > 0 && (
-              <span className="text-text-2">
-                <Plural value={rows.length} one="# model" other="# models" />
-              </span>
-            )}
-          </Buttons>
-          {list.error !== null && <Failure error={list.error} />}
-          {isShown && list.data !== undefined && (
-            <VendorModels
-              models={list.data.models}
-              chosen={new Set(rows.map(ownOf))}
-              onToggle={toggle}
-              onClose={() => setShown(false)}
-            />
-          )}
-        </>
+    <>
+      {fields.length > 0 && (
+        <p className="text-label font-normal text-text-3">
+          <Trans>
+            Clients ask for the left name, the vendor for the right one. Names may end with a star.
+          </Trans>
+        </p>
       )}
-    </Part>
+      {fields.map(({ row }, index) => (
+        <ModelRow
+          key={row}
+          form={form}
+          index={index}
+          known={list.data}
+          onRemove={() => remove(index)}
+        />
+      ))}
+      <Refused message={form.formState.errors.root?.['models']?.message} />
+      <Buttons>
+        <Button icon="plus" onClick={() => append({ name: '', own: '' })}>
+          <Trans>Add a model</Trans>
+        </Button>
+        <Button
+          busy={list.isPending}
+          onClick={() => {
+            setShown(true)
+            list.mutate()
+          }}
+        >
+          <Trans>Fetch the vendor’s list</Trans>
+        </Button>
+        {rows.length > 0 && (
+          <span className="text-text-2">
+            <Plural value={rows.length} one="# model" other="# models" />
+          </span>
+        )}
+      </Buttons>
+      {list.error !== null && <Failure error={list.error} />}
+      {isShown && list.data !== undefined && (
+        <VendorModels
+          models={list.data.models}
+          chosen={new Set(rows.map(ownOf))}
+          onToggle={toggle}
+          onClose={() => setShown(false)}
+        />
+      )}
+    </>
   )
 }
 

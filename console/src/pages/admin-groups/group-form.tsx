@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
 import { useState } from 'react'
-import { type FieldPath, useForm } from 'react-hook-form'
+import { type FieldPath, type UseFormReturn, useForm } from 'react-hook-form'
 import { Problem } from '../../api/client.ts'
 import { percent } from '../../format.ts'
 import { Field, Input, TextArea } from '../../ui/field.tsx'
@@ -16,6 +16,10 @@ interface GroupValues {
   readonly multiplier: string
   readonly models: string
   readonly limits: Readonly<Record<LimitName, string>>
+}
+
+interface FieldsProps {
+  readonly form: UseFormReturn<GroupValues>
 }
 
 export type GroupBody = GroupSettings & { readonly id: string }
@@ -33,7 +37,7 @@ interface GroupFormProps {
 export function GroupForm({ formId, id, settings, send, onBusy }: GroupFormProps) {
   const { t } = useLingui()
   const form = useForm<GroupValues>({ defaultValues: valuesOf(id ?? '', settings) })
-  const { register, formState, setError, watch } = form
+  const { register, formState, setError } = form
   const { errors } = formState
   const [problem, setProblem] = useState<Error | null>(null)
   async function submit(values: GroupValues) {
@@ -69,23 +73,7 @@ export function GroupForm({ formId, id, settings, send, onBusy }: GroupFormProps
           />
         </Field>
       )}
-      <Field
-        label={t`Multiplier`}
-        hint={<MultiplierHint text={watch('multiplier')} />}
-        error={errors.multiplier?.message}
-      >
-        <Input
-          inputMode="decimal"
-          autoComplete="off"
-          {...register('multiplier', {
-            required: t`A decimal with a point, such as 1.25.`,
-            pattern: {
-              value: /^\s*\d+(\.\d{1,6})?\s*$/,
-              message: t`A decimal with a point, such as 1.25.`,
-            },
-          })}
-        />
-      </Field>
+      <MultiplierField form={form} />
       <Field
         label={t`Models`}
         hint={t`One a line: a name, or a beginning with one * at the end. A * alone: all.`}
@@ -93,30 +81,58 @@ export function GroupForm({ formId, id, settings, send, onBusy }: GroupFormProps
       >
         <TextArea rows={4} spellCheck={false} {...register('models')} />
       </Field>
-      <fieldset className="flex flex-col gap-2">
-        <legend className="mb-2 text-label text-text-2">
-          <Trans>Limits of all keys of the group together; empty: none</Trans>
-        </legend>
-        <div className="grid gap-4 md:grid-cols-3">
-          {limitNames.map((name) => (
-            <LimitField key={name} name={name} error={errors.limits?.[name]?.message}>
-              <Input
-                inputMode="numeric"
-                autoComplete="off"
-                {...register(`limits.${name}`, {
-                  pattern: { value: /^\s*\d*\s*$/, message: t`A whole number.` },
-                })}
-              />
-            </LimitField>
-          ))}
-        </div>
-      </fieldset>
+      <LimitFields form={form} />
       {problem !== null && (
         <p role="alert" className="text-danger">
           <ProblemText error={problem} />
         </p>
       )}
     </form>
+  )
+}
+
+function MultiplierField({ form: { register, formState, watch } }: FieldsProps) {
+  const { t } = useLingui()
+  const message = t`A decimal with a point, such as 1.25.`
+  return (
+    <Field
+      label={t`Multiplier`}
+      hint={<MultiplierHint text={watch('multiplier')} />}
+      error={formState.errors.multiplier?.message}
+    >
+      <Input
+        inputMode="decimal"
+        autoComplete="off"
+        {...register('multiplier', {
+          required: message,
+          pattern: { value: /^\s*\d+(\.\d{1,6})?\s*$/, message },
+        })}
+      />
+    </Field>
+  )
+}
+
+function LimitFields({ form: { register, formState } }: FieldsProps) {
+  const { t } = useLingui()
+  return (
+    <fieldset className="flex flex-col gap-2">
+      <legend className="mb-2 text-label text-text-2">
+        <Trans>Limits of all keys of the group together; empty: none</Trans>
+      </legend>
+      <div className="grid gap-4 md:grid-cols-3">
+        {limitNames.map((name) => (
+          <LimitField key={name} name={name} error={formState.errors.limits?.[name]?.message}>
+            <Input
+              inputMode="numeric"
+              autoComplete="off"
+              {...register(`limits.${name}`, {
+                pattern: { value: /^\s*\d*\s*$/, message: t`A whole number.` },
+              })}
+            />
+          </LimitField>
+        ))}
+      </div>
+    </fieldset>
   )
 }
 

@@ -18,9 +18,22 @@ interface Asked {
   readonly vendor?: string
 }
 
-export function Import({ onOpen }: { readonly onOpen: (model: string) => void }) {
-  const { t } = useLingui()
+interface ImportProps {
+  readonly onOpen: (model: string) => void
+}
+
+export function Import(props: ImportProps) {
   const { admin } = roleOf(useMe())
+  if (admin) return <Comparing {...props} />
+  return (
+    <Card>
+      <Empty title={<Trans>Only administrators compare lists.</Trans>} />
+    </Card>
+  )
+}
+
+function Comparing({ onOpen }: ImportProps) {
+  const { t } = useLingui()
   const [document, setDocument] = useState('')
   const [vendor, setVendor] = useState('')
   const compare = useMutation({
@@ -31,12 +44,6 @@ export function Import({ onOpen }: { readonly onOpen: (model: string) => void })
     event.preventDefault()
     compare.mutate(asked)
   }
-  if (!admin)
-    return (
-      <Card>
-        <Empty title={<Trans>Only administrators compare lists.</Trans>} />
-      </Card>
-    )
   return (
     <>
       <Card title={<Trans>A published list</Trans>}>
@@ -115,7 +122,7 @@ function Compared({ compared, asked, onOpen, again }: ComparedProps) {
       again()
     },
   })
-  const { changes, models, refused, inFile } = compared
+  const { changes, models } = compared
   const isLarge = changes.some(({ differences }) => differences.some(({ large }) => large))
   const notTaken = take.data !== undefined && !take.data.applied
   return (
@@ -127,16 +134,7 @@ function Compared({ compared, asked, onOpen, again }: ComparedProps) {
       }
     >
       <div className="flex flex-col gap-4">
-        {refused.length > 0 && (
-          <p className="text-text-2">
-            <Trans>Left out, as they cannot be read: {refused.join(', ')}</Trans>
-          </p>
-        )}
-        {inFile.length > 0 && (
-          <p className="text-text-2">
-            <Trans>Priced by the configuration file, which stands above: {inFile.join(', ')}</Trans>
-          </p>
-        )}
+        <LeftOut {...compared} />
         {isLarge && (
           <Checkbox
             label={t`Also take prices that change more than tenfold`}
@@ -163,28 +161,63 @@ function Compared({ compared, asked, onOpen, again }: ComparedProps) {
                 <Trans>Take all {changes.length}</Trans>
               </Button>
             </Buttons>
-            <ul className="flex flex-col divide-y divide-border">
-              {changes.map(({ model, differences }) => (
-                <li key={model} className="flex flex-wrap items-start gap-x-4 gap-y-1 py-2">
-                  <button
-                    type="button"
-                    className="min-w-48 text-left font-medium underline"
-                    onClick={() => onOpen(model)}
-                  >
-                    {model}
-                  </button>
-                  <span className="min-w-0 flex-1">
-                    <Differences of={differences} />
-                  </span>
-                  <Button busy={take.isPending} onClick={() => take.mutate(model)}>
-                    <Trans>Take</Trans>
-                  </Button>
-                </li>
-              ))}
-            </ul>
+            <Changes
+              changes={changes}
+              isBusy={take.isPending}
+              onOpen={onOpen}
+              onTake={take.mutate}
+            />
           </>
         )}
       </div>
     </Card>
+  )
+}
+
+function LeftOut({ refused, inFile }: Pick<Shape<'PriceImport'>, 'refused' | 'inFile'>) {
+  return (
+    <>
+      {refused.length > 0 && (
+        <p className="text-text-2">
+          <Trans>Left out, as they cannot be read: {refused.join(', ')}</Trans>
+        </p>
+      )}
+      {inFile.length > 0 && (
+        <p className="text-text-2">
+          <Trans>Priced by the configuration file, which stands above: {inFile.join(', ')}</Trans>
+        </p>
+      )}
+    </>
+  )
+}
+
+interface ChangesProps {
+  readonly changes: Shape<'PriceImport'>['changes']
+  readonly isBusy: boolean
+  readonly onOpen: (model: string) => void
+  readonly onTake: (model: string) => void
+}
+
+function Changes({ changes, isBusy, onOpen, onTake }: ChangesProps) {
+  return (
+    <ul className="flex flex-col divide-y divide-border">
+      {changes.map(({ model, differences }) => (
+        <li key={model} className="flex flex-wrap items-start gap-x-4 gap-y-1 py-2">
+          <button
+            type="button"
+            className="min-w-48 text-left font-medium underline"
+            onClick={() => onOpen(model)}
+          >
+            {model}
+          </button>
+          <span className="min-w-0 flex-1">
+            <Differences of={differences} />
+          </span>
+          <Button busy={isBusy} onClick={() => onTake(model)}>
+            <Trans>Take</Trans>
+          </Button>
+        </li>
+      ))}
+    </ul>
   )
 }

@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { useFieldArray, useForm } from 'react-hook-form'
+import { type UseFormReturn, useFieldArray, useForm } from 'react-hook-form'
 import { change, Problem, type Shape } from '../../api/client.ts'
 import { Button, Buttons, IconButton } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
@@ -36,8 +36,7 @@ export function PriceForm({ model, prices }: PriceFormProps) {
   const form = useForm<Values>({
     defaultValues: { lines: lines.length === 0 ? first : lines, from: '', source: '' },
   })
-  const { register, formState, getValues } = form
-  const { errors } = formState
+  const { getValues } = form
   const sending = useSending(model, form)
   const effect = useMutation({
     mutationFn: () =>
@@ -53,25 +52,7 @@ export function PriceForm({ model, prices }: PriceFormProps) {
         onSubmit={(event) => void form.handleSubmit((values) => sending.send(values, false))(event)}
       >
         <Lines form={form} />
-        <div className="grid gap-4 md:grid-cols-2">
-          <Field
-            label={t`Begins`}
-            hint={t`Empty: at once. By this browser’s clock.`}
-            error={errors.from?.message}
-          >
-            <Input type="datetime-local" {...register('from')} />
-          </Field>
-          <Field
-            label={t`Source`}
-            hint={t`Where the prices are from: a page, a contract.`}
-            error={errors.source?.message}
-          >
-            <Input
-              autoComplete="off"
-              {...register('source', { required: t`Say where the prices are from.` })}
-            />
-          </Field>
-        </div>
+        <When form={form} />
         <Buttons>
           <Button type="submit" busy={sending.isBusy}>
             <Trans>Set prices</Trans>
@@ -98,6 +79,32 @@ export function PriceForm({ model, prices }: PriceFormProps) {
         </Confirm>
       )}
     </section>
+  )
+}
+
+function When({ form: { register, formState } }: { readonly form: UseFormReturn<Values> }) {
+  const { t } = useLingui()
+  const { errors } = formState
+  return (
+    <div className="grid gap-4 md:grid-cols-2">
+      <Field
+        label={t`Begins`}
+        hint={t`Empty: at once. By this browser’s clock.`}
+        error={errors.from?.message}
+      >
+        <Input type="datetime-local" {...register('from')} />
+      </Field>
+      <Field
+        label={t`Source`}
+        hint={t`Where the prices are from: a page, a contract.`}
+        error={errors.source?.message}
+      >
+        <Input
+          autoComplete="off"
+          {...register('source', { required: t`Say where the prices are from.` })}
+        />
+      </Field>
+    </div>
   )
 }
 

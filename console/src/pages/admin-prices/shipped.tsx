@@ -12,13 +12,13 @@ import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { Differences, Origin } from './prices.tsx'
 import { refreshPrices } from './refresh.ts'
 
-type Row = Shape<'ShippedPriceDifference'>
+type Difference = Shape<'ShippedPriceDifference'>
 
 export function Shipped({ onOpen }: { readonly onOpen: (model: string) => void }) {
   const { t } = useLingui()
   const client = useQueryClient()
   const { admin } = roleOf(useMe())
-  const [chosen, choose] = useState<Row | null>(null)
+  const [chosen, choose] = useState<Difference | null>(null)
   const rows = useInfiniteQuery({
     queryKey: ['/api/prices/diff'],
     queryFn: ({ pageParam, signal }) => {
@@ -43,31 +43,12 @@ export function Shipped({ onOpen }: { readonly onOpen: (model: string) => void }
           return (
             <ul className="flex flex-col divide-y divide-border">
               {items.map((row) => (
-                <li key={row.model} className="flex flex-wrap items-start gap-x-4 gap-y-1 py-2">
-                  <span className="flex min-w-48 flex-col">
-                    <button
-                      type="button"
-                      className="text-left font-medium underline"
-                      onClick={() => onOpen(row.model)}
-                    >
-                      {row.model}
-                    </button>
-                    <span className="text-label font-normal text-text-2">
-                      <Origin origin={row.origin} />
-                    </span>
-                  </span>
-                  <span className="min-w-0 flex-1">
-                    <Differences of={row.differences} />
-                  </span>
-                  <span className="max-w-[32ch] text-label font-normal text-text-2">
-                    {[row.source, row.sourceDate].filter(Boolean).join(', ')}
-                  </span>
-                  {admin && (row.origin === 'set' || row.origin === 'import') && (
-                    <Button onClick={() => choose(row)}>
-                      <Trans>Take the shipped prices</Trans>
-                    </Button>
-                  )}
-                </li>
+                <Row
+                  key={row.model}
+                  row={row}
+                  onOpen={onOpen}
+                  onTake={admin ? choose : undefined}
+                />
               ))}
             </ul>
           )
@@ -95,5 +76,41 @@ export function Shipped({ onOpen }: { readonly onOpen: (model: string) => void }
         </Confirm>
       )}
     </Card>
+  )
+}
+
+interface RowProps {
+  readonly row: Difference
+  readonly onOpen: (model: string) => void
+  readonly onTake: ((row: Difference) => void) | undefined
+}
+
+function Row({ row, onOpen, onTake }: RowProps) {
+  return (
+    <li className="flex flex-wrap items-start gap-x-4 gap-y-1 py-2">
+      <span className="flex min-w-48 flex-col">
+        <button
+          type="button"
+          className="text-left font-medium underline"
+          onClick={() => onOpen(row.model)}
+        >
+          {row.model}
+        </button>
+        <span className="text-label font-normal text-text-2">
+          <Origin origin={row.origin} />
+        </span>
+      </span>
+      <span className="min-w-0 flex-1">
+        <Differences of={row.differences} />
+      </span>
+      <span className="max-w-[32ch] text-label font-normal text-text-2">
+        {[row.source, row.sourceDate].filter(Boolean).join(', ')}
+      </span>
+      {onTake !== undefined && (row.origin === 'set' || row.origin === 'import') && (
+        <Button onClick={() => onTake(row)}>
+          <Trans>Take the shipped prices</Trans>
+        </Button>
+      )}
+    </li>
   )
 }

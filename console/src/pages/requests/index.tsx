@@ -40,11 +40,7 @@ export default function RequestsPage() {
   const list = useRequests(asked)
   const isLive = search.live === true
   const tail = useTail(asked, isLive)
-  const rows = useMemo(() => {
-    const listed = list.data?.pages.flatMap(({ items }) => items) ?? []
-    const known = new Set(listed.map(({ requestId }) => requestId))
-    return [...tail.rows.filter(({ requestId }) => !known.has(requestId)), ...listed]
-  }, [list.data, tail])
+  const rows = useRows(list, tail)
   const change = useCallback(
     (next: Partial<RequestsSearch>) =>
       void navigate({ to: '.', search: (before) => ({ ...before, ...next }) }),
@@ -99,4 +95,13 @@ export default function RequestsPage() {
       )}
     </Page>
   )
+}
+
+/** What came while it was followed, and the list below it. */
+function useRows(list: ReturnType<typeof useRequests>, tail: ReturnType<typeof useTail>) {
+  return useMemo(() => {
+    const listed = list.data?.pages.flatMap(({ items }) => items) ?? []
+    const known = new Set(listed.map(({ requestId }) => requestId))
+    return [...tail.rows.filter(({ requestId }) => !known.has(requestId)), ...listed]
+  }, [list.data, tail])
 }
