@@ -1,13 +1,14 @@
 // Every page of the console in both languages, both themes and three widths: no serious finding of axe, no error in the
-// browser, nothing wider than the screen, no text left in English. CONSOLE_PICTURES names a directory for screenshots.
+// browser, nothing wider than the screen, no text left in English. With CONSOLE_LOOKS=all each page in all of them (ten minutes);
+// CONSOLE_PICTURES names a directory for screenshots.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
-import { isLong } from '../support/long.ts'
 
+const isWhole = Bun.env['CONSOLE_LOOKS'] === 'all'
 const pictures = Bun.env['CONSOLE_PICTURES']
 const root = join(import.meta.dir, '../..')
 const widths = [390, 1024, 1440] as const
@@ -31,10 +32,10 @@ if (hasBrowser) {
     stage = await startConsole()
     await traffic(stage)
   })
-  // Briefly: each page in one look, another one each, so that all are seen.
+  // Else each page in one look, another one each, so that all are seen.
   const walks = paths.flatMap((path, place) =>
     looks
-      .filter((_, look) => isLong || look === (place * 5) % 12)
+      .filter((_, look) => isWhole || look === (place * 5) % 12)
       .map((look) => ({ path, ...look })),
   )
   test.each(walks)('$path at $width px, $theme, $language', async ({ path, ...look }) => {
