@@ -13,8 +13,8 @@ if (given === null) console.log('left out: system calls, which needs strace')
 
 /** 50 ms on a disk and a processor of its own: what it took is printed. */
 const boundMs = 500
-/** A disk or a processor that others use as well may be slower now and then; a sync that is forgotten is never done. */
-const strangersMs = 1_000
+/** Nine of ten syncs: others may hold the disk or the processor for a moment. A sync that is forgotten is never done. */
+const forgottenMs = 15_000
 
 interface Call {
   readonly thread: number
@@ -92,7 +92,7 @@ describe.each(given === null ? [] : [{ strace: given }])('a power cut', ({ strac
       expect(ofServing).toEqual([])
       if (!isLong) return
       expect(gaps[Math.floor(gaps.length * 0.9)]).toBeLessThanOrEqual(boundMs)
-      expect(worstMs).toBeLessThan(strangersMs)
+      expect(worstMs).toBeLessThan(forgottenMs)
     } finally {
       await deployment.remove()
     }

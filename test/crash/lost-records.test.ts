@@ -58,7 +58,7 @@ async function findings(deployment: Deployment): Promise<string[]> {
   )
 }
 
-describe.each(engineCases)(
+describe.each(briefly(2, engineCases))(
   'an outbox without the file that names its node, the ledger on $engine',
   ({ databaseUrl }) => {
     test('is settled under its name, and no record of it is missed', async () => {

@@ -3,7 +3,8 @@
 import { type Browser, chromium } from 'playwright-core'
 
 /** Where it is, as the test script found or installed it; null: tests in a browser are left out. */
-export const chromiumPath = Bun.env['TEST_CHROMIUM'] || Bun.which('chromium')
+export const chromiumPath =
+  Bun.env['TEST_CHROMIUM'] || Bun.which('chromium-headless-shell') || Bun.which('chromium')
 
 const quiet = [
   '--disable-gpu',
