@@ -109,7 +109,7 @@ export async function createOrder(
   if (order.state !== 'created') return view(order)
   try {
     await payments.start(order, {
-      returnUrl: `${address}/billing?order=${order.id}`,
+      returnUrl: `${address}/console/billing?order=${order.id}`,
       notifyUrl: `${address}/api/payments/${order.provider}/notify`,
       subject: `Credit of ${minorText(amountMinor)} ${order.currency}`,
       clientAddress: input.clientAddress,

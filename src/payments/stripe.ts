@@ -134,11 +134,14 @@ function notified({ body, header }: ProviderMessage, secret: string, nowMs: numb
   interface Event {
     readonly id?: string
     readonly type?: string
+    /** Of a connected account, whose sessions name what they like. */
+    readonly account?: string
     readonly data?: {
       readonly object?: Session & { readonly metadata?: { readonly order?: string } }
     }
   }
-  const { id = null, type = '', data } = JSON.parse(body) as Event
+  const { id = null, type = '', account, data } = JSON.parse(body) as Event
+  if (account !== undefined) throw new NotVerified('it is of another account')
   const object = data?.object
   const orderId = object?.client_reference_id ?? object?.metadata?.order ?? null
   const isPaid = paidEvents.includes(type) && object?.payment_status === 'paid'

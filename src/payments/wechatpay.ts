@@ -95,8 +95,6 @@ class Wire {
 
   /** Two of them are live while one takes the other's place. */
   async #fetchCertificates(): Promise<void> {
-    // Whoever invents serial numbers does not make us ask for each of them.
-    if (Date.now() - this.#fetchedAt < leastPauseMs) return
     this.#fetchedAt = Date.now()
     const reply = await this.#request('GET', '/v3/certificates')
     if (reply.status !== 200) throw new Error(`the certificates were answered with ${reply.status}`)
@@ -122,12 +120,18 @@ class Wire {
     checkTime(Number(timestamp) * 1_000, nowMs)
   }
 
-  /** A serial not seen before may be that of a new certificate: they are read once more. Throws NotVerified. */
-  async verify(message: ProviderMessage, nowMs: number): Promise<void> {
-    const serial = message.header('wechatpay-serial') ?? ''
-    const isCertificate = /^[0-9A-F]{8,64}$/i.test(serial)
-    if (isCertificate && this.settings.publicKey === null && !this.#parts.keys.has(serial))
+  /** A serial not seen before may be that of a new certificate: they are read once more. */
+  async #learn({ header }: ProviderMessage, pauseMs: number): Promise<void> {
+    const serial = header('wechatpay-serial') ?? ''
+    if (this.settings.publicKey !== null || this.#parts.keys.has(serial)) return
+    if (/^[0-9A-F]{8,64}$/i.test(serial) && Date.now() - this.#fetchedAt >= pauseMs)
       await this.#fetchCertificates()
+  }
+
+  /** Throws NotVerified. */
+  async verify(message: ProviderMessage, nowMs: number): Promise<void> {
+    // Whoever invents serial numbers does not make us ask for each of them.
+    await this.#learn(message, leastPauseMs)
     this.#verify(message, nowMs)
   }
 
@@ -139,7 +143,8 @@ class Wire {
     if (status >= 400 && status < 500)
       throw new ProviderRefused(`${String(fields['code'])}: ${String(fields['message'])}`)
     if (status >= 300) throw new Error(`WeChat Pay answered ${status}`)
-    await this.verify({ body: text, header }, Date.now())
+    await this.#learn({ body: text, header }, 0)
+    this.#verify({ body: text, header }, Date.now())
     return fields
   }
 }
@@ -157,7 +162,7 @@ class WechatPay implements Provider {
     const { mchid, appid } = this.#wire.settings
     const path = `/v3/pay/transactions/${order.method}`
     const content = startContent(order, details, { mchid, appid })
-    return instructionsOf(await this.#wire.call('POST', path, content))
+    return instructionsOf(await this.#wire.call('POST', path, content), details.returnUrl)
   }
 
   async readNotification(message: ProviderMessage, nowMs: number): Promise<Notified> {
@@ -259,10 +264,15 @@ function startContent(
   }
 }
 
-function instructionsOf(reply: Fields): Instructions {
+/** H5 sends the customer back to where its address says in `redirect_url`, which the merchant adds. */
+function instructionsOf(reply: Fields, returnUrl: string): Instructions {
   const { code_url: code, h5_url: page } = reply
   if (typeof code === 'string') return { kind: 'qr', url: code }
-  if (typeof page === 'string') return { kind: 'redirect', url: page }
+  if (typeof page === 'string') {
+    const url = new URL(page)
+    url.searchParams.set('redirect_url', returnUrl)
+    return { kind: 'redirect', url: url.href }
+  }
   throw new Error('WeChat Pay answered without an address to pay at')
 }
 

@@ -37,6 +37,8 @@ export function manager(
 }
 
 interface Options {
+  /** An empty schema; left out: SQLite. */
+  readonly databaseUrl?: string | undefined
   readonly routes?: readonly ControlRoute[]
   readonly services?: Partial<ControlServices>
   readonly running?: Partial<Running>
@@ -138,9 +140,9 @@ function ordersOn(config: Config, store: Store, crashes: unknown[]): ControlServ
 }
 
 export async function controlStage(options: Options = {}): Promise<ControlStage> {
-  const { routes, services, running } = options
+  const { routes, services, running, databaseUrl = null } = options
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-control-'))
-  const store = await openStore({ dataDir, databaseUrl: null })
+  const store = await openStore({ dataDir, databaseUrl })
   const config = await loadConfiguration({ flags: { data: dataDir }, env: {} })
   const crashes: unknown[] = []
   let principal: ControlPrincipal | null = null

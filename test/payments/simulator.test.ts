@@ -1,0 +1,283 @@
+// The product is paid at the simulator, over both databases: each way to pay, and what may go wrong with each provider.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Misbehaviour } from '../../src/paysim/misbehaviour.ts'
+import { person } from '../support/control.ts'
+import { engineCases } from '../support/deployment.ts'
+import { unit } from '../support/payments.ts'
+import { type Ordered, type PaymentScene, startPaymentScene } from './scene.ts'
+
+const ways = [
+  ['alipay', 'page'],
+  ['alipay', 'qr'],
+  ['alipay', 'wap'],
+  ['wechatpay', 'native'],
+  ['wechatpay', 'h5'],
+  ['stripe', 'checkout'],
+] as const
+
+const providers = ['alipay', 'wechatpay', 'stripe'] as const
+
+/** What is not as the provider would send it, and what is said of it. */
+const wrong: [(typeof providers)[number], Misbehaviour, RegExp][] = [
+  ['alipay', { forged: true }, /signature/],
+  ['alipay', { wrongApp: true }, /app_id/],
+  ['alipay', { wrongSeller: true }, /seller_id/],
+  ['alipay', { signType: 'RSA' }, /RSA2/],
+  ['alipay', { signType: 'missing' }, /RSA2/],
+  ['wechatpay', { forged: true }, /signature/],
+  ['wechatpay', { wrongApp: true }, /appid/],
+  ['wechatpay', { wrongSeller: true }, /mchid/],
+  ['wechatpay', { wrongCurrency: true }, /currency/],
+  ['stripe', { forged: true }, /signature/],
+  ['stripe', { wrongApp: true }, /no order/],
+  ['stripe', { wrongSeller: true }, /account/],
+  ['stripe', { wrongCurrency: true }, /currency/],
+]
+
+describe.each(engineCases)('paid at the simulator, on $engine', ({ databaseUrl }) => {
+  let scene: PaymentScene
+  beforeAll(async () => {
+    const bonus = { firstTopUp: { percent: '10', minimum: '50' } }
+    scene = await startPaymentScene({ databaseUrl, payments: { bonus } })
+  })
+  afterAll(async () => {
+    expect(scene.stage.crashes).toEqual([])
+    expect(await scene.audit()).toEqual([])
+    await scene.close()
+  })
+
+  const control = () => scene.simulator.paysim.control
+  /** Opens its page, and pays: as somebody who has paid nothing before, where no payer is given. */
+  const pay = async (
+    { id, pay: { url } }: Ordered,
+    how: { payer?: string; amountMinor?: number } = {},
+  ) => {
+    expect((await fetch(url)).status).toBe(200)
+    await control().pay(id, { payer: `payer of ${id}`, ...how })
+  }
+
+  test.each(ways)(
+    'PS1 I15 %s %s: on its page, told of, and credited once',
+    async (provider, method) => {
+      const made = await scene.order({ provider, method })
+      expect(made.pay.url).toStartWith(scene.simulator.baseUrl)
+      const page = await fetch(made.pay.url, { redirect: 'follow' })
+      expect(page.status).toBe(200)
+      const form = {
+        method: 'POST',
+        body: new URLSearchParams({ action: 'pay', payer: 'Li Wei' }),
+        redirect: 'manual',
+      } as const
+      const left = await fetch(page.url, form)
+      if (method !== 'qr' && method !== 'native') {
+        expect(left.status).toBe(303)
+        expect(left.headers.get('location')).toContain(`/console/billing?order=${made.id}`)
+      }
+      expect(await made.read()).toMatchObject({ state: 'credited', flag: null, pay: null })
+      expect(await scene.again()).toBe(200)
+      expect((await made.post('check')).json.state).toBe('credited')
+      expect(await made.postedNano()).toBe(10n * unit)
+    },
+  )
+
+  test.each(providers)('PS1 I19 %s: nobody told of it: asking finds it', async (provider) => {
+    const made = await scene.order({ provider })
+    control().misbehave({ lost: true })
+    await pay(made)
+    expect((await made.read()).state).toBe('shown')
+    expect((await made.post('check')).json).toMatchObject({ state: 'credited', flag: null })
+    expect(await made.postedNano()).toBe(10n * unit)
+  })
+
+  test.each(providers)(
+    'PS2 I15 %s: a hundred duplicates among twenty questions',
+    async (provider) => {
+      const made = await scene.order({ provider })
+      control().misbehave({ lost: true })
+      await pay(made)
+      const order = await scene.stage.store.paymentOrders.find(made.id)
+      if (order === null) throw new Error('no order')
+      await Promise.all([
+        ...Array.from({ length: 20 }, () => scene.payments.check(order)),
+        ...Array.from({ length: 100 }, () => scene.again()),
+      ])
+      expect(await made.postedNano()).toBe(10n * unit)
+    },
+  )
+
+  test.each(wrong)(
+    'PS3 PS4 I16 B20 B21 %s %p is refused, kept with why, and credits nothing; the truth told later does',
+    async (provider, flaw, why) => {
+      const made = await scene.order({ provider })
+      control().misbehave(flaw)
+      await pay(made)
+      expect(control().deliveries().at(-1)).toMatchObject({ outcome: 'refused', status: 400 })
+      expect(scene.problems.at(-1)?.message).toMatch(why)
+      const kept = await scene.stage.store.payments.callbacks()
+      expect(kept.find((each) => each.provider === provider)?.problem).toMatch(why)
+      expect(await made.postedNano()).toBe(0n)
+      await made.post('check')
+      expect(await made.postedNano()).toBe(10n * unit)
+      expect((await made.read()).state).toBe('credited')
+    },
+  )
+
+  test.each(providers)(
+    'PS3 %s: an amount that is not the order’s is credited as the provider confirms it',
+    async (provider) => {
+      const made = await scene.order({ provider })
+      control().misbehave({ wrongAmount: true })
+      await pay(made)
+      expect(control().deliveries().at(-1)).toMatchObject({ outcome: 'refused' })
+      expect(await made.postedNano()).toBe(10n * unit)
+      const less = await scene.order({ provider })
+      await pay(less, { amountMinor: 400 })
+      expect(await less.read()).toMatchObject({ state: 'credited', flag: 'partial' })
+      expect(await less.postedNano()).toBe(4n * unit)
+    },
+  )
+
+  test('PS6 a notification of one provider, sent to another, is refused', async () => {
+    for (const provider of providers) {
+      const made = await scene.order({ provider })
+      await pay(made)
+      for (const other of providers.filter((each) => each !== provider))
+        expect(await scene.again({ path: `/api/payments/${other}/notify` })).toBe(400)
+      expect(await made.postedNano()).toBe(10n * unit)
+    }
+  })
+
+  test.each(providers)(
+    'PS8 %s: paid after it was cancelled, and paid twice: nothing is lost, both are flagged',
+    async (provider) => {
+      const late = await scene.order({ provider })
+      expect((await late.post('cancel')).json.state).toBe('closed')
+      await pay(late)
+      expect(await late.read()).toMatchObject({ state: 'credited', flag: 'late' })
+      expect(await late.postedNano()).toBe(10n * unit)
+      const twice = await scene.order({ provider })
+      await pay(twice)
+      await control().pay(twice.id, { payer: 'another' })
+      expect(await twice.read()).toMatchObject({ state: 'credited', flag: 'second' })
+      expect(await twice.postedNano()).toBe(20n * unit)
+    },
+  )
+
+  test.each(providers)(
+    'PS10 PS11 %s: one bonus a payer; refunds take it back in proportion, once each',
+    async (provider) => {
+      const payer = `Payer of ${provider}`
+      const first = await scene.order({ provider, amount: '50.00' })
+      await pay(first, { payer })
+      expect(await first.postedNano()).toBe(55n * unit)
+      const other = await scene.order({ provider, amount: '50.00' })
+      await pay(other, { payer })
+      expect(await other.postedNano()).toBe(50n * unit)
+      const part = { reason: 'asked for', amount: '20.00', refund: `part-${provider}` }
+      for (const _ of [1, 2])
+        expect((await first.refund(part)).json).toMatchObject({ failure: null })
+      expect(await first.postedNano()).toBe(33n * unit)
+      const more = await first.refund({ reason: 'asked for', amount: '30.01' })
+      expect(more.json).toMatchObject({ status: 409, field: 'amount' })
+      await first.refund({ reason: 'asked for', amount: '30.00', refund: `rest-${provider}` })
+      await scene.payments.sweep(Date.now() + 120_000)
+      expect(await first.read()).toMatchObject({ state: 'refunded' })
+      expect(await first.postedNano()).toBe(0n)
+      const there = control()
+        .payments()
+        .find(({ orderId }) => orderId === first.id)
+      expect(there?.refunds.map(({ amountMinor }) => amountMinor)).toEqual([2_000, 3_000])
+    },
+  )
+
+  test.each(providers)(
+    'PS5 %s: yesterday’s notification, after a refund, credits nothing',
+    async (provider) => {
+      const made = await scene.order({ provider })
+      await pay(made)
+      const told = scene.simulator.notified.length - 1
+      const all = { reason: 'asked for', refund: `all-${provider}` }
+      expect((await made.refund(all)).json).toMatchObject({ failure: null })
+      expect(await scene.again({ index: told })).toBe(200)
+      expect(await made.postedNano()).toBe(0n)
+    },
+  )
+
+  test.each(providers)(
+    '%s: what cannot be reached is said, and the same attempt makes the order later',
+    async (provider) => {
+      control().misbehave({ down: true }, 'cleared')
+      const account = `away-${provider}`
+      await scene.stage.store.accounts.ensure(account, 1)
+      const ask = () =>
+        scene.stage.send(person(account), 'POST', '/api/orders', {
+          body: { provider, amount: '10.00', attempt: 'one' },
+        })
+      const failed = await ask()
+      if (provider !== 'alipay')
+        expect(failed.json).toMatchObject({ status: 409, field: 'provider' })
+      control().behave()
+      const made = await ask()
+      expect(made.json).toMatchObject({ state: 'shown' })
+    },
+  )
+})
+
+describe('WeChat Pay with platform certificates', () => {
+  let scene: PaymentScene
+  beforeAll(async () => {
+    scene = await startPaymentScene({ databaseUrl: null, wechatpayMode: 'certificate' })
+  })
+  afterAll(() => scene.close())
+  const control = () => scene.simulator.paysim.control
+
+  test('PS4 both certificates count while one takes the other’s place, and one that ended does not', async () => {
+    const before = await scene.order({ provider: 'wechatpay' })
+    await control().pay(before.id)
+    expect(await before.postedNano()).toBe(10n * unit)
+    const told = scene.simulator.notified.length - 1
+    await control().rotate()
+    const after = await scene.order({ provider: 'wechatpay' })
+    await control().pay(after.id)
+    expect(await after.postedNano()).toBe(10n * unit)
+    expect(await scene.again({ index: told })).toBe(200)
+    const ended = await scene.order({ provider: 'wechatpay' })
+    control().misbehave({ expiredCertificate: true })
+    await control().pay(ended.id)
+    expect(control().deliveries().at(-1)?.outcome).toBe('refused')
+    expect(await ended.postedNano()).toBe(0n)
+  })
+
+  test('PS4 a probe of the signature is refused, and what follows it is taken', async () => {
+    const made = await scene.order({ provider: 'wechatpay' })
+    control().misbehave({ signTest: true })
+    await control().pay(made.id)
+    expect(scene.problems.at(-1)?.message).toContain('probe')
+    expect(await made.postedNano()).toBe(10n * unit)
+  })
+})
+
+test('PS13 a clock that is ten minutes wrong is named; Stripe’s payment is found by asking all the same', async () => {
+  const scene = await startPaymentScene({ databaseUrl: null })
+  const { control } = scene.simulator.paysim
+  try {
+    const orders = await Promise.all(
+      (['wechatpay', 'stripe'] as const).map((provider) => scene.order({ provider })),
+    )
+    scene.simulator.clock.advance(10 * 60_000)
+    for (const made of orders) {
+      await control.pay(made.id)
+      expect(control.deliveries().at(-1)?.outcome).toBe('refused')
+      expect(scene.problems.at(-1)?.message).toMatch(/its time is (599|600) s from this clock/)
+      expect(await made.postedNano()).toBe(0n)
+    }
+    const [wechatpay, stripe] = orders
+    expect((await stripe?.post('check'))?.json.state).toBe('credited')
+    // It takes no question of this clock either: the order stays open, and is asked about again.
+    expect((await wechatpay?.post('check'))?.json).toMatchObject({ status: 409, field: 'provider' })
+    expect((await wechatpay?.read()).state).toBe('shown')
+  } finally {
+    await scene.close()
+  }
+})
