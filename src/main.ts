@@ -17,7 +17,8 @@ import { keepAlerts } from './main/alert-timer.ts'
 import { consoleBuild, openConsole, shownConsole } from './main/console.ts'
 import { openControl } from './main/control.ts'
 import { createDrain, type Drain } from './main/drain.ts'
-import { keepPayments } from './main/payments.ts'
+import { keepPayments, rateWarnings } from './main/payments.ts'
+import { openPlayMoney, type PlayMoney } from './main/play-money.ts'
 import { readProcess } from './main/process-reading.ts'
 import { readiness } from './main/readiness.ts'
 import { keepUsageFor } from './main/retention.ts'
@@ -130,23 +131,26 @@ async function serve(argv: readonly string[]): Promise<void> {
     // A worker that joins others takes its part of their connections at once: not before it can serve them.
     await Promise.race([state.ledger.opened, delay(longestJoinMs, undefined, { ref: false })])
   }
-  const { watches, timers } = watchStore(state, log)
+  const notify = (request: Request) => control.handle(request, null)
+  const play = openPlayMoney(state, { isAlone: worker === null, notify })
+  const { watches, timers } = watchStore(state, log, play)
   const control = openControl(state, {
     version,
     log,
+    play,
     async refresh() {
       await Promise.all(watches.map((watch) => watch.refresh()))
     },
   })
   const consoleFiles = worker === null ? consoleBuild(config, log) : null
-  const listener = startListening(state, control, { config, log, worker })
+  const listener = startListening(state, control, { config, log, worker, play })
   const configWatch = config.file === null ? null : await followConfig(config, load, state, log)
   const drain = createDrain({
     state,
     listener,
     log,
     async close() {
-      for (const watch of [...watches, ...timers]) watch.close()
+      for (const watch of [...watches, ...timers, play]) watch.close()
       await configWatch?.close()
       await control.close()
       await store.close()
@@ -184,7 +188,11 @@ async function reportOf(state: State, config: Config, url: string, worker: Worke
     secret: state.firstSecret,
     signInLink: isFirst ? await firstSignInLink(state.store, address, config.currency) : null,
     model: firstOf(state),
-    warnings: [...state.prices.warnings(), ...cookieWarnings(config, address)],
+    warnings: [
+      ...state.prices.warnings(),
+      ...cookieWarnings(config, address),
+      ...rateWarnings(config),
+    ],
   }
 }
 
@@ -196,7 +204,7 @@ function logMistakes(log: Log): void {
 }
 
 /** Keys, prices and settings changed elsewhere count here within a second; usage rows are kept as long as they say. */
-function watchStore(state: State, log: Log) {
+function watchStore(state: State, log: Log, play: PlayMoney) {
   const { store, ledger, prices, runTime, stored, activity } = state
   const busy = activity.isBusy
   const failed = (what: string) => (error: unknown) =>
@@ -236,21 +244,29 @@ function watchStore(state: State, log: Log) {
   const alerts = keepAlerts(state, (error) =>
     log.warn({ err: error }, 'alerts could not be looked after; trying again'),
   )
-  const payments = keepPayments(state, log, (error) =>
+  const payments = keepPayments(state, { log, play }, (error) =>
     log.warn({ err: error }, 'orders could not be looked after; trying again'),
   )
   return { watches, timers: [retention, alerts, payments] }
 }
 
+interface ListeningParts {
+  readonly config: Config
+  readonly log: Log
+  readonly worker: Worker | null
+  readonly play: PlayMoney
+}
+
 function startListening(
   state: State,
   control: ReturnType<typeof openControl>,
-  { config, log, worker }: { config: Config; log: Log; worker: Worker | null },
+  { config, log, worker, play }: ListeningParts,
 ): Listener {
   const { healthPort } = config.server
   try {
     return listen({
       control: control.handle,
+      simulator: play.handle,
       host: config.server.host,
       port: config.server.port,
       sharePort: worker !== null,

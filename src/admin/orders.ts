@@ -71,6 +71,8 @@ export async function readOffer(
 
 interface Ordering {
   readonly account: string
+  /** The address that the customer's browser knows this deployment by, without a slash at its end. */
+  readonly origin: string
   readonly clientAddress: string | null
 }
 
@@ -109,7 +111,7 @@ export async function createOrder(
   if (order.state !== 'created') return view(order)
   try {
     await payments.start(order, {
-      returnUrl: `${address}/console/billing?order=${order.id}`,
+      returnUrl: `${mode === 'play' ? input.origin : address}/console/billing?order=${order.id}`,
       notifyUrl: `${address}/api/payments/${order.provider}/notify`,
       subject: `Credit of ${minorText(amountMinor)} ${order.currency}`,
       clientAddress: input.clientAddress,

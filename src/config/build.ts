@@ -68,12 +68,13 @@ function dataDir(data: string | null, override: Override, file: string | null): 
   return resolve(defaultData)
 }
 
-/** A provider whose key or secret the environment left empty is off. */
+/** A provider whose key or secret the environment left empty is off; it is no place for play money either. */
 function paymentSettings(settings: FileSettings['payments']): FileSettings['payments'] {
   const { alipay, wechatpay, stripe } = settings
   const isSet = (...secrets: readonly (string | undefined)[]) => secrets.every(Boolean)
   return {
     ...settings,
+    simulator: settings.simulator && !(alipay ?? wechatpay ?? stripe),
     rates: settings.rates === null ? null : recordOf(Object.entries(settings.rates)),
     alipay: isSet(alipay?.privateKey, alipay?.alipayPublicKey) ? alipay : null,
     wechatpay: isSet(wechatpay?.privateKey, wechatpay?.apiV3Key) ? wechatpay : null,

@@ -124,6 +124,11 @@ export const payments = section({
     'A notification alone credits nothing: its provider is asked first, in case its key has leaked.',
     false,
   ),
+  simulator: key(
+    yesOrNo,
+    'Payments in play money, as long as no provider is configured and only this machine reaches the gateway.',
+    true,
+  ),
   rates: key(
     pairs(
       z.string().regex(/^[A-Z]{3}$/, 'expected three capital letters such as CNY'),

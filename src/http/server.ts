@@ -23,6 +23,8 @@ interface ListenOptions extends FallbackOptions {
   readonly control: (request: Request, peer: string | null) => Promise<Response>
   /** Answers at `/` and below `/console` with null where the path is none of its own; null: there is no console. */
   readonly console: ((request: Request, peer: string | null) => Promise<Response | null>) | null
+  /** Answers below `/paysim`; null: there is none now. */
+  readonly simulator: (request: Request) => Promise<Response | null>
   /** Told of each request; what it must wait for before it is looked at, or null. */
   readonly arrived: () => Promise<void> | null
   /** Largest message of a socket's client. */
@@ -129,6 +131,8 @@ function routesOf(options: ListenOptions, departure: Departure) {
   for (const path of controlPaths) {
     routes[path] = (request, server) => options.control(request, addressOf(request, server))
   }
+  routes['/paysim/*'] = async (request, server) =>
+    (await options.simulator(request)) ?? fallback(options, request, addressOf(request, server))
   for (const [path, handle] of Object.entries(routes)) routes[path] = awaited(options, handle)
   const { console } = options
   if (console !== null)

@@ -11,11 +11,16 @@ export const freshMs = 15 * minuteMs
 /** That it was used is noted no more often. */
 export const noteMs = minuteMs
 
-const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/
+
+/** Whether only this machine reaches it. */
+export function isLoopback(hostname: string): boolean {
+  return loopback.test(hostname)
+}
 
 /** Browsers take a secure cookie over https, and from this machine. */
 export function takesSecureCookies({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || loopback.test(hostname)
+  return protocol === 'https:' || isLoopback(hostname)
 }
 
 /** The origin that browsers know this server by; null where neither the operator nor the request says it. */

@@ -11,11 +11,13 @@ import { openStoreThread } from '../store/thread.ts'
 import type { Log } from '../telemetry/log.ts'
 import { webhookPurpose } from './alert-timer.ts'
 import { openOrderDesk } from './payments.ts'
+import type { PlayMoney } from './play-money.ts'
 import type { State } from './state.ts'
 
 interface ControlOptions {
   readonly version: string
   readonly log: Log
+  readonly play: PlayMoney
   /** Reads anew what this process keeps of the store: keys, settings, prices. */
   refresh(): Promise<void>
 }
@@ -58,7 +60,7 @@ async function load(state: State, options: ControlOptions): Promise<LoadedContro
 
 function servicesOf(
   state: State,
-  { version, log, refresh }: ControlOptions,
+  { version, log, play, refresh }: ControlOptions,
   rooms: Pick<ControlServices, 'store' | 'sessions' | 'running'>,
 ): ControlServices {
   const config = () => state.current.config
@@ -67,7 +69,7 @@ function servicesOf(
     config,
     callers: () => createCallers(config().server),
     refresh,
-    orders: { desk: openOrderDesk(state, rooms.store, log) },
+    orders: { desk: openOrderDesk(state, rooms.store, { log, play }) },
     managementKey: (secret, nowMs) => findManagementKey(rooms.store, secret, nowMs),
     modelKey: (secret, nowMs) => state.keyring.find(secret, nowMs),
     models: (principal) =>

@@ -1,41 +1,72 @@
 // Payments of this process: built of the configuration at first use, and looked after while the server runs.
 
 import type { OrderDesk } from '../admin/orders.ts'
+import type { Config } from '../config/types.ts'
 import type { PaymentsOptions } from '../payments/payments.ts'
 import type { Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import { askWithHeader } from '../upstream/ask.ts'
+import type { PlayMoney } from './play-money.ts'
+import { knownAddress } from './sign-in-link.ts'
 import type { State } from './state.ts'
 
 type Parts = Pick<State, 'dialer' | 'current'>
 
 const bounds = { maxBytes: 1_048_576, timeoutMs: 10_000 }
-const mode = 'live'
+
+interface DeskOptions {
+  readonly log: Log
+  readonly play: PlayMoney
+}
 
 /** What routes and the sweeper use; another configuration makes another. */
-export function openOrderDesk(state: Parts, store: Store, log: Log): () => Promise<OrderDesk> {
-  let made: { readonly settings: unknown; readonly desk: Promise<OrderDesk> } | null = null
+export function openOrderDesk(
+  state: Parts,
+  store: Store,
+  options: DeskOptions,
+): () => Promise<OrderDesk> {
+  let made: { readonly config: unknown; readonly desk: Promise<OrderDesk> } | null = null
   return () => {
-    const { payments } = state.current.config
-    if (made?.settings !== payments)
-      made = { settings: payments, desk: makeDesk(state, store, log) }
+    const { config } = state.current
+    if (made?.config !== config) made = { config, desk: makeDesk(state, store, options) }
     return made.desk
   }
 }
 
-async function makeDesk({ dialer, current }: Parts, store: Store, log: Log): Promise<OrderDesk> {
+async function makeDesk(
+  state: Parts,
+  store: Store,
+  { log, play }: DeskOptions,
+): Promise<OrderDesk> {
   const { createPayments } = await import('../payments/payments.ts')
-  const { payments: settings, currency, server } = current.config
+  const { dialer, current } = state
+  const { payments: configured, currency } = current.config
+  const isPlay = play.isOn()
+  const address = await knownAddress(current.config, store)
+  const settings = isPlay ? await play.settings(address) : configured
+  const mode = isPlay ? 'play' : 'live'
   const options: PaymentsOptions = {
     store,
     settings,
     currency,
     mode,
-    send: (request) => askWithHeader({ dialer, ...bounds }, request),
+    send: isPlay ? play.send : (request) => askWithHeader({ dialer, ...bounds }, request),
     onProblem: (error, of) => log.warn({ err: error, ...of }, 'a payment needs attention'),
   }
-  const address = server.publicUrl ?? (await store.deployment.address()) ?? 'http://127.0.0.1:8787'
   return { payments: createPayments(options), settings, mode, address }
+}
+
+/** A currency that nobody gave a rate for is credited one to one. */
+export function rateWarnings({ payments, currency }: Config): readonly string[] {
+  const { alipay, wechatpay, stripe, rates } = payments
+  const paidIn = [alipay && 'CNY', wechatpay && 'CNY', stripe && (stripe.currency ?? currency)]
+  const found = new Set(paidIn.filter((each) => each !== null && each !== currency))
+  return [...found]
+    .filter((each) => each !== null && rates?.[each] === undefined)
+    .map(
+      (each) =>
+        `payments.rates says nothing of ${each}: 1 ${each} that is paid is credited as 1 ${currency}`,
+    )
 }
 
 const firstMs = 9_000
@@ -44,17 +75,19 @@ const everyMs = 15_000
 /** Asks about orders that are not settled; where no provider is configured, nothing of it is loaded. */
 export function keepPayments(
   state: Parts & Pick<State, 'store'>,
-  log: Log,
+  options: DeskOptions,
   onError: (error: unknown) => void,
 ): { close(): void } {
-  const desk = openOrderDesk(state, state.store, log)
+  const desk = openOrderDesk(state, state.store, options)
   let closed = false
   let timer = setTimeout(run, firstMs).unref()
 
   async function run(): Promise<void> {
     try {
       const { alipay, wechatpay, stripe } = state.current.config.payments
-      if (alipay ?? wechatpay ?? stripe) await (await desk()).payments.sweep(Date.now())
+      const isPlayed = options.play.isOn() && options.play.isUsed()
+      if (isPlayed || (alipay ?? wechatpay ?? stripe))
+        await (await desk()).payments.sweep(Date.now())
     } catch (error) {
       if (!closed) onError(error)
     }

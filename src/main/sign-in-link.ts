@@ -13,6 +13,14 @@ export function browserAddress({ server }: Pick<Config, 'server'>, listening: st
   return listening.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
 }
 
+/** What the operator said, else what the last start remembered. */
+export async function knownAddress(
+  { server }: Pick<Config, 'server'>,
+  { deployment }: Pick<Store, 'deployment'>,
+): Promise<string> {
+  return server.publicUrl ?? (await deployment.address()) ?? 'http://127.0.0.1:8787'
+}
+
 /** null once an administrator has signed in, and where the usual account may not. */
 export async function firstSignInLink(
   store: Store,

@@ -172,6 +172,9 @@ class ProviderPayments implements Payments {
   }
 
   async end(order: PaymentOrder, how: 'expire' | 'close'): Promise<boolean> {
+    // What was to be paid in play money cannot be paid any more, and the other way round.
+    if (order.mode !== this.#options.mode)
+      return this.#options.store.paymentOrders.end(order.id, how, Date.now())
     if ((await this.check(order)) !== null) return false
     const provider = await this.#needed(order.provider)
     try {

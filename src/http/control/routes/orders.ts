@@ -126,9 +126,10 @@ export const orderRoutes: readonly ControlRoute[] = [
     body: inputs.createOrder.extend({ account: inputs.listOrders.shape.account }),
     reply: order,
     status: 201,
-    async run({ admin, services, scope, body, address }) {
+    async run({ admin, services, scope, body, address, request }) {
       const account = scope.oneAccount(body.account)
-      const input = { ...body, account, clientAddress: address }
+      const { origin } = new URL(request.url)
+      const input = { ...body, account, clientAddress: address, origin }
       const made = await createOrder(admin, await services.orders.desk(), input)
       return { body: made, etag: made.revision }
     },
