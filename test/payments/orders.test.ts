@@ -419,3 +419,16 @@ test('another account’s order is not found', async () => {
       (await stage.send(person('eve'), method ?? '', `/api/orders/${made.id}${path}`)).status,
     ).toBe(404)
 })
+
+test('a customer has its provider asked 60 times a minute, an operator as often as needed', async () => {
+  const made = await ordered()
+  const before = asked.length
+  let checks = 0
+  let last = await made.post('check')
+  for (; last.status === 200; checks += 1) last = await made.post('check')
+  expect(last.json).toMatchObject({ status: 429, code: 'limited' })
+  expect(last.headers.get('retry-after')).toBe('1')
+  expect(asked.length - before).toBe(checks)
+  const path = `/api/orders/${made.id}/check`
+  expect((await stage.send(person('root', 'admin'), 'POST', path)).status).toBe(200)
+})

@@ -12,6 +12,7 @@ import {
 } from '../../../admin/orders.ts'
 import { inputs } from '../../../admin/schema.ts'
 import { orderStates } from '../../../store/order-state.ts'
+import { createPace } from '../pace.ts'
 import { nanoSchema, pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { ControlError } from '../problem.ts'
 import { type ControlRoute, route } from '../route.ts'
@@ -103,6 +104,13 @@ const common = { tag: 'Orders', access: 'user' } as const
 const one = { params: inputs.order } as const
 const mostMessageBytes = 65_536
 
+const pace = createPace(60, 'Providers of payment are asked at most 60 times a minute.')
+
+/** Of customers: an operator may ask as often as needed. */
+function keepPace(owner: string | undefined, nowMs: number): void {
+  if (owner !== undefined) pace(owner, nowMs)
+}
+
 export const orderRoutes: readonly ControlRoute[] = [
   route({
     ...common,
@@ -128,6 +136,7 @@ export const orderRoutes: readonly ControlRoute[] = [
     status: 201,
     async run({ admin, services, scope, body, address, request }) {
       const account = scope.oneAccount(body.account)
+      keepPace(scope.owner, admin.nowMs)
       const { origin } = new URL(request.url)
       const input = { ...body, account, clientAddress: address, origin }
       const made = await createOrder(admin, await services.orders.desk(), input)
@@ -168,6 +177,7 @@ export const orderRoutes: readonly ControlRoute[] = [
     summary: 'I have paid: ask the provider now',
     reply: order,
     async run({ admin, services, scope, params }) {
+      keepPace(scope.owner, admin.nowMs)
       const input = { ...params, owner: scope.owner }
       const checked = await checkOrder(admin, await services.orders.desk(), input)
       return { body: checked, etag: checked.revision }
@@ -182,6 +192,7 @@ export const orderRoutes: readonly ControlRoute[] = [
     summary: 'Cancel an order; one that was paid meanwhile is credited',
     reply: order,
     async run({ admin, services, scope, params }) {
+      keepPace(scope.owner, admin.nowMs)
       const input = { ...params, owner: scope.owner }
       const ended = await cancelOrder(admin, await services.orders.desk(), input)
       return { body: ended, etag: ended.revision }
