@@ -90,19 +90,30 @@ export const sums: readonly { readonly field: RollupSum; readonly name: string }
 const ttftPlace = counted.length
 const durationPlace = ttftPlace + histogramBounds.length + 1
 
+/** While requests are added: numbers as long as they are exact, which take a tenth of the time. Null for 0. */
+export type RunningSums = (bigint | number | null)[]
+
 /** Adds one request to sums that stand in the order of the columns. */
-export function addTo(total: (bigint | null)[], divided: Divided): void {
+export function addTo(total: RunningSums, divided: Divided): void {
   counted.forEach(({ of }, place) => {
     const value = of(divided)
-    if (value) total[place] = (total[place] ?? 0n) + BigInt(value)
+    if (value) total[place] = plus(total[place] ?? 0, value)
   })
   const { ttftMs, durationMs } = divided.row
-  if (ttftMs !== null) countIn(total, ttftPlace, ttftMs)
-  countIn(total, durationPlace, durationMs)
+  if (ttftMs !== null) countIn(total, ttftPlace, Math.round(ttftMs))
+  countIn(total, durationPlace, Math.round(durationMs))
 }
 
-function countIn(total: (bigint | null)[], firstPlace: number, valueMs: number): void {
-  const cell = histogramBounds.findIndex((bound) => Math.round(valueMs) < bound)
+function plus(one: bigint | number, other: bigint | number): bigint | number {
+  if (typeof one === 'number' && typeof other === 'number') {
+    const sum = one + other
+    if (Number.isSafeInteger(sum)) return sum
+  }
+  return BigInt(one) + BigInt(other)
+}
+
+function countIn(total: RunningSums, firstPlace: number, valueMs: number): void {
+  const cell = histogramBounds.findIndex((bound) => valueMs < bound)
   const place = firstPlace + (cell < 0 ? histogramBounds.length : cell)
-  total[place] = (total[place] ?? 0n) + 1n
+  total[place] = plus(total[place] ?? 0, 1)
 }

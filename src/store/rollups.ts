@@ -3,7 +3,7 @@
 
 import type { Divided } from './divide.ts'
 import type { Bulk, Session, Value } from './engine.ts'
-import { addTo, dimensions, sums } from './rollup-columns.ts'
+import { addTo, dimensions, type RunningSums, sums } from './rollup-columns.ts'
 import { quarterOf } from './rollup-table.ts'
 import type { UsageRow } from './usage-row.ts'
 
@@ -92,33 +92,60 @@ export function nameOf({ quarter, dimensions }: Omit<Total, 'sums'>): string {
 
 /** Adds up rows, so that each total is touched once. */
 export class RollupTotals {
-  readonly #own = new Map<string, Total>()
+  readonly #own = new Map<string, Running>()
+  /** What the last row was added to: the next one is most often of the same. */
+  #last: Running | null = null
 
   add(divided: Divided): void {
-    const at = { quarter: quarterOf(divided.row.at), dimensions: valuesOf(divided.row) }
-    addTo(totalIn(this.#own, at).sums, divided)
+    const { row } = divided
+    const quarter = quarterOf(row.at)
+    if (this.#last?.quarter !== quarter || !isAlike(this.#last.of, row)) {
+      this.#last = this.#runningOf(row, quarter)
+    }
+    addTo(this.#last.sums, divided)
   }
 
   /** By name. */
   of(table: RollupTable): ReadonlyMap<string, Total> {
-    return table === 'usage_quarter' ? this.#own : this.#all()
-  }
-
-  #all(): Map<string, Total> {
-    const all = new Map<string, Total>()
+    const totals = new Map<string, Total>()
     for (const { quarter, dimensions, sums: own } of this.#own.values()) {
       const [, , ...others] = dimensions
-      const total = totalIn(all, { quarter, dimensions: ['', '', ...others] })
+      const named = table === 'usage_quarter' ? dimensions : ['', '', ...others]
+      const total = totalIn(totals, { quarter, dimensions: named })
       own.forEach((sum, place) => {
-        if (sum !== null) total.sums[place] = (total.sums[place] ?? 0n) + sum
+        if (sum !== null) total.sums[place] = (total.sums[place] ?? 0n) + BigInt(sum)
       })
     }
-    return all
+    return totals
+  }
+
+  #runningOf(row: UsageRow, quarter: number): Running {
+    const at = { quarter, dimensions: dimensions.map(({ of }) => of(row)) }
+    const name = nameOf(at)
+    const running = this.#own.get(name) ?? { ...at, of: row, sums: sums.map(() => null) }
+    this.#own.set(name, running)
+    return running
   }
 }
 
-function valuesOf(row: UsageRow): string[] {
-  return dimensions.map(({ of }) => of(row))
+interface Running extends Omit<Total, 'sums'> {
+  /** A row of it. */
+  readonly of: UsageRow
+  readonly sums: RunningSums
+}
+
+/** Whether what totals are told apart by is the same of both; where it is not said so, it may be. */
+function isAlike(one: UsageRow, other: UsageRow): boolean {
+  return (
+    one.key === other.key &&
+    one.modelAsked === other.modelAsked &&
+    one.channel === other.channel &&
+    one.account === other.account &&
+    one.group === other.group &&
+    one.operation === other.operation &&
+    one.status === other.status &&
+    one.priceVersion === other.priceVersion
+  )
 }
 
 function totalIn(totals: Map<string, Total>, at: Omit<Total, 'sums'>): Total {

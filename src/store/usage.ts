@@ -1,11 +1,11 @@
 // Reading the usage rows; settling writes them.
 
-import type { Engine, Session, Value } from './engine.ts'
+import type { Engine, Session } from './engine.ts'
 import { foldedUntil } from './rollup-facets.ts'
 import { newestBatch, readBatches } from './settlement-log.ts'
 import type { SettledPlace, SettledRows, UsagePage, UsageTable } from './store.ts'
 import { cleanText } from './text.ts'
-import { type KeptUsage, selectUsage, selectUsageOf, usageRowOf } from './usage-columns.ts'
+import { type KeptUsage, selectUsage, usageRowOf } from './usage-columns.ts'
 import {
   type UsageFilter,
   type UsagePlace,
@@ -70,23 +70,26 @@ async function page(session: Session, filter: UsageFilter): Promise<UsagePage> {
 async function scannedPage(session: Session, filter: UsageFilter): Promise<UsagePage> {
   const { limit } = filter
   const { found, seen } = usageConditions(filter)
-  const values: Value[] = [...found.values, scannedRows]
-  const scanned = (columns: string) =>
-    `SELECT ${columns} FROM usage${where(found.sql)} ${newestFirst}`
+  // Of the index alone.
+  const [scanned] = await session.query<{ readonly at: number | null; readonly rows: number }>(
+    `SELECT min(at) AS at, count(*) AS rows
+      FROM (SELECT at FROM usage${where(found.sql)} ORDER BY at DESC LIMIT ?) AS scanned`,
+    [...found.values, scannedRows],
+  )
+  const { at, rows: seenRows } = scanned ?? { at: null, rows: 0 }
+  if (at === null) return { rows: [], next: null }
   const kept = await session.query<KeptUsage>(
-    `${selectUsageOf(`(${scanned('*')}) AS usage`)}${where(seen.sql)} LIMIT ?`,
-    [...values, ...seen.values, limit + 1],
+    `${selectUsage}${where(found.sql, 'at >= ?', seen.sql)} ${newestFirst}`,
+    [...found.values, at, ...seen.values, limit + 1],
   )
-  const rows = kept.map(usageRowOf).sort(byNewest)
+  const rows = kept.map(usageRowOf)
   if (rows.length > limit) return { rows: rows.slice(0, limit), next: nextAfter(rows, limit) }
-  const [last] = await session.query<UsagePlace & { readonly rows: number }>(
-    `WITH scanned AS (${scanned('at, request_id')})
-      SELECT at, request_id AS "requestId", (SELECT count(*) FROM scanned) AS rows
-      FROM scanned ORDER BY at, request_id LIMIT 1`,
-    values,
+  if (Number(seenRows) < scannedRows) return { rows, next: null }
+  const [last] = await session.query<{ readonly requestId: string }>(
+    `SELECT min(request_id) AS "requestId" FROM usage${where(found.sql, 'at = ?')}`,
+    [...found.values, at],
   )
-  const isEnd = last === undefined || last.rows < scannedRows
-  return { rows, next: isEnd ? null : { at: last.at, requestId: last.requestId } }
+  return { rows, next: last === undefined ? null : { at, requestId: last.requestId } }
 }
 
 function nextAfter(rows: readonly UsageRow[], limit: number): UsagePlace | null {

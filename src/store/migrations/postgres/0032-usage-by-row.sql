@@ -1,0 +1,1 @@
+-- What SQLite's table of usage is made again for here costs PostgreSQL nothing.
