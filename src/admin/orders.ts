@@ -34,7 +34,7 @@ const minuteMs = 60_000
 export async function readOffer(
   { store, nowMs, currency }: AdminContext,
   { payments, settings, mode }: OrderDesk,
-  { account }: Input<'account'>,
+  { account, amount }: Input<'account'> & { readonly amount?: string | undefined },
 ) {
   const spending = settings.bonus?.firstTopUp?.spent ?? 'last'
   const standing = await store.payments.standing(account, mode, spending)
@@ -43,6 +43,11 @@ export async function readOffer(
   const rule = standing.isFirst ? (settings.bonus?.firstTopUp ?? null) : null
   const rateOf = (given: string) => settings.rates?.[given] ?? '1'
   const offered = await payments.offered()
+  const creditOf = (given: string, currencyOfIt: string) => {
+    const creditNano = BigInt(parseMinor(given) ?? 0) * nanoPerMinor(rateOf(currencyOfIt))
+    const bonusNano = bonusOf(rule, creditNano, nowMs)?.amountNano ?? 0n
+    return { amount: given, creditNano: String(creditNano), bonusNano: String(bonusNano) }
+  }
   return {
     account,
     currency: await currency(),
@@ -55,11 +60,8 @@ export async function readOffer(
       currency: provider.currency,
       methods: [...provider.methods],
       rate: rateOf(provider.currency),
-      presets: settings.presets.map((amount) => {
-        const creditNano = BigInt(parseMinor(amount) ?? 0) * nanoPerMinor(rateOf(provider.currency))
-        const bonusNano = bonusOf(rule, creditNano, nowMs)?.amountNano ?? 0n
-        return { amount, creditNano: String(creditNano), bonusNano: String(bonusNano) }
-      }),
+      presets: settings.presets.map((each) => creditOf(each, provider.currency)),
+      asked: amount === undefined ? null : creditOf(amount, provider.currency),
     })),
     bonus: rule && { ...rule, tiers: [...rule.tiers] },
     paidNano: String(standing.paidNano),
@@ -111,7 +113,7 @@ export async function createOrder(
   if (order.state !== 'created') return view(order)
   try {
     await payments.start(order, {
-      returnUrl: `${mode === 'play' ? input.origin : address}/console/billing?order=${order.id}`,
+      returnUrl: `${mode === 'play' ? input.origin : address}/console/billing/top-up?order=${order.id}`,
       notifyUrl: `${address}/api/payments/${order.provider}/notify`,
       subject: `Credit of ${minorText(amountMinor)} ${order.currency}`,
       clientAddress: input.clientAddress,

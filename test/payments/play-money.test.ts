@@ -69,7 +69,9 @@ test('an order is paid on its page, credited, and so after a kill -9; with a mer
       expect(json.pay.url).toStartWith(`${server.url}/paysim/`)
       const left = await payOn(json.pay.url)
       if (provider !== 'wechatpay')
-        expect(left.headers.get('location')).toStartWith(`${server.url}/console/billing?order=`)
+        expect(left.headers.get('location')).toStartWith(
+          `${server.url}/console/billing/top-up?order=`,
+        )
       expect((await ann.send('GET', `/api/orders/${json.id}`)).json.state).toBe('credited')
     }
     expect(await balance(ann)).toBe(before + 30n * unit)

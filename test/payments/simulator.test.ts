@@ -72,7 +72,7 @@ describe.each(engineCases)('paid at the simulator, on $engine', ({ databaseUrl }
       const left = await fetch(page.url, form)
       if (method !== 'qr' && method !== 'native') {
         expect(left.status).toBe(303)
-        expect(left.headers.get('location')).toContain(`/console/billing?order=${made.id}`)
+        expect(left.headers.get('location')).toContain(`/console/billing/top-up?order=${made.id}`)
       }
       expect(await made.read()).toMatchObject({ state: 'credited', flag: null, pay: null })
       expect(await scene.again()).toBe(200)

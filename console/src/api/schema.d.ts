@@ -4363,6 +4363,12 @@ export interface components {
                     readonly creditNano: string;
                     readonly bonusNano: string;
                 }[];
+                /** @description Of the amount that was asked about */
+                readonly asked: {
+                    readonly amount: string;
+                    readonly creditNano: string;
+                    readonly bonusNano: string;
+                } | null;
             }[];
             /** @description null: there is none for this account, or no more */
             readonly bonus: {
@@ -8217,6 +8223,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 readonly account?: string;
+                readonly amount?: string;
             };
             readonly header?: never;
             readonly path?: never;

@@ -28,6 +28,7 @@ import { validateRequestsSearch } from '../pages/requests/search.ts'
 import { validateSettingsSearch } from '../pages/settings/search.ts'
 import { validateSignInSearch } from '../pages/sign-in/search.ts'
 import { validateStatusSearch } from '../pages/status/search.ts'
+import { validateTopUpSearch } from '../pages/top-up/search.ts'
 import { validateUsageSearch } from '../pages/usage/search.ts'
 import { RouteFailed } from './failed.tsx'
 import { NotFound } from './not-found.tsx'
@@ -121,6 +122,12 @@ const pages = [
     path: '/billing',
     validateSearch: validateBillingSearch,
     ...page(() => import('../pages/billing/index.tsx')),
+  }),
+  createRoute({
+    ...inShell,
+    path: '/billing/top-up',
+    validateSearch: validateTopUpSearch,
+    ...page(() => import('../pages/top-up/index.tsx')),
   }),
   createRoute({
     ...inShell,

@@ -21,7 +21,7 @@ export function Adjust({ account }: { readonly account: string }) {
   const [isOpen, setOpen] = useState(false)
   return (
     <>
-      <Button variant="primary" icon="plus" onClick={() => setOpen(true)}>
+      <Button icon="plus" onClick={() => setOpen(true)}>
         <Trans>Adjust the balance</Trans>
       </Button>
       {isOpen && <AdjustDialog account={account} onClose={() => setOpen(false)} />}

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { read, type Shape } from '../../api/client.ts'
+import { buttonClass } from '../../ui/button.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Skeleton, Widget } from '../../ui/state.tsx'
 import { Money } from '../../ui/values.tsx'
@@ -22,14 +23,40 @@ export function BalanceCard({ account }: { readonly account: string }) {
         </Widget>
       </Card>
       <Card title={<Trans>Top up</Trans>}>
-        <p className="text-text-2">
-          <Trans>
-            No payment service is set up in this deployment. Ask its operator to add credit to your
-            account.
-          </Trans>
-        </p>
+        <TopUp account={account} />
       </Card>
     </div>
+  )
+}
+
+function TopUp({ account }: { readonly account: string }) {
+  const offer = useQuery(read('/api/payments/offer', { params: { query: { account } } }))
+  return (
+    <Widget query={offer} skeleton={<Skeleton rows={1} height={64} />}>
+      {({ providers, mode }) =>
+        providers.length === 0 ? (
+          <p className="text-text-2">
+            <Trans>
+              No payment service is set up in this deployment. Ask its operator to add credit to
+              your account.
+            </Trans>
+          </p>
+        ) : (
+          <div className="flex flex-col items-start gap-3">
+            <p className="text-text-2">
+              {mode === 'play' ? (
+                <Trans>Play money: no real payment.</Trans>
+              ) : (
+                <Trans>Credited within seconds of the payment.</Trans>
+              )}
+            </p>
+            <Link to="/billing/top-up" className={buttonClass('primary')}>
+              <Trans>Buy credit</Trans>
+            </Link>
+          </div>
+        )
+      }
+    </Widget>
   )
 }
 

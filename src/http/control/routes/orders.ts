@@ -47,6 +47,8 @@ const order = z
 
 const entry = z.object({ at: timeSchema, what: z.string(), detail: z.string().nullable() })
 
+const credited = z.object({ amount: z.string(), creditNano: nanoSchema, bonusNano: nanoSchema })
+
 const offer = z
   .object({
     account: z.string(),
@@ -61,9 +63,8 @@ const offer = z
         currency: z.string(),
         methods: z.array(z.string()),
         rate: z.string().openapi({ description: 'What one unit of it is credited as' }),
-        presets: z.array(
-          z.object({ amount: z.string(), creditNano: nanoSchema, bonusNano: nanoSchema }),
-        ),
+        presets: z.array(credited),
+        asked: credited.nullable().openapi({ description: 'Of the amount that was asked about' }),
       }),
     ),
     bonus: z
@@ -118,11 +119,19 @@ export const orderRoutes: readonly ControlRoute[] = [
     path: '/api/payments/offer',
     id: 'readPaymentOffer',
     summary: 'How an account may pay, and what it would be given',
-    query: z.strictObject({ account: inputs.listOrders.shape.account }),
+    query: z.strictObject({
+      account: inputs.listOrders.shape.account,
+      amount: inputs.createOrder.shape.amount.optional(),
+    }),
     reply: offer,
     async run({ admin, services, scope, query }) {
       const account = scope.oneAccount(query.account)
-      return { body: await readOffer(admin, await services.orders.desk(), { account }) }
+      return {
+        body: await readOffer(admin, await services.orders.desk(), {
+          account,
+          amount: query.amount,
+        }),
+      }
     },
   }),
   route({

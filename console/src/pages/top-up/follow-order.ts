@@ -1,0 +1,67 @@
+// An order as it changes: told by the gateway, and asked about at its provider while somebody waits for it.
+
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+import { change, read, type Shape } from '../../api/client.ts'
+import { follow } from '../../api/follow.ts'
+
+export type Order = Shape<'OrderDetails'>
+
+const askMs = 10_000
+/** Between two questions that nobody pressed a button for. */
+const leastPauseMs = 5_000
+
+export function useOrder(id: string) {
+  const client = useQueryClient()
+  const options = read('/api/orders/{id}', { params: { path: { id } } })
+  const order = useQuery({ ...options, staleTime: 0 })
+  const { queryKey } = options
+  const isOpen = order.data !== undefined && order.data.pay !== null
+  const askedMs = useRef(0)
+
+  async function check(): Promise<void> {
+    askedMs.current = Date.now()
+    await change('post', '/api/orders/{id}/check', { params: { path: { id } } })
+    await client.invalidateQueries({ queryKey })
+  }
+
+  // A payment may still arrive after the order has ended.
+  const mayChange = order.data !== undefined && order.data.creditedAt === null
+  useEffect(() => {
+    if (!mayChange) return
+    const key = read('/api/orders/{id}', { params: { path: { id } } }).queryKey
+    return follow(`/api/orders/${encodeURIComponent(id)}/events`, {
+      on: { order: (data) => client.setQueryData(key, JSON.parse(data) as Order) },
+    })
+  }, [id, mayChange, client])
+
+  useEffect(() => {
+    if (!isOpen) return
+    // Whoever comes back to the page has paid, most likely; a failure is said where a button was pressed.
+    const ask = () => {
+      if (document.visibilityState !== 'visible') return
+      if (Date.now() - askedMs.current < leastPauseMs) return
+      askedMs.current = Date.now()
+      change('post', '/api/orders/{id}/check', { params: { path: { id } } }).then(
+        () => client.invalidateQueries({ queryKey: ['/api/orders/{id}'] }),
+        () => undefined,
+      )
+    }
+    const timer = setInterval(ask, askMs)
+    window.addEventListener('focus', ask)
+    document.addEventListener('visibilitychange', ask)
+    ask()
+    return () => {
+      clearInterval(timer)
+      window.removeEventListener('focus', ask)
+      document.removeEventListener('visibilitychange', ask)
+    }
+  }, [id, isOpen, client])
+
+  const state = order.data?.state
+  useEffect(() => {
+    if (state === 'credited') void client.invalidateQueries({ queryKey: ['/api/balance'] })
+  }, [state, client])
+
+  return { order, check }
+}

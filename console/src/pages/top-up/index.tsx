@@ -1,0 +1,81 @@
+// Top up: choose an amount and a way to pay, pay, and see it credited.
+
+import { Trans } from '@lingui/react/macro'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { read } from '../../api/client.ts'
+import { useMe } from '../../api/queries.ts'
+import { useAccount } from '../../app/account-scope.tsx'
+import type { Catalog } from '../../i18n.ts'
+import { Card, Page } from '../../ui/page.tsx'
+import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
+import { Choose } from './choose.tsx'
+import { OpenOrders } from './open-orders.tsx'
+import { OrderPanel } from './order.tsx'
+import { PlayMoney } from './play-money.tsx'
+
+export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
+
+const route = getRouteApi('/shell/billing/top-up')
+
+export default function TopUpPage() {
+  const { order } = route.useSearch()
+  const me = useMe()
+  const chosen = useAccount()
+  const account = chosen ?? me?.id
+  return (
+    <Page
+      title={<Trans>Top up</Trans>}
+      purpose={
+        account === undefined ? undefined : <Trans>Buy credit for the account {account}.</Trans>
+      }
+      actions={
+        <Link to="/billing">
+          <Trans>Back to billing</Trans>
+        </Link>
+      }
+    >
+      {account !== undefined &&
+        (order === undefined ? (
+          <Offer account={account} />
+        ) : (
+          <OrderPanel key={order} id={order} account={account} />
+        ))}
+    </Page>
+  )
+}
+
+function Offer({ account }: { readonly account: string }) {
+  const { amount } = route.useSearch()
+  const isAmount = amount !== undefined && /^\d{1,7}(\.\d{1,2})?$/.test(amount)
+  const query = { account, ...(isAmount && { amount }) }
+  const offer = useQuery({
+    ...read('/api/payments/offer', { params: { query } }),
+    placeholderData: keepPreviousData,
+  })
+  return (
+    <Widget
+      query={{ ...offer, isPlaceholderData: false }}
+      skeleton={<Skeleton rows={4} height={64} />}
+    >
+      {(data) =>
+        data.providers.length === 0 ? (
+          <Card>
+            <Empty title={<Trans>Credit cannot be bought here.</Trans>}>
+              <Trans>
+                No payment service is set up in this deployment. Ask its operator to add credit to
+                your account.
+              </Trans>
+            </Empty>
+          </Card>
+        ) : (
+          <div className="flex flex-col gap-6">
+            {data.mode === 'play' && <PlayMoney />}
+            <OpenOrders account={account} />
+            <Choose offer={data} />
+          </div>
+        )
+      }
+    </Widget>
+  )
+}

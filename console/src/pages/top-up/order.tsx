@@ -1,0 +1,267 @@
+// One order: how to pay it while it can be paid, and what became of it.
+
+import { Trans } from '@lingui/react/macro'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { change, read } from '../../api/client.ts'
+import { Button, Buttons, buttonClass } from '../../ui/button.tsx'
+import { later } from '../../ui/later.tsx'
+import { Card } from '../../ui/page.tsx'
+import { ProblemText, Skeleton, Widget } from '../../ui/state.tsx'
+import { Id, Money } from '../../ui/values.tsx'
+import { Countdown } from './countdown.tsx'
+import { type Order, useOrder } from './follow-order.ts'
+import { useProviderName } from './names.tsx'
+import { PlayMoney } from './play-money.tsx'
+
+const QrCode = later(() => import('./qr.tsx'), <div className="skeleton size-full" />)
+
+interface OrderPanelProps {
+  readonly id: string
+  readonly account: string
+}
+
+export function OrderPanel({ id, account }: OrderPanelProps) {
+  const { order, check } = useOrder(id)
+  return (
+    <Widget query={order} skeleton={<Skeleton rows={3} height={64} />}>
+      {(data) => (
+        <div className="mx-auto flex w-full max-w-[560px] flex-col gap-4">
+          {data.mode === 'play' && <PlayMoney />}
+          <Card>
+            <div className="flex flex-col gap-4">
+              <Head order={data} />
+              {data.pay !== null && <ToPay order={data} pay={data.pay} check={check} />}
+              <div aria-live="polite">
+                <Outcome order={data} account={account} />
+              </div>
+            </div>
+          </Card>
+        </div>
+      )}
+    </Widget>
+  )
+}
+
+function Head({ order }: { readonly order: Order }) {
+  const nameOf = useProviderName()
+  return (
+    <div className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
+      <h2 className="text-title">
+        {order.amount} {order.currency}
+      </h2>
+      <span className="text-text-2">{nameOf(order.provider)}</span>
+      <span className="basis-full text-label font-normal text-text-3">
+        <Trans>
+          Order <Id value={order.id} />
+        </Trans>
+      </span>
+    </div>
+  )
+}
+
+interface ToPayProps {
+  readonly order: Order
+  readonly pay: NonNullable<Order['pay']>
+  readonly check: () => Promise<void>
+}
+
+function ToPay({ order, pay, check }: ToPayProps) {
+  const client = useQueryClient()
+  const nameOf = useProviderName()
+  const asked = useMutation({ mutationFn: check })
+  const cancelled = useMutation({
+    mutationFn: () =>
+      change('post', '/api/orders/{id}/cancel', { params: { path: { id: order.id } } }),
+    onSettled: () => client.invalidateQueries({ queryKey: ['/api/orders/{id}'] }),
+  })
+  const problem = asked.error ?? cancelled.error
+  return (
+    <>
+      <Countdown from={order.createdAt} until={order.expiresAt} />
+      {pay.kind === 'qr' ? (
+        <Scan url={pay.url} name={nameOf(order.provider)} isPlay={order.mode === 'play'} />
+      ) : (
+        <a href={pay.url} className={buttonClass('primary')}>
+          <Trans>Go to {nameOf(order.provider)} and pay</Trans>
+        </a>
+      )}
+      <p className="text-label font-normal text-text-2">
+        <Trans>
+          This page turns by itself when the payment arrives. You may close it and come back: what
+          you paid is credited all the same.
+        </Trans>
+      </p>
+      <Buttons>
+        <Button icon="refresh" busy={asked.isPending} onClick={() => asked.mutate()}>
+          <Trans>I have paid</Trans>
+        </Button>
+        <Button variant="quiet" busy={cancelled.isPending} onClick={() => cancelled.mutate()}>
+          <Trans>Cancel the order</Trans>
+        </Button>
+      </Buttons>
+      {asked.isSuccess && !asked.isPending && (
+        <p role="status" className="text-text-2">
+          <Trans>{nameOf(order.provider)} has no payment of this order so far.</Trans>
+        </p>
+      )}
+      {problem !== null && (
+        <p role="alert" className="text-danger">
+          <ProblemText error={problem} />
+        </p>
+      )}
+    </>
+  )
+}
+
+interface ScanProps {
+  readonly url: string
+  readonly name: string
+  readonly isPlay: boolean
+}
+
+function Scan({ url, name, isPlay }: ScanProps) {
+  return (
+    <div className="flex flex-col items-center gap-3">
+      <div className="size-56 max-w-full rounded-card border border-border bg-white">
+        <QrCode text={url} />
+      </div>
+      <p className="text-text-2">
+        <Trans>Scan it with {name} on your phone.</Trans>
+      </p>
+      {isPlay && (
+        <a href={url} target="_blank" rel="noreferrer" className={buttonClass('secondary')}>
+          <Trans>Open the simulated page</Trans>
+        </a>
+      )}
+    </div>
+  )
+}
+
+interface OutcomeProps {
+  readonly order: Order
+  readonly account: string
+}
+
+function Outcome({ order, account }: OutcomeProps) {
+  switch (order.state) {
+    case 'credited':
+      return <Credited order={order} account={account} />
+    case 'closed':
+      return (
+        <Ended>
+          <Trans>
+            This order was cancelled. If you have paid it all the same, it will be credited.
+          </Trans>
+        </Ended>
+      )
+    case 'expired':
+      return (
+        <Ended>
+          <Trans>
+            The time to pay is over. If you have paid, it will be credited as soon as the provider
+            tells of it.
+          </Trans>
+        </Ended>
+      )
+    case 'refunded':
+      return (
+        <Ended>
+          <Trans>This payment was paid back.</Trans>
+        </Ended>
+      )
+    case 'part_refunded':
+      return (
+        <Ended>
+          <Trans>A part of this payment was paid back.</Trans>
+        </Ended>
+      )
+    case 'disputed':
+      return (
+        <Ended>
+          <Trans>This payment is disputed at its provider.</Trans>
+        </Ended>
+      )
+    default:
+      return null
+  }
+}
+
+function Ended({ children }: { readonly children: ReactNode }) {
+  return (
+    <div className="flex flex-col gap-3">
+      <p>{children}</p>
+      <Buttons>
+        <Link to="/billing/top-up" search={{}} className={buttonClass('primary')}>
+          <Trans>Make another order</Trans>
+        </Link>
+      </Buttons>
+    </div>
+  )
+}
+
+function Credited({ order, account }: OutcomeProps) {
+  const balance = useQuery(read('/api/balance', { params: { query: { account } } }))
+  return (
+    <div className="flex flex-col gap-3">
+      <p className="text-section text-success">
+        <Trans>Paid and credited.</Trans>
+      </p>
+      <Flag order={order} />
+      {balance.data !== undefined && (
+        <p>
+          <Trans>
+            Available now:{' '}
+            <strong>
+              <Money down nano={balance.data.availableNano} currency={balance.data.currency} />
+            </strong>
+          </Trans>
+        </p>
+      )}
+      <Buttons>
+        <Link to="/billing" className={buttonClass('primary')}>
+          <Trans>See it in billing</Trans>
+        </Link>
+        <Link to="/billing/top-up" search={{}} className={buttonClass()}>
+          <Trans>Make another order</Trans>
+        </Link>
+      </Buttons>
+    </div>
+  )
+}
+
+/** What was unusual about the payment. */
+function Flag({ order }: { readonly order: Order }) {
+  switch (order.flag) {
+    case 'late':
+      return (
+        <p>
+          <Trans>It came after the order had ended, and was credited all the same.</Trans>
+        </p>
+      )
+    case 'second':
+      return (
+        <p>
+          <Trans>
+            This order was paid twice, and both payments were credited. Ask the operator if you want
+            one of them back.
+          </Trans>
+        </p>
+      )
+    case 'partial':
+      return (
+        <p>
+          <Trans>Less was paid than ordered. What was paid was credited.</Trans>
+        </p>
+      )
+    case 'over':
+      return (
+        <p>
+          <Trans>More was paid than ordered. All of it was credited.</Trans>
+        </p>
+      )
+    default:
+      return null
+  }
+}
