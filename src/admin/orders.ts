@@ -1,12 +1,13 @@
 // Orders for credit: what is offered, made, asked about, cancelled and refunded.
 
 import { randomBytes } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
 import type { PaymentSettings } from '../config/types.ts'
+import { formatUnits } from '../money.ts'
 import { minorText, nanoPerMinor, parseMinor } from '../payments/amount.ts'
 import { bonusOf } from '../payments/bonus.ts'
 import { type Payments, queryScheduleMs } from '../payments/payments.ts'
 import { ProviderRefused } from '../payments/provider.ts'
+import { whenFree } from '../payments/when-free.ts'
 import { isOpen } from '../store/order-state.ts'
 import type { OrderDetails, PaymentMode, PaymentOrder, Refund } from '../store/payment-tables.ts'
 import { type Page, pageByTime, timePlace } from './page.ts'
@@ -206,9 +207,6 @@ export async function cancelOrder(
   return showOrderView(admin, order.id)
 }
 
-const patienceMs = 3_000
-const pauseMs = 50
-
 /** Takes the money from the wallet and has the provider pay it back; `refund` names it, so that it happens once. */
 export async function refundOrder(
   admin: AdminContext,
@@ -222,15 +220,11 @@ export async function refundOrder(
   const id = input.refund ?? `tr${nowMs.toString(36)}${randomBytes(10).toString('hex')}`
   const spending = settings.bonus?.firstTopUp?.spent ?? 'last'
   const asked = { id, orderId: order.id, amountMinor, actor, reason: input.reason, at: nowMs }
-  let begun = await store.refunds.begin(asked, spending)
-  const until = performance.now() + patienceMs
-  while (begun.outcome === 'leased' && performance.now() < until) {
-    await store.leases.recall(order.account, { node: 'admin', epoch: 0 })
-    await setTimeout(pauseMs)
-    begun = await store.refunds.begin(asked, spending)
-  }
+  const begun = await whenFree(store.leases, () => store.refunds.begin(asked, spending))
   if (begun.outcome === 'not_paid')
     throw new AdminError('conflict', 'id', `the order is ${order.state}: nothing of it was paid`)
+  if (begun.outcome === 'disputed')
+    throw new AdminError('conflict', 'id', 'the order is disputed: its provider refunds nothing')
   if (begun.outcome === 'leased')
     throw new AdminError('conflict', 'amount', 'running requests hold what would be refunded')
   if (begun.outcome === 'too_much') {
@@ -318,6 +312,18 @@ function timelineOf(order: PaymentOrder, details: OrderDetails) {
       detail: problem,
     })),
     ...details.transactions.map(({ at, outcome, id }) => ({ at, what: outcome, detail: id })),
+    ...details.disputes.flatMap(({ at, endedAt, state, reason, lossNano }) => [
+      { at, what: 'disputed', detail: reason },
+      ...(endedAt === null
+        ? []
+        : [
+            {
+              at: endedAt,
+              what: `dispute_${state}`,
+              detail: lossNano === 0n ? null : `${formatUnits(lossNano)} had been spent`,
+            },
+          ]),
+    ]),
     ...details.refunds.flatMap(({ at, endedAt, state, amountMinor }) => [
       { at, what: 'refund_begun', detail: minorText(amountMinor) },
       ...(endedAt === null

@@ -13,6 +13,7 @@ import type { Store } from '../store/store.ts'
 import { bonusOf } from './bonus.ts'
 import {
   type Acknowledgement,
+  type Notified,
   NotVerified,
   type Provider,
   type ProviderMessage,
@@ -20,11 +21,12 @@ import {
   type Send,
   type StartDetails,
 } from './provider.ts'
+import { whenFree } from './when-free.ts'
 
 const providerNames: readonly PaymentProvider[] = ['alipay', 'wechatpay', 'stripe']
 
 export interface PaymentsOptions {
-  readonly store: Pick<Store, 'paymentOrders' | 'payments' | 'refunds'>
+  readonly store: Pick<Store, 'paymentOrders' | 'payments' | 'refunds' | 'disputes' | 'leases'>
   readonly settings: PaymentSettings
   /** Of the deployment. */
   readonly currency: string
@@ -66,6 +68,7 @@ export function createPayments(options: PaymentsOptions): Payments {
   return new ProviderPayments(options)
 }
 
+type Disputed = NonNullable<Notified['dispute']>
 type Paid = NonNullable<Awaited<ReturnType<Provider['query']>>['paid']>
 
 class ProviderPayments implements Payments {
@@ -148,6 +151,16 @@ class ProviderPayments implements Payments {
       throw new NotVerified('the provider, when asked, says something else')
   }
 
+  /** The order; null: the payment is none of ours. Throws where running requests hold the money for long. */
+  async #dispute(provider: PaymentProvider, dispute: Disputed): Promise<string | null> {
+    const { store, settings, mode } = this.#options
+    const spending = settings.bonus?.firstTopUp?.spent ?? 'last'
+    const seen = { ...dispute, provider, mode }
+    const noted = await whenFree(store.leases, () => store.disputes.note(seen, spending))
+    if (noted.outcome === 'leased') throw new Error('requests hold what a lost dispute takes')
+    return 'orderId' in noted ? noted.orderId : null
+  }
+
   async receive(name: string, message: ProviderMessage): Promise<Acknowledgement | null> {
     const { store, onProblem } = this.#options
     const known = providerNames.find((each) => each === name)
@@ -158,9 +171,10 @@ class ProviderPayments implements Payments {
     const event = { provider: known, raw, headers: signatureHeaders(message), at }
     let named: { readonly eventId: string | null; readonly orderId: string | null } = unnamed
     try {
-      const { paid, ...names } = await provider.readNotification(message, at)
+      const { paid, dispute, ...names } = await provider.readNotification(message, at)
       named = names
       if (paid !== null) await this.#take(known, names.orderId, paid)
+      if (dispute !== undefined) named = { ...names, orderId: await this.#dispute(known, dispute) }
       await store.payments.keepEvent({ ...event, ...named, problem: null })
       return provider.acknowledge(true)
     } catch (error) {

@@ -1,6 +1,6 @@
 // What every provider of payment can do, whatever it calls it: one file each implements this.
 
-import type { PaidTransaction, PaymentOrder, Refund } from '../store/payment-tables.ts'
+import type { DisputeSeen, PaidTransaction, PaymentOrder, Refund } from '../store/payment-tables.ts'
 
 /** A request to a provider; the operator named its address. Rejects where no reply comes that can be read. */
 export type Send = (request: {
@@ -44,6 +44,8 @@ export interface Notified {
   readonly eventId: string | null
   readonly orderId: string | null
   readonly paid: Paid | null
+  /** Of one that tells of a dispute; it names the payment, not the order. */
+  readonly dispute?: Omit<DisputeSeen, 'provider' | 'mode'>
 }
 
 /** The message is not the provider's word to this merchant; the message says why and names no secret. */

@@ -17,6 +17,7 @@ import {
 
 type Settings = NonNullable<PaymentSettings['stripe']>
 
+const disputeEvents = ['charge.dispute.created', 'charge.dispute.closed']
 const paidEvents = ['checkout.session.completed', 'checkout.session.async_payment_succeeded']
 /** Stripe's own bounds of a session's life. */
 const leastLifeMs = 31 * 60_000
@@ -31,6 +32,15 @@ interface Session {
   readonly currency?: string | null
   readonly customer_details?: { readonly email?: string | null } | null
   readonly created?: number
+}
+
+interface StripeDispute {
+  readonly id: string
+  readonly payment_intent?: string | null
+  readonly amount: number
+  readonly reason?: string
+  /** `won`, `lost`, `warning_closed`, ...: only `lost` costs the merchant the money. */
+  readonly status: string
 }
 
 export function openStripe(settings: Settings, currency: string, send: Send): Provider {
@@ -89,7 +99,17 @@ class Stripe implements Provider {
   }
 
   async readNotification(message: ProviderMessage, nowMs: number): Promise<Notified> {
-    return notified(message, this.#settings.webhookSecret, nowMs)
+    const { dispute, ...rest } = notified(message, this.#settings.webhookSecret, nowMs)
+    if (dispute === undefined) return rest
+    // What takes money from a customer is not believed on a message alone.
+    if (dispute.state === 'lost' && !(await this.#isLost(dispute.id)))
+      throw new NotVerified('the provider, when asked, says something else')
+    return { ...rest, dispute }
+  }
+
+  async #isLost(id: string): Promise<boolean> {
+    const path = `/v1/disputes/${encodeURIComponent(id)}`
+    return (await this.#call<StripeDispute>(path)).status === 'lost'
   }
 
   acknowledge(isTaken: boolean) {
@@ -143,6 +163,13 @@ function notified({ body, header }: ProviderMessage, secret: string, nowMs: numb
   const { id = null, type = '', account, data } = JSON.parse(body) as Event
   if (account !== undefined) throw new NotVerified('it is of another account')
   const object = data?.object
+  if (disputeEvents.includes(type) && object !== undefined)
+    return {
+      eventId: id,
+      orderId: null,
+      paid: null,
+      ...disputeOf(type, object as StripeDispute, nowMs),
+    }
   const orderId = object?.client_reference_id ?? object?.metadata?.order ?? null
   const isPaid = paidEvents.includes(type) && object?.payment_status === 'paid'
   return {
@@ -150,6 +177,17 @@ function notified({ body, header }: ProviderMessage, secret: string, nowMs: numb
     orderId,
     paid: isPaid && object !== undefined ? paidOf(object) : null,
   }
+}
+
+/** Of a payment made through Checkout, which has an intent. */
+function disputeOf(type: string, dispute: StripeDispute, at: number): Pick<Notified, 'dispute'> {
+  const { id, payment_intent: transactionId, amount: amountMinor, reason = '', status } = dispute
+  if (!transactionId) return {}
+  if (!Number.isSafeInteger(amountMinor) || amountMinor <= 0)
+    throw new NotVerified('the amount of the dispute cannot be read')
+  const isOpen = type === 'charge.dispute.created'
+  const state = isOpen ? 'open' : status === 'lost' ? 'lost' : 'won'
+  return { dispute: { id, transactionId, amountMinor, reason, state, at } }
 }
 
 /** Several signatures stand side by side while a secret is replaced. */

@@ -7,6 +7,7 @@ import { answerPayPage, type PayPage } from './page.ts'
 import { type Clock, type Incoming, newTransactionId, type Simulation } from './simulation.ts'
 import { type KeptState, openState, type Payment } from './state.ts'
 import { createStripe } from './stripe.ts'
+import { createDisputes, type Disputes } from './stripe-disputes.ts'
 import { createWechatpay, type WechatpayMode } from './wechatpay.ts'
 
 export interface PaysimOptions {
@@ -31,6 +32,8 @@ export interface Paysim {
   readonly merchant: Merchant
   /** Tests' hold on it. */
   readonly control: PaysimControl
+  /** Of Stripe's payments: tests' too. */
+  readonly disputes: Disputes
   /** Sends nothing more. */
   stop(): void
 }
@@ -156,6 +159,7 @@ export async function createPaysim(options: PaysimOptions): Promise<Paysim> {
       received: () => [...received],
       deliveries: () => notifier.deliveries(),
     },
+    disputes: createDisputes(simulation),
     stop: () => notifier.stop(),
   }
 }

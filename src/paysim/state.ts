@@ -28,6 +28,16 @@ export interface Refund {
   readonly attached?: Readonly<Record<string, string>>
 }
 
+/** Of Stripe's: a payer takes a payment back through the bank. */
+export interface Dispute {
+  readonly id: string
+  readonly transactionId: string
+  readonly amountMinor: number
+  readonly reason: string
+  readonly at: number
+  status: 'needs_response' | 'won' | 'lost'
+}
+
 /** An order as the provider keeps it. Amounts are integers of the currency's minor unit, times Unix ms. */
 export interface Payment {
   /** Names its pay page; for Stripe the session. */
@@ -52,6 +62,7 @@ export interface Payment {
   closedAt?: number
   readonly transactions: Transaction[]
   readonly refunds: Refund[]
+  disputes?: Dispute[]
 }
 
 /** A notification that is not acknowledged yet. */
@@ -59,8 +70,8 @@ export interface Notification {
   readonly id: string
   readonly provider: Provider
   readonly paymentId: string
-  readonly kind: 'paid' | 'refunded' | 'expired'
-  /** The transaction or refund it is about. */
+  readonly kind: 'paid' | 'refunded' | 'expired' | 'disputed' | 'dispute closed'
+  /** The transaction, refund or dispute it is about. */
   readonly subjectId: string
   readonly url: string
   readonly createdAt: number

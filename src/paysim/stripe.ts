@@ -17,6 +17,7 @@ import {
   statusOf,
   sumMinor,
 } from './state.ts'
+import { disputeView, isDisputed } from './stripe-disputes.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -59,6 +60,7 @@ const routes: readonly (readonly [
   ['POST', /^\/v1\/checkout\/sessions\/(\w+)\/expire$/, expireSession],
   ['POST', /^\/v1\/refunds()$/, createRefund],
   ['GET', /^\/v1\/refunds\/(\w+)$/, retrieveRefund],
+  ['GET', /^\/v1\/disputes\/(\w+)$/, retrieveDispute],
   ['GET', /^\/v1\/events()$/, listEvents],
   ['GET', /^\/v1\/events\/(\w+)$/, retrieveEvent],
 ]
@@ -255,6 +257,11 @@ function createRefund({ simulation, form }: StripeCall): Fields {
       code: 'charge_already_refunded',
     })
   }
+  if (isDisputed(payment, intent)) {
+    throw new StripeFault('The charge has been charged back; cannot issue a refund.', {
+      code: 'charge_disputed',
+    })
+  }
   const amountMinor = form.has('amount') ? integer(form, 'amount') : rest
   if (amountMinor > rest) {
     throw wrong('amount', 'Refund amount is greater than unrefunded amount on charge')
@@ -299,6 +306,14 @@ function refundView(payment: Payment, refund: Refund): Fields {
   }
 }
 
+function retrieveDispute({ simulation, caught }: StripeCall): Fields {
+  for (const payment of stripePayments(simulation)) {
+    const dispute = payment.disputes?.find(({ id }) => id === caught)
+    if (dispute !== undefined) return disputeView(payment, dispute)
+  }
+  throw missing(`No such dispute: ${caught}`, 'dispute')
+}
+
 type EventInput = Pick<Notification, 'kind' | 'subjectId'> & {
   readonly payment: Payment
   readonly flaws: MessageFlaws
@@ -308,16 +323,11 @@ type EventInput = Pick<Notification, 'kind' | 'subjectId'> & {
 function eventOf(simulation: Simulation, { payment, kind, subjectId, flaws }: EventInput): Fields {
   const refund = payment.refunds.find(({ id }) => id === subjectId)
   const transaction = payment.transactions.find(({ id }) => id === subjectId)
-  const [type, object] =
-    refund === undefined
-      ? [
-          `checkout.session.${kind === 'paid' ? 'completed' : kind}`,
-          sessionView({ simulation }, payment, transaction),
-        ]
-      : ['charge.refunded', chargeView(payment, refund)]
-  const at = refund?.at ?? transaction?.at ?? payment.closedAt ?? payment.createdAt
-  const amount = Number(object['amount_total'] ?? object['amount'])
-  const field = refund === undefined ? 'amount_total' : 'amount'
+  const [type, object] = contentOf(simulation, { payment, kind, subjectId, flaws })
+  const dispute = payment.disputes?.find(({ id }) => id === subjectId)
+  const at = refund?.at ?? transaction?.at ?? dispute?.at ?? payment.closedAt ?? payment.createdAt
+  const field = 'amount_total' in object ? 'amount_total' : 'amount'
+  const amount = Number(object[field])
   const other = payment.currency === 'eur' ? 'usd' : 'eur'
   return {
     id: `evt_${createHash('sha256').update(`${type} ${subjectId}`).digest('hex').slice(0, 24)}`,
@@ -335,6 +345,21 @@ function eventOf(simulation: Simulation, { payment, kind, subjectId, flaws }: Ev
     livemode: false,
     type,
   }
+}
+
+/** The event's type and its object. */
+function contentOf(simulation: Simulation, input: EventInput): readonly [string, Fields] {
+  const { payment, kind, subjectId } = input
+  const refund = payment.refunds.find(({ id }) => id === subjectId)
+  if (refund !== undefined) return ['charge.refunded', chargeView(payment, refund)]
+  const dispute = payment.disputes?.find(({ id }) => id === subjectId)
+  if (dispute !== undefined) {
+    const what = kind === 'disputed' ? 'created' : 'closed'
+    return [`charge.dispute.${what}`, disputeView(payment, dispute)]
+  }
+  const transaction = payment.transactions.find(({ id }) => id === subjectId)
+  const what = kind === 'paid' ? 'completed' : kind
+  return [`checkout.session.${what}`, sessionView({ simulation }, payment, transaction)]
 }
 
 /** As it stood after this refund. */
@@ -363,6 +388,12 @@ function events(simulation: Simulation): Fields[] {
   const all = stripePayments(simulation).flatMap((payment) => [
     ...payment.transactions.map(({ id }) => ({ payment, kind: 'paid' as const, subjectId: id })),
     ...payment.refunds.map(({ id }) => ({ payment, kind: 'refunded' as const, subjectId: id })),
+    ...(payment.disputes ?? []).flatMap(({ id: subjectId, status }) => [
+      { payment, kind: 'disputed' as const, subjectId },
+      ...(status === 'needs_response'
+        ? []
+        : [{ payment, kind: 'dispute closed' as const, subjectId }]),
+    ]),
     ...(payment.closedAt === undefined
       ? []
       : [{ payment, kind: 'expired' as const, subjectId: payment.id }]),

@@ -25,7 +25,7 @@ export const walletOf = (account: string): string => `wallet:${account}`
 export interface Transfer {
   /** `CODE:REFERENCE`, unique for ever: what makes a repeated posting do nothing. */
   readonly id: string
-  /** `opening`, `topup`, `bonus`, `adjust`, `usage`, `writeoff`, `refund`, `refund_undone`, `clawback`, `clawback_undone`, `expiry`. */
+  /** `opening`, `topup`, `bonus`, `adjust`, `usage`, `writeoff`, `refund`, `refund_undone`, `clawback`, `clawback_undone`, `expiry`, `dispute_loss`. */
   readonly code: string
   readonly debit: string
   readonly credit: string

@@ -4,7 +4,7 @@ import type { Nano } from '../money.ts'
 import type { Engine, Session } from './engine.ts'
 import { postAll } from './journal.ts'
 import { house, type Transfer, walletOf } from './ledger.ts'
-import { nextState } from './order-state.ts'
+import { nextState, type OrderEvent } from './order-state.ts'
 import { changeOrder, clearingOf, lockOrder } from './payment-orders.ts'
 import { readRefunds } from './payment-refund-rows.ts'
 import {
@@ -48,6 +48,7 @@ async function begin(
   const [known] = await readRefunds(session, 'WHERE id = ?', [cleanText(asked.id)])
   if (known !== undefined) return { outcome: 'known', refund: known }
   if (order === null) return { outcome: 'not_paid' }
+  if (order.state === 'disputed') return { outcome: 'disputed' }
   const wallet = (await lockWallets(session, [order.account])).get(order.account)
   const standing = await readStanding(session, order.account, { mode: order.mode, spending })
   const payments = await readPayments(session, order.id)
@@ -60,9 +61,10 @@ async function begin(
   const refundableNano = standing.refundableNano < mostNano ? standing.refundableNano : mostNano
   if (payment === undefined || amountNano > refundableNano)
     return { outcome: 'too_much', refundableNano }
-  const clawbackNano = await clawbackOf(session, order, { payments, asked, spending })
+  const asking = { amountMinor: asked.amountMinor, payments, spending }
+  const clawbackNano = await clawbackOf(session, order, asking)
   if (amountNano + clawbackNano > wallet.postedNano - wallet.leasedNano)
-    return { outcome: 'leased' }
+    return { outcome: 'leased', account: order.account }
   const refund: Refund = {
     ...asked,
     account: order.account,
@@ -74,11 +76,20 @@ async function begin(
     failure: null,
     endedAt: null,
   }
+  await bookRefund(session, order, refund)
+  await noteState(session, order)
+  return { outcome: 'begun', refund }
+}
+
+/** Out of the wallet, within what it has free. */
+export async function bookRefund(
+  session: Session,
+  order: PaymentOrder,
+  refund: Refund,
+): Promise<void> {
   await insertRefund(session, refund)
   await moveBonus(session, refund, 1n)
-  await noteState(session, order)
   await postAll(session, transfersOf(order, refund))
-  return { outcome: 'begun', refund }
 }
 
 interface Payment {
@@ -89,7 +100,7 @@ interface Payment {
 }
 
 /** What was credited for the order, in the order it came. */
-function readPayments(session: Session, orderId: string): Promise<Payment[]> {
+export function readPayments(session: Session, orderId: string): Promise<Payment[]> {
   return session.query<Payment>(
     `SELECT id, amount_minor AS "amountMinor", CAST(amount_minor - coalesce((SELECT sum(amount_minor)
           FROM payment_refund WHERE payment_refund.order_id = payment_transaction.order_id
@@ -101,22 +112,22 @@ function readPayments(session: Session, orderId: string): Promise<Payment[]> {
 
 interface Clawing {
   readonly payments: readonly Payment[]
-  readonly asked: NewRefund
+  readonly amountMinor: number
   readonly spending: BonusSpending
 }
 
 /** Of the order's bonus, in proportion to what is refunded of the order; never more than is left of it. */
-async function clawbackOf(
+export async function clawbackOf(
   session: Session,
   order: PaymentOrder,
-  { payments, asked, spending }: Clawing,
+  { payments, amountMinor, spending }: Clawing,
 ): Promise<Nano> {
   const [bonus] = await bonusesOf(session, 'order_id = ?', [order.id])
   const counters = await readCounters(session, order.account)
   if (bonus === undefined || counters === null) return 0n
   const paid = payments.reduce((sum, { amountMinor }) => sum + BigInt(amountMinor), 0n)
   const left = payments.reduce((sum, { leftMinor }) => sum + BigInt(leftMinor), 0n)
-  const refunded = paid - left + BigInt(asked.amountMinor)
+  const refunded = paid - left + BigInt(amountMinor)
   const dueNano = (bonus.amountNano * refunded + paid - 1n) / paid - bonus.takenNano
   const leftNano = bonusLeft(bonus, counters, spending)
   const takenNano = dueNano < leftNano ? dueNano : leftNano
@@ -126,7 +137,7 @@ async function clawbackOf(
 async function insertRefund(session: Session, refund: Refund): Promise<void> {
   await session.run(
     `INSERT INTO payment_refund (id, order_id, account, provider, transaction_id, amount_minor, amount_nano,
-        clawback_nano, state, actor, reason, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?)`,
+        clawback_nano, state, actor, reason, at, ended_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       cleanText(refund.id),
       refund.orderId,
@@ -136,9 +147,11 @@ async function insertRefund(session: Session, refund: Refund): Promise<void> {
       refund.amountMinor,
       refund.amountNano,
       refund.clawbackNano,
+      refund.state,
       cleanText(refund.actor),
       cleanText(refund.reason),
       refund.at,
+      refund.endedAt,
     ],
   )
 }
@@ -163,12 +176,17 @@ function transfersOf(order: PaymentOrder, refund: Refund): Transfer[] {
   ]
 }
 
-/** What refunds there are now make of the order. */
-async function noteState(session: Session, order: PaymentOrder): Promise<void> {
-  const payments = await readPayments(session, order.id)
+export async function stateOfRefunds(session: Session, orderId: string): Promise<OrderEvent> {
+  const payments = await readPayments(session, orderId)
   const isWhole = payments.every(({ leftMinor }) => leftMinor === 0)
   const isNone = payments.every(({ leftMinor, amountMinor }) => leftMinor === amountMinor)
-  const event = isWhole ? 'refund_whole' : isNone ? 'refund_none' : 'refund_part'
+  return isWhole ? 'refund_whole' : isNone ? 'refund_none' : 'refund_part'
+}
+
+/** What refunds there are now make of the order; a refund that fails ends no dispute. */
+async function noteState(session: Session, order: PaymentOrder): Promise<void> {
+  const isDisputed = order.state === 'disputed'
+  const event = isDisputed ? 'dispute' : await stateOfRefunds(session, order.id)
   const state = nextState(order.state, event)
   if (state === null) throw new Error(`An order that is ${order.state} cannot be refunded.`)
   await changeOrder(session, order.id, state, { sql: 'query_at = NULL', values: [] })

@@ -134,6 +134,7 @@ export interface OrderDetails {
   readonly transactions: readonly KeptTransaction[]
   readonly events: readonly Pick<ProviderEvent, 'eventId' | 'problem' | 'at'>[]
   readonly refunds: readonly Refund[]
+  readonly disputes: readonly Dispute[]
   /** What its first payment was given on top; null: nothing. */
   readonly bonusNano: Nano | null
 }
@@ -201,13 +202,20 @@ export interface Refund {
   readonly endedAt: number | null
 }
 
+/** It would be there if serving processes gave back what they lease of the account's money. */
+export interface Leased {
+  readonly outcome: 'leased'
+  readonly account: string
+}
+
 export type RefundBegun =
   | { readonly outcome: 'begun' | 'known'; readonly refund: Refund }
   /** What is left of the payment, or what the account has to give back, is less. */
   | { readonly outcome: 'too_much'; readonly refundableNano: Nano }
-  /** It would be there if serving processes gave back what they lease. */
-  | { readonly outcome: 'leased' }
+  | Leased
   | { readonly outcome: 'not_paid' }
+  /** Its provider holds the money until the dispute has ended. */
+  | { readonly outcome: 'disputed' }
 
 export interface RefundTable {
   /** Takes the money out of the wallet before the provider is asked: the same id is one refund. */
@@ -219,4 +227,39 @@ export interface RefundTable {
   end(id: string, how: 'done' | 'failed', failure: string | null, at: number): Promise<boolean>
   /** Asked for and not known to be done, the oldest first. */
   pending(before: number, limit: number): Promise<readonly Refund[]>
+}
+
+/** What a payer disputes with the bank, as its provider told of it last. */
+export interface Dispute {
+  /** The provider's own. */
+  readonly id: string
+  readonly amountMinor: number
+  /** In the provider's words. */
+  readonly reason: string
+  /** `lost`: the provider took the money from the operator for good. */
+  readonly state: 'open' | 'won' | 'lost'
+  /** Of a lost one, what its account had spent. */
+  readonly lossNano: Nano
+  readonly at: number
+  readonly endedAt: number | null
+}
+
+export interface DisputeSeen extends Omit<Dispute, 'lossNano' | 'endedAt'> {
+  readonly provider: PaymentProvider
+  readonly mode: PaymentMode
+  readonly transactionId: string
+}
+
+/** `unknown_payment`: it is about no payment that was credited here. `known`: it had ended before. */
+export type DisputeNoted =
+  | { readonly outcome: 'noted' | 'known'; readonly orderId: string }
+  | { readonly outcome: 'unknown_payment' }
+  | Leased
+
+export interface DisputeTable {
+  /**
+   * The order is `disputed` until its disputes are won. What is lost is taken back as far as the account has it, as a
+   * refund would be; what it has spent is written off.
+   */
+  note(seen: DisputeSeen, spending: BonusSpending): Promise<DisputeNoted>
 }

@@ -6,6 +6,7 @@ import type { Engine, Session } from './engine.ts'
 import { postAll } from './journal.ts'
 import { house, type Transfer, walletOf } from './ledger.ts'
 import { isOpen, nextState, type OrderState } from './order-state.ts'
+import { readDisputes } from './payment-disputes.ts'
 import { changeOrder, clearingOf, lockOrder } from './payment-orders.ts'
 import { readRefunds } from './payment-refund-rows.ts'
 import { bonusesOf, expireBonus, readStanding } from './payment-standing.ts'
@@ -231,6 +232,7 @@ async function readDetails(session: Session, orderId: string): Promise<OrderDeta
     transactions: transactions.map((kept) => ({ ...kept, creditNano: BigInt(kept.creditNano) })),
     events,
     refunds: await readRefunds(session, 'WHERE order_id = ? ORDER BY at, id', [orderId]),
+    disputes: await readDisputes(session, orderId),
     bonusNano: bonus?.amountNano ?? null,
   }
 }

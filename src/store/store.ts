@@ -20,7 +20,12 @@ import type {
   StatementReader,
 } from './ledger.ts'
 import type { ManagementKeyTable } from './management-keys.ts'
-import type { PaymentOrderTable, PaymentTable, RefundTable } from './payment-tables.ts'
+import type {
+  DisputeTable,
+  PaymentOrderTable,
+  PaymentTable,
+  RefundTable,
+} from './payment-tables.ts'
 import type { IdentityTable, PeopleTable } from './people.ts'
 import type { PreferenceTable } from './preferences.ts'
 import type { ReconcileTable } from './reconcile-table.ts'
@@ -165,6 +170,7 @@ export interface Store {
   readonly paymentOrders: PaymentOrderTable
   readonly payments: PaymentTable
   readonly refunds: RefundTable
+  readonly disputes: DisputeTable
   readonly audit: AuditTable
   readonly deployment: DeploymentTable
   readonly settings: SettingTable

@@ -24,6 +24,7 @@ import { walletOf } from './ledger.ts'
 import { managementKeyTable } from './management-keys.ts'
 import { leaseTable, nodeTable } from './nodes.ts'
 import { outboxTable } from './outbox-epochs.ts'
+import { disputeTable } from './payment-disputes.ts'
 import { paymentOrderTable } from './payment-orders.ts'
 import { refundTable } from './payment-refunds.ts'
 import { paymentTable } from './payments.ts'
@@ -87,6 +88,7 @@ export function createStore(engine: Engine, history = engine): Store {
     paymentOrders: paymentOrderTable(engine),
     payments: paymentTable(engine),
     refunds: refundTable(engine),
+    disputes: disputeTable(engine),
     audit: auditTable(engine),
     deployment: {
       currency: () => readCurrency(engine),

@@ -1,0 +1,175 @@
+// Disputes: what payers take back through their banks. While one is open nothing is refunded; what is lost is taken back.
+
+import type { Nano } from '../money.ts'
+import type { Engine, Session } from './engine.ts'
+import { postAll } from './journal.ts'
+import { house } from './ledger.ts'
+import { nextState } from './order-state.ts'
+import { changeOrder, clearingOf, lockOrder } from './payment-orders.ts'
+import { bookRefund, clawbackOf, readPayments, stateOfRefunds } from './payment-refunds.ts'
+import { readStanding } from './payment-standing.ts'
+import type {
+  BonusSpending,
+  Dispute,
+  DisputeNoted,
+  DisputeSeen,
+  DisputeTable,
+  PaymentOrder,
+  Refund,
+} from './payment-tables.ts'
+import { cleanText } from './text.ts'
+import { lockWallets } from './wallets.ts'
+
+export function disputeTable(engine: Engine): DisputeTable {
+  return {
+    note: (seen, spending) =>
+      engine.transaction((session) => note(session, cleaned(seen), spending)),
+  }
+}
+
+function cleaned(seen: DisputeSeen): DisputeSeen {
+  return { ...seen, id: cleanText(seen.id), reason: cleanText(seen.reason) }
+}
+
+async function note(
+  session: Session,
+  seen: DisputeSeen,
+  spending: BonusSpending,
+): Promise<DisputeNoted> {
+  const [payment] = await session.query<{ readonly orderId: string }>(
+    `SELECT order_id AS "orderId" FROM payment_transaction
+      WHERE provider = ? AND id = ? AND mode = ? AND transfer IS NOT NULL`,
+    [seen.provider, cleanText(seen.transactionId), seen.mode],
+  )
+  const order = payment === undefined ? null : await lockOrder(session, payment.orderId)
+  if (order === null) return { outcome: 'unknown_payment' }
+  const known = (await readDisputes(session, order.id)).find(({ id }) => id === seen.id)
+  // They come in any order: what has ended is not opened by an earlier message.
+  if (known !== undefined && (known.endedAt !== null || seen.state === 'open'))
+    return { outcome: 'known', orderId: order.id }
+  const lossNano = seen.state === 'lost' ? await takeBack(session, order, { seen, spending }) : 0n
+  if (lossNano === 'leased') return { outcome: 'leased', account: order.account }
+  await keep(session, order, { seen, lossNano })
+  await noteState(session, order)
+  return { outcome: 'noted', orderId: order.id }
+}
+
+const insert = `INSERT INTO payment_dispute (provider, id, order_id, transaction_id, amount_minor, reason, state, loss_nano,
+    at, ended_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (provider, id) DO UPDATE SET state = excluded.state, loss_nano = excluded.loss_nano,
+    amount_minor = excluded.amount_minor, ended_at = excluded.ended_at`
+
+interface Kept {
+  readonly seen: DisputeSeen
+  readonly lossNano: Nano
+}
+
+async function keep(session: Session, { id }: PaymentOrder, { seen, lossNano }: Kept) {
+  await session.run(insert, [
+    seen.provider,
+    seen.id,
+    id,
+    cleanText(seen.transactionId),
+    seen.amountMinor,
+    seen.reason,
+    seen.state,
+    lossNano,
+    seen.at,
+    seen.state === 'open' ? null : seen.at,
+  ])
+}
+
+/** `disputed` until all of them are won. */
+async function noteState(session: Session, order: PaymentOrder): Promise<void> {
+  const disputes = await readDisputes(session, order.id)
+  const isWon = disputes.every(({ state }) => state === 'won')
+  const event = isWon ? await stateOfRefunds(session, order.id) : 'dispute'
+  const state = nextState(order.state, event)
+  if (state === null) throw new Error(`An order that is ${order.state} cannot be disputed.`)
+  const flag = isWon
+    ? `flag = CASE WHEN flag = 'disputed' THEN NULL ELSE flag END`
+    : `flag = 'disputed'`
+  await changeOrder(session, order.id, state, { sql: flag, values: [] })
+}
+
+interface Taking {
+  readonly seen: DisputeSeen
+  readonly spending: BonusSpending
+}
+
+/** As a refund that the provider has made. Gives what the account does not have to give back, which the operator loses. */
+async function takeBack(
+  session: Session,
+  order: PaymentOrder,
+  { seen, spending }: Taking,
+): Promise<Nano | 'leased'> {
+  const wallet = (await lockWallets(session, [order.account])).get(order.account)
+  const { mode, account, nanoPerMinor } = order
+  const standing = await readStanding(session, account, { mode, spending })
+  const payments = await readPayments(session, order.id)
+  const payment = payments.find(({ id }) => id === seen.transactionId)
+  if (wallet === undefined || standing === null || payment === undefined)
+    throw new Error(`The payment ${seen.transactionId} is not there.`)
+  const disputedMinor = Math.min(seen.amountMinor, payment.leftMinor)
+  const refundableMinor = Number(standing.refundableNano / nanoPerMinor)
+  const amountMinor = Math.min(disputedMinor, refundableMinor)
+  const amountNano = BigInt(amountMinor) * nanoPerMinor
+  const lossNano = BigInt(disputedMinor) * nanoPerMinor - amountNano
+  if (amountMinor > 0) {
+    // The bonus goes with all that was disputed, spent or not.
+    const asked = { amountMinor: disputedMinor, spending, payments }
+    const clawbackNano = await clawbackOf(session, order, asked)
+    if (amountNano + clawbackNano > wallet.postedNano - wallet.leasedNano) return 'leased'
+    const refund = refundOf(order, seen, { amountMinor, amountNano, clawbackNano })
+    await bookRefund(session, order, refund)
+  }
+  if (lossNano > 0n) await postLoss(session, order, { seen, lossNano })
+  return lossNano
+}
+
+function refundOf(
+  { id: orderId, account, provider }: PaymentOrder,
+  { id, transactionId, reason, at }: DisputeSeen,
+  amounts: Pick<Refund, 'amountMinor' | 'amountNano' | 'clawbackNano'>,
+): Refund {
+  return {
+    ...amounts,
+    id,
+    orderId,
+    account,
+    provider,
+    transactionId,
+    state: 'done',
+    actor: provider,
+    reason: `dispute lost: ${reason}`,
+    failure: null,
+    at,
+    endedAt: at,
+  }
+}
+
+async function postLoss(session: Session, order: PaymentOrder, { seen, lossNano }: Kept) {
+  await postAll(session, [
+    {
+      id: `dispute_loss:${seen.provider}:${seen.id}`,
+      code: 'dispute_loss',
+      debit: house.writeoff,
+      credit: clearingOf(order),
+      amountNano: lossNano,
+      actor: order.provider,
+      reason: `order ${order.id}`,
+      at: seen.at,
+    },
+  ])
+}
+
+/** Of an order, the first first. */
+export async function readDisputes(session: Session, orderId: string): Promise<Dispute[]> {
+  const rows = await session.query<Omit<Dispute, 'lossNano'> & { readonly lossNano: string }>(
+    `SELECT id, amount_minor AS "amountMinor", reason, state, CAST(loss_nano AS TEXT) AS "lossNano", at,
+        ended_at AS "endedAt"
+      FROM payment_dispute WHERE order_id = ? ORDER BY at, id`,
+    [orderId],
+  )
+  return rows.map((row) => ({ ...row, lossNano: BigInt(row.lossNano) }))
+}
