@@ -157,9 +157,15 @@ export async function listOrders(
   { store }: AdminContext,
   input: Input<'listOrders'>,
 ): Promise<Page<OrderView>> {
-  const { account, state, limit = 50, cursor } = input
+  const { account, state, flagged, limit = 50, cursor } = input
   const before = timePlace(cursor)
-  const orders = await store.paymentOrders.list({ account, state, before, limit: limit + 1 })
+  const orders = await store.paymentOrders.list({
+    account,
+    state,
+    flagged,
+    before,
+    limit: limit + 1,
+  })
   return pageByTime(orders, limit, view)
 }
 

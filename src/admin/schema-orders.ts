@@ -21,6 +21,10 @@ export const orderInputs = {
     ...page,
     account: name.optional(),
     state: z.enum(orderStates).optional(),
+    flagged: z
+      .enum(['true', 'false'], 'expected true or false')
+      .transform((text) => text === 'true')
+      .optional(),
   }),
   refundOrder: z.strictObject({
     id: text,

@@ -48,6 +48,9 @@ if (hasBrowser) {
     resumes,
   )
   test('a payment nobody tells of is credited by a press of the button', presses)
+  test('the ledger leads to the order, with what happened to it', leads)
+  test('an administrator finds an order among all, and pays back a part of it once', refunds)
+  test('a state that is chosen, and one nobody has, stand in the address', filters)
 }
 
 const chinese: Readonly<Record<string, string>> = {
@@ -162,5 +165,60 @@ async function presses() {
   await page.getByRole('button', { name: 'I have paid' }).click()
   await page.getByText('Paid and credited.').waitFor()
   expect((await available()) - before).toBe(10_000_000_000n)
+  await page.close()
+}
+
+async function leads() {
+  const page = await stage.open('/billing')
+  await page.getByRole('link', { name: 'Order', exact: true }).first().click()
+  const drawer = page.getByRole('complementary', { name: /^Order tg/ })
+  await drawer
+    .getByText('The provider told of it')
+    .or(drawer.getByText('Shown to be paid'))
+    .first()
+    .waitFor()
+  await drawer.getByText('What happened').waitFor()
+  expect(new URL(page.url()).pathname).toBe('/console/billing/orders')
+  expect(await seriousFindings(page)).toEqual([])
+  await page.close()
+}
+
+async function refunds() {
+  const made = await stage.open('/billing/top-up')
+  const id = await order(made, 'Alipay')
+  await made.getByRole('link', { name: /^Go to/ }).click()
+  await made.locator('button[value=pay]').click()
+  await made.getByText('Paid and credited.').waitFor()
+  await made.close()
+  const before = await available()
+  const page = await stage.open('/admin/payments')
+  await page.getByRole('row').nth(1).getByText('Credited').waitFor()
+  await page.getByRole('row').nth(1).click()
+  const drawer = page.getByRole('complementary', { name: `Order ${id}` })
+  await drawer.getByRole('button', { name: 'Refund' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Refund the order' })
+  await dialog.getByText('that was paid and is not spent', { exact: false }).waitFor()
+  await dialog.getByLabel('Amount').fill('1000')
+  await dialog.getByLabel('Reason').fill('asked for')
+  await dialog.getByRole('button', { name: 'Refund' }).click()
+  await dialog.getByText(/can be refunded/).waitFor()
+  await dialog.getByLabel('Amount').fill('4')
+  await dialog.getByRole('button', { name: 'Refund' }).click()
+  await page.getByText('The refund is done.').waitFor()
+  await drawer.getByText('Refund done').waitFor()
+  await drawer.getByText('Partly refunded').first().waitFor()
+  expect(before - (await available())).toBe(4_000_000_000n)
+  expect(await seriousFindings(page)).toEqual([])
+  await page.close()
+}
+
+async function filters() {
+  const page = await stage.open('/billing/orders', { width: 390, theme: 'dark', language: 'zh-CN' })
+  await page.getByLabel('状态').selectOption('part_refunded')
+  await page.getByText('部分退款').last().waitFor()
+  expect(new URL(page.url()).searchParams.get('state')).toBe('part_refunded')
+  await page.getByLabel('状态').selectOption('disputed')
+  await page.getByText('没有找到符合条件的订单。').waitFor()
+  expect(await seriousFindings(page)).toEqual([])
   await page.close()
 }

@@ -22,6 +22,7 @@ export interface NavigationItem {
     | '/admin/prices'
     | '/admin/users'
     | '/admin/settings'
+    | '/admin/payments'
     | '/admin/audit'
     | '/admin/reconcile'
   readonly label: MessageDescriptor
@@ -51,6 +52,7 @@ export const operatorPages: readonly NavigationItem[] = [
   { to: '/admin/prices', label: msg`Models and prices`, icon: 'prices' },
   { to: '/admin/groups', label: msg`Groups`, icon: 'groups' },
   { to: '/admin/users', label: msg`Users`, icon: 'users' },
+  { to: '/admin/payments', label: msg`Payments`, icon: 'billing' },
   { to: '/admin/audit', label: msg`Audit log`, icon: 'audit' },
   { to: '/admin/reconcile', label: msg`Reconcile`, icon: 'reconcile' },
   { to: '/admin/settings', label: msg`Deployment`, icon: 'settings' },

@@ -22,6 +22,7 @@ import { validateBillingSearch } from '../pages/billing/search.ts'
 import { validateGetStartedSearch } from '../pages/get-started/search.ts'
 import { validateKeysSearch } from '../pages/keys/search.ts'
 import { validateModelsSearch } from '../pages/models/search.ts'
+import { validateOrdersSearch } from '../pages/orders/search.ts'
 import { validateOverviewSearch } from '../pages/overview/search.ts'
 import { validatePlaygroundSearch } from '../pages/playground/search.ts'
 import { validateRequestsSearch } from '../pages/requests/search.ts'
@@ -122,6 +123,18 @@ const pages = [
     path: '/billing',
     validateSearch: validateBillingSearch,
     ...page(() => import('../pages/billing/index.tsx')),
+  }),
+  createRoute({
+    ...inShell,
+    path: '/billing/orders',
+    validateSearch: validateOrdersSearch,
+    ...page(() => import('../pages/orders/index.tsx')),
+  }),
+  createRoute({
+    ...inShell,
+    path: '/admin/payments',
+    validateSearch: validateOrdersSearch,
+    ...page(() => import('../pages/orders/index.tsx')),
   }),
   createRoute({
     ...inShell,

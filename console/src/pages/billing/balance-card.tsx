@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { read, type Shape } from '../../api/client.ts'
-import { buttonClass } from '../../ui/button.tsx'
+import { Buttons, buttonClass } from '../../ui/button.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Skeleton, Widget } from '../../ui/state.tsx'
 import { Money } from '../../ui/values.tsx'
@@ -50,9 +50,14 @@ function TopUp({ account }: { readonly account: string }) {
                 <Trans>Credited within seconds of the payment.</Trans>
               )}
             </p>
-            <Link to="/billing/top-up" className={buttonClass('primary')}>
-              <Trans>Buy credit</Trans>
-            </Link>
+            <Buttons>
+              <Link to="/billing/top-up" className={buttonClass('primary')}>
+                <Trans>Buy credit</Trans>
+              </Link>
+              <Link to="/billing/orders" className={buttonClass()}>
+                <Trans>Orders</Trans>
+              </Link>
+            </Buttons>
           </div>
         )
       }

@@ -24,6 +24,10 @@ const kinds: Readonly<Record<string, MessageDescriptor>> = {
   usage: msg`Request`,
   writeoff: msg`Written off`,
   refund: msg`Refund`,
+  refund_undone: msg`Refund taken back`,
+  clawback: msg`Bonus taken back`,
+  clawback_undone: msg`Bonus given again`,
+  expiry: msg`Bonus expired`,
 }
 
 interface LedgerProps {
@@ -140,7 +144,7 @@ function Effect({ entry }: { readonly entry: Entry }) {
   )
 }
 
-/** A charge leads to its request; the rest says why. */
+/** A charge leads to its request, a payment to its order; the rest says why. */
 function Reason({ entry }: { readonly entry: Entry }) {
   if (entry.requestId !== null)
     return (
@@ -149,6 +153,16 @@ function Reason({ entry }: { readonly entry: Entry }) {
           <Trans>Request</Trans>
         </Link>
         <Id value={entry.requestId} />
+      </span>
+    )
+  const order = /^order (\w+)$/.exec(entry.reason ?? '')?.[1]
+  if (order !== undefined)
+    return (
+      <span className="inline-flex items-center gap-1">
+        <Link to="/billing/orders" search={{ open: order }}>
+          <Trans>Order</Trans>
+        </Link>
+        <Id value={order} />
       </span>
     )
   return <span title={entry.reason ?? undefined}>{entry.reason ?? ''}</span>

@@ -1,0 +1,204 @@
+// One order beside the list: its facts, what happened to it, and what may be done about it.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import { change, read, type Shape } from '../../api/client.ts'
+import { roleOf, useBalance, useMe } from '../../api/queries.ts'
+import { Button, Buttons, buttonClass } from '../../ui/button.tsx'
+import { Drawer } from '../../ui/dialog.tsx'
+import { ProblemText, Skeleton, Widget } from '../../ui/state.tsx'
+import { Id, Money, Time } from '../../ui/values.tsx'
+import { RefundDialog } from './refund.tsx'
+import { OrderFlag, OrderState, useEventName } from './words.tsx'
+
+type Order = Shape<'OrderDetails'>
+
+interface OrderDrawerProps {
+  readonly id: string
+  readonly onClose: () => void
+  readonly onPrevious?: (() => void) | undefined
+  readonly onNext?: (() => void) | undefined
+}
+
+export function OrderDrawer({ id, ...rest }: OrderDrawerProps) {
+  const { t } = useLingui()
+  const order = useQuery(read('/api/orders/{id}', { params: { path: { id } } }))
+  return (
+    <Drawer
+      {...rest}
+      label={t`Order ${id}`}
+      header={
+        <span className="flex items-center gap-2">
+          <span className="text-section">
+            <Trans>Order</Trans>
+          </span>
+          <Id value={id} />
+        </span>
+      }
+    >
+      <Widget query={order} skeleton={<Skeleton rows={8} />}>
+        {(data) => (
+          <div className="flex flex-col gap-5">
+            <Facts order={data} />
+            <Actions order={data} />
+            <Timeline order={data} />
+          </div>
+        )}
+      </Widget>
+    </Drawer>
+  )
+}
+
+function Facts({ order }: { readonly order: Order }) {
+  const { data } = useBalance()
+  const currency = data?.currency ?? ''
+  return (
+    <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
+      <Fact name={<Trans>State</Trans>}>
+        <OrderState order={order} />
+      </Fact>
+      {order.flag !== null && (
+        <Fact name={<Trans>Unusual</Trans>}>
+          <OrderFlag order={order} />
+        </Fact>
+      )}
+      <Fact name={<Trans>Account</Trans>}>{order.account}</Fact>
+      <Fact name={<Trans>Amount</Trans>}>
+        {order.amount} {order.currency}
+      </Fact>
+      <Fact name={<Trans>Credit ordered</Trans>}>
+        <Money exact nano={order.creditNano} currency={currency} />
+      </Fact>
+      {BigInt(order.bonusNano) > 0n && (
+        <Fact name={<Trans>Bonus ordered with it</Trans>}>
+          <Money exact nano={order.bonusNano} currency={currency} />
+        </Fact>
+      )}
+      <Fact name={<Trans>Provider</Trans>}>
+        {order.provider}, {order.method}
+      </Fact>
+      <Fact name={<Trans>Ordered</Trans>}>
+        <Time at={order.createdAt} />
+      </Fact>
+      <Fact name={<Trans>To be paid until</Trans>}>
+        <Time at={order.expiresAt} />
+      </Fact>
+      {order.creditedAt !== null && (
+        <Fact name={<Trans>Credited</Trans>}>
+          <Time at={order.creditedAt} />
+        </Fact>
+      )}
+    </dl>
+  )
+}
+
+function Fact({ name, children }: { readonly name: ReactNode; readonly children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-text-2">{name}</dt>
+      <dd className="min-w-0 break-words">{children}</dd>
+    </>
+  )
+}
+
+const refundable: ReadonlySet<string> = new Set(['credited', 'part_refunded', 'disputed'])
+
+function Actions({ order }: { readonly order: Order }) {
+  const client = useQueryClient()
+  const { operator, admin } = roleOf(useMe())
+  const [isRefunding, setRefunding] = useState(false)
+  const refresh = async () => {
+    await client.invalidateQueries({ queryKey: ['/api/orders/{id}'] })
+    await client.invalidateQueries({ queryKey: ['/api/orders'] })
+    await client.invalidateQueries({ queryKey: ['/api/balance'] })
+  }
+  const params = { path: { id: order.id } }
+  const asked = useMutation({
+    mutationFn: () => change('post', '/api/orders/{id}/check', { params }),
+    onSettled: refresh,
+  })
+  const cancelled = useMutation({
+    mutationFn: () => change('post', '/api/orders/{id}/cancel', { params }),
+    onSettled: refresh,
+  })
+  const isOpen = order.state === 'created' || order.state === 'shown'
+  const mayChange = admin || !operator
+  const problem = asked.error ?? cancelled.error
+  return (
+    <div className="flex flex-col gap-2">
+      <Buttons>
+        {order.pay !== null && (
+          <Link
+            to="/billing/top-up"
+            search={{ order: order.id }}
+            className={buttonClass('primary')}
+          >
+            <Trans>Pay it</Trans>
+          </Link>
+        )}
+        {mayChange && (
+          <Button icon="refresh" busy={asked.isPending} onClick={() => asked.mutate()}>
+            <Trans>Ask the provider</Trans>
+          </Button>
+        )}
+        {mayChange && isOpen && (
+          <Button busy={cancelled.isPending} onClick={() => cancelled.mutate()}>
+            <Trans>Cancel the order</Trans>
+          </Button>
+        )}
+        {admin && refundable.has(order.state) && (
+          <Button variant="danger" onClick={() => setRefunding(true)}>
+            <Trans>Refund</Trans>
+          </Button>
+        )}
+        {order.creditedAt !== null && (
+          <Link to="/billing" search={{ account: order.account }} className={buttonClass()}>
+            <Trans>Ledger and balance</Trans>
+          </Link>
+        )}
+      </Buttons>
+      {problem !== null && (
+        <p role="alert" className="text-danger">
+          <ProblemText error={problem} />
+        </p>
+      )}
+      {isRefunding && (
+        <RefundDialog
+          order={order}
+          onClose={() => {
+            setRefunding(false)
+            void refresh()
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+function Timeline({ order }: { readonly order: Order }) {
+  const nameOf = useEventName()
+  return (
+    <section>
+      <h3 className="text-section">
+        <Trans>What happened</Trans>
+      </h3>
+      <ol className="mt-2 flex flex-col gap-2 border-l border-border pl-4">
+        {order.timeline.map(({ at, what, detail }, index) => (
+          <li key={index}>
+            <div className="flex flex-wrap items-baseline justify-between gap-x-4">
+              <span>{nameOf(what)}</span>
+              <span className="text-label font-normal text-text-3">
+                <Time at={at} />
+              </span>
+            </div>
+            {detail !== null && (
+              <p className="text-label font-normal break-words text-text-2">{detail}</p>
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}

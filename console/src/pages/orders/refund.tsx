@@ -1,0 +1,117 @@
+// Paying back an order or a part of it, with the reason.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { change, Problem, randomId, read, type Shape } from '../../api/client.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Field, Input } from '../../ui/field.tsx'
+import { ProblemText } from '../../ui/state.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { Money } from '../../ui/values.tsx'
+
+interface Values {
+  readonly amount: string
+  readonly reason: string
+}
+
+interface RefundDialogProps {
+  readonly order: Shape<'Order'>
+  readonly onClose: () => void
+}
+
+export function RefundDialog({ order, onClose }: RefundDialogProps) {
+  const { t } = useLingui()
+  const id = useId()
+  // One name for all tries of one form: an answer that was lost is not done twice.
+  const [refund, setRefund] = useState(randomId)
+  const { register, handleSubmit, setError, formState } = useForm<Values>({
+    defaultValues: { amount: order.amount, reason: '' },
+  })
+  const [problem, setProblem] = useState<Error | null>(null)
+  const { errors } = formState
+  async function submit({ amount, reason }: Values) {
+    setProblem(null)
+    try {
+      const params = { path: { id: order.id } }
+      const body = { amount: amount.trim(), reason, refund }
+      const { state } = await change('post', '/api/orders/{id}/refund', { params, body })
+      const text = {
+        done: t`The refund is done.`,
+        pending: t`The refund is under way; the provider is asked again until it confirms.`,
+        failed: t`The provider refused the refund; the money is back in the wallet.`,
+      }
+      showToast({ text: text[state], tone: state === 'failed' ? 'danger' : 'info' })
+      onClose()
+    } catch (error) {
+      const field = error instanceof Problem ? error.field : null
+      if (error instanceof Problem && error.status !== 0) setRefund(randomId())
+      if (field === 'amount' || field === 'reason')
+        setError(field, { message: (error as Error).message }, { shouldFocus: true })
+      else setProblem(error as Error)
+    }
+  }
+  return (
+    <Dialog
+      keep={formState.isDirty}
+      title={<Trans>Refund the order</Trans>}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>
+            <Trans>Cancel</Trans>
+          </Button>
+          <Button form={id} type="submit" variant="danger" busy={formState.isSubmitting}>
+            <Trans>Refund</Trans>
+          </Button>
+        </>
+      }
+    >
+      <form id={id} noValidate onSubmit={handleSubmit(submit)} className="flex flex-col gap-4">
+        <Refundable account={order.account} />
+        <Field
+          label={<Trans>Amount</Trans>}
+          hint={<Trans>A bonus that came with it is taken back in proportion.</Trans>}
+          error={errors.amount?.message}
+        >
+          <Input
+            inputMode="decimal"
+            autoComplete="off"
+            unit={order.currency}
+            {...register('amount', {
+              validate: (text) =>
+                /^\d{1,7}(\.\d{1,2})?$/.test(text.trim()) || t`Write an amount such as 12.50.`,
+            })}
+          />
+        </Field>
+        <Field
+          label={<Trans>Reason</Trans>}
+          hint={<Trans>The provider is told.</Trans>}
+          error={errors.reason?.message}
+        >
+          <Input {...register('reason', { required: t`Say why.` })} />
+        </Field>
+        {problem !== null && (
+          <p role="alert" className="text-danger">
+            <ProblemText error={problem} />
+          </p>
+        )}
+      </form>
+    </Dialog>
+  )
+}
+
+function Refundable({ account }: { readonly account: string }) {
+  const { data } = useQuery(read('/api/payments/offer', { params: { query: { account } } }))
+  if (data === undefined) return null
+  return (
+    <p className="text-text-2">
+      <Trans>
+        The account has <Money exact nano={data.refundableNano} currency={data.currency} /> that was
+        paid and is not spent.
+      </Trans>
+    </p>
+  )
+}

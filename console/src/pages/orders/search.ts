@@ -1,0 +1,23 @@
+// What the address of these pages holds.
+
+import { flag, oneOf, searchOf, text } from '../../app/search.ts'
+
+export const validateOrdersSearch = searchOf({
+  state: oneOf(
+    'created',
+    'shown',
+    'paid',
+    'credited',
+    'part_refunded',
+    'refunded',
+    'expired',
+    'closed',
+    'disputed',
+  ),
+  /** Only those whose payment was unusual. */
+  flagged: flag,
+  /** The order that is open. */
+  open: text,
+})
+
+export type OrdersSearch = ReturnType<typeof validateOrdersSearch>

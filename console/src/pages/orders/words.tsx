@@ -1,0 +1,86 @@
+// What states, flags and events of orders are called.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import type { Shape } from '../../api/client.ts'
+import { Status } from '../../ui/values.tsx'
+
+type Order = Shape<'Order'>
+
+export function useStateNames(): Readonly<Record<Order['state'], string>> {
+  const { t } = useLingui()
+  return {
+    created: t`Made`,
+    shown: t`Waiting to be paid`,
+    paid: t`Paid`,
+    credited: t`Credited`,
+    part_refunded: t`Partly refunded`,
+    refunded: t`Refunded`,
+    expired: t`Expired`,
+    closed: t`Cancelled`,
+    disputed: t`Disputed`,
+  }
+}
+
+const tones: Readonly<Record<Order['state'], 'ok' | 'warning' | 'off'>> = {
+  created: 'off',
+  shown: 'warning',
+  paid: 'warning',
+  credited: 'ok',
+  part_refunded: 'warning',
+  refunded: 'off',
+  expired: 'off',
+  closed: 'off',
+  disputed: 'warning',
+}
+
+export function OrderState({ order }: { readonly order: Pick<Order, 'state' | 'mode'> }) {
+  const names = useStateNames()
+  return (
+    <span className="inline-flex items-center gap-2">
+      <Status tone={tones[order.state]}>{names[order.state]}</Status>
+      {order.mode === 'play' && (
+        <span className="text-label font-normal text-text-3">
+          <Trans>play money</Trans>
+        </span>
+      )}
+    </span>
+  )
+}
+
+/** What was unusual about the payment; nothing where nothing was. */
+export function OrderFlag({ order: { flag } }: { readonly order: Pick<Order, 'flag'> }) {
+  switch (flag) {
+    case 'late':
+      return <Trans>paid after its end</Trans>
+    case 'second':
+      return <Trans>paid twice</Trans>
+    case 'partial':
+      return <Trans>less than ordered</Trans>
+    case 'over':
+      return <Trans>more than ordered</Trans>
+    default:
+      return flag
+  }
+}
+
+/** What is not known here is shown as the API says it. */
+export function useEventName(): (what: string) => string {
+  const { t } = useLingui()
+  const names: Readonly<Record<string, string>> = {
+    created: t`Made`,
+    shown: t`Shown to be paid`,
+    closed: t`Cancelled`,
+    expired: t`Expired`,
+    notified: t`The provider told of it`,
+    notification_refused: t`A message in the provider’s name was refused`,
+    credited: t`Credited`,
+    late: t`Credited after its end`,
+    second: t`A second payment was credited`,
+    partial: t`Credited, less than ordered`,
+    over: t`Credited, more than ordered`,
+    refund_begun: t`Refund begun`,
+    refund_done: t`Refund done`,
+    refund_failed: t`Refund refused by the provider`,
+  }
+  return (what) => names[what] ?? what
+}
