@@ -1,4 +1,4 @@
-// kill -9 of a gateway at every await from an order to its acknowledgement: what was paid is credited once.
+// kill -9 of a gateway at every await from an order to its acknowledgement, and to its refund: each happens once.
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -30,26 +30,31 @@ function disarm(): string[] {
   return readFileSync(passed, 'utf8').trim().split('\n')
 }
 
-/** Who is told of the payment: the gateway by its provider, or the provider is asked since the message was lost. */
-const flows = [
-  { provider: 'alipay', isLost: false },
-  { provider: 'wechatpay', isLost: false },
-  { provider: 'stripe', isLost: false },
-  { provider: 'wechatpay', isLost: true },
-] as const
-type Flow = (typeof flows)[number]
+interface Flow {
+  readonly provider: 'alipay' | 'wechatpay' | 'stripe'
+  /** The provider's message is lost: the customer has the provider asked. */
+  readonly isLost?: true
+  readonly isRefunded?: true
+  /** What `npm test` is content with: the last time this flow passes the await of this file that says this. */
+  readonly brief: readonly [file: string, text: string]
+}
 
-/** What `npm test` is content with: where an await of a file says this, passed for the last time. */
-const brief = [
-  /** The order is kept, and nobody has been shown it. */
-  ['admin/orders.ts', 'await payments.start(order'],
-  /** In the transaction of the credit. */
-  ['store/payments.ts', 'await changeOrder('],
-  /** The credit is committed, the message not kept. */
-  ['payments/payments.ts', 'problem: null })'],
-  /** Both are, and the provider is not answered. */
-  ['http/control/app.ts', 'await services.refresh()'],
-] as const
+const flows: readonly Flow[] = [
+  // The order is kept, and nobody has been shown it.
+  { provider: 'alipay', brief: ['admin/orders.ts', 'await payments.start(order'] },
+  // The credit is committed, the message not kept.
+  { provider: 'wechatpay', brief: ['payments/payments.ts', 'problem: null })'] },
+  // Both are, and the provider is not answered.
+  { provider: 'stripe', brief: ['http/control/app.ts', 'await services.refresh()'] },
+  // In the transaction of the credit.
+  { provider: 'wechatpay', isLost: true, brief: ['store/payments.ts', 'await changeOrder('] },
+  // The provider has paid it back, and that is not kept.
+  {
+    provider: 'alipay',
+    isRefunded: true,
+    brief: ['payments/payments.ts', "if (how === 'done') await"],
+  },
+]
 
 interface Kill {
   readonly flow: Flow
@@ -67,11 +72,11 @@ function killsOf(traces: readonly (readonly string[])[]): Kill[] {
     }),
   )
   if (isLong) return all
-  return brief.map(([file, text], index) => {
-    const flow = flows[index % flows.length] ?? flows[0]
+  return flows.map((flow, index) => {
+    const [file, text] = flow.brief
     const lines = readFileSync(join(import.meta.dir, '..', '..', 'src', file), 'utf8').split('\n')
     const at = `${file}:${lines.findIndex((line) => line.includes(text)) + 1}:`
-    const point = traces[0]?.findLast((each) => each.startsWith(at))
+    const point = traces[index]?.findLast((each) => each.startsWith(at))
     if (point === undefined) throw new Error(`${file} has no await with ${text} on the way`)
     return { flow, point }
   })
@@ -133,7 +138,8 @@ function isBroken(error: unknown): boolean {
 let accounts = 0
 
 /** From the order of a new account to the acknowledgement: it is credited once, with its bonus. */
-async function sell(shop: Shop, gateway: Gateway, { provider, isLost }: Flow): Promise<void> {
+async function sell(shop: Shop, gateway: Gateway, flow: Flow): Promise<void> {
+  const { provider, isLost, isRefunded } = flow
   const account = `ann-${++accounts}`
   const wanted = { provider, account, attempt: account }
   const order = await gateway.ask((node) => shop.order(node, wanted))
@@ -147,19 +153,36 @@ async function sell(shop: Shop, gateway: Gateway, { provider, isLost }: Flow): P
     shop.sendAgain()
     await eventually(() => control.deliveries().at(-1)?.outcome === 'acknowledged' || undefined)
   }
+  if (isRefunded) await refund(shop, gateway, order)
   disarm()
-  const { state, timeline } = await shop.ask(gateway.node, 'GET', `/api/orders/${order.id}`)
+  // The provider tells of its refund as well: this may have been what it was killed at.
+  const path = `/api/orders/${order.id}`
+  const { state, timeline } = await gateway.ask((node) => shop.ask(node, 'GET', path))
   const credits = timeline.filter(({ what }: { what: string }) => what === 'credited')
   const wallet = await shop.deployment.store.journal.wallet(account)
   expect({ state, credits: credits.length, postedNano: wallet?.postedNano }).toEqual({
-    state: 'credited',
+    state: isRefunded ? 'refunded' : 'credited',
     credits: 1,
-    postedNano: paidNano,
+    postedNano: isRefunded ? 0n : paidNano,
   })
 }
 
+/** All of it; by the same name again where the connection broke. */
+async function refund(
+  shop: Shop,
+  gateway: Gateway,
+  { id, account }: { readonly id: string; readonly account: string },
+): Promise<void> {
+  const body = { reason: 'asked for', refund: account }
+  const path = `/api/orders/${id}/refund`
+  const refunded = await gateway.ask((node) => shop.ask(node, 'POST', path, body))
+  expect(refunded).toMatchObject({ status: 200, state: 'done', failure: null })
+  const payment = shop.simulator.paysim.control.payments().find(({ orderId }) => orderId === id)
+  expect(payment?.refunds.map(({ amountMinor }) => amountMinor)).toEqual([1_000])
+}
+
 describe.each(engineCases)('kill -9 on the way of a payment on $engine', (engineCase) => {
-  test('I15, I17, I20, PS7: it is credited once, whichever await it was killed at', async () => {
+  test('I15, I17, I20, PS7: it is credited once and refunded once, whichever await it was killed at', async () => {
     const shop = await openShop(engineCase.databaseUrl)
     try {
       const gateway = new Gateway(shop, await shop.deployment.start({ env }))
