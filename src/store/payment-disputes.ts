@@ -43,11 +43,13 @@ async function note(
   )
   const order = payment === undefined ? null : await lockOrder(session, payment.orderId)
   if (order === null) return { outcome: 'unknown_payment' }
-  const known = (await readDisputes(session, order.id)).find(({ id }) => id === seen.id)
+  const disputes = await readDisputes(session, order.id)
+  const known = disputes.find(({ id }) => id === seen.id)
   // They come in any order: what has ended is not opened by an earlier message.
   if (known !== undefined && (known.endedAt !== null || seen.state === 'open'))
     return { outcome: 'known', orderId: order.id }
-  const lossNano = seen.state === 'lost' ? await takeBack(session, order, { seen, spending }) : 0n
+  const taking = { seen, spending, disputes }
+  const lossNano = seen.state === 'lost' ? await takeBack(session, order, taking) : 0n
   if (lossNano === 'leased') return { outcome: 'leased', account: order.account }
   await keep(session, order, { seen, lossNano })
   await noteState(session, order)
@@ -95,22 +97,27 @@ async function noteState(session: Session, order: PaymentOrder): Promise<void> {
 interface Taking {
   readonly seen: DisputeSeen
   readonly spending: BonusSpending
+  /** Those of the order before this. */
+  readonly disputes: readonly Dispute[]
 }
 
 /** As a refund that the provider has made. Gives what the account does not have to give back, which the operator loses. */
 async function takeBack(
   session: Session,
   order: PaymentOrder,
-  { seen, spending }: Taking,
+  { seen, spending, disputes }: Taking,
 ): Promise<Nano | 'leased'> {
   const wallet = (await lockWallets(session, [order.account])).get(order.account)
-  const { mode, account, nanoPerMinor } = order
-  const standing = await readStanding(session, account, { mode, spending })
+  const { mode, nanoPerMinor } = order
+  const standing = await readStanding(session, order.account, { mode, spending })
   const payments = await readPayments(session, order.id)
   const payment = payments.find(({ id }) => id === seen.transactionId)
   if (wallet === undefined || standing === null || payment === undefined)
     throw new Error(`The payment ${seen.transactionId} is not there.`)
-  const disputedMinor = Math.min(seen.amountMinor, payment.leftMinor)
+  const ofPayment = disputes.filter(({ transactionId }) => transactionId === payment.id)
+  const lostNano = ofPayment.reduce((sum, one) => sum + one.lossNano, 0n)
+  const leftMinor = payment.leftMinor - Number(lostNano / nanoPerMinor)
+  const disputedMinor = Math.min(seen.amountMinor, leftMinor)
   const refundableMinor = Number(standing.refundableNano / nanoPerMinor)
   const amountMinor = Math.min(disputedMinor, refundableMinor)
   const amountNano = BigInt(amountMinor) * nanoPerMinor
@@ -166,7 +173,7 @@ async function postLoss(session: Session, order: PaymentOrder, { seen, lossNano 
 /** Of an order, the first first. */
 export async function readDisputes(session: Session, orderId: string): Promise<Dispute[]> {
   const rows = await session.query<Omit<Dispute, 'lossNano'> & { readonly lossNano: string }>(
-    `SELECT id, amount_minor AS "amountMinor", reason, state, CAST(loss_nano AS TEXT) AS "lossNano", at,
+    `SELECT id, transaction_id AS "transactionId", amount_minor AS "amountMinor", reason, state, CAST(loss_nano AS TEXT) AS "lossNano", at,
         ended_at AS "endedAt"
       FROM payment_dispute WHERE order_id = ? ORDER BY at, id`,
     [orderId],

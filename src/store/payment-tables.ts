@@ -233,6 +233,8 @@ export interface RefundTable {
 export interface Dispute {
   /** The provider's own. */
   readonly id: string
+  /** The payment's. */
+  readonly transactionId: string
   readonly amountMinor: number
   /** In the provider's words. */
   readonly reason: string
@@ -247,7 +249,6 @@ export interface Dispute {
 export interface DisputeSeen extends Omit<Dispute, 'lossNano' | 'endedAt'> {
   readonly provider: PaymentProvider
   readonly mode: PaymentMode
-  readonly transactionId: string
 }
 
 /** `unknown_payment`: it is about no payment that was credited here. `known`: it had ended before. */

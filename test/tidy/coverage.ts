@@ -40,8 +40,8 @@ export function schemaKeys(schema: unknown): string[] {
 export function rowsAreTested(page: TreeFile, files: readonly TreeFile[]): string[] {
   const tests = files.filter(({ path }) => path.endsWith('.test.ts'))
   const names = tests.flatMap(({ text }) => text.match(/(?<=\(\s*)(['`]).*?\1(?=,)/g) ?? [])
-  const tested = new Set(names.flatMap((name) => name.match(/\b[A-Z]\d+\b/g) ?? []))
-  const rows = [...page.text.matchAll(/^\| ([A-Z]\d+) \|/gm)].map(([, row = '']) => row)
+  const tested = new Set(names.flatMap((name) => name.match(/\b[A-Z]{1,2}\d+\b/g) ?? []))
+  const rows = [...page.text.matchAll(/^\| ([A-Z]{1,2}\d+) \|/gm)].map(([, row = '']) => row)
   return rows.filter((row) => !tested.has(row)).map((row) => `${page.path}: no test names ${row}`)
 }
 
