@@ -2,31 +2,37 @@
 
 import type { Nano } from '../money.ts'
 import { createRollupCheck } from './audit-rollups.ts'
+import { ownProblems, SharedEntries } from './audit-shared.ts'
 import type { Session, Value } from './engine.ts'
 import type { Findings } from './findings.ts'
-import { house, walletOf } from './ledger.ts'
-import { type KeptUsage, selectUsage, usageRowOf } from './usage-columns.ts'
+import { type KeptUsage, selectUsageWith, usageRowOf } from './usage-columns.ts'
 import type { UsageRow } from './usage-row.ts'
 
 const pageRows = 2_000
 
-/**
- * What the journal has for the page's row: amount and both accounts. A subquery, and not a join, because PostgreSQL
- * would read the whole journal to join it with a page.
- */
-export const entryOf = (code: string): string =>
+const entryOf = (code: string, reference: string): string =>
   `(SELECT CAST(amount_nano AS TEXT) || ' from ' || debit || ' to ' || credit
-    FROM transfer WHERE id = '${code}:' || page."requestId")`
+    FROM transfer WHERE id = '${code}:' || ${reference})`
 
-const selectPage = (where: string): string => `SELECT page.*,
-    ${entryOf('usage')} AS paid, ${entryOf('writeoff')} AS lost
-  FROM (${selectUsage} ${where} ORDER BY at, request_id LIMIT ${pageRows}) AS page
+/**
+ * Rows with what the journal has for each, or for all that share its entry: amount and both accounts. By subqueries, and
+ * not by joins, because PostgreSQL would read the whole journal to join it with a page.
+ */
+export const selectWithEntries = (where: string): string => `SELECT page.*,
+    ${entryOf('usage', 'coalesce(page.posting, page."requestId")')} AS paid,
+    ${entryOf('writeoff', 'page."requestId"')} AS lost
+  FROM (${selectUsageWith('posting')} ${where}) AS page
   ORDER BY page.at, page."requestId"`
+
+const selectPage = (where: string): string =>
+  selectWithEntries(`${where} ORDER BY at, request_id LIMIT ${pageRows}`)
 
 const firstPage = selectPage('')
 const nextPage = selectPage('WHERE at >= ? AND (at, request_id) > (?, ?)')
 
-type PageRow = KeptUsage & { readonly paid: string | null; readonly lost: string | null }
+/** `posting`: the request whose entry of the charge it shares; null where it has its own. */
+export type RowWithEntries = KeptUsage &
+  Readonly<Record<'posting' | 'paid' | 'lost', string | null>>
 
 interface UsageAudit {
   readonly price: (row: UsageRow) => Nano | null
@@ -41,30 +47,40 @@ export async function auditUsage(
   findings: Findings,
 ): Promise<number> {
   const quarters = createRollupCheck(session, findings)
+  const shared = new SharedEntries()
+  const endQuarter = async () => {
+    await quarters.close()
+    for (const { requestId, problems } of shared.take()) {
+      for (const problem of problems) findings.add('usage', requestId, problem)
+    }
+  }
   let rows = 0
-  let transfers = 0
+  let entries = 0
   let after: Value[] | null = null
   for (;;) {
-    const page: PageRow[] =
+    const page: RowWithEntries[] =
       after === null
-        ? await session.query<PageRow>(firstPage, [])
-        : await session.query<PageRow>(nextPage, after)
+        ? await session.query<RowWithEntries>(firstPage, [])
+        : await session.query<RowWithEntries>(nextPage, after)
     for (const kept of page) {
       const row = usageRowOf(kept)
       checkPrice(row, price, findings)
-      checkTransfers(row, kept, findings)
+      for (const problem of ownProblems(row, kept)) findings.add('usage', row.requestId, problem)
       rows += 1
+      // Of those that shared an entry some may be gone.
       if (row.at < since) continue
-      if (quarters.isPast(row)) await quarters.close()
+      if (quarters.isPast(row)) await endQuarter()
       quarters.add(row)
-      transfers += (kept.paid === null ? 0 : 1) + (kept.lost === null ? 0 : 1)
+      const isFirst = shared.add(row, kept)
+      entries += (kept.paid !== null && isFirst ? 1 : 0) + (kept.lost === null ? 0 : 1)
     }
     const last = page.at(-1)
     if (last === undefined || page.length < pageRows) break
     after = [last.at, last.at, last.requestId]
   }
+  await endQuarter()
   await quarters.end(since)
-  await findUnmatched(session, { matched: transfers, since }, findings)
+  await findUnmatched(session, { matched: entries, since }, findings)
   return rows
 }
 
@@ -86,32 +102,11 @@ function checkPrice(
   )
 }
 
-function checkTransfers(row: UsageRow, kept: PageRow, findings: Findings): void {
-  for (const problem of entryProblems(row, kept)) findings.add('usage', row.requestId, problem)
-}
-
-/** What the journal has for a row. An amount above 0 has one entry, between its two accounts; 0 has none. */
-export function entryProblems(
-  row: Pick<UsageRow, 'requestId' | 'account' | 'chargeNano' | 'writeoffNano'>,
-  { paid, lost }: Pick<PageRow, 'paid' | 'lost'>,
-): readonly string[] {
-  const check = (code: string, debit: string, amount: Nano, found: string | null) => {
-    const expected = amount === 0n ? null : `${amount} from ${debit} to ${house.revenue}`
-    if (found === expected) return []
-    return [
-      `${code}:${row.requestId} should be ${expected ?? 'missing'}, and is ${found ?? 'missing'}`,
-    ]
-  }
-  return [
-    ...check('usage', walletOf(row.account), row.chargeNano, paid),
-    ...check('writeoff', house.writeoff, row.writeoffNano, lost),
-  ]
-}
-
 const countTransfers = `SELECT count(*) AS count FROM transfer WHERE code IN ('usage', 'writeoff') AND at >= ?`
 
 const unmatched = `SELECT id FROM transfer WHERE code IN ('usage', 'writeoff') AND at >= ? AND NOT EXISTS (
-  SELECT 1 FROM usage WHERE usage.request_id = substr(transfer.id, length(transfer.code) + 2)) ORDER BY id`
+  SELECT 1 FROM usage WHERE usage.request_id = substr(transfer.id, length(transfer.code) + 2)
+    AND (code = 'writeoff' OR coalesce(posting, request_id) = request_id)) ORDER BY id`
 
 /** Looked for one by one only where there are more transfers than rows account for. */
 async function findUnmatched(

@@ -3,7 +3,7 @@
 import type { Nano } from '../money.ts'
 import type { Bulk, Engine, Session, Value } from './engine.ts'
 import { house, type JournalTable, type Transfer, walletOf } from './ledger.ts'
-import { readEntries } from './ledger-entries.ts'
+import { chargeColumns, readEntries } from './ledger-entries.ts'
 import { RowRefused } from './store.ts'
 import { cleanText, cleanTextOrNull } from './text.ts'
 import { lockWallets, moveHouse, moveWallets, readWallets } from './wallets.ts'
@@ -30,9 +30,8 @@ const selectRare = `${select} transfer WHERE ${rare} AND debit = ?
   UNION ALL ${select} transfer WHERE ${rare} AND credit = ?
   ORDER BY at DESC, id DESC LIMIT ?`
 
-const selectUsed = `${select} usage JOIN transfer ON transfer.id = 'usage:' || usage.request_id
-  WHERE usage.account = ? AND usage.charge_nano > 0
-  ORDER BY usage.at DESC, usage.request_id DESC LIMIT ?`
+const selectUsed = `SELECT ${chargeColumns}, CAST(charge_nano AS TEXT) AS "amountNano" FROM usage
+  WHERE account = ? AND charge_nano > 0 ORDER BY at DESC, request_id DESC LIMIT ?`
 
 export function journalTable(engine: Engine): JournalTable {
   return {

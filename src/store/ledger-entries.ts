@@ -2,7 +2,7 @@
 
 import type { Nano } from '../money.ts'
 import type { Engine, Session, Value } from './engine.ts'
-import { type EntryFilter, type EntryPlace, type LedgerEntry, walletOf } from './ledger.ts'
+import { type EntryFilter, type EntryPlace, house, type LedgerEntry, walletOf } from './ledger.ts'
 import { quarterMs, quarterOf } from './rollup-table.ts'
 import { cleanText } from './text.ts'
 import { readWallets } from './wallets.ts'
@@ -38,6 +38,9 @@ const columns = `transfer.id, transfer.code, transfer.debit, transfer.credit, tr
   transfer.reason, transfer.at`
 const gained = 'CAST(transfer.amount_nano AS TEXT) AS "effectNano"'
 const spent = 'CAST(-transfer.amount_nano AS TEXT) AS "effectNano"'
+/** Of usage rows, as entries of their own: several requests may share one in the journal. */
+export const chargeColumns = `'usage:' || request_id AS id, 'usage' AS code, '${walletOf('')}' || account AS debit,
+  '${house.revenue}' AS credit, NULL AS actor, NULL AS reason, at`
 const order = 'ORDER BY at DESC, id DESC LIMIT ?'
 /** The indexes of the journal have only these. */
 const rare = `code NOT IN ('usage', 'writeoff')`
@@ -54,11 +57,9 @@ async function newestEntries(session: Session, filter: EntryFilter): Promise<Ent
     [...bounds, ...bounds, limit],
   )
   const used = await session.query<KeptEntry>(
-    `SELECT ${columns}, ${spent} FROM usage
-      JOIN transfer ON transfer.id = 'usage:' || usage.request_id
-      WHERE usage.account = ? AND usage.charge_nano > 0 AND usage.at >= ? AND usage.at <= ?
-        AND (usage.at, usage.request_id) < (?, ?)
-      ORDER BY usage.at DESC, usage.request_id DESC LIMIT ?`,
+    `SELECT ${chargeColumns}, CAST(-charge_nano AS TEXT) AS "effectNano" FROM usage
+      WHERE account = ? AND charge_nano > 0 AND at >= ? AND at <= ? AND (at, request_id) < (?, ?)
+      ORDER BY at DESC, request_id DESC LIMIT ?`,
     [account, since, at, at, requestBelow(id), limit],
   )
   return [...others, ...used]

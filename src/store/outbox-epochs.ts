@@ -37,6 +37,27 @@ export async function noteCome(session: Session, places: readonly OutboxPlace[])
   }
 }
 
+/** Those of the places whose records are in the ledger already, or were set aside. */
+export async function cameBefore(
+  session: Session,
+  places: readonly OutboxPlace[],
+): Promise<ReadonlySet<OutboxPlace>> {
+  const came = new Set<OutboxPlace>()
+  for (const { node, epoch, numbers } of byEpoch(places)) {
+    const [kept] = await session.query<{ readonly through: number }>(select, [node, epoch])
+    const through = kept?.through ?? 0
+    const bounds = [numbers.at(-1) ?? 0, numbers[0] ?? 0]
+    const gaps = await session.query<Gap>(selectGaps, [node, epoch, ...bounds])
+    for (const place of places) {
+      if (cleanText(place.node) !== node || place.epoch !== epoch || place.number > through)
+        continue
+      const { number } = place
+      if (!gaps.some(({ first, last }) => number >= first && number <= last)) came.add(place)
+    }
+  }
+  return came
+}
+
 export function outboxTable(engine: Engine): OutboxTable {
   return { end: (place) => engine.transaction((session) => noteEnd(session, place)) }
 }

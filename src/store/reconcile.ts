@@ -3,7 +3,8 @@
 
 import type { Nano } from '../money.ts'
 import { exactSum } from './audit-accounts.ts'
-import { entryOf, entryProblems } from './audit-usage.ts'
+import { ownProblems, SharedEntries } from './audit-shared.ts'
+import { type RowWithEntries, selectWithEntries } from './audit-usage.ts'
 import type { Engine, Session, Value } from './engine.ts'
 import type {
   ReconciledEntry,
@@ -16,7 +17,7 @@ import type {
 import { keptSince } from './retention.ts'
 import { quarterMs, quarterOf } from './rollup-table.ts'
 import { cleanText } from './text.ts'
-import { type KeptUsage, selectUsage, usageRowOf } from './usage-columns.ts'
+import { usageRowOf } from './usage-columns.ts'
 
 const dayMs = 86_400_000
 const mostRows = 10_000
@@ -66,21 +67,29 @@ async function endOf(session: Session, asked: ReconcilePeriod): Promise<number> 
   return Math.min(asked.until, end > asked.since ? end : asked.since + quarterMs)
 }
 
-type PageRow = KeptUsage & { readonly paid: string | null; readonly lost: string | null }
-
 async function rowsOf(session: Session, asked: ReconcilePeriod): Promise<ReconciledRow[]> {
-  const sql = `SELECT page.*, ${entryOf('usage')} AS paid, ${entryOf('writeoff')} AS lost
-    FROM (${selectUsage} WHERE at >= ? AND at < ?${ofAccount(asked, 'account')}) AS page
-    ORDER BY page.at, page."requestId"`
-  const kept = await session.query<PageRow>(sql, bound(asked))
-  return kept.map((each) => {
-    const row = usageRowOf(each)
-    const problems = entryProblems(row, each)
-    return { row, chargeNano: amountOf(each.paid), writeoffNano: amountOf(each.lost), problems }
+  const sql = selectWithEntries(`WHERE at >= ? AND at < ?${ofAccount(asked, 'account')}`)
+  const kept = await session.query<RowWithEntries>(sql, bound(asked))
+  const shared = new SharedEntries()
+  const rows = kept.map((each) => ({ row: usageRowOf(each), entries: each }))
+  for (const { row, entries } of rows) shared.add(row, entries)
+  const wrong = new Map(shared.take().map((each) => [each.requestId, each]))
+  return rows.map(({ row, entries }) => {
+    const { posting, paid, lost } = entries
+    const problems = [...ownProblems(row, entries)]
+    let chargeNano = posting === null ? amountOf(paid) : row.chargeNano
+    const entry = wrong.get(posting ?? '')
+    if (entry !== undefined && entry.problems.length > 0) {
+      // What the entry has too much or too little is told of the first of its rows.
+      wrong.delete(entry.requestId)
+      problems.push(...entry.problems)
+      chargeNano += amountOf(paid) - entry.chargeNano
+    }
+    return { row, chargeNano, writeoffNano: amountOf(lost), problems }
   })
 }
 
-/** As `entryOf` writes it: `12 from wallet:a to revenue:usage`. */
+/** As the journal's entries are read: `12 from wallet:a to revenue:usage`. */
 function amountOf(entry: string | null): Nano {
   return BigInt(entry?.split(' ', 1)[0] ?? 0)
 }
@@ -92,7 +101,8 @@ async function orphansOf(session: Session, asked: ReconcilePeriod): Promise<Reco
   const wallet = account === undefined ? undefined : `wallet:${account}`
   const sql = `SELECT id, substr(debit, 8) AS account, at, CAST(amount_nano AS TEXT) AS "amountNano"
     FROM transfer WHERE id >= ? AND id < ? AND at >= ? AND at < ?${ofAccount(asked, 'debit')}
-      AND NOT EXISTS (SELECT 1 FROM usage WHERE usage.request_id = substr(transfer.id, 7))
+      AND NOT EXISTS (SELECT 1 FROM usage WHERE usage.request_id = substr(transfer.id, 7)
+        AND coalesce(usage.posting, usage.request_id) = usage.request_id)
     ORDER BY id LIMIT ${mostOrphans}`
   interface Kept extends Omit<ReconciledEntry, 'amountNano'> {
     readonly amountNano: string

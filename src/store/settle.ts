@@ -1,8 +1,8 @@
 // Settling: finished requests become usage rows, entries of the journal and quarter-hourly totals, in one transaction a batch.
 
 import type { Nano } from '../money.ts'
-import { type Divided, divide, FundsAllocator } from './divide.ts'
-import type { Engine, Session, Value } from './engine.ts'
+import { divide, FundsAllocator } from './divide.ts'
+import type { Engine, Session } from './engine.ts'
 import { completeIdempotency } from './idempotency.ts'
 import { insertTransfers } from './journal.ts'
 import { type Lease, lockLeases, writeLeases } from './leases.ts'
@@ -12,9 +12,10 @@ import {
   type OutboxPlace,
   type Settlement,
   type SettleResult,
-  walletOf,
 } from './ledger.ts'
-import { noteCome } from './outbox-epochs.ts'
+import { cameBefore, noteCome } from './outbox-epochs.ts'
+import { postingsOf } from './postings.ts'
+import { keptSince } from './retention.ts'
 import { addLate } from './rollup-facets.ts'
 import { addRollups, RollupTotals } from './rollups.ts'
 import { checkSettlement } from './settlement-check.ts'
@@ -74,7 +75,20 @@ async function knownIds(session: Session, batch: readonly Settlement[]): Promise
     ]))
       known.add(id)
   }
+  for (const id of await removedIds(session, batch)) known.add(id)
   return known
+}
+
+/** Of requests whose rows were removed: an entry that they shared has not their id, but their records' numbers are known. */
+async function removedIds(session: Session, batch: readonly Settlement[]): Promise<string[]> {
+  const since = await keptSince(session)
+  const old = batch.filter(({ row, place }) => row.at < since && place !== undefined)
+  if (old.length === 0) return []
+  const came = await cameBefore(
+    session,
+    old.flatMap(({ place }) => place ?? []),
+  )
+  return old.flatMap(({ row, place }) => (place && came.has(place) ? row.requestId : []))
 }
 
 /** In the caller's transaction, rows that are new; `places` have come with it. Throws where a row is not new, or cannot be kept. */
@@ -83,6 +97,7 @@ export async function settleNew(
   batch: readonly Settlement[],
   places: readonly OutboxPlace[],
 ): Promise<SettleResult> {
+  if ((await removedIds(session, batch)).length > 0) throw new SomeKnown()
   const charged = batch.filter(({ row }) => row.chargeNano > 0n)
   const wallets = await lockWallets(
     session,
@@ -91,11 +106,11 @@ export async function settleNew(
   const funds = new FundsAllocator(wallets, await leasesOf(session, charged))
   const divided = divide(batch, funds)
   const { rows, chargedNano, writtenOffNano } = divided
-  const usage = rows.map(({ row, chargeNano, writeoffNano }) =>
-    usageValues(row, chargeNano, writeoffNano),
+  const { postings, entries } = postingsOf(batch, rows)
+  const usage = rows.map(({ row, chargeNano, writeoffNano }, place) =>
+    usageValues(row, chargeNano, writeoffNano, postings[place]),
   )
   if ((await session.bulk(insertUsage, usage)) < batch.length) throw new SomeKnown()
-  const entries = rows.flatMap(entriesOf)
   // A row that has been removed since has left its entries.
   if ((await session.bulk(insertTransfers, entries)) < entries.length) throw new SomeKnown()
   await moveWallets(session, divided.moves)
@@ -129,19 +144,6 @@ async function leasesOf(session: Session, charged: readonly Settlement[]): Promi
     leases.push(...(await lockLeases(session, ref, accounts)))
   }
   return leases
-}
-
-/** At the request's own time, so that the journal of a wallet is in the order of its usage. */
-function entriesOf({ row, chargeNano, writeoffNano }: Divided): Value[][] {
-  const at = Math.round(row.at)
-  const entry = (code: string, debit: string, amountNano: Nano): Value[][] =>
-    amountNano === 0n
-      ? []
-      : [[`${code}:${row.requestId}`, code, debit, house.revenue, amountNano, null, null, at]]
-  return [
-    ...entry('usage', walletOf(cleanText(row.account)), chargeNano),
-    ...entry('writeoff', house.writeoff, writeoffNano),
-  ]
 }
 
 function houseMoves(chargedNano: Nano, writtenOffNano: Nano) {

@@ -10,18 +10,19 @@ import {
   usageColumns,
 } from './usage-row.ts'
 
-const names = usageColumns.map(({ name }) => name).join(', ')
+const columns = [...usageColumns, { name: 'posting', kind: 'textOrNull' } as const]
+const names = columns.map(({ name }) => name).join(', ')
 
-function typeOf({ kind }: UsageColumn): 'text' | 'bigint' {
+function typeOf({ kind }: Pick<UsageColumn, 'kind'>): 'text' | 'bigint' {
   return kind === 'text' || kind === 'textOrNull' || kind === 'json' ? 'text' : 'bigint'
 }
 
 /** Known ids are passed over. One array a column keeps PostgreSQL's statement the same for any number of rows. */
 export const insertUsage: Bulk = {
-  sqlite: `INSERT INTO usage (${names}) VALUES (${usageColumns.map(() => '?').join(', ')})
+  sqlite: `INSERT INTO usage (${names}) VALUES (${columns.map(() => '?').join(', ')})
     ON CONFLICT DO NOTHING`,
   postgres: `INSERT INTO usage (${names})
-    SELECT * FROM unnest(${usageColumns.map((column, index) => `$${index + 1}::${typeOf(column)}[]`).join(', ')})
+    SELECT * FROM unnest(${columns.map((column, index) => `$${index + 1}::${typeOf(column)}[]`).join(', ')})
     ON CONFLICT DO NOTHING`,
 }
 
@@ -37,8 +38,20 @@ export const selectUsageOf = (source: string): string => `SELECT ${columnsAsFiel
 
 export const selectUsage = selectUsageOf('usage')
 
-/** In the order of the columns. The money is given beside the row: settling decides how it is divided. */
-export function usageValues(row: UsageRow, chargeNano: bigint, writeoffNano: bigint): Value[] {
+/** With columns of other names beside them. */
+export const selectUsageWith = (more: string): string =>
+  `SELECT ${columnsAsFields}, ${more} FROM usage`
+
+/**
+ * In the order of the columns. The money is given beside the row: settling decides how it is divided; so is `posting`, the
+ * request whose entry in the journal it shares.
+ */
+export function usageValues(
+  row: UsageRow,
+  chargeNano: bigint,
+  writeoffNano: bigint,
+  posting: string | null = null,
+): Value[] {
   const values: unknown[] = columnValues(row)
   for (const at of texts) values[at] = cleanTextOrNull(values[at] as string | null)
   for (const at of times) if (values[at] !== null) values[at] = Math.round(values[at] as number)
@@ -46,6 +59,7 @@ export function usageValues(row: UsageRow, chargeNano: bigint, writeoffNano: big
   for (const at of jsons) if (values[at] !== null) values[at] = JSON.stringify(values[at])
   values[chargePlace] = chargeNano
   values[writeoffPlace] = writeoffNano
+  values.push(posting)
   return values as Value[]
 }
 
