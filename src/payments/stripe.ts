@@ -19,8 +19,10 @@ type Settings = NonNullable<PaymentSettings['stripe']>
 
 const disputeEvents = ['charge.dispute.created', 'charge.dispute.closed']
 const paidEvents = ['checkout.session.completed', 'checkout.session.async_payment_succeeded']
-/** Stripe's own bounds of a session's life. */
-const leastLifeMs = 31 * 60_000
+/** A session ends at least 30 minutes after it is asked for: this long after its order, which may be shown again until then. */
+const beyondOrderMs = 35 * 60_000
+/** It ends within 24 hours; clocks differ. */
+const mostLifeMs = 24 * 3_600_000 - 60_000
 
 interface Session {
   readonly id?: string
@@ -81,7 +83,7 @@ class Stripe implements Provider {
 
   async start(order: PaymentOrder, details: StartDetails) {
     const item = 'line_items[0][price_data]'
-    const expiresAt = Math.max(order.expiresAt, order.createdAt + leastLifeMs)
+    const expiresAt = Math.min(order.expiresAt + beyondOrderMs, order.createdAt + mostLifeMs)
     const fields = {
       mode: 'payment',
       client_reference_id: order.id,
@@ -171,12 +173,10 @@ function notified({ body, header }: ProviderMessage, secret: string, nowMs: numb
       ...disputeOf(type, object as StripeDispute, nowMs),
     }
   const orderId = object?.client_reference_id ?? object?.metadata?.order ?? null
-  const isPaid = paidEvents.includes(type) && object?.payment_status === 'paid'
-  return {
-    eventId: id,
-    orderId,
-    paid: isPaid && object !== undefined ? paidOf(object) : null,
-  }
+  // Whatever else is sold through this account at Stripe is not refused, or Stripe would tell of it again and again.
+  const isOurs = paidEvents.includes(type) && orderId !== null
+  const isPaid = isOurs && object?.payment_status === 'paid'
+  return { eventId: id, orderId, paid: isPaid ? paidOf(object) : null }
 }
 
 /** Of a payment made through Checkout, which has an intent. */

@@ -1,0 +1,40 @@
+// What Stripe asks of a merchant beside the others: an account that sells other things too, and sessions of a certain length.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { person } from '../support/control.ts'
+import { stripeNotification, stripeSignature } from './providers.ts'
+import { type PaymentScene, startPaymentScene } from './scene.ts'
+
+let scene: PaymentScene
+beforeAll(async () => {
+  scene = await startPaymentScene({ databaseUrl: null })
+})
+afterAll(() => scene.close())
+
+test('what else is sold through the same account is acknowledged, kept, and credits nothing', async () => {
+  const order = await scene.order({ provider: 'stripe' })
+  const { webhookSecret } = scene.simulator.paysim.merchant.stripe
+  for (const reference of [null, 'another-order']) {
+    const change = { client_reference_id: reference, currency: 'cny' }
+    const body = stripeNotification({ id: order.id, amountMinor: 1_000 }, change)
+    const headers = { 'stripe-signature': stripeSignature(body, webhookSecret) }
+    const path = '/api/payments/stripe/notify'
+    const { status } = await scene.stage.reply(null, path, { method: 'POST', headers, body })
+    expect([reference, status]).toEqual([reference, reference === null ? 200 : 400])
+  }
+  expect(await order.postedNano()).toBe(0n)
+  expect((await order.read()).state).toBe('shown')
+  const [callback] = await scene.stage.store.payments.callbacks()
+  expect(callback?.takenAt).not.toBeNull()
+})
+
+test('an order that could not be shown is shown until it expires', async () => {
+  const { simulator, stage } = scene
+  await stage.store.accounts.ensure('late', 1)
+  const body = { provider: 'stripe', amount: '10.00', attempt: 'late' }
+  const order = () => stage.send(person('late'), 'POST', '/api/orders', { body })
+  simulator.paysim.control.misbehave({ down: true })
+  expect((await order()).json).toMatchObject({ status: 409, field: 'provider' })
+  simulator.clock.advance(14 * 60_000)
+  expect((await order()).json).toMatchObject({ state: 'shown', pay: { kind: 'redirect' } })
+})
