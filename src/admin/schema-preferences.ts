@@ -5,6 +5,7 @@ import { isTimeZone } from '../config/rules.ts'
 import { name, text } from './schema-parts.ts'
 
 const mostViews = 50
+const mostColumns = 64
 const mostColumnBytes = 16_384
 
 /** A page of the console with what is searched for there. */
@@ -12,6 +13,11 @@ const view = z.strictObject({
   name,
   page: text.max(256),
   search: z.string().max(4_096),
+  /** By column id whether it is shown; left out: as the table has them. */
+  columns: z
+    .record(z.string().max(64), z.boolean())
+    .refine((given) => Object.keys(given).length <= mostColumns, `expected at most ${mostColumns}`)
+    .optional(),
 })
 
 const views = z

@@ -4506,6 +4506,9 @@ export interface components {
                 readonly name: string;
                 readonly page: string;
                 readonly search: string;
+                readonly columns?: {
+                    readonly [key: string]: boolean;
+                };
             }[];
             readonly columns: {
                 readonly [key: string]: unknown;
@@ -8758,6 +8761,9 @@ export interface operations {
                         readonly name: string;
                         readonly page: string;
                         readonly search: string;
+                        readonly columns?: {
+                            readonly [key: string]: boolean;
+                        };
                     }[];
                     /** @default {} */
                     readonly columns?: {

@@ -10,6 +10,7 @@ import { isTyping } from '../ui/dialog.tsx'
 import { later } from '../ui/later.tsx'
 import { Failure } from '../ui/state.tsx'
 import { Header } from './header.tsx'
+import { useKeptPreferences } from './keep-preferences.ts'
 import { operatorPages, userPages } from './navigation.ts'
 import { Sidebar } from './sidebar.tsx'
 import { SignInAgain } from './sign-in-again.tsx'
@@ -35,6 +36,7 @@ export function Shell() {
   const leaves = location.pathname === '/sign-in'
   const isPublic = publicPages.has(location.pathname)
   useShortcuts(operator, setOverlay)
+  useKeptPreferences(me?.id)
   const mustSignIn = me === null && !isPublic
   useEffect(() => {
     // While that page loads this one still stands.

@@ -1,6 +1,7 @@
-// What a person chose for this browser: language, theme, density, time zone. Kept in local storage, read by boot.js.
+// What a person chose: language, theme, density, time zone. Kept in local storage, read by boot.js, and with the account.
 
 import { useSyncExternalStore } from 'react'
+import { markChanged } from './kept.ts'
 
 export type Language = 'en' | 'zh-CN'
 
@@ -37,7 +38,14 @@ export function preferences(): Preferences {
   return current
 }
 
+/** The sidebar is of the browser: how wide it is goes nowhere else. */
 export function setPreferences(change: Partial<Preferences>): void {
+  applyPreferences(change)
+  if (Object.keys(change).some((name) => name !== 'sidebar')) markChanged()
+}
+
+/** As the account has them. */
+export function applyPreferences(change: Partial<Preferences>): void {
   current = { ...current, ...change }
   try {
     localStorage.setItem(storageKey, JSON.stringify(current))

@@ -1,53 +1,24 @@
-// Which columns of a table are shown: chosen by menu, kept in this browser under the table's name.
+// Which columns of a table are shown: chosen by menu.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMemo, useSyncExternalStore } from 'react'
+import { type ColumnChoice, chooseColumns, columnChoice, onColumns } from '../state/columns.ts'
 import { Button } from './button.tsx'
 import { Checkbox } from './field.tsx'
 import { Popover } from './popover.tsx'
 import type { Column } from './table.tsx'
 
-type Choice = Readonly<Record<string, boolean>>
-
-const storageKey = 'tollgate.columns'
-let choices: Readonly<Record<string, Choice>> = load()
-const listeners = new Set<() => void>()
-const none: Choice = {}
-
-function load(): Readonly<Record<string, Choice>> {
-  try {
-    return JSON.parse(localStorage.getItem(storageKey) ?? '{}')
-  } catch {
-    return {}
-  }
-}
-
-function choose(table: string, choice: Choice): void {
-  choices = { ...choices, [table]: choice }
-  try {
-    localStorage.setItem(storageKey, JSON.stringify(choices))
-  } catch {
-    // Storage may be full or denied: the choice then lasts as long as the page.
-  }
-  for (const listener of listeners) listener()
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
-
 type Chosen = Pick<Column<never>, 'id' | 'optional'>
 
 /** By column id; optional columns are hidden until they are chosen. */
 export function useColumnChoice(table: string, columns: readonly Chosen[]) {
-  const choice = useSyncExternalStore(subscribe, () => choices[table] ?? none)
+  const choice = useSyncExternalStore(onColumns, () => columnChoice(table))
   const visibility = useMemo(
     () =>
       Object.fromEntries(columns.map(({ id, optional = false }) => [id, choice[id] ?? !optional])),
     [columns, choice],
   )
-  return { visibility, choose: (next: Choice) => choose(table, next) }
+  return { visibility, choose: (next: ColumnChoice) => chooseColumns(table, next) }
 }
 
 interface ChooserProps<Row> {

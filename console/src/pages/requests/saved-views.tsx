@@ -3,6 +3,7 @@
 import { useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { parseSearch } from '../../app/search.ts'
+import { chooseColumns } from '../../state/columns.ts'
 import { later } from '../../ui/later.tsx'
 import { Popover } from '../../ui/popover.tsx'
 import { type RequestsSearch, savedSearch, validateRequestsSearch, withoutView } from './search.ts'
@@ -21,8 +22,9 @@ export function SavedViews({ search, onChange }: SavedViewsProps) {
     <Popover label={t`Saved views`} icon="filter" open={isOpen} onOpenChange={setOpen}>
       <ViewList
         current={savedSearch(search)}
-        onChoose={(chosen) => {
+        onChoose={({ search: chosen, columns }) => {
           onChange({ ...withoutView, ...validateRequestsSearch(parseSearch(chosen)) })
+          if (columns !== undefined) chooseColumns('requests', columns)
           setOpen(false)
         }}
       />

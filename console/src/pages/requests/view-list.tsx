@@ -9,6 +9,8 @@ import {
 } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { change, get, read, type Shape } from '../../api/client.ts'
+import { chosenHere } from '../../app/keep-preferences.ts'
+import { columnChoice } from '../../state/columns.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/field.tsx'
 import { ProblemText, Skeleton, Widget } from '../../ui/state.tsx'
@@ -22,13 +24,13 @@ const page = 'requests'
 /** Preferences are replaced whole: what another window changed meanwhile is refused, never lost. */
 async function changeViews(alter: (views: Views) => Views) {
   const { revision, ...document } = await get(path)
-  const body = { ...document, views: alter(document.views) }
+  const body = { ...document, ...chosenHere(), views: alter(document.views) }
   return change('put', path, { body, ifMatch: revision })
 }
 
 interface ViewListProps {
   readonly current: string
-  readonly onChoose: (search: string) => void
+  readonly onChoose: (view: Views[number]) => void
 }
 
 export default function ViewList({ current, onChoose }: ViewListProps) {
@@ -41,9 +43,15 @@ export default function ViewList({ current, onChoose }: ViewListProps) {
     onSuccess: (preferences) => client.setQueryData(read(path).queryKey, preferences),
   })
   const save = (name: string) =>
-    alter.mutate((views) => [...without(views, name), { name, page, search: current }], {
-      onSuccess: () => setSaved((count) => count + 1),
-    })
+    alter.mutate(
+      (views) => [
+        ...without(views, name),
+        { name, page, search: current, columns: columnChoice(page) },
+      ],
+      {
+        onSuccess: () => setSaved((count) => count + 1),
+      },
+    )
   return (
     <div className="flex w-80 max-w-full flex-col gap-3 p-3">
       <Widget query={kept} skeleton={<Skeleton rows={2} />}>
@@ -63,7 +71,7 @@ export default function ViewList({ current, onChoose }: ViewListProps) {
                   view={view}
                   isCurrent={view.search === current}
                   alter={alter}
-                  onChoose={() => onChoose(view.search)}
+                  onChoose={() => onChoose(view)}
                 />
               ))}
             </ul>

@@ -1,0 +1,84 @@
+// Keeps what a person chose with the account, so that another browser has it too: the newest choice wins.
+
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { change, get, Problem, read, type Shape } from '../api/client.ts'
+import { viewedAccount } from '../api/viewing.ts'
+import { showLanguage } from '../i18n.ts'
+import { applyColumns, type ColumnChoice, columnChoices } from '../state/columns.ts'
+import { kept, onChanged, setKept } from '../state/kept.ts'
+import { applyPreferences, preferences } from '../state/preferences.ts'
+
+type Document = Shape<'Preferences'>
+
+const path = '/api/me/preferences'
+const pauseMs = 500
+const mostTries = 3
+
+/** Of everything that is chosen here, what goes with the account. */
+export function chosenHere() {
+  const { language, theme, density, timeZone } = preferences()
+  return { language, theme, density, timeZone, columns: columnChoices() }
+}
+
+/** `account`: who is signed in; undefined: nobody. */
+export function useKeptPreferences(account: string | undefined): void {
+  const client = useQueryClient()
+  const enabled = account !== undefined && viewedAccount() === null
+  const { data } = useQuery({ ...read(path), enabled, staleTime: 30_000 })
+
+  useEffect(() => {
+    if (account === undefined || data === undefined) return
+    const { account: whose, revision, changed } = kept()
+    if (whose === account && changed) return void keep(account, data)
+    if (whose === account && revision === data.revision) return
+    take(data)
+    setKept({ account, revision: data.revision, changed: false })
+  }, [account, data])
+
+  useEffect(() => {
+    if (!enabled || account === undefined) return
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const later = () => {
+      clearTimeout(timer)
+      timer = setTimeout(() => {
+        const known = client.getQueryData<Document>(read(path).queryKey)
+        if (known !== undefined) void keep(account, known)
+      }, pauseMs)
+    }
+    const end = onChanged(later)
+    return () => {
+      end()
+      clearTimeout(timer)
+    }
+  }, [account, enabled, client])
+
+  async function keep(whose: string, known: Document): Promise<void> {
+    let document = known
+    for (let tries = 0; tries < mostTries; tries += 1) {
+      const chosen = chosenHere()
+      const { revision, ...rest } = document
+      try {
+        const body = { ...rest, ...chosen }
+        const now = await change('put', path, { body, ifMatch: revision })
+        const isNewest = JSON.stringify(chosen) === JSON.stringify(chosenHere())
+        setKept({ account: whose, revision: now.revision, changed: !isNewest })
+        client.setQueryData(read(path).queryKey, now)
+        return
+      } catch (error) {
+        // What cannot be kept now is kept when the preferences are read again.
+        if (!(error instanceof Problem) || error.status !== 412) return
+        document = await get(path)
+      }
+    }
+  }
+}
+
+/** What the account never said stays as it is here. */
+function take({ revision, language, theme, density, timeZone, columns }: Document): void {
+  if (revision === 0) return
+  const before = preferences().language
+  applyPreferences({ theme, density, timeZone, ...(language !== null && { language }) })
+  applyColumns(columns as Readonly<Record<string, ColumnChoice>>)
+  if (preferences().language !== before) void showLanguage()
+}
