@@ -67,6 +67,28 @@ describe.each(postgresCases)('three nodes on $engine', ({ databaseUrl }) => {
       await events.close()
     }
   }, 60_000)
+
+  test('PS7, I20: and while one of them is killed with copies under way', async () => {
+    const wanted = { provider: 'wechatpay', account: 'cyd', attempt: 'killed' } as const
+    const order = await shop.order(nodeAt(0), wanted)
+    const { control } = shop.simulator.paysim
+    control.misbehave({ repeated: copies })
+    let killed: Promise<void> | null = null
+    turn = 0
+    shop.notified = () => {
+      turn += 1
+      if (turn === copies / 2) killed = nodeAt(2).kill()
+      return nodeAt(turn).url
+    }
+    await shop.pay(order)
+    await killed
+    const sent = control.deliveries().filter(({ orderId }) => orderId === order.id)
+    expect(sent.filter(({ outcome }) => outcome === 'unreachable').length).toBeGreaterThan(0)
+    expect(sent.filter(({ outcome }) => outcome === 'refused')).toEqual([])
+    const wallet = await shop.deployment.store.journal.wallet('cyd')
+    expect(wallet?.postedNano).toBe(11n * unitNano)
+    await expectCleanAudit(shop.deployment)
+  }, 60_000)
 })
 
 /** What the events `order` say, one after another. */
