@@ -1,6 +1,7 @@
 // Settings in a real browser: name, sessions, message history with sealed messages opened again, appearance, data.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { eventually } from '../support/clients.ts'
 import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
 
 let stage: ConsoleStage
@@ -63,11 +64,17 @@ async function sealsMessages() {
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await page.getByText('Saved. It counts for requests that begin now.').waitFor()
   const messages = [{ role: 'user', content: 'The password is swordfish' }]
-  // Within a second the choice counts in the process that answers.
-  const reply = await stage.call({ model: 'sandbox/chat', messages })
-  const id = reply.headers.get('x-request-id')
-  await page.goto(`${stage.server.url}/console/requests?open=${id}&tab=messages`)
-  await page.getByText('These messages are sealed.').waitFor()
+  // Messages are written beside the request: on a busy machine after its reply, and after the page has asked for them.
+  await eventually(async () => {
+    const reply = await stage.call({ model: 'sandbox/chat', messages })
+    const id = reply.headers.get('x-request-id')
+    await page.goto(`${stage.server.url}/console/requests?open=${id}&tab=messages`)
+    const shown = page.getByText('These messages are sealed.').waitFor({ timeout: 3_000 })
+    return shown.then(
+      () => true,
+      () => undefined,
+    )
+  }, 30_000)
   await page.getByLabel('File with the secret key').setInputFiles(file)
   await page.getByText('The password is swordfish', { exact: true }).waitFor()
   expect(await seriousFindings(page)).toEqual([])
