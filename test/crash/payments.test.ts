@@ -146,13 +146,15 @@ async function sell(shop: Shop, gateway: Gateway, flow: Flow): Promise<void> {
   const order = await gateway.ask((node) => shop.order(node, wanted))
   expect(order).toMatchObject({ status: 201, state: 'shown' })
   const { control } = shop.simulator.paysim
+  const lastOutcome = () =>
+    control.deliveries().findLast(({ orderId }) => orderId === order.id)?.outcome
   if (isLost) control.misbehave({ lost: true })
   await shop.pay(order)
   if (isLost) await gateway.ask((node) => shop.ask(node, 'POST', `/api/orders/${order.id}/check`))
-  else if (control.deliveries().at(-1)?.outcome === 'unreachable') {
+  else if (lastOutcome() === 'unreachable') {
     await gateway.startAgain()
     shop.sendAgain()
-    await eventually(() => control.deliveries().at(-1)?.outcome === 'acknowledged' || undefined)
+    await eventually(() => lastOutcome() === 'acknowledged' || undefined)
   }
   if (isRefunded) await refund(shop, gateway, order)
   disarm()
