@@ -54,7 +54,8 @@ interface ConsoleBuild {
 
 /** null: it is turned off. */
 export function consoleBuild({ server, dataDir }: Config, log: Log): ConsoleBuild | null {
-  if (!server.console) return null
+  // Packages have it built, and nothing to build it with.
+  if (!server.console || !existsSync(script)) return null
   const failure = failureFile(dataDir)
   rmSync(failure, { force: true })
   let child: ChildProcess | null = null
