@@ -7,7 +7,7 @@
 --   psql "$OWNER_URL" -f deploy/postgres-role.sql
 --   psql "$OWNER_URL" -c "ALTER ROLE tollgate_app PASSWORD '...'"
 --
--- A newer version migrates as the owner first: DATABASE_URL="$OWNER_URL" tollgate account list
+-- A newer version migrates as the owner first: DATABASE_URL="$OWNER_URL" tollgate migrate
 
 DO $$
 BEGIN

@@ -34,6 +34,7 @@ import {
   managementKeyList,
   managementKeyRemove,
 } from './management-key.ts'
+import { migrate } from './migrate.ts'
 import { modelList, modelShow } from './model.ts'
 import { print, say } from './output.ts'
 import { parseLine } from './parse.ts'
@@ -103,6 +104,7 @@ const commands: readonly Command[] = [
   audit,
   backup,
   restore,
+  migrate,
   priceList,
   priceSet,
   priceSchedule,

@@ -33,11 +33,9 @@ const ledgerExists = {
  * both engines take alike stand beside the folders of each.
  */
 export async function migrate(session: MigrationSession, folder?: string): Promise<void> {
-  const own = join(import.meta.dirname, 'migrations')
-  const known = folder ? readMigrations(folder) : readMigrations(own, join(own, session.kind))
+  const known = knownMigrations(session, folder)
   // A database that is up to date is the common case, and takes no lock.
-  const exists = (await session.query(ledgerExists[session.kind], [])).length > 0
-  if (exists && (await missing(session, known)).length === 0) return
+  if ((await missingAnywhere(session, known)).length === 0) return
   await session.begin()
   try {
     await session.execute(ledger)
@@ -47,6 +45,24 @@ export async function migrate(session: MigrationSession, folder?: string): Promi
     await session.execute('ROLLBACK')
     throw error
   }
+}
+
+type Reader = Pick<MigrationSession, 'kind' | 'query'>
+
+/** The names of what `migrate` would apply, in order; changes nothing. Throws where `migrate` would refuse the schema. */
+export async function waitingMigrations(reader: Reader): Promise<readonly string[]> {
+  return (await missingAnywhere(reader, knownMigrations(reader))).map(({ name }) => name)
+}
+
+function knownMigrations({ kind }: Reader, folder?: string): Migration[] {
+  const own = join(import.meta.dirname, 'migrations')
+  return folder ? readMigrations(folder) : readMigrations(own, join(own, kind))
+}
+
+/** Also of a database that no version has opened yet. */
+async function missingAnywhere(reader: Reader, known: Migration[]): Promise<Migration[]> {
+  const exists = (await reader.query(ledgerExists[reader.kind], [])).length > 0
+  return exists ? missing(reader, known) : known
 }
 
 /** Reads folders of migrations together; throws when their numbers do not run 1, 2, 3 without a gap. */
@@ -65,7 +81,7 @@ export function readMigrations(...folders: readonly string[]): Migration[] {
   })
 }
 
-async function missing(session: MigrationSession, known: Migration[]): Promise<Migration[]> {
+async function missing(session: Reader, known: Migration[]): Promise<Migration[]> {
   const applied = await session.query<Applied>(
     'SELECT version, name, checksum FROM schema_migration ORDER BY version',
     [],

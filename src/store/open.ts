@@ -3,7 +3,7 @@
 import type { Engine } from './engine.ts'
 import { type HistoryTable, historyTable } from './history.ts'
 import { lazily } from './lazy.ts'
-import { openSqlite } from './sqlite.ts'
+import { openSqlite, waitingInSqlite } from './sqlite.ts'
 import { historyFile } from './sqlite-history.ts'
 import type { Store } from './store.ts'
 import { createStore } from './tables.ts'
@@ -23,6 +23,14 @@ export async function openStore(settings: StoreSettings): Promise<Store> {
   const { dataDir, databaseUrl } = settings
   if (databaseUrl === null) return createStore(await openSqlite(dataDir), historyFile(dataDir))
   return createStore(await openDatabase(databaseUrl))
+}
+
+/** The migrations that `openStore` would apply, by name and in order; changes nothing. Throws as it does. */
+export async function waitingChanges(settings: StoreSettings): Promise<readonly string[]> {
+  const { dataDir, databaseUrl } = settings
+  if (databaseUrl === null) return waitingInSqlite(dataDir)
+  const { waitingInPostgres } = await import('./postgres.ts')
+  return waitingInPostgres(databaseUrl)
 }
 
 async function openDatabase(databaseUrl: string): Promise<Engine> {

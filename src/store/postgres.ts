@@ -2,7 +2,7 @@
 
 import pg from 'pg'
 import type { Engine, MigrationSession, Session, Value } from './engine.ts'
-import { migrate } from './migrate.ts'
+import { migrate, waitingMigrations } from './migrate.ts'
 import { RowRefused } from './store.ts'
 
 const int8 = 20
@@ -51,12 +51,36 @@ export async function openPostgres(databaseUrl: string, migrationFolder?: string
   }
 }
 
-async function migrateOver(pool: pg.Pool, databaseUrl: string, folder?: string): Promise<void> {
-  const client = await pool.connect().catch((error: unknown) => {
+/** What the opening of this database would apply. Throws as it does. */
+export async function waitingInPostgres(databaseUrl: string): Promise<readonly string[]> {
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    application_name: 'tollgate',
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 10_000,
+  })
+  try {
+    const client = await connect(pool, databaseUrl)
+    try {
+      return await waitingMigrations(migrationSession(client))
+    } finally {
+      client.release()
+    }
+  } finally {
+    await pool.end()
+  }
+}
+
+function connect(pool: pg.Pool, databaseUrl: string): Promise<pg.PoolClient> {
+  return pool.connect().catch((error: unknown) => {
     throw new Error(`Cannot connect to PostgreSQL at ${describeUrl(databaseUrl)}: ${tell(error)}`, {
       cause: error,
     })
   })
+}
+
+async function migrateOver(pool: pg.Pool, databaseUrl: string, folder?: string): Promise<void> {
+  const client = await connect(pool, databaseUrl)
   try {
     await migrate(migrationSession(client), folder)
     client.release()

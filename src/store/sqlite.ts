@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { maxNano } from '../money.ts'
 import type { Engine, MigrationSession, Session, Value } from './engine.ts'
-import { migrate } from './migrate.ts'
+import { migrate, waitingMigrations } from './migrate.ts'
 import { isBusy, isDamage, makeDataDir, naming, openFile, unusable } from './sqlite-file.ts'
 import { RowRefused } from './store.ts'
 
@@ -34,6 +34,16 @@ export async function openSqlite(
   } catch (error) {
     database.close()
     throw isDamage(error) ? unusable(path, error) : error
+  }
+}
+
+/** What the opening of this directory's database would apply; the database is there. */
+export async function waitingInSqlite(dataDir: string): Promise<readonly string[]> {
+  const database = openFile(join(dataDir, databaseFile))
+  try {
+    return await waitingMigrations(migrationSession(database))
+  } finally {
+    database.close()
   }
 }
 
