@@ -97,7 +97,6 @@ export async function settleNew(
   batch: readonly Settlement[],
   places: readonly OutboxPlace[],
 ): Promise<SettleResult> {
-  if ((await removedIds(session, batch)).length > 0) throw new SomeKnown()
   const charged = batch.filter(({ row }) => row.chargeNano > 0n)
   const wallets = await lockWallets(
     session,
@@ -111,6 +110,8 @@ export async function settleNew(
     usageValues(row, chargeNano, writeoffNano, postings[place]),
   )
   if ((await session.bulk(insertUsage, usage)) < batch.length) throw new SomeKnown()
+  // After the rows: what another node removes meanwhile is said to be removed before it is.
+  if ((await removedIds(session, batch)).length > 0) throw new SomeKnown()
   // A row that has been removed since has left its entries.
   if ((await session.bulk(insertTransfers, entries)) < entries.length) throw new SomeKnown()
   await moveWallets(session, divided.moves)
