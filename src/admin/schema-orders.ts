@@ -17,6 +17,10 @@ export const orderInputs = {
     attempt: name,
   }),
   order: z.strictObject({ id: text }),
+  paymentBill: z.strictObject({
+    provider: z.enum(['alipay', 'wechatpay', 'stripe'], 'expected alipay, wechatpay or stripe'),
+    day: z.iso.date('expected a day such as 2026-11-23'),
+  }),
   listOrders: z.strictObject({
     ...page,
     account: name.optional(),

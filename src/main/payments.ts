@@ -6,13 +6,15 @@ import type { PaymentsOptions } from '../payments/payments.ts'
 import type { Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import { askWithHeader } from '../upstream/ask.ts'
+import { createBillWatch } from './payment-bills.ts'
 import type { PlayMoney } from './play-money.ts'
 import { knownAddress } from './sign-in-link.ts'
 import type { State } from './state.ts'
 
 type Parts = Pick<State, 'dialer' | 'current'>
 
-const bounds = { maxBytes: 1_048_576, timeoutMs: 10_000 }
+/** A day's bill is the largest of what is asked for. */
+const bounds = { maxBytes: 32 * 1_048_576, timeoutMs: 10_000 }
 
 interface DeskOptions {
   readonly log: Log
@@ -79,6 +81,7 @@ export function keepPayments(
   onError: (error: unknown) => void,
 ): { close(): void } {
   const desk = openOrderDesk(state, state.store, options)
+  const bills = createBillWatch({ store: state.store, log: options.log, desk })
   let closed = false
   let timer = setTimeout(run, firstMs).unref()
 
@@ -86,8 +89,9 @@ export function keepPayments(
     try {
       const { alipay, wechatpay, stripe } = state.current.config.payments
       const isPlayed = options.play.isOn() && options.play.isUsed()
-      if (isPlayed || (alipay ?? wechatpay ?? stripe))
-        await (await desk()).payments.sweep(Date.now())
+      const isLive = Boolean(alipay ?? wechatpay ?? stripe)
+      if (isPlayed || isLive) await (await desk()).payments.sweep(Date.now())
+      if (isLive) await bills.look(Date.now())
     } catch (error) {
       if (!closed) onError(error)
     }

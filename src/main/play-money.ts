@@ -76,8 +76,9 @@ export function openPlayMoney(
     async send({ url, method, headers, body }) {
       const init = { method, headers, ...(body !== undefined && { body }) }
       const reply = await (await open(new URL(url).origin)).fetch(new Request(url, init))
-      const text = await reply.text()
-      return { status: reply.status, text, header: (name) => reply.headers.get(name) }
+      const bytes = new Uint8Array(await reply.arrayBuffer())
+      const text = new TextDecoder().decode(bytes)
+      return { status: reply.status, text, bytes, header: (name) => reply.headers.get(name) }
     },
     async handle(request) {
       if (!isOn()) return null

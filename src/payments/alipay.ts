@@ -4,6 +4,7 @@ import type { AlipaySdk } from 'alipay-sdk'
 import type { PaymentSettings } from '../config/types.ts'
 import type { PaymentOrder, Refund } from '../store/payment-tables.ts'
 import { minorText, parseMinor, payerHash } from './amount.ts'
+import { type BillRow, BillUnreadable, billAmount, type Cells, tableOf, unzip } from './bill.ts'
 import { needKey, readPrivateKey, readPublicKey } from './keys.ts'
 import {
   type Instructions,
@@ -135,6 +136,35 @@ class Alipay implements Provider {
       outRequestNo: refund.id,
     })
     return reply['fund_change'] === 'N' && reply['refund_fee'] === undefined ? 'pending' : 'done'
+  }
+
+  async bill(day: string): Promise<readonly BillRow[]> {
+    const asked = { billType: 'trade', billDate: day }
+    const reply = await this.#call('alipay.data.dataservice.bill.downloadurl.query', asked).catch(
+      (error: unknown) => {
+        if (error instanceof ProviderRefused && /bill_not_exist/i.test(error.message)) return null
+        throw error
+      },
+    )
+    if (reply === null) return []
+    const url = String(reply['bill_download_url'])
+    const { status, bytes } = await this.#send({ method: 'GET', url, headers: {} })
+    if (status !== 200) throw new Error(`Alipay answered ${status} where its bill should be`)
+    const tables = unzip(bytes).map((file) => new TextDecoder('gbk').decode(file))
+    const details = tables.find((text) => text.includes(`\n${firstColumn},`))
+    if (details === undefined) throw new BillUnreadable(`the bill has no column ${firstColumn}`)
+    return tableOf(details, firstColumn, '商品名称').map(rowOf)
+  }
+}
+
+const firstColumn = '支付宝交易号'
+
+function rowOf(cell: Cells): BillRow {
+  return {
+    transactionId: cell(firstColumn),
+    orderId: cell('商户订单号'),
+    refundId: cell('业务类型') === '退款' ? cell('退款批次号/请求号') : null,
+    amountMinor: billAmount(cell('订单金额（元）')),
   }
 }
 

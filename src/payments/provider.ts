@@ -1,6 +1,7 @@
 // What every provider of payment can do, whatever it calls it: one file each implements this.
 
 import type { DisputeSeen, PaidTransaction, PaymentOrder, Refund } from '../store/payment-tables.ts'
+import type { BillRow } from './bill.ts'
 
 /** A request to a provider; the operator named its address. Rejects where no reply comes that can be read. */
 export type Send = (request: {
@@ -13,6 +14,8 @@ export type Send = (request: {
 export interface ProviderReply {
   readonly status: number
   readonly text: string
+  /** What the text was read from. */
+  readonly bytes: Uint8Array
   header(name: string): string | null
 }
 
@@ -79,6 +82,8 @@ export interface Provider {
   close(order: PaymentOrder): Promise<void>
   /** `pending`: asked again with the same id later. Throws ProviderRefused. */
   refund(refund: Refund, order: PaymentOrder): Promise<'done' | 'pending'>
+  /** Of a day of the provider's (`2026-11-23`) that is over; null: it has no bills that can be fetched. */
+  bill(day: string): Promise<readonly BillRow[] | null>
 }
 
 const mostSkewMs = 300_000

@@ -141,6 +141,11 @@ class Stripe implements Provider {
       throw new ProviderRefused(`the refund is ${status}`)
     return status === 'succeeded' ? 'done' : 'pending'
   }
+
+  /** Its reports are made in its dashboard. */
+  async bill(): Promise<null> {
+    return null
+  }
 }
 
 type Fields = Readonly<Record<string, string>>

@@ -1,9 +1,10 @@
 // WeChat Pay v3: native QR, H5 and JSAPI, with the primitives of its plug-in; by public key or by platform certificates.
 
-import { type KeyObject, X509Certificate } from 'node:crypto'
+import { createHash, type KeyObject, X509Certificate } from 'node:crypto'
 import type { PaymentSettings } from '../config/types.ts'
 import type { PaymentOrder, Refund } from '../store/payment-tables.ts'
 import { payerHash } from './amount.ts'
+import { type BillRow, BillUnreadable, billAmount, type Cells, tableOf } from './bill.ts'
 import { needKey, readPrivateKey, readPublicKey } from './keys.ts'
 import {
   checkTime,
@@ -135,6 +136,13 @@ class Wire {
     this.#verify(message, nowMs)
   }
 
+  /** A file at an address that was given in a reply: signed for, and not signed. */
+  async download(address: string): Promise<ProviderReply> {
+    const { pathname, search } = new URL(address)
+    const path = pathname.slice(pathname.indexOf('/v3/'))
+    return this.#request('GET', `${path}${search}`)
+  }
+
   /** Throws ProviderRefused. */
   async call(method: 'GET' | 'POST', path: string, body?: object): Promise<Fields> {
     const reply = await this.#request(method, path, body)
@@ -216,6 +224,37 @@ class WechatPay implements Provider {
       throw new ProviderRefused(`the refund is ${status}`)
     return status === 'SUCCESS' ? 'done' : 'pending'
   }
+
+  async bill(day: string): Promise<readonly BillRow[]> {
+    const path = `/v3/bill/tradebill?bill_date=${day}&bill_type=ALL`
+    const offer = await this.#wire.call('GET', path).catch((error: unknown) => {
+      if (error instanceof ProviderRefused && /^NO_STATEMENT_EXIST/.test(error.message)) return null
+      throw error
+    })
+    if (offer === null) return []
+    const { status, text, bytes } = await this.#wire.download(String(offer['download_url']))
+    if (status !== 200) throw new Error(`WeChat Pay answered ${status} where its bill should be`)
+    if (createHash('sha1').update(bytes).digest('hex') !== offer['hash_value'])
+      throw new BillUnreadable('the hash of the bill does not fit')
+    return tableOf(text, firstColumn, '商品名称').flatMap(rowOf)
+  }
+}
+
+const firstColumn = '交易时间'
+
+/** One of a refund names its payment too. */
+function rowOf(cell: Cells): BillRow[] {
+  const refundId = cell('商户退款单号')
+  const isRefund = cell('交易状态') === 'REFUND'
+  if (!isRefund && cell('交易状态') !== 'SUCCESS') return []
+  return [
+    {
+      transactionId: cell('微信订单号'),
+      orderId: cell('商户订单号'),
+      refundId: isRefund ? refundId : null,
+      amountMinor: billAmount(cell(isRefund ? '退款金额' : '应结订单金额')),
+    },
+  ]
 }
 
 const taken = '{"code":"SUCCESS","message":""}'

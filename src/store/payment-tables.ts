@@ -164,6 +164,24 @@ export interface CallbackHealth {
   readonly problem: string | null
 }
 
+/** Of a provider's payments and refunds, what may stand in its bill of some days. */
+export interface BookedFilter {
+  readonly provider: PaymentProvider
+  readonly mode: PaymentMode
+  readonly since: number
+  readonly until: number
+}
+
+export interface Booked {
+  readonly payments: readonly {
+    readonly transactionId: string
+    readonly orderId: string
+    readonly amountMinor: number
+    readonly paidAt: number
+  }[]
+  readonly refunds: readonly Refund[]
+}
+
 export interface PaymentTable {
   /** The only way money is credited: once for each transaction, in the transaction of the journal's entries. */
   markPaid(
@@ -180,6 +198,8 @@ export interface PaymentTable {
   /** Takes what is left of expired bonuses out of the wallets, as far as it is free; returns how many ended. */
   expireBonuses(at: number, spending: BonusSpending): Promise<number>
   callbacks(): Promise<readonly CallbackHealth[]>
+  /** Payments that were made, and refunds that were asked for, in that time. */
+  booked(filter: BookedFilter): Promise<Booked>
 }
 
 export interface Refund {

@@ -6,6 +6,7 @@ import type { Engine, Session } from './engine.ts'
 import { postAll } from './journal.ts'
 import { house, type Transfer, walletOf } from './ledger.ts'
 import { isOpen, nextState, type OrderState } from './order-state.ts'
+import { readBooked } from './payment-booked.ts'
 import { readDisputes } from './payment-disputes.ts'
 import { changeOrder, clearingOf, lockOrder } from './payment-orders.ts'
 import { readRefunds } from './payment-refund-rows.ts'
@@ -46,6 +47,7 @@ export function paymentTable(engine: Engine): PaymentTable {
       return ended
     },
     callbacks: () => readCallbacks(engine),
+    booked: (filter) => readBooked(engine, filter),
   }
 }
 

@@ -18,6 +18,7 @@ interface WholeReply {
 }
 
 interface ReplyWithHeader extends WholeReply {
+  readonly bytes: Uint8Array
   /** null where the reply has none of this name. */
   header(name: string): string | null
 }
@@ -63,8 +64,10 @@ export async function askWithHeader(
         reject(new NotAnswered(`its reply is larger than ${maxBytes} bytes`))
       else chunks.push(chunk)
     },
-    end: () =>
-      resolve({ status: replyStatus, text: Buffer.concat(chunks).toString('utf8'), header }),
+    end() {
+      const bytes = Buffer.concat(chunks)
+      resolve({ status: replyStatus, text: bytes.toString('utf8'), bytes, header })
+    },
     fault: ({ message }) => reject(new NotAnswered(message)),
   }
   const segments = question.body === undefined ? [] : [Buffer.from(question.body)]

@@ -51,6 +51,14 @@ if (hasBrowser) {
   test('the ledger leads to the order, with what happened to it', leads)
   test('an administrator finds an order among all, and pays back a part of it once', refunds)
   test('a state that is chosen, and one nobody has, stand in the address', filters)
+  test('a day is compared with the bill of its provider', async () => {
+    const page = await stage.open('/admin/payments')
+    await page.getByLabel('Day (UTC+8)').fill('2026-01-02')
+    await page.getByRole('button', { name: 'Compare' }).click()
+    await page.getByText('All of it is booked, and nothing else.').waitFor()
+    expect(await seriousFindings(page)).toEqual([])
+    await page.close()
+  })
 }
 
 const chinese: Readonly<Record<string, string>> = {

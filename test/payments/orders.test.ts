@@ -32,6 +32,7 @@ const none = { code: '40004', msg: 'no', sub_code: 'ACQ.TRADE_NOT_EXIST', sub_ms
 const reply = (text: string, headers: Record<string, string> = {}): ProviderReply => ({
   status: 200,
   text,
+  bytes: new TextEncoder().encode(text),
   header: (name) => headers[name] ?? null,
 })
 

@@ -109,9 +109,11 @@ async function ask(request: {
 }) {
   const { url, method, headers, body } = request
   const reply = await fetch(url, { method, headers, ...(body !== undefined && { body }) })
+  const bytes = new Uint8Array(await reply.arrayBuffer())
   return {
     status: reply.status,
-    text: await reply.text(),
+    text: new TextDecoder().decode(bytes),
+    bytes,
     header: (name: string) => reply.headers.get(name),
   }
 }

@@ -1,6 +1,6 @@
 // The product is paid at the simulator, over both databases: each way to pay, and what may go wrong with each provider.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setSystemTime, test } from 'bun:test'
 import type { Misbehaviour } from '../../src/paysim/misbehaviour.ts'
 import { person } from '../support/control.ts'
 import { engineCases } from '../support/deployment.ts'
@@ -280,4 +280,120 @@ test('PS13 a clock that is ten minutes wrong is named; Stripe’s payment is fou
   } finally {
     await scene.close()
   }
+})
+
+describe.each(engineCases)('the bill of a day, on $engine', ({ databaseUrl }) => {
+  const dayMs = 86_400_000
+  const yesterday = Date.now() - dayMs
+  const day = new Date(yesterday + 8 * 3_600_000).toISOString().slice(0, 10)
+  let scene: PaymentScene
+  const paid: Record<string, Ordered> = {}
+
+  beforeAll(async () => {
+    setSystemTime(yesterday)
+    scene = await startPaymentScene({ databaseUrl })
+    const { control } = scene.simulator.paysim
+    for (const provider of ['alipay', 'wechatpay']) {
+      const made = await scene.order({ provider })
+      await fetch(made.pay.url)
+      await control.pay(made.id)
+      paid[provider] = made
+      const back = { reason: 'asked for', amount: '4.00', refund: `back-${provider}` }
+      expect((await made.refund(back)).json).toMatchObject({ failure: null })
+    }
+    await scene.payments.sweep(Date.now() + 120_000)
+    setSystemTime()
+    scene.simulator.clock.advance(Date.now() - scene.simulator.clock.now())
+  })
+  afterAll(async () => {
+    setSystemTime()
+    scene.simulator.paysim.control.behave()
+    await scene.close()
+  })
+
+  const billOf = async (provider: string, of = day) =>
+    scene.stage.send(
+      person('root', 'auditor'),
+      'GET',
+      `/api/payments/bill?provider=${provider}&day=${of}`,
+    )
+  const both = ['alipay', 'wechatpay'] as const
+
+  test.each(both)('PS12 %s: it fits what was booked', async (provider) => {
+    const { status, json } = await billOf(provider)
+    expect([status, json]).toEqual([
+      200,
+      expect.objectContaining({
+        payments: 1,
+        paid: '10.00',
+        refunds: 1,
+        refunded: '4.00',
+        differences: [],
+      }),
+    ])
+  })
+
+  test.each(both)(
+    'PS12 %s: an unknown row, a missing row and another amount are named',
+    async (provider) => {
+      const { control } = scene.simulator.paysim
+      const listed = async (flaw: 'unknown' | 'missing' | 'amount') => {
+        control.misbehave({ bill: flaw }, 'cleared')
+        const { json } = await billOf(provider)
+        control.behave()
+        return json.differences
+      }
+      const { id: orderId } = paid[provider] ?? { id: '' }
+      expect(await listed('unknown')).toMatchObject([
+        {
+          kind: 'payment_not_booked',
+          orderId: 'unknown0order',
+          billed: '10.00',
+          booked: null,
+          isOrder: false,
+        },
+      ])
+      expect(await listed('missing')).toMatchObject([
+        { kind: 'payment_not_billed', orderId, billed: null, booked: '10.00', isOrder: true },
+      ])
+      expect(await listed('amount')).toMatchObject([
+        { kind: 'amount', orderId, billed: '10.01', booked: '10.00', isOrder: true },
+      ])
+    },
+  )
+
+  test('a day without a bill is empty; Stripe has none; who is no operator sees none', async () => {
+    expect((await billOf('alipay', '2020-01-01')).json).toMatchObject({
+      payments: 0,
+      differences: [],
+    })
+    expect((await billOf('stripe')).json).toMatchObject({ status: 400, field: 'provider' })
+    expect((await billOf('alipay', '2020-02-31')).json).toMatchObject({ status: 400, field: 'day' })
+    const path = `/api/payments/bill?provider=alipay&day=${day}`
+    expect((await scene.stage.send(person('ann'), 'GET', path)).status).toBe(403)
+  })
+
+  test('PS12 what was paid and nobody told of is repaired by asking about its order', async () => {
+    const { control } = scene.simulator.paysim
+    const today = new Date(Date.now() + 8 * 3_600_000).toISOString().slice(0, 10)
+    const made: Ordered[] = []
+    for (const provider of both) {
+      const order = await scene.order({ provider })
+      await fetch(order.pay.url)
+      control.misbehave({ lost: true })
+      await control.pay(order.id)
+      expect((await billOf(provider, today)).json).toMatchObject({ status: 400, field: 'day' })
+      made.push(order)
+    }
+    setSystemTime(Date.now() + dayMs)
+    scene.simulator.clock.advance(dayMs)
+    for (const [place, provider] of both.entries()) {
+      const order = made[place]
+      expect((await billOf(provider, today)).json.differences).toMatchObject([
+        { kind: 'payment_not_booked', orderId: order?.id, billed: '10.00', isOrder: true },
+      ])
+      expect((await order?.post('check'))?.json).toMatchObject({ state: 'credited' })
+      expect((await billOf(provider, today)).json.differences).toEqual([])
+    }
+  })
 })

@@ -1329,6 +1329,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/payments/bill": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * A provider’s bill of a day against what was booked
+         * @description The day is one of China’s, and over. Where `isOrder` holds, `POST /api/orders/{id}/check` asks the provider about it and credits what was paid.
+         */
+        readonly get: operations["comparePaymentBill"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/orders/{id}/refund": {
         readonly parameters: {
             readonly query?: never;
@@ -4435,6 +4455,32 @@ export interface components {
                 readonly what: string;
                 readonly detail: string | null;
             }[];
+        };
+        readonly PaymentBill: {
+            readonly provider: string;
+            /** Format: date */
+            readonly day: string;
+            readonly currency: string;
+            readonly payments: number;
+            readonly paid: string;
+            readonly refunds: number;
+            readonly refunded: string;
+            /** @description The first 1,000 */
+            readonly differences: readonly {
+                /** @enum {string} */
+                readonly kind: "payment_not_booked" | "payment_not_billed" | "refund_not_booked" | "refund_not_billed" | "amount";
+                readonly transactionId: string;
+                readonly orderId: string;
+                /** @description null: it is of a payment */
+                readonly refundId: string | null;
+                /** @description null: it is not in the bill */
+                readonly billed: string | null;
+                /** @description null: it was not booked */
+                readonly booked: string | null;
+                /** @description Whether there is such an order here */
+                readonly isOrder: boolean;
+            }[];
+            readonly moreDifferences: number;
         };
         readonly Refund: {
             readonly id: string;
@@ -8390,6 +8436,29 @@ export interface operations {
                 };
                 content: {
                     readonly "text/event-stream": string;
+                };
+            };
+        };
+    };
+    readonly comparePaymentBill: {
+        readonly parameters: {
+            readonly query: {
+                readonly provider: "alipay" | "wechatpay" | "stripe";
+                readonly day: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PaymentBill"];
                 };
             };
         };

@@ -14,6 +14,7 @@ import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { type Column, DataTable } from '../../ui/table.tsx'
 import { Id, Time } from '../../ui/values.tsx'
+import { BillCard } from './bill.tsx'
 import { OrderDrawer } from './drawer.tsx'
 import { type OrdersSearch, validateOrdersSearch } from './search.ts'
 import { OrderFlag, OrderState, useStateNames } from './words.tsx'
@@ -48,6 +49,7 @@ export default function OrdersPage() {
       filters={<Filters search={search} onChange={change} />}
     >
       <Orders search={search} onChange={change} isOperator={isOperator} />
+      {isOperator && <BillCard />}
     </Page>
   )
 }

@@ -10,6 +10,7 @@ import {
   refundOrder,
   showOrder,
 } from '../../../admin/orders.ts'
+import { comparePaymentBill } from '../../../admin/payment-bill.ts'
 import { inputs } from '../../../admin/schema.ts'
 import { orderStates } from '../../../store/order-state.ts'
 import { createPace } from '../pace.ts'
@@ -85,6 +86,38 @@ const offer = z
     refundableNano: nanoSchema,
   })
   .openapi('PaymentOffer')
+
+const bill = z
+  .object({
+    provider: z.string(),
+    day: z.string().openapi({ format: 'date' }),
+    currency: z.string(),
+    payments: z.number().int(),
+    paid: z.string(),
+    refunds: z.number().int(),
+    refunded: z.string(),
+    differences: z
+      .array(
+        z.object({
+          kind: z.enum([
+            'payment_not_booked',
+            'payment_not_billed',
+            'refund_not_booked',
+            'refund_not_billed',
+            'amount',
+          ]),
+          transactionId: z.string(),
+          orderId: z.string(),
+          refundId: z.string().nullable().openapi({ description: 'null: it is of a payment' }),
+          billed: z.string().nullable().openapi({ description: 'null: it is not in the bill' }),
+          booked: z.string().nullable().openapi({ description: 'null: it was not booked' }),
+          isOrder: z.boolean().openapi({ description: 'Whether there is such an order here' }),
+        }),
+      )
+      .openapi({ description: 'The first 1,000' }),
+    moreDifferences: z.number().int(),
+  })
+  .openapi('PaymentBill')
 
 const refund = z
   .object({
@@ -228,6 +261,22 @@ export const orderRoutes: readonly ControlRoute[] = [
           return { text: `event: order\ndata: ${JSON.stringify(now)}\n\n`, more: false }
         }
       })
+    },
+  }),
+  route({
+    tag: 'Orders',
+    access: 'auditor',
+    method: 'get',
+    path: '/api/payments/bill',
+    id: 'comparePaymentBill',
+    summary: 'A provider’s bill of a day against what was booked',
+    description:
+      'The day is one of China’s, and over. Where `isOrder` holds, `POST /api/orders/{id}/check` asks the provider about it and ' +
+      'credits what was paid.',
+    query: inputs.paymentBill,
+    reply: bill,
+    async run({ admin, services, query }) {
+      return { body: await comparePaymentBill(admin, await services.orders.desk(), query) }
     },
   }),
   route({

@@ -1,0 +1,70 @@
+// A provider's bill of a day held against what was booked: differences are listed, and repaired by asking about an order.
+
+import { minorText } from '../payments/amount.ts'
+import { BillUnreadable } from '../payments/bill.ts'
+import { compareBill } from '../payments/compare-bill.ts'
+import { ProviderRefused } from '../payments/provider.ts'
+import type { OrderDesk } from './orders.ts'
+import type { Input } from './schema.ts'
+import { type AdminContext, AdminError } from './use-case.ts'
+
+const dayMs = 86_400_000
+/** Bills go by the days of China. */
+const zone = '+08:00'
+/** A payment or refund may be booked so much before or after the day of its bill. */
+const aroundMs = 2 * dayMs
+const mostListed = 1_000
+
+/**
+ * Throws AdminError where the day is not over, the provider is not configured or has no bills, or cannot be asked. An order
+ * that `isOrder` is known here: asking its provider about it credits what can be proved.
+ */
+export async function comparePaymentBill(
+  { store, nowMs }: AdminContext,
+  { payments, mode }: OrderDesk,
+  { provider: name, day }: Input<'paymentBill'>,
+) {
+  const since = Date.parse(`${day}T00:00:00${zone}`)
+  const until = since + dayMs
+  if (until > nowMs) throw new AdminError('invalid', 'day', 'is not over in China yet')
+  const offered = (await payments.offered()).find((each) => each.name === name)
+  if (offered === undefined)
+    throw new AdminError('invalid', 'provider', 'is not configured in this deployment')
+  const { provider } = offered
+  const rows = await provider.bill(day).catch((error: unknown) => {
+    throw new AdminError('conflict', 'provider', refusalOf(error))
+  })
+  if (rows === null)
+    throw new AdminError('invalid', 'provider', 'has no daily bill: look at its dashboard')
+  const range = { since: since - aroundMs, until: until + aroundMs }
+  const booked = await store.payments.booked({ provider: name, mode, ...range })
+  const differences = compareBill({ rows, booked, since, until })
+  const listed = await Promise.all(
+    differences.slice(0, mostListed).map(async ({ billedMinor, bookedMinor, ...difference }) => ({
+      ...difference,
+      billed: billedMinor === null ? null : minorText(billedMinor),
+      booked: bookedMinor === null ? null : minorText(bookedMinor),
+      isOrder: (await store.paymentOrders.find(difference.orderId)) !== null,
+    })),
+  )
+  const paid = rows.filter(({ refundId }) => refundId === null)
+  const sum = (of: readonly { readonly amountMinor: number }[]) =>
+    minorText(of.reduce((total, { amountMinor }) => total + amountMinor, 0))
+  return {
+    provider: name,
+    day,
+    currency: provider.currency,
+    payments: paid.length,
+    paid: sum(paid),
+    refunds: rows.length - paid.length,
+    refunded: sum(rows.filter(({ refundId }) => refundId !== null)),
+    differences: listed,
+    moreDifferences: Math.max(0, differences.length - mostListed),
+  }
+}
+
+function refusalOf(error: unknown): string {
+  if (error instanceof ProviderRefused) return `refuses its bill: ${error.message}`
+  if (error instanceof BillUnreadable) return error.message
+  return `cannot be asked for its bill: ${error instanceof Error ? error.message : String(error)}`
+}

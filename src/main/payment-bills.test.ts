@@ -1,0 +1,59 @@
+// When bills are looked at, and what of them is said.
+
+import { expect, test } from 'bun:test'
+import type { OrderDesk } from '../admin/orders.ts'
+import type { Store } from '../store/store.ts'
+import type { Log } from '../telemetry/log.ts'
+import { createBillWatch } from './payment-bills.ts'
+
+const hourMs = 3_600_000
+/** Midnight of 2026-11-23 in China. */
+const midnight = Date.parse('2026-11-23T00:00:00+08:00')
+
+function stage() {
+  const asked: string[] = []
+  const warned: object[] = []
+  let isDown = false
+  const provider = {
+    currency: 'CNY',
+    async bill(day: string) {
+      asked.push(day)
+      if (isDown) throw new Error('down')
+      return [{ transactionId: 't1', orderId: 'o1', refundId: null, amountMinor: 100 }]
+    },
+  }
+  const desk = {
+    mode: 'live',
+    payments: { offered: async () => [{ name: 'alipay', provider }] },
+  } as unknown as OrderDesk
+  const store = {
+    payments: { booked: async () => ({ payments: [], refunds: [] }) },
+    paymentOrders: { find: async () => null },
+  } as unknown as Store
+  const log = { warn: (fields: object) => warned.push(fields) } as unknown as Log
+  const watch = createBillWatch({ store, log, desk: async () => desk })
+  return { asked, warned, watch, fail: (down: boolean) => (isDown = down) }
+}
+
+test('once a day, when bills are there, and a difference is a warning', async () => {
+  const { asked, warned, watch } = stage()
+  await watch.look(midnight + 10 * hourMs)
+  expect(asked).toEqual([])
+  for (const hours of [11, 12, 23]) await watch.look(midnight + hours * hourMs)
+  expect(asked).toEqual(['2026-11-22'])
+  expect(warned).toMatchObject([{ provider: 'alipay', day: '2026-11-22', count: 1 }])
+  await watch.look(midnight + 35 * hourMs)
+  expect(asked).toEqual(['2026-11-22', '2026-11-23'])
+})
+
+test('after a failure it is asked again an hour later', async () => {
+  const { asked, watch, fail } = stage()
+  fail(true)
+  await expect(watch.look(midnight + 11 * hourMs)).rejects.toThrow('down')
+  await watch.look(midnight + 11.5 * hourMs)
+  expect(asked).toHaveLength(1)
+  fail(false)
+  await watch.look(midnight + 12.1 * hourMs)
+  await watch.look(midnight + 14 * hourMs)
+  expect(asked).toHaveLength(2)
+})

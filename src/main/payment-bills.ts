@@ -1,0 +1,60 @@
+// Each day the providers' bills of the day before are held against what was booked; a difference is a warning in the log.
+
+import type { OrderDesk } from '../admin/orders.ts'
+import type { Store } from '../store/store.ts'
+import type { Log } from '../telemetry/log.ts'
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+/** Where the providers' days begin: UTC+8. */
+const zoneMs = 8 * hourMs
+/** Bills are there from about ten in the morning on. */
+const readyHour = 11
+const againMs = hourMs
+/** Those without bills are left out. */
+const providers = ['alipay', 'wechatpay'] as const
+
+interface BillParts {
+  readonly store: Store
+  readonly log: Log
+  readonly desk: () => Promise<OrderDesk>
+}
+
+/** Compares once a day; after a failure again an hour later. Each process has its own. */
+export function createBillWatch({ store, log, desk }: BillParts) {
+  const compared = new Map<string, string>()
+  let waitUntil = 0
+
+  async function compare(provider: (typeof providers)[number], day: string, nowMs: number) {
+    const { comparePaymentBill } = await import('../admin/payment-bill.ts')
+    const admin = { store, actor: 'bills', nowMs, currency: async () => '' }
+    const { differences, moreDifferences } = await comparePaymentBill(admin, await desk(), {
+      provider,
+      day,
+    })
+    const count = differences.length + moreDifferences
+    if (count > 0) {
+      const first = differences.slice(0, 10)
+      const message = 'the bill of a payment provider differs from what was booked'
+      log.warn({ provider, day, count, differences: first }, message)
+    }
+  }
+
+  return {
+    /** Does nothing where it is too early, or was done. */
+    async look(nowMs: number): Promise<void> {
+      const there = new Date(nowMs + zoneMs)
+      if (there.getUTCHours() < readyHour || nowMs < waitUntil) return
+      const day = new Date(nowMs + zoneMs - dayMs).toISOString().slice(0, 10)
+      const { payments } = await desk()
+      const names = new Set((await payments.offered()).map(({ name }) => name))
+      for (const provider of providers) {
+        if (!names.has(provider) || compared.get(provider) === day) continue
+        waitUntil = nowMs + againMs
+        await compare(provider, day, nowMs)
+        compared.set(provider, day)
+      }
+      waitUntil = 0
+    },
+  }
+}
