@@ -42,6 +42,23 @@ if (hasBrowser) {
     expect(new URL(page.url()).pathname).toBe('/console/billing')
     await page.close()
   })
+  test('what is typed before the palette is there belongs to it', async () => {
+    const page = await stage.open('/')
+    const held = Promise.withResolvers<void>()
+    await page.route('**/assets/palette*.js', async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('ggk?reqx')
+    await page.keyboard.press('Backspace')
+    held.resolve()
+    const box = page.getByRole('combobox', { name: 'Search or paste an id' })
+    await box.waitFor()
+    expect(await box.inputValue()).toBe('ggk?req')
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Overview')
+    await page.close()
+  })
   test('language and theme are chosen in the menu and kept', choosesLanguage)
   test('a narrow window has the pages behind a menu', async () => {
     const page = await stage.open('/', { width: 390 })

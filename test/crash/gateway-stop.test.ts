@@ -213,7 +213,7 @@ describe('refused', () => {
       await eventually(() =>
         server.stderr.includes('was refused; the old one stays') ? true : undefined,
       )
-      expect((await chat(server.url, 'acme', hello)).status).toBe(200)
+      await served(server.url)
       // The price of the old file: 6 tokens of prompt, 2 of reply.
       await eventually(async () => {
         const [row] = await deployment.store.usage.list({ limit: 1 })
@@ -233,7 +233,7 @@ describe('refused', () => {
         const server = await deployment.start()
         const second = await deployment.start().catch((error: Error) => error.message)
         expect(second).toContain(`(pid ${server.pid})`)
-        expect((await chat(server.url, 'acme', hello)).status).toBe(200)
+        await served(server.url)
         await expectCleanAudit(deployment)
       } finally {
         await deployment.remove()

@@ -44,12 +44,14 @@ const kindNames: Readonly<Record<Found['kind'], MessageDescriptor>> = {
 
 interface PaletteProps {
   readonly operator: boolean
+  /** What was typed before it was there. */
+  readonly typed: () => string
   readonly onClose: () => void
 }
 
-export default function Palette({ operator, onClose }: PaletteProps) {
+export default function Palette({ operator, typed, onClose }: PaletteProps) {
   const { t } = useLingui()
-  const [text, setText] = useState('')
+  const [text, setText] = useState(typed)
   const [chosen, setChosen] = useState(0)
   const search = useFound(text.trim())
   const choices = useChoices(text.trim(), operator, search.items)

@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { isSignedOut, meQuery, roleOf, useMe, useSessionEnded } from '../api/queries.ts'
 import { Spinner } from '../ui/button.tsx'
 import { isTyping } from '../ui/dialog.tsx'
@@ -35,6 +35,7 @@ export function Shell() {
   const { location } = useRouterState()
   const leaves = location.pathname === '/sign-in'
   const isPublic = publicPages.has(location.pathname)
+  const typed = useTypedBefore(overlay === 'palette')
   useShortcuts(operator, setOverlay)
   useKeptPreferences(me?.id)
   const mustSignIn = me === null && !isPublic
@@ -63,7 +64,9 @@ export function Shell() {
         />
         <Outlet />
       </div>
-      {overlay === 'palette' && <Palette operator={operator} onClose={() => setOverlay(null)} />}
+      {overlay === 'palette' && (
+        <Palette operator={operator} typed={typed} onClose={() => setOverlay(null)} />
+      )}
       {overlay === 'shortcuts' && (
         <Shortcuts operator={operator} onClose={() => setOverlay(null)} />
       )}
@@ -97,6 +100,27 @@ function Waiting() {
 }
 
 /** `g` and a letter goes to a page, `?` lists the shortcuts, Ctrl or Cmd and K opens the palette, `/` goes to the filter. */
+/** What is typed while the palette still loads belongs to it, and to no shortcut. */
+function useTypedBefore(isOpen: boolean): () => string {
+  const typed = useRef('')
+  useLayoutEffect(() => {
+    if (!isOpen) return
+    typed.current = ''
+    function press(event: KeyboardEvent) {
+      if (event.metaKey || event.ctrlKey || event.altKey) return
+      if (document.querySelector('dialog[open]') !== null) return
+      if (event.key === 'Backspace') typed.current = typed.current.slice(0, -1)
+      else if (event.key.length === 1) typed.current += event.key
+      else return
+      event.preventDefault()
+      event.stopImmediatePropagation()
+    }
+    window.addEventListener('keydown', press, true)
+    return () => window.removeEventListener('keydown', press, true)
+  }, [isOpen])
+  return useCallback(() => typed.current, [])
+}
+
 function useShortcuts(operator: boolean, open: (overlay: Overlay) => void): void {
   const navigate = useNavigate()
   useEffect(() => {
