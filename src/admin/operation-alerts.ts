@@ -1,6 +1,6 @@
 // What needs an operator, made of what processes say and of what the store has.
 
-import type { ProcessReading } from '../store/running.ts'
+import type { Alike, ProcessReading } from '../store/running.ts'
 import type { MissingPrice } from './price-missing.ts'
 
 export interface Alert {
@@ -55,12 +55,25 @@ export function alertsOf({ readings, channels, settlement, missing }: Found): re
       : [
           ofDeployment('set_aside', `${setAside} settlements were set aside: no ledger takes them`),
         ]),
+    ...differencesOf(readings).map((message) => ofDeployment('warning', message, 'warning')),
     ...missing.slice(0, mostModels).map(priceAlert),
     ...[...new Set(readings.flatMap(({ warnings }) => warnings))].map((message) =>
       ofDeployment('warning', message, 'warning'),
     ),
   ]
   return all.toSorted((one, other) => rank(one) - rank(other))
+}
+
+/** Of what must be equal on all nodes. Under different keys the fingerprints of one configuration differ too. */
+function differencesOf(readings: readonly ProcessReading[]): readonly string[] {
+  const said = readings.flatMap(({ alike }) => alike ?? [])
+  const differ = (name: keyof Alike) => new Set(said.map((each) => each[name])).size > 1
+  const hasKeys = differ('encryptionKey')
+  return [
+    ...(differ('version') ? ['processes of different versions serve'] : []),
+    ...(hasKeys ? ['processes have different encryption keys (ENCRYPTION_KEY)'] : []),
+    ...(!hasKeys && differ('configuration') ? ['processes have different configurations'] : []),
+  ]
 }
 
 function rank({ severity }: Alert): number {

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { ProcessReading } from '../store/running.ts'
+import { alikeOf } from './alike.ts'
 import type { State } from './state.ts'
 
 /** Tells this process from others in what is kept in the store. */
@@ -21,6 +22,7 @@ export function readProcess(state: State): ProcessReading {
     overhead: { auth: spent('auth'), route: spent('route'), settle: spent('settle') },
     channels: state.current.channelIds.map((id) => channelReading(state, id)),
     warnings: prices.warnings(),
+    alike: alikeOf(state.version, state.current.config),
   }
 }
 

@@ -100,6 +100,7 @@ export async function buildState(options: StateOptions) {
   sweepResults(() => serving.current.config, parts)
   return {
     ...parts,
+    version,
     activity,
     runTime,
     firstSecret,

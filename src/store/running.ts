@@ -44,6 +44,16 @@ export interface ProcessReading {
   readonly channels: readonly ChannelReading[]
   /** What its operator should see to, though requests may come. */
   readonly warnings: readonly string[]
+  /** Left out by versions that do not tell it. */
+  readonly alike?: Alike
+}
+
+/** What must be equal on all nodes. */
+export interface Alike {
+  readonly version: string
+  /** Fingerprints. */
+  readonly encryptionKey: string
+  readonly configuration: string
 }
 
 export type OverheadPhase = 'auth' | 'route' | 'settle'

@@ -110,3 +110,27 @@ test('processes are added up, each once, and the worst of a channel is shown', a
   ])
   expect(alerts.at(-1)).toEqual(['warning', null])
 })
+
+test('processes that differ in what must be equal are told of, and a node of before is not', async () => {
+  const alike = { version: '1.0.0', encryptionKey: 'k', configuration: 'c' }
+  const differences = async (other: ProcessReading['alike']) => {
+    own = reading({ alike })
+    await stage.store.running.report(
+      'other',
+      [],
+      reading({ process: 'other', ...(other && { alike: other }) }),
+    )
+    const { json } = await stage.send(eye, 'GET', path)
+    const messages = json.alerts.map((each: { message: string }) => each.message)
+    return messages.filter((message: string) => message.startsWith('processes '))
+  }
+  expect(await differences(undefined)).toEqual([])
+  expect(await differences(alike)).toEqual([])
+  expect(await differences({ ...alike, version: '1.1.0', configuration: 'd' })).toEqual([
+    'processes of different versions serve',
+    'processes have different configurations',
+  ])
+  expect(await differences({ ...alike, encryptionKey: 'l', configuration: 'd' })).toEqual([
+    'processes have different encryption keys (ENCRYPTION_KEY)',
+  ])
+})
