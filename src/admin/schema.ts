@@ -14,6 +14,7 @@ import { orderInputs } from './schema-orders.ts'
 import { amount, count, name, page, text, timeAhead } from './schema-parts.ts'
 import { peopleInputs } from './schema-people.ts'
 import { preferenceInputs } from './schema-preferences.ts'
+import { redemptionInputs } from './schema-redemption.ts'
 import { searchInputs } from './schema-search.ts'
 import { settingsInputs } from './schema-settings.ts'
 import { statementInputs } from './schema-statements.ts'
@@ -86,6 +87,7 @@ export const inputs = {
   restore: z.strictObject({ file: text, force: z.boolean().default(false) }),
   ...peopleInputs,
   ...preferenceInputs,
+  ...redemptionInputs,
   ...statementInputs,
   ...searchInputs,
   ...modelsInputs,

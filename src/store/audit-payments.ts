@@ -37,6 +37,16 @@ const differingRefunds = `SELECT coalesce('refund:' || kept.id, entry.id) AS id,
       WHERE undone.id = 'refund_undone:' || kept.id AND undone.amount_nano = kept.amount_nano)
   ORDER BY 1`
 
+const differingCodes = `SELECT coalesce('redeem:' || used.hash, entry.id) AS id, ${text('used.amount_nano')} AS paid,
+    ${text('entry.amount_nano')} AS posted
+  FROM (SELECT hash, account, amount_nano FROM redemption_code
+    JOIN redemption_batch ON redemption_batch.id = batch_id WHERE account IS NOT NULL) AS used
+  FULL JOIN (SELECT id, credit, amount_nano FROM transfer WHERE code = 'redeem') AS entry
+    ON entry.id = 'redeem:' || used.hash
+  WHERE used.hash IS NULL OR entry.id IS NULL OR used.amount_nano <> entry.amount_nano
+    OR entry.credit <> 'wallet:' || used.account
+  ORDER BY 1`
+
 const contradictedOrders = `SELECT id, state FROM payment_order
   WHERE (state IN ('credited', 'part_refunded', 'refunded', 'disputed')) <> EXISTS (
     SELECT 1 FROM payment_transaction
@@ -50,7 +60,7 @@ interface Differing {
 }
 
 export async function auditPayments(session: Session, findings: Findings): Promise<void> {
-  for (const sql of [differingPayments, differingBonuses, differingRefunds]) {
+  for (const sql of [differingPayments, differingBonuses, differingRefunds, differingCodes]) {
     for (const { id, paid, posted } of await session.query<Differing>(sql, [])) {
       const said = `payments say ${paid ?? 'nothing'}, the journal ${posted ?? 'nothing'}`
       findings.add('payment', id, paid === posted ? `${said}, of another wallet or state` : said)

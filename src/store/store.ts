@@ -29,6 +29,7 @@ import type {
 import type { IdentityTable, PeopleTable } from './people.ts'
 import type { PreferenceTable } from './preferences.ts'
 import type { ReconcileTable } from './reconcile-table.ts'
+import type { RedemptionTable } from './redemption-tables.ts'
 import type { ResponseTable } from './responses.ts'
 import type { RetentionTable } from './retention.ts'
 import type { RollupStore } from './rollup-table.ts'
@@ -171,6 +172,7 @@ export interface Store {
   readonly payments: PaymentTable
   readonly refunds: RefundTable
   readonly disputes: DisputeTable
+  readonly redemption: RedemptionTable
   readonly audit: AuditTable
   readonly deployment: DeploymentTable
   readonly settings: SettingTable

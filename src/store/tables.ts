@@ -32,6 +32,7 @@ import { identityTable, peopleTable } from './people.ts'
 import { preferenceTable } from './preferences.ts'
 import { priceTable } from './prices.ts'
 import { reconcileTable } from './reconcile.ts'
+import { redemptionTable } from './redemption.ts'
 import { responseTable } from './responses.ts'
 import { retentionTable } from './retention.ts'
 import { rollupStore } from './rollup-query.ts'
@@ -89,6 +90,7 @@ export function createStore(engine: Engine, history = engine): Store {
     payments: paymentTable(engine),
     refunds: refundTable(engine),
     disputes: disputeTable(engine),
+    redemption: redemptionTable(engine),
     audit: auditTable(engine),
     deployment: {
       currency: () => readCurrency(engine),

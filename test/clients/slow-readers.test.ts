@@ -114,7 +114,7 @@ test(`${readers} readers at about 1 KB/s of an endless stream: memory flat, the 
     if (client !== undefined) sip(client)
   }, 64_000 / readers)
   try {
-    await eventually(() => (upstream.of('flood').length === readers ? true : undefined), 10_000)
+    await eventually(() => (upstream.of('flood').length === readers ? true : undefined), 45_000)
     // Kernel buffers fill first; from then on the vendor gives what the readers take.
     await paused()
     if (isLong) await expectFlat(idle)

@@ -17,7 +17,7 @@ import {
 const all = 240
 
 test('240 streams at once, a third of them cut in three ways: the others are whole', async () => {
-  await onStage({ alone: true, timeouts: { semanticIdleMs: 1_500 } }, async (scene) => {
+  await onStage({ alone: true, timeouts: { semanticIdleMs: 6_000 } }, async (scene) => {
     const { promise: together, resolve: go } = Promise.withResolvers<void>()
     const endings: Readonly<Record<string, Script>> = {
       'm-reset': [reset],

@@ -145,7 +145,8 @@ describe.each(majors)('client %s', (major) => {
     expect(await ask(`claude-busy`)).toMatchObject({ status: 529, type: 'overloaded_error' })
     const slow = await ask('claude-limited')
     expect(slow).toMatchObject({ status: 429, type: 'rate_limit_error' })
-    expect(slow.headers.get('retry-after')).toBe('7')
+    // Of what the vendor said to whoever asked first, what is left.
+    expect(Number(slow.headers.get('retry-after'))).toBeWithin(1, 8)
   })
 
   test('an unknown model is a not_found_error with the request id', async () => {

@@ -1695,6 +1695,58 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/redemption-batches": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Batches of codes, newest first */
+        readonly get: operations["listRedemptionBatches"];
+        readonly put?: never;
+        /** Make codes that are worth credit; they are shown this once */
+        readonly post: operations["createRedemptionBatch"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/redemption-batches/{id}/revoke": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Nobody redeems what is left of a batch */
+        readonly post: operations["revokeRedemptionBatch"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/redeem": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Redeem a code: its credit is in the account at once */
+        readonly post: operations["redeemCode"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/search": {
         readonly parameters: {
             readonly query?: never;
@@ -4746,6 +4798,25 @@ export interface components {
              */
             readonly kind: "entry" | "price" | "row";
             readonly message: string;
+        };
+        readonly NewRedemptionBatch: components["schemas"]["RedemptionBatch"] & {
+            readonly secrets: readonly string[];
+        };
+        readonly RedemptionBatch: {
+            readonly id: string;
+            readonly note: string;
+            /** @description Of each code */
+            readonly amountNano: string;
+            readonly currency: string;
+            readonly codes: number;
+            readonly redeemed: number;
+            readonly actor: string;
+            /** Format: date-time */
+            readonly createdAt: string;
+            /** Format: date-time */
+            readonly expiresAt: string | null;
+            /** Format: date-time */
+            readonly revokedAt: string | null;
         };
         readonly Found: {
             /** @enum {string} */
@@ -9141,6 +9212,121 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Reconciled"];
+                };
+            };
+        };
+    };
+    readonly listRedemptionBatches: {
+        readonly parameters: {
+            readonly query?: {
+                readonly limit?: number;
+                /** @description The page before's `next` */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["RedemptionBatch"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly createRedemptionBatch: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly codes: number;
+                    readonly amount: string;
+                    /** @default  */
+                    readonly note?: string;
+                    readonly expiresAt?: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NewRedemptionBatch"];
+                };
+            };
+        };
+    };
+    readonly revokeRedemptionBatch: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly id: string;
+                        /** Format: date-time */
+                        readonly revokedAt: string;
+                    };
+                };
+            };
+        };
+    };
+    readonly redeemCode: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly code: string;
+                    readonly account?: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly account: string;
+                        readonly amountNano: string;
+                        readonly currency: string;
+                    };
                 };
             };
         };

@@ -20,6 +20,7 @@ import { playgroundRoutes } from './routes/playground.ts'
 import { preferenceRoutes } from './routes/preferences.ts'
 import { priceRoutes } from './routes/prices.ts'
 import { reconcileRoutes } from './routes/reconcile.ts'
+import { redemptionRoutes } from './routes/redemption.ts'
 import { requestRoutes } from './routes/requests.ts'
 import { routingRoutes } from './routes/routing.ts'
 import { searchRoutes } from './routes/search.ts'
@@ -51,6 +52,7 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...preferenceRoutes,
   ...priceRoutes,
   ...reconcileRoutes,
+  ...redemptionRoutes,
   ...searchRoutes,
   ...settingRoutes,
   ...requestRoutes,

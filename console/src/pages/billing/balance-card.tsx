@@ -35,12 +35,17 @@ function TopUp({ account }: { readonly account: string }) {
     <Widget query={offer} skeleton={<Skeleton rows={1} height={64} />}>
       {({ providers, mode }) =>
         providers.length === 0 ? (
-          <p className="text-text-2">
-            <Trans>
-              No payment service is set up in this deployment. Ask its operator to add credit to
-              your account.
-            </Trans>
-          </p>
+          <div className="flex flex-col items-start gap-3">
+            <p className="text-text-2">
+              <Trans>
+                No payment service is set up in this deployment. Ask its operator to add credit to
+                your account.
+              </Trans>
+            </p>
+            <Link to="/billing/top-up" className={buttonClass()}>
+              <Trans>Redeem a code</Trans>
+            </Link>
+          </div>
         ) : (
           <div className="flex flex-col items-start gap-3">
             <p className="text-text-2">

@@ -28,6 +28,7 @@ const kinds: Readonly<Record<string, MessageDescriptor>> = {
   clawback: msg`Bonus taken back`,
   clawback_undone: msg`Bonus given again`,
   expiry: msg`Bonus expired`,
+  redeem: msg`Redeemed code`,
 }
 
 interface LedgerProps {

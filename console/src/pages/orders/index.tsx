@@ -15,6 +15,7 @@ import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { type Column, DataTable } from '../../ui/table.tsx'
 import { Id, Time } from '../../ui/values.tsx'
 import { BillCard } from './bill.tsx'
+import { CodesCard } from './codes.tsx'
 import { OrderDrawer } from './drawer.tsx'
 import { type OrdersSearch, validateOrdersSearch } from './search.ts'
 import { OrderFlag, OrderState, useStateNames } from './words.tsx'
@@ -50,6 +51,7 @@ export default function OrdersPage() {
     >
       <Orders search={search} onChange={change} isOperator={isOperator} />
       {isOperator && <BillCard />}
+      {isOperator && <CodesCard />}
     </Page>
   )
 }

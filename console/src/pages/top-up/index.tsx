@@ -13,6 +13,7 @@ import { Choose } from './choose.tsx'
 import { OpenOrders } from './open-orders.tsx'
 import { OrderPanel } from './order.tsx'
 import { PlayMoney } from './play-money.tsx'
+import { Redeem } from './redeem.tsx'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
@@ -37,7 +38,10 @@ export default function TopUpPage() {
     >
       {account !== undefined &&
         (order === undefined ? (
-          <Offer account={account} />
+          <>
+            <Offer account={account} />
+            <Redeem account={account} />
+          </>
         ) : (
           <OrderPanel key={order} id={order} account={account} />
         ))}

@@ -1,0 +1,239 @@
+// Redemption codes: made in batches, shown once, and revoked.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { change, Problem, randomId, read, type Shape } from '../../api/client.ts'
+import { roleOf, useMe } from '../../api/queries.ts'
+import { Button } from '../../ui/button.tsx'
+import { Confirm, Dialog } from '../../ui/dialog.tsx'
+import { Field, Input } from '../../ui/field.tsx'
+import { Card } from '../../ui/page.tsx'
+import { ProblemText, Skeleton, Widget } from '../../ui/state.tsx'
+import { Copy, Id, Money, Time } from '../../ui/values.tsx'
+
+type Batch = Shape<'RedemptionBatch'>
+
+const path = '/api/redemption-batches'
+
+export function CodesCard() {
+  const { admin } = roleOf(useMe())
+  const [isMaking, setMaking] = useState(false)
+  const batches = useQuery(read(path, { params: { query: { limit: 50 } } }))
+  return (
+    <Card
+      title={<Trans>Redemption codes</Trans>}
+      actions={
+        admin && (
+          <Button icon="plus" onClick={() => setMaking(true)}>
+            <Trans>Make codes</Trans>
+          </Button>
+        )
+      }
+    >
+      <Widget query={batches} skeleton={<Skeleton rows={2} />}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <p className="text-text-2">
+              <Trans>None were made so far.</Trans>
+            </p>
+          ) : (
+            <ul className="flex flex-col">
+              {items.map((batch) => (
+                <BatchRow key={batch.id} batch={batch} />
+              ))}
+            </ul>
+          )
+        }
+      </Widget>
+      {isMaking && <MakeDialog onClose={() => setMaking(false)} />}
+    </Card>
+  )
+}
+
+function BatchRow({ batch }: { readonly batch: Batch }) {
+  const { t } = useLingui()
+  const client = useQueryClient()
+  const { admin } = roleOf(useMe())
+  const [asks, setAsks] = useState(false)
+  const { id, note, codes, redeemed, revokedAt, expiresAt } = batch
+  return (
+    <li className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1 border-t border-border py-2 first:border-0">
+      <span>
+        <Money nano={batch.amountNano} currency={batch.currency} /> {note} <Id value={id} />
+      </span>
+      <span className="text-text-2">
+        <Trans>
+          {redeemed} of {codes} redeemed
+        </Trans>
+      </span>
+      <span className="text-label font-normal text-text-3">
+        {revokedAt !== null ? (
+          <Trans>
+            revoked <Time at={revokedAt} />
+          </Trans>
+        ) : (
+          expiresAt !== null && (
+            <Trans>
+              until <Time at={expiresAt} />
+            </Trans>
+          )
+        )}
+      </span>
+      {admin && revokedAt === null && redeemed < codes && (
+        <Button variant="danger" onClick={() => setAsks(true)}>
+          <Trans>Revoke</Trans>
+        </Button>
+      )}
+      {asks && (
+        <Confirm
+          title={<Trans>Revoke what is left of this batch?</Trans>}
+          action={t`Revoke`}
+          onConfirm={async () => {
+            await change('post', '/api/redemption-batches/{id}/revoke', {
+              params: { path: { id } },
+            })
+            await client.invalidateQueries({ queryKey: [path] })
+          }}
+          onClose={() => setAsks(false)}
+        >
+          <Trans>Codes that were redeemed stay credited.</Trans>
+        </Confirm>
+      )}
+    </li>
+  )
+}
+
+function MakeDialog({ onClose }: { readonly onClose: () => void }) {
+  const client = useQueryClient()
+  const [secrets, setSecrets] = useState<readonly string[] | null>(null)
+  if (secrets === null)
+    return (
+      <MakeForm
+        onMade={(made) => {
+          setSecrets(made)
+          void client.invalidateQueries({ queryKey: [path] })
+        }}
+        onClose={onClose}
+      />
+    )
+  const text = secrets.join('\n')
+  return (
+    <Dialog
+      keep
+      title={<Trans>Save the codes</Trans>}
+      onClose={onClose}
+      footer={
+        <Button variant="primary" onClick={onClose}>
+          <Trans>I saved them</Trans>
+        </Button>
+      }
+    >
+      <p>
+        <Trans>This is the only time they are shown.</Trans>
+      </p>
+      <pre className="mt-3 max-h-72 overflow-y-auto rounded-control bg-sunken p-3 font-mono text-code">
+        {text}
+      </pre>
+      <div className="mt-2">
+        <Copy text={text} />
+      </div>
+    </Dialog>
+  )
+}
+
+interface Values {
+  readonly codes: string
+  readonly amount: string
+  readonly note: string
+  readonly expires: string
+}
+
+interface MakeFormProps {
+  readonly onMade: (secrets: readonly string[]) => void
+  readonly onClose: () => void
+}
+
+function MakeForm({ onMade, onClose }: MakeFormProps) {
+  const { t } = useLingui()
+  const id = useId()
+  // One key for all tries of one form: an answer that was lost makes no second batch.
+  const [idempotencyKey, setKey] = useState(randomId)
+  const { register, handleSubmit, setError, formState } = useForm<Values>({
+    defaultValues: { codes: '10', amount: '', note: '', expires: '' },
+  })
+  const { errors } = formState
+  const make = useMutation({
+    mutationFn: ({ codes, amount, note, expires }: Values) => {
+      const expiresAt = expires === '' ? {} : { expiresAt: new Date(expires).toISOString() }
+      const body = { codes: Number(codes), amount: amount.trim(), note, ...expiresAt }
+      return change('post', path, { body, idempotencyKey })
+    },
+    onSuccess: (made) => onMade(made.secrets),
+    onError: (error) => {
+      setKey(randomId())
+      const field = error instanceof Problem ? error.field : null
+      if (field === 'codes' || field === 'amount' || field === 'note')
+        setError(field, { message: error.message }, { shouldFocus: true })
+      if (field === 'expiresAt') setError('expires', { message: error.message })
+    },
+  })
+  return (
+    <Dialog
+      keep={formState.isDirty}
+      title={<Trans>Make codes</Trans>}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>
+            <Trans>Cancel</Trans>
+          </Button>
+          <Button form={id} type="submit" variant="primary" busy={make.isPending}>
+            <Trans>Make codes</Trans>
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={id}
+        noValidate
+        onSubmit={handleSubmit((values) => make.mutate(values))}
+        className="flex flex-col gap-4"
+      >
+        <Field label={<Trans>How many</Trans>} error={errors.codes?.message}>
+          <Input inputMode="numeric" {...register('codes')} />
+        </Field>
+        <Field
+          label={<Trans>Worth of each</Trans>}
+          hint={<Trans>In units of the currency, up to nine decimals.</Trans>}
+          error={errors.amount?.message}
+        >
+          <Input
+            inputMode="decimal"
+            autoComplete="off"
+            {...register('amount', {
+              validate: (text) =>
+                /^\d{1,9}(\.\d{1,9})?$/.test(text.trim()) || t`Write an amount such as 12.50.`,
+            })}
+          />
+        </Field>
+        <Field label={<Trans>Note</Trans>} error={errors.note?.message}>
+          <Input maxLength={256} {...register('note')} />
+        </Field>
+        <Field
+          label={<Trans>Expires</Trans>}
+          hint={<Trans>Left empty: never.</Trans>}
+          error={errors.expires?.message}
+        >
+          <Input type="datetime-local" {...register('expires')} />
+        </Field>
+        {make.error !== null && !(make.error instanceof Problem && make.error.field !== null) && (
+          <p role="alert" className="text-danger">
+            <ProblemText error={make.error} />
+          </p>
+        )}
+      </form>
+    </Dialog>
+  )
+}

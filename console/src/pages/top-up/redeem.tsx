@@ -1,0 +1,70 @@
+// A code that is worth credit, redeemed for the account.
+
+import { Trans } from '@lingui/react/macro'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { change, Problem, type Reply } from '../../api/client.ts'
+import { Button } from '../../ui/button.tsx'
+import { Field, Input } from '../../ui/field.tsx'
+import { Card } from '../../ui/page.tsx'
+import { ProblemText } from '../../ui/state.tsx'
+import { Money } from '../../ui/values.tsx'
+
+export function Redeem({ account }: { readonly account: string }) {
+  const client = useQueryClient()
+  const { register, handleSubmit, setError, reset, formState } = useForm({
+    defaultValues: { code: '' },
+  })
+  const [problem, setProblem] = useState<Error | null>(null)
+  const [done, setDone] = useState<Reply<'post', '/api/redeem'> | null>(null)
+  async function submit({ code }: { readonly code: string }) {
+    setProblem(null)
+    setDone(null)
+    try {
+      setDone(await change('post', '/api/redeem', { body: { code: code.trim(), account } }))
+      reset()
+      await client.invalidateQueries({ queryKey: ['/api/balance'] })
+    } catch (error) {
+      if (error instanceof Problem && error.field === 'code')
+        setError('code', { message: error.message }, { shouldFocus: true })
+      else setProblem(error as Error)
+    }
+  }
+  return (
+    <Card title={<Trans>Redeem a code</Trans>}>
+      <form
+        noValidate
+        onSubmit={handleSubmit(submit)}
+        className="flex max-w-[420px] flex-col gap-3"
+      >
+        <Field label={<Trans>Code</Trans>} error={formState.errors.code?.message}>
+          <Input
+            autoComplete="off"
+            autoCapitalize="characters"
+            spellCheck={false}
+            placeholder="XXXXX-XXXXX-XXXXX-XXXXX"
+            {...register('code', { required: true })}
+          />
+        </Field>
+        <Button type="submit" className="self-start" busy={formState.isSubmitting}>
+          <Trans>Redeem</Trans>
+        </Button>
+        <div aria-live="polite">
+          {done !== null && (
+            <p className="text-success">
+              <Trans>
+                <Money nano={done.amountNano} currency={done.currency} /> was credited.
+              </Trans>
+            </p>
+          )}
+        </div>
+        {problem !== null && (
+          <p role="alert" className="text-danger">
+            <ProblemText error={problem} />
+          </p>
+        )}
+      </form>
+    </Card>
+  )
+}

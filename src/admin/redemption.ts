@@ -1,0 +1,105 @@
+// Codes that are worth credit: an operator makes them in batches, a customer redeems each once.
+
+import { createHash, randomBytes } from 'node:crypto'
+import type { RedemptionBatch } from '../store/redemption-tables.ts'
+import { type Page, pageByTime, timePlace } from './page.ts'
+import type { Input } from './schema.ts'
+import { timeText } from './time.ts'
+import { type AdminContext, AdminError } from './use-case.ts'
+
+/** Crockford's: without letters that are taken for others (https://www.crockford.com/base32.html). */
+const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+/** Five bits each: 100 bits, which nobody guesses. */
+const length = 20
+
+/** `4KQ7D-...`: four groups of five. */
+function newCode(): string {
+  const all = Array.from(randomBytes(length), (byte) => letters[byte % letters.length])
+  return all.join('').replace(/(.{5})(?=.)/g, '$1-')
+}
+
+/** However it was typed: small letters, blanks, O for 0. */
+function hashOf(code: string): string {
+  const read = code
+    .toUpperCase()
+    .replaceAll(/[^0-9A-Z]/g, '')
+    .replaceAll('O', '0')
+    .replaceAll(/[IL]/g, '1')
+  return createHash('sha256').update(read).digest('hex')
+}
+
+/** The codes are shown this once. */
+export async function createRedemptionBatch(
+  admin: AdminContext,
+  { codes: wanted, amount, note, expiresAt }: Input<'createRedemptionBatch'>,
+) {
+  const { store, actor, nowMs } = admin
+  const codes = Array.from({ length: wanted }, newCode)
+  const batch = {
+    id: `rb${nowMs.toString(36)}${randomBytes(6).toString('hex')}`,
+    note,
+    amountNano: amount,
+    actor,
+    createdAt: nowMs,
+    expiresAt: expiresAt ?? null,
+  }
+  await store.redemption.create(batch, codes.map(hashOf))
+  const kept = { ...batch, codes: wanted, revokedAt: null, redeemed: 0 }
+  return { ...view(kept, await admin.currency()), secrets: codes }
+}
+
+export async function listRedemptionBatches(
+  admin: AdminContext,
+  { limit = 50, cursor }: Input<'listRedemptionBatches'>,
+): Promise<Page<ReturnType<typeof view>>> {
+  const before = timePlace(cursor)
+  const batches = await admin.store.redemption.list({ before, limit: limit + 1 })
+  const currency = await admin.currency()
+  return pageByTime(batches, limit, (batch) => view(batch, currency))
+}
+
+/** What was redeemed stays. */
+export async function revokeRedemptionBatch(
+  { store, nowMs }: AdminContext,
+  { id }: Input<'redemptionBatch'>,
+): Promise<{ readonly id: string; readonly revokedAt: string }> {
+  if (!(await store.redemption.revoke(id, nowMs)))
+    throw new AdminError('not_found', 'id', `there is no batch ${JSON.stringify(id)} to revoke`)
+  return { id, revokedAt: timeText(nowMs) }
+}
+
+const refusals = {
+  unknown: 'is no code of this deployment: look for a mistyped letter',
+  used: 'was redeemed before',
+  expired: 'has expired',
+  revoked: 'was revoked by the operator',
+} as const
+
+/** Credits the account. */
+export async function redeemCode(
+  admin: AdminContext,
+  { code, account }: Input<'redeem'> & Input<'account'>,
+) {
+  const redeemed = await admin.store.redemption.redeem(hashOf(code), account, admin.nowMs)
+  if (redeemed.outcome !== 'redeemed')
+    throw new AdminError('invalid', 'code', refusals[redeemed.outcome])
+  const { amountNano } = redeemed
+  return { account, amountNano: String(amountNano), currency: await admin.currency() }
+}
+
+function view(batch: RedemptionBatch, currency: string) {
+  const { id, note, amountNano, codes, redeemed, actor } = batch
+  const timeOrNull = (at: number | null) => (at === null ? null : timeText(at))
+  return {
+    id,
+    note,
+    amountNano: String(amountNano),
+    currency,
+    codes,
+    redeemed,
+    actor,
+    createdAt: timeText(batch.createdAt),
+    expiresAt: timeOrNull(batch.expiresAt),
+    revokedAt: timeOrNull(batch.revokedAt),
+  }
+}

@@ -1,0 +1,88 @@
+// Routes over redemption codes: batches for operators, redeeming for customers.
+
+import { z } from '@hono/zod-openapi'
+import {
+  createRedemptionBatch,
+  listRedemptionBatches,
+  redeemCode,
+  revokeRedemptionBatch,
+} from '../../../admin/redemption.ts'
+import { inputs } from '../../../admin/schema.ts'
+import { createPace } from '../pace.ts'
+import { nanoSchema, pageOf, pageQuery, timeSchema } from '../parts.ts'
+import { type ControlRoute, route } from '../route.ts'
+
+const batch = z
+  .object({
+    id: z.string(),
+    note: z.string(),
+    amountNano: nanoSchema.openapi({ description: 'Of each code' }),
+    currency: z.string(),
+    codes: z.number().int(),
+    redeemed: z.number().int(),
+    actor: z.string(),
+    createdAt: timeSchema,
+    expiresAt: timeSchema.nullable(),
+    revokedAt: timeSchema.nullable(),
+  })
+  .openapi('RedemptionBatch')
+
+/** Codes have 100 bits: this is against those who try all the same. */
+const tooOften = 'Too many codes were tried; wait a moment.'
+const accountPace = createPace(10, tooOften)
+const addressPace = createPace(30, tooOften)
+
+const tag = 'Redemption codes'
+
+export const redemptionRoutes: readonly ControlRoute[] = [
+  route({
+    tag,
+    access: 'admin',
+    method: 'post',
+    path: '/api/redemption-batches',
+    id: 'createRedemptionBatch',
+    summary: 'Make codes that are worth credit; they are shown this once',
+    body: inputs.createRedemptionBatch,
+    reply: batch.extend({ secrets: z.array(z.string()) }).openapi('NewRedemptionBatch'),
+    status: 201,
+    run: async ({ admin, body }) => ({ body: await createRedemptionBatch(admin, body) }),
+  }),
+  route({
+    tag,
+    access: 'auditor',
+    method: 'get',
+    path: '/api/redemption-batches',
+    id: 'listRedemptionBatches',
+    summary: 'Batches of codes, newest first',
+    query: inputs.listRedemptionBatches.extend(pageQuery),
+    reply: pageOf(batch),
+    run: async ({ admin, query }) => ({ body: await listRedemptionBatches(admin, query) }),
+  }),
+  route({
+    tag,
+    access: 'admin',
+    method: 'post',
+    path: '/api/redemption-batches/{id}/revoke',
+    id: 'revokeRedemptionBatch',
+    summary: 'Nobody redeems what is left of a batch',
+    params: inputs.redemptionBatch,
+    reply: z.object({ id: z.string(), revokedAt: timeSchema }),
+    run: async ({ admin, params }) => ({ body: await revokeRedemptionBatch(admin, params) }),
+  }),
+  route({
+    tag,
+    access: 'user',
+    method: 'post',
+    path: '/api/redeem',
+    id: 'redeemCode',
+    summary: 'Redeem a code: its credit is in the account at once',
+    body: inputs.redeem.extend({ account: inputs.listOrders.shape.account }),
+    reply: z.object({ account: z.string(), amountNano: nanoSchema, currency: z.string() }),
+    async run({ admin, scope, body, address }) {
+      const account = scope.oneAccount(body.account)
+      accountPace(account, admin.nowMs)
+      if (address !== null) addressPace(address, admin.nowMs)
+      return { body: await redeemCode(admin, { code: body.code, account }) }
+    },
+  }),
+]

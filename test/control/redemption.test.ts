@@ -1,0 +1,67 @@
+// Redemption codes over the control API: made and shown once by an administrator, redeemed by a customer, not guessed.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type ControlStage, controlStage, person } from '../support/control.ts'
+
+let stage: ControlStage
+beforeAll(async () => {
+  stage = await controlStage()
+  for (const account of ['ann', 'bob', 'eve']) await stage.store.accounts.ensure(account, 1)
+})
+afterAll(async () => {
+  expect(stage.crashes).toEqual([])
+  await stage.close()
+})
+
+const root = person('root', 'admin')
+const path = '/api/redemption-batches'
+const make = (body: object, as = root) => stage.send(as, 'POST', path, { body })
+const redeem = (code: string, account: string) =>
+  stage.send(person(account), 'POST', '/api/redeem', { body: { code } })
+const posted = async (account: string) =>
+  String((await stage.store.journal.wallet(account))?.postedNano)
+
+test('a code is redeemed however it is typed, once, and the ledger says of which batch', async () => {
+  const made = await make({ codes: 2, amount: '5', note: 'fair' })
+  expect(made.json).toMatchObject({ codes: 2, amountNano: '5000000000', redeemed: 0, note: 'fair' })
+  const [first = '', second = ''] = made.json.secrets
+  expect(first).toMatch(/^([0-9A-HJKMNP-TV-Z]{5}-){3}[0-9A-HJKMNP-TV-Z]{5}$/)
+  const typed = ` ${first.toLowerCase().replaceAll('-', ' ').replaceAll('0', 'o').replaceAll('1', 'l')}`
+  expect((await redeem(typed, 'ann')).json).toMatchObject({ amountNano: '5000000000' })
+  expect((await redeem(first, 'bob')).json).toMatchObject({
+    status: 400,
+    field: 'code',
+    detail: 'code: was redeemed before',
+  })
+  expect([await posted('ann'), await posted('bob')]).toEqual(['5000000000', '0'])
+  const entries = await stage.send(person('ann'), 'GET', '/api/ledger')
+  expect(entries.json.items).toMatchObject([
+    { code: 'redeem', effectNano: '5000000000', reason: `code of batch ${made.json.id}` },
+  ])
+  const listed = await stage.send(person('audit', 'auditor'), 'GET', path)
+  expect(listed.json.items).toMatchObject([{ id: made.json.id, redeemed: 1 }])
+  expect(JSON.stringify(listed.json)).not.toContain(second)
+  const revoke = () => stage.send(root, 'POST', `${path}/${made.json.id}/revoke`)
+  expect((await revoke()).status).toBe(200)
+  expect((await revoke()).status).toBe(404)
+  expect((await redeem(second, 'bob')).json.detail).toBe('code: was revoked by the operator')
+})
+
+test('what is wrong is named by its field; who is no administrator makes none', async () => {
+  for (const [body, field] of [
+    [{ codes: 0, amount: '1' }, 'codes'],
+    [{ codes: 1_001, amount: '1' }, 'codes'],
+    [{ codes: 1, amount: '0' }, 'amount'],
+    [{ codes: 1, amount: '1', expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt'],
+    [{ codes: 1 }, 'amount'],
+  ] as const)
+    expect((await make(body)).json).toMatchObject({ status: 400, field })
+  expect((await make({ codes: 1, amount: '1' }, person('ann'))).status).toBe(403)
+  expect((await stage.send(person('ann'), 'GET', path)).status).toBe(403)
+})
+
+test('an account tries ten a minute, and is told when to come again', async () => {
+  for (let n = 0; n < 10; n += 1) expect((await redeem(`guess ${n}`, 'eve')).status).toBe(400)
+  const refused = await redeem('one more', 'eve')
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '6'])
+})
