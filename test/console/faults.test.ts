@@ -135,7 +135,7 @@ if (hasBrowser) {
       }),
     )
     expect(unexpected()).toEqual([])
-  })
+  }, 170_000)
   test(
     'who is signed in cannot be asked: that is said, and the page comes once it can',
     firstQuestion,

@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { useForm } from 'react-hook-form'
+import { type UseFormReturn, useForm } from 'react-hook-form'
 import { change, Problem, randomId, read, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
@@ -156,14 +156,13 @@ interface MakeFormProps {
 }
 
 function MakeForm({ onMade, onClose }: MakeFormProps) {
-  const { t } = useLingui()
   const id = useId()
   // One key for all tries of one form: an answer that was lost makes no second batch.
   const [idempotencyKey, setKey] = useState(randomId)
-  const { register, handleSubmit, setError, formState } = useForm<Values>({
+  const form = useForm<Values>({
     defaultValues: { codes: '10', amount: '', note: '', expires: '' },
   })
-  const { errors } = formState
+  const { handleSubmit, setError, formState } = form
   const make = useMutation({
     mutationFn: ({ codes, amount, note, expires }: Values) => {
       const expiresAt = expires === '' ? {} : { expiresAt: new Date(expires).toISOString() }
@@ -201,33 +200,7 @@ function MakeForm({ onMade, onClose }: MakeFormProps) {
         onSubmit={handleSubmit((values) => make.mutate(values))}
         className="flex flex-col gap-4"
       >
-        <Field label={<Trans>How many</Trans>} error={errors.codes?.message}>
-          <Input inputMode="numeric" {...register('codes')} />
-        </Field>
-        <Field
-          label={<Trans>Worth of each</Trans>}
-          hint={<Trans>In units of the currency, up to nine decimals.</Trans>}
-          error={errors.amount?.message}
-        >
-          <Input
-            inputMode="decimal"
-            autoComplete="off"
-            {...register('amount', {
-              validate: (text) =>
-                /^\d{1,9}(\.\d{1,9})?$/.test(text.trim()) || t`Write an amount such as 12.50.`,
-            })}
-          />
-        </Field>
-        <Field label={<Trans>Note</Trans>} error={errors.note?.message}>
-          <Input maxLength={256} {...register('note')} />
-        </Field>
-        <Field
-          label={<Trans>Expires</Trans>}
-          hint={<Trans>Left empty: never.</Trans>}
-          error={errors.expires?.message}
-        >
-          <Input type="datetime-local" {...register('expires')} />
-        </Field>
+        <Fields form={form} />
         {make.error !== null && !(make.error instanceof Problem && make.error.field !== null) && (
           <p role="alert" className="text-danger">
             <ProblemText error={make.error} />
@@ -235,5 +208,42 @@ function MakeForm({ onMade, onClose }: MakeFormProps) {
         )}
       </form>
     </Dialog>
+  )
+}
+
+function Fields({ form }: { readonly form: UseFormReturn<Values> }) {
+  const { t } = useLingui()
+  const { register, formState } = form
+  const { errors } = formState
+  return (
+    <>
+      <Field label={<Trans>How many</Trans>} error={errors.codes?.message}>
+        <Input inputMode="numeric" {...register('codes')} />
+      </Field>
+      <Field
+        label={<Trans>Worth of each</Trans>}
+        hint={<Trans>In units of the currency, up to nine decimals.</Trans>}
+        error={errors.amount?.message}
+      >
+        <Input
+          inputMode="decimal"
+          autoComplete="off"
+          {...register('amount', {
+            validate: (text) =>
+              /^\d{1,9}(\.\d{1,9})?$/.test(text.trim()) || t`Write an amount such as 12.50.`,
+          })}
+        />
+      </Field>
+      <Field label={<Trans>Note</Trans>} error={errors.note?.message}>
+        <Input maxLength={256} {...register('note')} />
+      </Field>
+      <Field
+        label={<Trans>Expires</Trans>}
+        hint={<Trans>Left empty: never.</Trans>}
+        error={errors.expires?.message}
+      >
+        <Input type="datetime-local" {...register('expires')} />
+      </Field>
+    </>
   )
 }

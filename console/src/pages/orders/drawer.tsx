@@ -105,16 +105,15 @@ function Fact({ name, children }: { readonly name: ReactNode; readonly children:
 
 const refundable: ReadonlySet<string> = new Set(['credited', 'part_refunded', 'disputed'])
 
-function Actions({ order }: { readonly order: Order }) {
+/** Asking the provider and cancelling; both show what became of it. */
+function useOrderChanges(id: string) {
   const client = useQueryClient()
-  const { operator, admin } = roleOf(useMe())
-  const [isRefunding, setRefunding] = useState(false)
+  const params = { path: { id } }
   const refresh = async () => {
     await client.invalidateQueries({ queryKey: ['/api/orders/{id}'] })
     await client.invalidateQueries({ queryKey: ['/api/orders'] })
     await client.invalidateQueries({ queryKey: ['/api/balance'] })
   }
-  const params = { path: { id: order.id } }
   const asked = useMutation({
     mutationFn: () => change('post', '/api/orders/{id}/check', { params }),
     onSettled: refresh,
@@ -123,6 +122,13 @@ function Actions({ order }: { readonly order: Order }) {
     mutationFn: () => change('post', '/api/orders/{id}/cancel', { params }),
     onSettled: refresh,
   })
+  return { asked, cancelled, refresh }
+}
+
+function Actions({ order }: { readonly order: Order }) {
+  const { operator, admin } = roleOf(useMe())
+  const [isRefunding, setRefunding] = useState(false)
+  const { asked, cancelled, refresh } = useOrderChanges(order.id)
   const isOpen = order.state === 'created' || order.state === 'shown'
   const mayChange = admin || !operator
   const problem = asked.error ?? cancelled.error

@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { useForm } from 'react-hook-form'
+import { type UseFormReturn, useForm } from 'react-hook-form'
 import { change, Problem, randomId, read, type Shape } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -27,11 +27,11 @@ export function RefundDialog({ order, onClose }: RefundDialogProps) {
   const id = useId()
   // One name for all tries of one form: an answer that was lost is not done twice.
   const [refund, setRefund] = useState(randomId)
-  const { register, handleSubmit, setError, formState } = useForm<Values>({
+  const form = useForm<Values>({
     defaultValues: { amount: order.amount, reason: '' },
   })
+  const { handleSubmit, setError, formState } = form
   const [problem, setProblem] = useState<Error | null>(null)
-  const { errors } = formState
   async function submit({ amount, reason }: Values) {
     setProblem(null)
     try {
@@ -71,28 +71,7 @@ export function RefundDialog({ order, onClose }: RefundDialogProps) {
     >
       <form id={id} noValidate onSubmit={handleSubmit(submit)} className="flex flex-col gap-4">
         <Refundable account={order.account} />
-        <Field
-          label={<Trans>Amount</Trans>}
-          hint={<Trans>A bonus that came with it is taken back in proportion.</Trans>}
-          error={errors.amount?.message}
-        >
-          <Input
-            inputMode="decimal"
-            autoComplete="off"
-            unit={order.currency}
-            {...register('amount', {
-              validate: (text) =>
-                /^\d{1,7}(\.\d{1,2})?$/.test(text.trim()) || t`Write an amount such as 12.50.`,
-            })}
-          />
-        </Field>
-        <Field
-          label={<Trans>Reason</Trans>}
-          hint={<Trans>The provider is told.</Trans>}
-          error={errors.reason?.message}
-        >
-          <Input {...register('reason', { required: t`Say why.` })} />
-        </Field>
+        <Fields currency={order.currency} form={form} />
         {problem !== null && (
           <p role="alert" className="text-danger">
             <ProblemText error={problem} />
@@ -100,6 +79,43 @@ export function RefundDialog({ order, onClose }: RefundDialogProps) {
         )}
       </form>
     </Dialog>
+  )
+}
+
+interface FieldsProps {
+  readonly currency: string
+  readonly form: UseFormReturn<Values>
+}
+
+function Fields({ currency, form }: FieldsProps) {
+  const { t } = useLingui()
+  const { register, formState } = form
+  const { errors } = formState
+  return (
+    <>
+      <Field
+        label={<Trans>Amount</Trans>}
+        hint={<Trans>A bonus that came with it is taken back in proportion.</Trans>}
+        error={errors.amount?.message}
+      >
+        <Input
+          inputMode="decimal"
+          autoComplete="off"
+          unit={currency}
+          {...register('amount', {
+            validate: (text) =>
+              /^\d{1,7}(\.\d{1,2})?$/.test(text.trim()) || t`Write an amount such as 12.50.`,
+          })}
+        />
+      </Field>
+      <Field
+        label={<Trans>Reason</Trans>}
+        hint={<Trans>The provider is told.</Trans>}
+        error={errors.reason?.message}
+      >
+        <Input {...register('reason', { required: t`Say why.` })} />
+      </Field>
+    </>
   )
 }
 
