@@ -256,8 +256,6 @@ async function showOrderView(admin: AdminContext, id: string): Promise<OrderView
   return view(await find(admin, { id, owner: undefined }))
 }
 
-const timeOrNull = (at: number | null) => (at === null ? null : timeText(at))
-
 function view(order: PaymentOrder) {
   const { instructions } = order
   const shown = instructions as { readonly kind: 'redirect' | 'qr'; readonly url: string } | null
@@ -276,8 +274,8 @@ function view(order: PaymentOrder) {
     pay: isOpen(order.state) && shown !== null ? { kind: shown.kind, url: shown.url } : null,
     createdAt: timeText(order.createdAt),
     expiresAt: timeText(order.expiresAt),
-    creditedAt: timeOrNull(order.creditedAt),
-    endedAt: timeOrNull(order.endedAt),
+    creditedAt: timeText(order.creditedAt),
+    endedAt: timeText(order.endedAt),
     revision: order.revision,
   }
 }
@@ -293,7 +291,7 @@ function refundView(refund: Refund) {
     reason,
     actor,
     at: timeText(at),
-    endedAt: timeOrNull(endedAt),
+    endedAt: timeText(endedAt),
     failure,
   }
 }

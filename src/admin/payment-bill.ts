@@ -2,17 +2,15 @@
 
 import { minorText } from '../payments/amount.ts'
 import { BillUnreadable } from '../payments/bill.ts'
+import { chinaDay } from '../payments/china-time.ts'
 import { compareBill } from '../payments/compare-bill.ts'
 import { ProviderRefused } from '../payments/provider.ts'
 import type { OrderDesk } from './orders.ts'
 import type { Input } from './schema.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
 
-const dayMs = 86_400_000
-/** Bills go by the days of China. */
-const zone = '+08:00'
 /** A payment or refund may be booked so much before or after the day of its bill. */
-const aroundMs = 2 * dayMs
+const aroundMs = 2 * 86_400_000
 const mostListed = 1_000
 
 /**
@@ -24,8 +22,7 @@ export async function comparePaymentBill(
   { payments, mode }: OrderDesk,
   { provider: name, day }: Input<'paymentBill'>,
 ) {
-  const since = Date.parse(`${day}T00:00:00${zone}`)
-  const until = since + dayMs
+  const { since, until } = chinaDay(day)
   if (until > nowMs) throw new AdminError('invalid', 'day', 'is not over in China yet')
   const offered = (await payments.offered()).find((each) => each.name === name)
   if (offered === undefined)

@@ -89,7 +89,6 @@ export async function redeemCode(
 
 function view(batch: RedemptionBatch, currency: string) {
   const { id, note, amountNano, codes, redeemed, actor } = batch
-  const timeOrNull = (at: number | null) => (at === null ? null : timeText(at))
   return {
     id,
     note,
@@ -99,7 +98,7 @@ function view(batch: RedemptionBatch, currency: string) {
     redeemed,
     actor,
     createdAt: timeText(batch.createdAt),
-    expiresAt: timeOrNull(batch.expiresAt),
-    revokedAt: timeOrNull(batch.revokedAt),
+    expiresAt: timeText(batch.expiresAt),
+    revokedAt: timeText(batch.revokedAt),
   }
 }

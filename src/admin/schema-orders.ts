@@ -25,10 +25,7 @@ export const orderInputs = {
     ...page,
     account: name.optional(),
     state: z.enum(orderStates).optional(),
-    flagged: z
-      .enum(['true', 'false'], 'expected true or false')
-      .transform((text) => text === 'true')
-      .optional(),
+    flagged: z.boolean('expected true or false').optional(),
   }),
   refundOrder: z.strictObject({
     id: text,

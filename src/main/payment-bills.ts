@@ -1,13 +1,12 @@
 // Each day the providers' bills of the day before are held against what was booked; a difference is a warning in the log.
 
 import type { OrderDesk } from '../admin/orders.ts'
+import { chinaTime } from '../payments/china-time.ts'
 import type { Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/** Where the providers' days begin: UTC+8. */
-const zoneMs = 8 * hourMs
 /** Bills are there from about ten in the morning on. */
 const readyHour = 11
 const againMs = hourMs
@@ -43,9 +42,9 @@ export function createBillWatch({ store, log, desk }: BillParts) {
   return {
     /** Does nothing where it is too early, or was done. */
     async look(nowMs: number): Promise<void> {
-      const there = new Date(nowMs + zoneMs)
-      if (there.getUTCHours() < readyHour || nowMs < waitUntil) return
-      const day = new Date(nowMs + zoneMs - dayMs).toISOString().slice(0, 10)
+      const hour = Number(chinaTime(nowMs).slice(11, 13))
+      if (hour < readyHour || nowMs < waitUntil) return
+      const day = chinaTime(nowMs - dayMs).slice(0, 10)
       const { payments } = await desk()
       const names = new Set((await payments.offered()).map(({ name }) => name))
       for (const provider of providers) {

@@ -5,6 +5,7 @@ import type { PaymentSettings } from '../config/types.ts'
 import type { PaymentOrder, Refund } from '../store/payment-tables.ts'
 import { minorText, parseMinor, payerHash } from './amount.ts'
 import { type BillRow, BillUnreadable, billAmount, type Cells, tableOf, unzip } from './bill.ts'
+import { chinaTime, readChinaTime } from './china-time.ts'
 import { needKey, readPrivateKey, readPublicKey } from './keys.ts'
 import {
   type Instructions,
@@ -22,8 +23,6 @@ type Reply = Readonly<Record<string, unknown>>
 
 const currency = 'CNY'
 const methods = ['page', 'qr', 'wap'] as const
-/** What the provider's clock shows, all year. */
-const zone = '+08:00'
 
 export async function openAlipay(settings: Settings, send: Send): Promise<Provider> {
   const { AlipaySdk } = await import('alipay-sdk')
@@ -178,13 +177,8 @@ function startContent(order: PaymentOrder, { subject }: StartDetails) {
     outTradeNo: order.id,
     totalAmount: minorText(order.amountMinor),
     subject,
-    timeExpire: timeOf(order.expiresAt),
+    timeExpire: chinaTime(order.expiresAt),
   }
-}
-
-/** `2026-01-31 23:59:59` there. */
-function timeOf(at: number): string {
-  return new Date(at + 8 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
 }
 
 /** A name that stands twice could be read in two ways. */
@@ -206,7 +200,7 @@ function paidOf(fields: Reply, paidAt: unknown) {
   const id = String(fields['trade_no'] ?? '')
   if (amountMinor === null || amountMinor === 0 || id === '')
     throw new NotVerified('the amount or the number of the trade cannot be read')
-  const time = Date.parse(`${String(paidAt).replace(' ', 'T')}${zone}`)
+  const time = readChinaTime(String(paidAt))
   const payer = fields['buyer_id'] ?? fields['buyer_user_id'] ?? fields['buyer_open_id']
   return {
     id,

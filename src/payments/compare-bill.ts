@@ -3,19 +3,27 @@
 import type { Booked, Refund } from '../store/payment-tables.ts'
 import type { BillRow } from './bill.ts'
 
-/**
- * `payment_not_booked`: paid at the provider, not credited here. `payment_not_billed`: credited here, not in the bill.
- * `amount`: another amount. `refund_not_booked`, `refund_not_billed`: the same of refunds.
- */
-type DifferenceKind =
-  | 'payment_not_booked'
-  | 'payment_not_billed'
-  | 'refund_not_booked'
-  | 'refund_not_billed'
-  | 'amount'
+/** `not_booked`: in the bill alone. `not_billed`: booked here alone. `amount`: on both sides, of another amount. */
+export const differenceKinds = [
+  'payment_not_booked',
+  'payment_not_billed',
+  'refund_not_booked',
+  'refund_not_billed',
+  'amount',
+] as const
+
+interface Line extends BillRow {
+  /** The same on both sides: of a payment its transaction, of a refund its own id. */
+  readonly id: string
+}
+
+interface BookedLine extends Line {
+  /** It must be in the bill of this day, and of no other. */
+  readonly isDue: boolean
+}
 
 interface BillDifference {
-  readonly kind: DifferenceKind
+  readonly kind: (typeof differenceKinds)[number]
   readonly transactionId: string
   readonly orderId: string
   readonly refundId: string | null
@@ -36,67 +44,57 @@ interface Comparison {
 /** Around midnight a refund may stand in the bill of the day before or after. */
 const edgeMs = 3_600_000
 
-export function compareBill(comparison: Comparison): readonly BillDifference[] {
-  return [...comparePayments(comparison), ...compareRefunds(comparison)]
-}
-
-function comparePayments({ rows, booked, since, until }: Comparison): BillDifference[] {
-  const billed = rows.filter(({ refundId }) => refundId === null)
-  const billedIds = new Set(billed.map(({ transactionId }) => transactionId))
-  const known = new Map(booked.payments.map((each) => [each.transactionId, each]))
-  const ofBill = billed.flatMap(({ transactionId, orderId, amountMinor }): BillDifference[] => {
-    const here = known.get(transactionId)
-    if (here?.amountMinor === amountMinor) return []
-    const bookedMinor = here?.amountMinor ?? null
-    const kind = here === undefined ? 'payment_not_booked' : 'amount'
-    return [{ kind, transactionId, orderId, refundId: null, billedMinor: amountMinor, bookedMinor }]
-  })
-  const ofDay = booked.payments.filter(({ paidAt }) => paidAt >= since && paidAt < until)
-  const missing = ofDay.filter(({ transactionId }) => !billedIds.has(transactionId))
-  return [
-    ...ofBill,
-    ...missing.map(({ transactionId, orderId, amountMinor }): BillDifference => {
-      const kind = 'payment_not_billed'
-      return {
-        kind,
-        transactionId,
-        orderId,
-        refundId: null,
-        billedMinor: null,
-        bookedMinor: amountMinor,
-      }
-    }),
-  ]
-}
-
-function compareRefunds({ rows, booked, since, until }: Comparison): BillDifference[] {
-  const billed = rows.filter(({ refundId }) => refundId !== null)
-  const billedIds = new Set(billed.map(({ refundId }) => refundId))
-  const known = new Map(booked.refunds.map((each) => [each.id, each]))
-  const ofBill = billed.flatMap((row): BillDifference[] => {
-    const here = known.get(row.refundId ?? '')
-    const isBooked = here !== undefined && here.state !== 'failed'
-    if (isBooked && here.amountMinor === row.amountMinor) return []
-    const { transactionId, orderId, refundId, amountMinor: billedMinor } = row
-    const kind = isBooked ? 'amount' : 'refund_not_booked'
-    const bookedMinor = isBooked ? here.amountMinor : null
-    return [{ kind, transactionId, orderId, refundId, billedMinor, bookedMinor }]
-  })
-  const isOfDay = ({ state, endedAt, at }: Refund) =>
+export function compareBill({ rows, booked, since, until }: Comparison): readonly BillDifference[] {
+  const isDueRefund = ({ state, at, endedAt }: Refund) =>
     state === 'done' && at >= since + edgeMs && (endedAt ?? at) < until - edgeMs
-  const missing = booked.refunds.filter((each) => isOfDay(each) && !billedIds.has(each.id))
   return [
-    ...ofBill,
-    ...missing.map(({ id, transactionId, orderId, amountMinor }): BillDifference => {
-      const kind = 'refund_not_billed'
-      return {
-        kind,
-        transactionId,
-        orderId,
-        refundId: id,
-        billedMinor: null,
-        bookedMinor: amountMinor,
-      }
+    ...compare('payment', {
+      billed: rows.flatMap((row) =>
+        row.refundId === null ? [{ ...row, id: row.transactionId }] : [],
+      ),
+      booked: booked.payments.map((each) => ({
+        ...each,
+        id: each.transactionId,
+        refundId: null,
+        isDue: each.paidAt >= since && each.paidAt < until,
+      })),
+    }),
+    ...compare('refund', {
+      billed: rows.flatMap((row) => (row.refundId === null ? [] : [{ ...row, id: row.refundId }])),
+      booked: booked.refunds
+        .filter(({ state }) => state !== 'failed')
+        .map((each) => ({ ...each, refundId: each.id, isDue: isDueRefund(each) })),
     }),
   ]
+}
+
+interface Sides {
+  readonly billed: readonly Line[]
+  readonly booked: readonly BookedLine[]
+}
+
+function compare(of: 'payment' | 'refund', { billed, booked }: Sides): readonly BillDifference[] {
+  const here = new Map(booked.map((line) => [line.id, line.amountMinor]))
+  const there = new Set(billed.map(({ id }) => id))
+  const inBill = billed.flatMap((line) => {
+    const bookedMinor = here.get(line.id) ?? null
+    if (bookedMinor === line.amountMinor) return []
+    const kind = bookedMinor === null ? (`${of}_not_booked` as const) : 'amount'
+    return [difference(kind, line, { billedMinor: line.amountMinor, bookedMinor })]
+  })
+  const missing = booked.filter(({ id, isDue }) => isDue && !there.has(id))
+  return [
+    ...inBill,
+    ...missing.map((line) =>
+      difference(`${of}_not_billed`, line, { billedMinor: null, bookedMinor: line.amountMinor }),
+    ),
+  ]
+}
+
+function difference(
+  kind: BillDifference['kind'],
+  { transactionId, orderId, refundId }: Line,
+  amounts: Pick<BillDifference, 'billedMinor' | 'bookedMinor'>,
+): BillDifference {
+  return { kind, transactionId, orderId, refundId, ...amounts }
 }

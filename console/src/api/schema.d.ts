@@ -8370,7 +8370,7 @@ export interface operations {
                 readonly cursor?: string;
                 readonly account?: string;
                 readonly state?: "created" | "shown" | "paid" | "credited" | "part_refunded" | "refunded" | "expired" | "closed" | "disputed";
-                readonly flagged?: "true" | "false";
+                readonly flagged?: boolean;
             };
             readonly header?: never;
             readonly path?: never;

@@ -101,7 +101,7 @@ function Orders({ search, onChange, isOperator }: OrdersProps) {
   const filters = {
     ...(account !== undefined && { account }),
     ...(state !== undefined && { state }),
-    ...(flagged === true && { flagged: 'true' as const }),
+    ...(flagged === true && { flagged }),
   }
   const orders = useInfiniteQuery({
     queryKey: ['/api/orders', filters],

@@ -16,7 +16,7 @@ import { AdminError } from '../../../admin/use-case.ts'
 import { historyModes } from '../../../config/schema-history.ts'
 import type { HistoryBlob } from '../../../store/history.ts'
 import type { Scope } from '../access.ts'
-import { pageOf, pageQuery, timeSchema } from '../parts.ts'
+import { flag, pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { type ControlRequest, type ControlRoute, route } from '../route.ts'
 
 const tag = 'History'
@@ -80,12 +80,6 @@ const detail = summary
       .readonly(),
   })
   .openapi('HistoryMessage')
-
-/** In a query, where everything is text. */
-const flag = z
-  .enum(['true', 'false'], 'expected true or false')
-  .transform((text) => text === 'true')
-  .openapi({ type: 'boolean' })
 
 const message = z.strictObject({ id: z.string() })
 const blobOf = z.strictObject({ id: z.string(), blob: z.string() })

@@ -12,9 +12,10 @@ import {
 } from '../../../admin/orders.ts'
 import { comparePaymentBill } from '../../../admin/payment-bill.ts'
 import { inputs } from '../../../admin/schema.ts'
+import { differenceKinds } from '../../../payments/compare-bill.ts'
 import { orderStates } from '../../../store/order-state.ts'
 import { createPace } from '../pace.ts'
-import { nanoSchema, pageOf, pageQuery, timeSchema } from '../parts.ts'
+import { flag, nanoSchema, pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { ControlError } from '../problem.ts'
 import { type ControlRoute, route } from '../route.ts'
 import { streamEvents } from '../streams.ts'
@@ -99,13 +100,7 @@ const bill = z
     differences: z
       .array(
         z.object({
-          kind: z.enum([
-            'payment_not_booked',
-            'payment_not_billed',
-            'refund_not_booked',
-            'refund_not_billed',
-            'amount',
-          ]),
+          kind: z.enum(differenceKinds),
           transactionId: z.string(),
           orderId: z.string(),
           refundId: z.string().nullable().openapi({ description: 'null: it is of a payment' }),
@@ -191,7 +186,7 @@ export const orderRoutes: readonly ControlRoute[] = [
     path: '/api/orders',
     id: 'listOrders',
     summary: 'Orders, newest first',
-    query: inputs.listOrders.extend(pageQuery),
+    query: inputs.listOrders.extend({ ...pageQuery, flagged: flag.optional() }),
     reply: pageOf(order),
     async run({ admin, scope, query }) {
       return { body: await listOrders(admin, { ...query, account: scope.account(query.account) }) }

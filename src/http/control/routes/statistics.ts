@@ -7,17 +7,13 @@ import { readOverview } from '../../../admin/overview.ts'
 import { inputs } from '../../../admin/schema.ts'
 import { readStatistics } from '../../../admin/statistics.ts'
 import { exportStatistics } from '../../../admin/statistics-export.ts'
-import { timeSchema, wholeNumber } from '../parts.ts'
+import { flag, timeSchema, wholeNumber } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
 
 const tag = 'Statistics'
 const { readStatistics: series, readBreakdown: breakdown } = inputs
 
-const flag = z
-  .enum(['true', 'false'], 'expected true or false')
-  .default('false')
-  .transform((given) => given === 'true')
-  .openapi({ type: 'boolean', default: false })
+const compare = flag.default(false).openapi({ default: false })
 
 const nano = z.string().openapi({ description: 'In nano-units of the currency' })
 const number = z.number().nullable()
@@ -125,7 +121,7 @@ export const statisticsRoutes: readonly ControlRoute[] = [
     summary: 'A figure over time, by up to two dimensions',
     access: 'user',
     query: series.extend({
-      compare: flag,
+      compare,
       limit: wholeNumber(1, 100).default(10).openapi({ default: 10 }),
     }),
     reply: statistics,
@@ -156,7 +152,7 @@ export const statisticsRoutes: readonly ControlRoute[] = [
     summary: 'Statistics as a file: what the series or the breakdown shows, as CSV or JSON',
     access: 'user',
     query: inputs.exportStatistics.extend({
-      compare: flag,
+      compare,
       limit: wholeNumber(1, 1_000).optional(),
     }),
     produces: ['text/csv', 'application/json'],
