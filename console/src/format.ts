@@ -164,3 +164,10 @@ export function relativeTime(
 export function shortId(id: string): string {
   return id.length <= 16 ? id : `${id.slice(0, 8)}…${id.slice(-4)}`
 }
+
+const amounts = { 2: /^\d{1,7}(\.\d{1,2})?$/, 9: /^\d{1,9}(\.\d{1,9})?$/ }
+
+/** Whether the API takes it as an amount: plain digits, with two decimals of a payment, with nine of credit. */
+export function isAmount(text: string, decimals: keyof typeof amounts): boolean {
+  return amounts[decimals].test(text.trim())
+}

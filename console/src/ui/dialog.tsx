@@ -4,7 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { Button, IconButton } from './button.tsx'
 import { Field, Input } from './field.tsx'
-import { ProblemText } from './state.tsx'
+import { ProblemLine } from './state.tsx'
 
 interface DialogProps {
   readonly title: ReactNode
@@ -134,11 +134,7 @@ export function Confirm({
             />
           </Field>
         )}
-        {error !== null && (
-          <p role="alert" className="text-danger">
-            <ProblemText error={error} />
-          </p>
-        )}
+        {error !== null && <ProblemLine error={error} />}
       </form>
     </Dialog>
   )

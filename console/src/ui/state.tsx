@@ -85,6 +85,21 @@ export function Failure({ error, retry }: { readonly error: Error; readonly retr
   )
 }
 
+/** Why what was just asked for was not done, where it was asked for. */
+export function ProblemLine({
+  error,
+  wide = false,
+}: {
+  readonly error: Error
+  readonly wide?: boolean
+}) {
+  return (
+    <p role="alert" className={`text-danger ${wide ? 'basis-full' : ''}`}>
+      <ProblemText error={error} />
+    </p>
+  )
+}
+
 /** A refusal in words: the common causes in the reader's language, others as the API says them. */
 export function ProblemText({ error }: { readonly error: Error }) {
   if (!(error instanceof Problem))

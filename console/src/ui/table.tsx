@@ -65,11 +65,26 @@ export interface TableProps<Row extends RowData> {
   /** In place of rows. */
   readonly empty: ReactNode
   /** Of a list in pages: asks for the next when its end is near. */
-  readonly more?: { readonly isLoading: boolean; readonly load: () => void } | undefined
+  readonly more?: More
   /** The row on a phone: a title with its state, then up to three facts. */
   readonly card: (row: Row) => { readonly title: ReactNode; readonly facts: readonly ReactNode[] }
   /** The height the rows scroll in, as CSS; left out: as high as they are. */
   readonly height?: string
+}
+
+interface PagedQuery {
+  readonly hasNextPage: boolean
+  readonly isFetchingNextPage: boolean
+  fetchNextPage(): Promise<unknown>
+}
+
+type More = { readonly isLoading: boolean; readonly load: () => void } | undefined
+
+/** Of a list that is asked for in pages. */
+export function moreOf({ hasNextPage, isFetchingNextPage, fetchNextPage }: PagedQuery): More {
+  return hasNextPage
+    ? { isLoading: isFetchingNextPage, load: () => void fetchNextPage() }
+    : undefined
 }
 
 const features = tableFeatures({ columnVisibilityFeature, columnSizingFeature })
@@ -199,7 +214,7 @@ function Grid<Row extends RowData>(props: TableProps<Row>) {
           {after > 0 && <Gap height={after} span={span} />}
         </tbody>
       </table>
-      {more !== undefined && <More {...more} />}
+      <ShowMore more={more} />
     </div>
   )
 }
@@ -234,10 +249,12 @@ function Gap({ height, span }: { readonly height: number; readonly span: number 
   )
 }
 
-function More({ isLoading, load }: { readonly isLoading: boolean; readonly load: () => void }) {
+/** Asks for the next page; nothing after the last. */
+export function ShowMore({ more }: { readonly more: More }) {
+  if (more === undefined) return null
   return (
     <div className="flex justify-center p-3">
-      <Button busy={isLoading} onClick={load}>
+      <Button busy={more.isLoading} onClick={more.load}>
         <Trans>Show more</Trans>
       </Button>
     </div>
@@ -429,7 +446,7 @@ function Cards<Row extends RowData>(props: TableProps<Row>) {
           )
         })}
       </ul>
-      {more !== undefined && <More {...more} />}
+      <ShowMore more={more} />
     </>
   )
 }

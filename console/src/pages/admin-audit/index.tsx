@@ -15,7 +15,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
-import { type Column, DataTable } from '../../ui/table.tsx'
+import { type Column, DataTable, moreOf } from '../../ui/table.tsx'
 import { Badge, Copy, Time, useNow } from '../../ui/values.tsx'
 import type { AuditSearch } from './search.ts'
 
@@ -152,7 +152,7 @@ interface ListedProps {
 }
 
 function EventTable({
-  events: { hasNextPage, isFetchingNextPage, fetchNextPage },
+  events,
   rows,
   open,
   change,
@@ -168,11 +168,7 @@ function EventTable({
       onOpen={({ id }) => change({ open: id })}
       openId={open}
       height="75vh"
-      more={
-        hasNextPage
-          ? { isLoading: isFetchingNextPage, load: () => void fetchNextPage() }
-          : undefined
-      }
+      more={moreOf(events)}
       empty={<Empty title={<Trans>No operator changed anything in this time.</Trans>} />}
       card={(event) => ({
         title: (

@@ -7,7 +7,7 @@ import { type FieldPath, type UseFormReturn, useForm } from 'react-hook-form'
 import { Problem } from '../../api/client.ts'
 import { percent } from '../../format.ts'
 import { Field, Input, TextArea } from '../../ui/field.tsx'
-import { ProblemText } from '../../ui/state.tsx'
+import { ProblemLine } from '../../ui/state.tsx'
 import { type GroupSettings, type LimitName, limitNames } from './rows.ts'
 
 /** As typed. */
@@ -82,11 +82,7 @@ export function GroupForm({ formId, id, settings, send, onBusy }: GroupFormProps
         <TextArea rows={4} spellCheck={false} {...register('models')} />
       </Field>
       <LimitFields form={form} />
-      {problem !== null && (
-        <p role="alert" className="text-danger">
-          <ProblemText error={problem} />
-        </p>
-      )}
+      {problem !== null && <ProblemLine error={problem} />}
     </form>
   )
 }

@@ -10,7 +10,7 @@ import { ColumnChooser } from '../../ui/columns.tsx'
 import { Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
-import { type Column, DataTable } from '../../ui/table.tsx'
+import { type Column, DataTable, moreOf } from '../../ui/table.tsx'
 import { Begins, Origin, PriceLine } from './prices.tsx'
 
 type Row = Shape<'ListedPriceCard'>
@@ -76,7 +76,6 @@ export function Book({ search, open, onSearch, onOpen }: BookProps) {
     placeholderData: (before) => before,
   })
   const rows = useMemo(() => cards.data?.pages.flatMap(({ items }) => items) ?? [], [cards.data])
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = cards
   return (
     <Card
       flush
@@ -107,11 +106,7 @@ export function Book({ search, open, onSearch, onOpen }: BookProps) {
             onOpen={({ model }) => onOpen(model)}
             openId={open}
             height="75vh"
-            more={
-              hasNextPage
-                ? { isLoading: isFetchingNextPage, load: () => void fetchNextPage() }
-                : undefined
-            }
+            more={moreOf(cards)}
             empty={<Empty title={<Trans>No model has this in its name.</Trans>} />}
             card={({ model, prices, origin }) => ({
               title: <span className="truncate font-medium">{model}</span>,

@@ -8,7 +8,7 @@ import { roleOf, useMe } from '../../api/queries.ts'
 import { Button, Buttons } from '../../ui/button.tsx'
 import { Checkbox, Field, Input, TextArea } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
-import { Empty, ProblemText } from '../../ui/state.tsx'
+import { Empty, ProblemLine, ProblemText } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { Differences } from './prices.tsx'
 import { refreshPrices } from './refresh.ts'
@@ -147,11 +147,7 @@ function Compared({ compared, asked, onOpen, again }: ComparedProps) {
             <Trans>Nothing was taken: a price changes more than tenfold.</Trans>
           </p>
         )}
-        {take.error !== null && (
-          <p role="alert" className="text-danger">
-            <ProblemText error={take.error} />
-          </p>
-        )}
+        {take.error !== null && <ProblemLine error={take.error} />}
         {changes.length === 0 ? (
           <Empty title={<Trans>What is in force is what the list says.</Trans>} />
         ) : (

@@ -8,7 +8,7 @@ import { change, Problem, type Shape } from '../../api/client.ts'
 import { Button, Buttons, IconButton } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Field, Input } from '../../ui/field.tsx'
-import { ProblemText } from '../../ui/state.tsx'
+import { ProblemLine } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { Effect } from './effect.tsx'
 import { Differences, type Prices, priceNames } from './prices.tsx'
@@ -62,9 +62,7 @@ export function PriceForm({ model, prices }: PriceFormProps) {
           </Button>
         </Buttons>
         {(sending.problem ?? effect.error) !== null && (
-          <p role="alert" className="text-danger">
-            <ProblemText error={(sending.problem ?? effect.error) as Error} />
-          </p>
+          <ProblemLine error={(sending.problem ?? effect.error) as Error} />
         )}
       </form>
       {effect.data !== undefined && <Effect effect={effect.data} />}

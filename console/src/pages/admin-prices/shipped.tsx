@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
+import { moreOf, ShowMore } from '../../ui/table.tsx'
 import { Differences, Origin } from './prices.tsx'
 import { refreshPrices } from './refresh.ts'
 
@@ -54,11 +55,7 @@ export function Shipped({ onOpen }: { readonly onOpen: (model: string) => void }
           )
         }}
       </Widget>
-      {rows.hasNextPage && (
-        <Button busy={rows.isFetchingNextPage} onClick={() => void rows.fetchNextPage()}>
-          <Trans>Show more</Trans>
-        </Button>
-      )}
+      <ShowMore more={moreOf(rows)} />
       {chosen !== null && (
         <Confirm
           title={<Trans>Take the shipped prices of {chosen.model}?</Trans>}

@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
+import { moreOf, ShowMore } from '../../ui/table.tsx'
 import { Badge, Status, Time } from '../../ui/values.tsx'
 import { MakeInvitation } from './make-invitation.tsx'
 
@@ -48,14 +49,7 @@ export function Invitations() {
           <List items={pages.flatMap(({ items }) => items)} onRevoke={admin ? choose : undefined} />
         )}
       </Widget>
-      {invitations.hasNextPage && (
-        <Button
-          busy={invitations.isFetchingNextPage}
-          onClick={() => void invitations.fetchNextPage()}
-        >
-          <Trans>Show more</Trans>
-        </Button>
-      )}
+      <ShowMore more={moreOf(invitations)} />
       {isMaking && <MakeInvitation onMade={refresh} onClose={() => setMaking(false)} />}
       {chosen !== null && (
         <Confirm

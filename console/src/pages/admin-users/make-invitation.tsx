@@ -8,7 +8,7 @@ import { change, Problem, randomId, read } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, Field, Input, Select } from '../../ui/field.tsx'
-import { ProblemText } from '../../ui/state.tsx'
+import { ProblemLine } from '../../ui/state.tsx'
 import { Copy } from '../../ui/values.tsx'
 
 interface Values {
@@ -70,11 +70,7 @@ export function MakeInvitation({ onMade, onClose }: MakeInvitationProps) {
         onSubmit={(event) => void form.handleSubmit(send)(event)}
       >
         <Fields form={form} />
-        {problem !== null && (
-          <p role="alert" className="text-danger">
-            <ProblemText error={problem} />
-          </p>
-        )}
+        {problem !== null && <ProblemLine error={problem} />}
       </form>
     </Dialog>
   )

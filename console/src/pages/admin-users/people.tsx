@@ -7,7 +7,7 @@ import { get } from '../../api/client.ts'
 import { ColumnChooser } from '../../ui/columns.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
-import { DataTable } from '../../ui/table.tsx'
+import { DataTable, moreOf } from '../../ui/table.tsx'
 import { Money, Time } from '../../ui/values.tsx'
 import { columns, type Listed, PersonStatus } from './columns.tsx'
 import { PersonDrawer } from './drawer.tsx'
@@ -26,7 +26,6 @@ export function People({ search, onChange }: PeopleProps) {
   const place = rows.findIndex(({ id }) => id === open)
   const before = rows[place - 1]?.id
   const after = rows[place + 1]?.id
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = people
   return (
     <Card
       flush
@@ -46,11 +45,7 @@ export function People({ search, onChange }: PeopleProps) {
             onOpen={({ id }) => onChange({ open: id })}
             openId={open}
             height="75vh"
-            more={
-              hasNextPage
-                ? { isLoading: isFetchingNextPage, load: () => void fetchNextPage() }
-                : undefined
-            }
+            more={moreOf(people)}
             empty={<Empty title={<Trans>Nobody is found so.</Trans>} />}
             card={cardOf}
           />

@@ -5,10 +5,11 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
 import { change, Problem, randomId } from '../../api/client.ts'
+import { isAmount } from '../../format.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field, Input, Select } from '../../ui/field.tsx'
-import { ProblemText } from '../../ui/state.tsx'
+import { ProblemLine } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 
 interface Values {
@@ -80,11 +81,7 @@ function AdjustDialog({ account, onClose }: DialogProps) {
     >
       <form id={id} noValidate onSubmit={handleSubmit(submit)} className="flex flex-col gap-4">
         <Fields form={form} />
-        {problem !== null && (
-          <p role="alert" className="text-danger">
-            <ProblemText error={problem} />
-          </p>
-        )}
+        {problem !== null && <ProblemLine error={problem} />}
       </form>
     </Dialog>
   )
@@ -111,8 +108,7 @@ function Fields({ form }: { readonly form: UseFormReturn<Values> }) {
           inputMode="decimal"
           autoComplete="off"
           {...register('amount', {
-            validate: (text) =>
-              /^\d{1,9}(\.\d{1,9})?$/.test(text.trim()) || t`Write an amount such as 12.50.`,
+            validate: (text) => isAmount(text, 9) || t`Write an amount such as 12.50.`,
           })}
         />
       </Field>

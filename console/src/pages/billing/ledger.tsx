@@ -11,7 +11,7 @@ import type { Range } from '../../app/range.ts'
 import { ColumnChooser } from '../../ui/columns.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
-import { type Column, DataTable } from '../../ui/table.tsx'
+import { type Column, DataTable, moreOf } from '../../ui/table.tsx'
 import { Id, Money, Time } from '../../ui/values.tsx'
 
 type Entry = Shape<'LedgerEntry'>
@@ -61,10 +61,7 @@ export function Ledger({ account, range, entry }: LedgerProps) {
     () => entries.data?.pages.flatMap(({ items }) => items) ?? [],
     [entries.data],
   )
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = entries
-  const more = hasNextPage
-    ? { isLoading: isFetchingNextPage, load: () => void fetchNextPage() }
-    : undefined
+  const more = moreOf(entries)
   return (
     <Card
       flush

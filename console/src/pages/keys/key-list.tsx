@@ -12,7 +12,7 @@ import { ColumnChooser } from '../../ui/columns.tsx'
 import { later } from '../../ui/later.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
-import { DataTable, type Sort, type TableProps } from '../../ui/table.tsx'
+import { DataTable, moreOf, type Sort, type TableProps } from '../../ui/table.tsx'
 import { Money } from '../../ui/values.tsx'
 import { BulkBar } from './bulk-bar.tsx'
 import { type Key, KeyStatus, keyColumns } from './key-columns.tsx'
@@ -55,9 +55,7 @@ export function KeyList({ mayChange }: { readonly mayChange: boolean }) {
   const ids = rows.map(({ id }) => id)
   const show = (id: string | undefined) =>
     void navigate({ search: (now) => ({ ...now, open: id }) })
-  const more = query.hasNextPage
-    ? { isLoading: query.isFetchingNextPage, load: () => void query.fetchNextPage() }
-    : undefined
+  const more = moreOf(query)
   const skeleton = (
     <div className="p-4">
       <Skeleton rows={8} />

@@ -10,7 +10,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Widget } from '../../ui/state.tsx'
-import { type Column, DataTable } from '../../ui/table.tsx'
+import { type Column, DataTable, moreOf } from '../../ui/table.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { Badge, Time } from '../../ui/values.tsx'
 import { KeyStatus } from './key-columns.tsx'
@@ -118,11 +118,7 @@ export default function ManagementKeys({ mayChange }: { readonly mayChange: bool
                 <Trans>A script shows one to make keys, read usage or change settings.</Trans>
               </Empty>
             }
-            more={
-              query.hasNextPage
-                ? { isLoading: query.isFetchingNextPage, load: () => void query.fetchNextPage() }
-                : undefined
-            }
+            more={moreOf(query)}
             card={(key) => ({
               title: (
                 <>

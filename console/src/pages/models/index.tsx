@@ -10,7 +10,7 @@ import { useIsPhone } from '../../ui/media.ts'
 import { FirstPrice, Price } from '../../ui/model-prices.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
-import { DataTable } from '../../ui/table.tsx'
+import { DataTable, moreOf, ShowMore } from '../../ui/table.tsx'
 import { Badge, Time } from '../../ui/values.tsx'
 import { ModelCards } from './cards.tsx'
 import { columns } from './columns.tsx'
@@ -121,19 +121,12 @@ interface ListProps extends ActionsProps {
 function List({ search, rows, onChange, query }: ListProps) {
   const { t } = useLingui()
   const { open, sort } = search
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query
-  const loadMore = () => void fetchNextPage()
+  const more = moreOf(query)
   if (search.view === 'cards' && rows.length > 0)
     return (
       <>
         <ModelCards rows={rows} openId={open} onOpen={(id) => onChange({ open: id })} />
-        {hasNextPage && (
-          <p className="flex justify-center pb-4">
-            <Button busy={isFetchingNextPage} onClick={loadMore}>
-              <Trans>Show more</Trans>
-            </Button>
-          </p>
-        )}
+        <ShowMore more={more} />
       </>
     )
   return (
@@ -147,7 +140,7 @@ function List({ search, rows, onChange, query }: ListProps) {
       onOpen={({ id }) => onChange({ open: id })}
       openId={open}
       height="75vh"
-      more={hasNextPage ? { isLoading: isFetchingNextPage, load: loadMore } : undefined}
+      more={more}
       empty={<NothingFits search={search} onChange={onChange} />}
       card={(model) => ({
         title: (

@@ -8,7 +8,8 @@ import { roleOf, useMe } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input, Select } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
-import { ProblemText, Skeleton, Widget } from '../../ui/state.tsx'
+import { useProviderName } from '../../ui/provider-name.tsx'
+import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
 import { Id } from '../../ui/values.tsx'
 
 type Bill = Shape<'PaymentBill'>
@@ -21,6 +22,7 @@ function yesterday(): string {
 }
 
 export function BillCard() {
+  const nameOf = useProviderName()
   const [provider, setProvider] = useState<Asked['provider']>('alipay')
   const [day, setDay] = useState(yesterday)
   const [asked, setAsked] = useState<Asked | null>(null)
@@ -39,8 +41,8 @@ export function BillCard() {
               value={provider}
               onChange={({ target }) => setProvider(target.value as Asked['provider'])}
             >
-              <option value="alipay">Alipay</option>
-              <option value="wechatpay">WeChat Pay</option>
+              <option value="alipay">{nameOf('alipay')}</option>
+              <option value="wechatpay">{nameOf('wechatpay')}</option>
             </Select>
           </Field>
           <Field label={<Trans>Day (UTC+8)</Trans>}>
@@ -136,11 +138,7 @@ function Row({ bill, difference }: RowProps) {
           <Trans>Ask the provider and credit it</Trans>
         </Button>
       )}
-      {asked.error !== null && (
-        <p role="alert" className="basis-full text-danger">
-          <ProblemText error={asked.error} />
-        </p>
-      )}
+      {asked.error !== null && <ProblemLine wide error={asked.error} />}
     </li>
   )
 }

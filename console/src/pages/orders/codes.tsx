@@ -6,11 +6,12 @@ import { useId, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
 import { change, Problem, randomId, read, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
+import { isAmount } from '../../format.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm, Dialog } from '../../ui/dialog.tsx'
 import { Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
-import { ProblemText, Skeleton, Widget } from '../../ui/state.tsx'
+import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
 import { Copy, Id, Money, Time } from '../../ui/values.tsx'
 
 type Batch = Shape<'RedemptionBatch'>
@@ -202,9 +203,7 @@ function MakeForm({ onMade, onClose }: MakeFormProps) {
       >
         <Fields form={form} />
         {make.error !== null && !(make.error instanceof Problem && make.error.field !== null) && (
-          <p role="alert" className="text-danger">
-            <ProblemText error={make.error} />
-          </p>
+          <ProblemLine error={make.error} />
         )}
       </form>
     </Dialog>
@@ -229,8 +228,7 @@ function Fields({ form }: { readonly form: UseFormReturn<Values> }) {
           inputMode="decimal"
           autoComplete="off"
           {...register('amount', {
-            validate: (text) =>
-              /^\d{1,9}(\.\d{1,9})?$/.test(text.trim()) || t`Write an amount such as 12.50.`,
+            validate: (text) => isAmount(text, 9) || t`Write an amount such as 12.50.`,
           })}
         />
       </Field>

@@ -8,7 +8,7 @@ import { change, read, type Shape } from '../../api/client.ts'
 import { roleOf, useBalance, useMe } from '../../api/queries.ts'
 import { Button, Buttons, buttonClass } from '../../ui/button.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
-import { ProblemText, Skeleton, Widget } from '../../ui/state.tsx'
+import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
 import { Id, Money, Time } from '../../ui/values.tsx'
 import { RefundDialog } from './refund.tsx'
 import { OrderFlag, OrderState, useEventName } from './words.tsx'
@@ -165,11 +165,7 @@ function Actions({ order }: { readonly order: Order }) {
           </Link>
         )}
       </Buttons>
-      {problem !== null && (
-        <p role="alert" className="text-danger">
-          <ProblemText error={problem} />
-        </p>
-      )}
+      {problem !== null && <ProblemLine error={problem} />}
       {isRefunding && (
         <RefundDialog
           order={order}

@@ -12,7 +12,7 @@ import { ColumnChooser } from '../../ui/columns.tsx'
 import { Checkbox, Field, Select } from '../../ui/field.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
-import { type Column, DataTable } from '../../ui/table.tsx'
+import { type Column, DataTable, moreOf } from '../../ui/table.tsx'
 import { Id, Time } from '../../ui/values.tsx'
 import { BillCard } from './bill.tsx'
 import { CodesCard } from './codes.tsx'
@@ -120,10 +120,7 @@ function Orders({ search, onChange, isOperator }: OrdersProps) {
     : ownColumns
   const place = rows.findIndex(({ id }) => id === open)
   const [before, after] = [rows[place - 1]?.id, place < 0 ? undefined : rows[place + 1]?.id]
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = orders
-  const more = hasNextPage
-    ? { isLoading: isFetchingNextPage, load: () => void fetchNextPage() }
-    : undefined
+  const more = moreOf(orders)
   return (
     <Card
       flush

@@ -5,10 +5,11 @@ import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
 import { change, Problem, randomId, read, type Shape } from '../../api/client.ts'
+import { isAmount } from '../../format.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field, Input } from '../../ui/field.tsx'
-import { ProblemText } from '../../ui/state.tsx'
+import { ProblemLine } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { Money } from '../../ui/values.tsx'
 
@@ -72,11 +73,7 @@ export function RefundDialog({ order, onClose }: RefundDialogProps) {
       <form id={id} noValidate onSubmit={handleSubmit(submit)} className="flex flex-col gap-4">
         <Refundable account={order.account} />
         <Fields currency={order.currency} form={form} />
-        {problem !== null && (
-          <p role="alert" className="text-danger">
-            <ProblemText error={problem} />
-          </p>
-        )}
+        {problem !== null && <ProblemLine error={problem} />}
       </form>
     </Dialog>
   )
@@ -103,8 +100,7 @@ function Fields({ currency, form }: FieldsProps) {
           autoComplete="off"
           unit={currency}
           {...register('amount', {
-            validate: (text) =>
-              /^\d{1,7}(\.\d{1,2})?$/.test(text.trim()) || t`Write an amount such as 12.50.`,
+            validate: (text) => isAmount(text, 2) || t`Write an amount such as 12.50.`,
           })}
         />
       </Field>

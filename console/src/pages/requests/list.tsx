@@ -7,7 +7,7 @@ import { Button, buttonClass } from '../../ui/button.tsx'
 import { ColumnChooser } from '../../ui/columns.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
-import { DataTable } from '../../ui/table.tsx'
+import { DataTable, moreOf } from '../../ui/table.tsx'
 import { Copy, Count, Duration, Money, Time } from '../../ui/values.tsx'
 import { RequestStatus, requestColumns, totalTokens } from './columns.tsx'
 import { useCurrency } from './currency.ts'
@@ -30,10 +30,7 @@ export function RequestList({ list, rows, search, isLive, hasGaps, onChange }: L
   const { operator } = roleOf(useMe())
   const currency = useCurrency()
   const columns = operator ? requestColumns.operator : requestColumns.user
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list
-  const more = hasNextPage
-    ? { isLoading: isFetchingNextPage, load: () => void fetchNextPage() }
-    : undefined
+  const more = moreOf(list)
   const estimate = list.data?.pages[0]?.estimate ?? null
   return (
     <Card

@@ -13,7 +13,7 @@ import { chosenHere } from '../../app/keep-preferences.ts'
 import { columnChoice } from '../../state/columns.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/field.tsx'
-import { ProblemText, Skeleton, Widget } from '../../ui/state.tsx'
+import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 
 type Views = Shape<'Preferences'>['views']
@@ -85,11 +85,7 @@ export default function ViewList({ current, onChoose }: ViewListProps) {
         busy={alter.isPending}
         onName={save}
       />
-      {alter.error !== null && (
-        <p role="alert" className="text-danger">
-          <ProblemText error={alter.error} />
-        </p>
-      )}
+      {alter.error !== null && <ProblemLine error={alter.error} />}
     </div>
   )
 }

@@ -10,7 +10,7 @@ import { useTimeZone } from '../../state/preferences.ts'
 import { Button, Buttons } from '../../ui/button.tsx'
 import { Checkbox, Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
-import { ProblemText, Skeleton, Widget } from '../../ui/state.tsx'
+import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { Copy } from '../../ui/values.tsx'
 import { Told } from './told.tsx'
@@ -82,11 +82,7 @@ function Form({ alerts }: { readonly alerts: Alerts }) {
     >
       <Rules form={form} currency={alerts.currency} />
       <Webhook form={form} hasOne={alerts.webhook !== null} />
-      {problem !== null && (
-        <p role="alert" className="text-danger">
-          <ProblemText error={problem} />
-        </p>
-      )}
+      {problem !== null && <ProblemLine error={problem} />}
       <Buttons>
         <Button type="submit" variant="primary" busy={form.formState.isSubmitting}>
           <Trans>Save</Trans>

@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Checkbox, Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
-import { ProblemText, Widget } from '../../ui/state.tsx'
+import { ProblemLine, Widget } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { makeKeys } from './keys.ts'
 
@@ -83,11 +83,7 @@ function Form({ choice }: { readonly choice: Choice }) {
       </div>
       {save.error !== null &&
         failure?.field !== 'publicKey' &&
-        failure?.field !== 'retentionDays' && (
-          <p role="alert" className="text-danger">
-            <ProblemText error={save.error} />
-          </p>
-        )}
+        failure?.field !== 'retentionDays' && <ProblemLine error={save.error} />}
       <div>
         <Button type="submit" variant="primary" busy={save.isPending}>
           <Trans>Save</Trans>

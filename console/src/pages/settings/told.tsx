@@ -6,6 +6,7 @@ import { change, get, type Shape } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
+import { moreOf, ShowMore } from '../../ui/table.tsx'
 import { Money, Status, Time } from '../../ui/values.tsx'
 
 type Notice = Shape<'AlertNotice'>
@@ -42,11 +43,7 @@ export function Told() {
       <Widget query={notices} skeleton={<Skeleton rows={3} />}>
         {({ pages }) => <List items={pages.flatMap(({ items }) => items)} />}
       </Widget>
-      {notices.hasNextPage && (
-        <Button busy={notices.isFetchingNextPage} onClick={() => void notices.fetchNextPage()}>
-          <Trans>Show more</Trans>
-        </Button>
-      )}
+      <ShowMore more={moreOf(notices)} />
     </Card>
   )
 }

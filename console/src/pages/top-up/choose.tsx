@@ -7,10 +7,11 @@ import { change, Problem, randomId, type Shape } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input, Segments } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
-import { ProblemText } from '../../ui/state.tsx'
+import { useProviderName } from '../../ui/provider-name.tsx'
+import { ProblemLine } from '../../ui/state.tsx'
 import { Money } from '../../ui/values.tsx'
 import { Buys } from './buys.tsx'
-import { fittingMethods, isPhone, useMethodName, useProviderName } from './names.tsx'
+import { fittingMethods, isPhone, useMethodName } from './names.tsx'
 
 type Offer = Shape<'PaymentOffer'>
 type Provider = Offer['providers'][number]
@@ -248,11 +249,7 @@ function Pay({ offer, provider, amount, disabled }: PayProps) {
           Pay {amount} {provider.currency} by {nameOf(provider.name)}
         </Trans>
       </Button>
-      {problem !== null && (
-        <p role="alert" className="text-danger">
-          <ProblemText error={problem} />
-        </p>
-      )}
+      {problem !== null && <ProblemLine error={problem} />}
     </div>
   )
 }

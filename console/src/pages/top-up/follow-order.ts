@@ -1,7 +1,7 @@
 // An order as it changes: told by the gateway, and asked about at its provider while somebody waits for it.
 
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef } from 'react'
+import { useCallback, useEffect, useRef } from 'react'
 import { change, read, type Shape } from '../../api/client.ts'
 import { follow } from '../../api/follow.ts'
 
@@ -11,25 +11,25 @@ const askMs = 10_000
 /** Between two questions that nobody pressed a button for. */
 const leastPauseMs = 5_000
 
+const orderQuery = (id: string) => read('/api/orders/{id}', { params: { path: { id } } })
+
 export function useOrder(id: string) {
   const client = useQueryClient()
-  const options = read('/api/orders/{id}', { params: { path: { id } } })
-  const order = useQuery({ ...options, staleTime: 0 })
-  const { queryKey } = options
+  const order = useQuery({ ...orderQuery(id), staleTime: 0 })
   const isOpen = order.data !== undefined && order.data.pay !== null
   const askedMs = useRef(0)
 
-  async function check(): Promise<void> {
+  const check = useCallback(async () => {
     askedMs.current = Date.now()
     await change('post', '/api/orders/{id}/check', { params: { path: { id } } })
-    await client.invalidateQueries({ queryKey })
-  }
+    await client.invalidateQueries({ queryKey: orderQuery(id).queryKey })
+  }, [id, client])
 
   // A payment may still arrive after the order has ended.
   const mayChange = order.data !== undefined && order.data.creditedAt === null
   useEffect(() => {
     if (!mayChange) return
-    const key = read('/api/orders/{id}', { params: { path: { id } } }).queryKey
+    const key = orderQuery(id).queryKey
     return follow(`/api/orders/${encodeURIComponent(id)}/events`, {
       on: { order: (data) => client.setQueryData(key, JSON.parse(data) as Order) },
     })
@@ -41,11 +41,7 @@ export function useOrder(id: string) {
     const ask = () => {
       if (document.visibilityState !== 'visible') return
       if (Date.now() - askedMs.current < leastPauseMs) return
-      askedMs.current = Date.now()
-      change('post', '/api/orders/{id}/check', { params: { path: { id } } }).then(
-        () => client.invalidateQueries({ queryKey: ['/api/orders/{id}'] }),
-        () => undefined,
-      )
+      check().catch(() => undefined)
     }
     const timer = setInterval(ask, askMs)
     window.addEventListener('focus', ask)
@@ -56,7 +52,7 @@ export function useOrder(id: string) {
       window.removeEventListener('focus', ask)
       document.removeEventListener('visibilitychange', ask)
     }
-  }, [id, isOpen, client])
+  }, [isOpen, check])
 
   const state = order.data?.state
   useEffect(() => {

@@ -6,6 +6,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { read } from '../../api/client.ts'
 import { useMe } from '../../api/queries.ts'
 import { useAccount } from '../../app/account-scope.tsx'
+import { isAmount } from '../../format.ts'
 import type { Catalog } from '../../i18n.ts'
 import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
@@ -51,8 +52,8 @@ export default function TopUpPage() {
 
 function Offer({ account }: { readonly account: string }) {
   const { amount } = route.useSearch()
-  const isAmount = amount !== undefined && /^\d{1,7}(\.\d{1,2})?$/.test(amount)
-  const query = { account, ...(isAmount && { amount }) }
+  const isReadable = amount !== undefined && isAmount(amount, 2)
+  const query = { account, ...(isReadable && { amount }) }
   const offer = useQuery({
     ...read('/api/payments/offer', { params: { query } }),
     placeholderData: keepPreviousData,

@@ -1,16 +1,6 @@
-// Providers and ways to pay, in words.
+// Ways to pay, in words.
 
 import { useLingui } from '@lingui/react/macro'
-
-/** Of `alipay`, `wechatpay`, `stripe`. */
-export function useProviderName(): (provider: string) => string {
-  const { t } = useLingui()
-  return (provider) => {
-    if (provider === 'alipay') return t`Alipay`
-    if (provider === 'wechatpay') return t`WeChat Pay`
-    return provider === 'stripe' ? t`Card (Stripe)` : provider
-  }
-}
 
 export function useMethodName(): (method: string) => string {
   const { t } = useLingui()

@@ -5,8 +5,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { read } from '../../api/client.ts'
 import { Card } from '../../ui/page.tsx'
+import { useProviderName } from '../../ui/provider-name.tsx'
 import { Time } from '../../ui/values.tsx'
-import { useProviderName } from './names.tsx'
 
 export function OpenOrders({ account }: { readonly account: string }) {
   const nameOf = useProviderName()

@@ -8,11 +8,11 @@ import { change, read } from '../../api/client.ts'
 import { Button, Buttons, buttonClass } from '../../ui/button.tsx'
 import { later } from '../../ui/later.tsx'
 import { Card } from '../../ui/page.tsx'
-import { ProblemText, Skeleton, Widget } from '../../ui/state.tsx'
+import { useProviderName } from '../../ui/provider-name.tsx'
+import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
 import { Id, Money } from '../../ui/values.tsx'
 import { Countdown } from './countdown.tsx'
 import { type Order, useOrder } from './follow-order.ts'
-import { useProviderName } from './names.tsx'
 import { PlayMoney } from './play-money.tsx'
 
 const QrCode = later(() => import('./qr.tsx'), <div className="skeleton size-full" />)
@@ -106,11 +106,7 @@ function ToPay({ order, pay, check }: ToPayProps) {
           <Trans>{nameOf(order.provider)} has no payment of this order so far.</Trans>
         </p>
       )}
-      {problem !== null && (
-        <p role="alert" className="text-danger">
-          <ProblemText error={problem} />
-        </p>
-      )}
+      {problem !== null && <ProblemLine error={problem} />}
     </>
   )
 }

@@ -8,7 +8,7 @@ import { change, Problem, type Reply } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
-import { ProblemText } from '../../ui/state.tsx'
+import { ProblemLine } from '../../ui/state.tsx'
 import { Money } from '../../ui/values.tsx'
 
 export function Redeem({ account }: { readonly account: string }) {
@@ -38,12 +38,15 @@ export function Redeem({ account }: { readonly account: string }) {
         onSubmit={handleSubmit(submit)}
         className="flex max-w-[420px] flex-col gap-3"
       >
-        <Field label={<Trans>Code</Trans>} error={formState.errors.code?.message}>
+        <Field
+          label={<Trans>Code</Trans>}
+          hint={<Trans>Twenty letters and digits; hyphens and case do not matter.</Trans>}
+          error={formState.errors.code?.message}
+        >
           <Input
             autoComplete="off"
             autoCapitalize="characters"
             spellCheck={false}
-            placeholder="XXXXX-XXXXX-XXXXX-XXXXX"
             {...register('code', { required: true })}
           />
         </Field>
@@ -59,11 +62,7 @@ export function Redeem({ account }: { readonly account: string }) {
             </p>
           )}
         </div>
-        {problem !== null && (
-          <p role="alert" className="text-danger">
-            <ProblemText error={problem} />
-          </p>
-        )}
+        {problem !== null && <ProblemLine error={problem} />}
       </form>
     </Card>
   )

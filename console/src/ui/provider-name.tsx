@@ -1,0 +1,13 @@
+// Providers of payment in words.
+
+import { useLingui } from '@lingui/react/macro'
+
+/** Of `alipay`, `wechatpay`, `stripe`. */
+export function useProviderName(): (provider: string) => string {
+  const { t } = useLingui()
+  return (provider) => {
+    if (provider === 'alipay') return t`Alipay`
+    if (provider === 'wechatpay') return t`WeChat Pay`
+    return provider === 'stripe' ? t`Card (Stripe)` : provider
+  }
+}
