@@ -182,7 +182,19 @@ async function find(
 export async function showOrder(admin: AdminContext, input: Input<'order'> & Owned) {
   const order = await find(admin, input)
   const details = await admin.store.payments.details(order.id)
-  return { ...view(order), timeline: timelineOf(order, details) }
+  return {
+    ...view(order),
+    refundable: minorText(refundableMinor(order, details)),
+    timeline: timelineOf(order, details),
+  }
+}
+
+/** Of what was paid, what has not been refunded; its provider refunds nothing while it is disputed. */
+function refundableMinor({ state }: PaymentOrder, { transactions, refunds }: OrderDetails): number {
+  if (state === 'disputed') return 0
+  const sum = (of: readonly { readonly amountMinor: number }[]) =>
+    of.reduce((total, { amountMinor }) => total + amountMinor, 0)
+  return sum(transactions) - sum(refunds.filter((each) => each.state !== 'failed'))
 }
 
 /** Asks the provider now. */

@@ -30,8 +30,14 @@ export function openOrderDesk(
   let made: { readonly config: unknown; readonly desk: Promise<OrderDesk> } | null = null
   return () => {
     const { config } = state.current
-    if (made?.config !== config) made = { config, desk: makeDesk(state, store, options) }
-    return made.desk
+    if (made?.config === config) return made.desk
+    const desk = makeDesk(state, store, options)
+    made = { config, desk }
+    // The store may have been away: the next use makes it again.
+    desk.catch(() => {
+      if (made?.desk === desk) made = null
+    })
+    return desk
   }
 }
 

@@ -48,7 +48,8 @@ export function openPlayMoney(
   const isOn = () => isAlone && isPlayable(config())
 
   const open = (at: string): Promise<Paysim> => {
-    opened ??= import('../paysim/paysim.ts').then(({ createPaysim }) =>
+    if (opened !== null) return opened
+    opened = import('../paysim/paysim.ts').then(({ createPaysim }) =>
       createPaysim({
         baseUrl: `${at}/paysim`,
         directory: directory(),
@@ -57,6 +58,9 @@ export function openPlayMoney(
         send: (request) => (isOn() ? notify(request) : Promise.resolve(notFound())),
       }),
     )
+    opened.catch(() => {
+      opened = null
+    })
     return opened
   }
   return {

@@ -52,6 +52,8 @@ if (hasBrowser) {
   test('an administrator finds an order among all, and pays back a part of it once', refunds)
   test('a state that is chosen, and one nobody has, stand in the address', filters)
   test('codes are made, shown once, redeemed, and the rest revoked', redeems)
+  test('the answer to making codes was lost: pressed again, they are made once', makesOnce)
+  test('nothing is refunded of an order while it is disputed', disputes)
   test('a day is compared with the bill of its provider', async () => {
     const page = await stage.open('/admin/payments')
     await page.getByLabel('Day (UTC+8)').fill('2026-01-02')
@@ -217,6 +219,9 @@ async function refunds() {
   await drawer.getByText('Refund done').waitFor()
   await drawer.getByText('Partly refunded').first().waitFor()
   expect(before - (await available())).toBe(4_000_000_000n)
+  await drawer.getByRole('button', { name: 'Refund' }).click()
+  expect(await dialog.getByLabel('Amount').inputValue()).toBe('6.00')
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
   expect(await seriousFindings(page)).toEqual([])
   await page.close()
 }
@@ -260,5 +265,40 @@ async function redeems() {
   await page.getByRole('button', { name: 'Revoke' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
   await page.getByText('revoked', { exact: false }).waitFor()
+  await page.close()
+}
+
+async function makesOnce() {
+  const page = await stage.open('/admin/payments')
+  const path = '**/api/redemption-batches'
+  await page.getByRole('button', { name: 'Make codes' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Make codes' })
+  await dialog.getByLabel('How many').fill('1')
+  await dialog.getByLabel('Worth of each').fill('2')
+  await dialog.getByLabel('Note').fill('lost on the way')
+  await page.route(path, async (route) => {
+    await route.fetch()
+    await route.abort()
+  })
+  await dialog.getByRole('button', { name: 'Make codes' }).click()
+  await dialog.getByText('The gateway cannot be reached.', { exact: false }).waitFor()
+  await page.unroute(path)
+  await dialog.getByRole('button', { name: 'Make codes' }).click()
+  await page.getByRole('button', { name: 'I saved them' }).click()
+  await page.getByText('lost on the way').first().waitFor()
+  expect(await page.getByText('lost on the way').count()).toBe(1)
+  await page.close()
+}
+
+async function disputes() {
+  const made = await stage.open('/billing/top-up')
+  const id = await order(made, 'Card (Stripe)')
+  await made.close()
+  await simulator.paysim.control.pay(id)
+  await simulator.paysim.disputes.open(id)
+  const page = await stage.open(`/admin/payments?open=${id}`)
+  const drawer = page.getByRole('complementary', { name: `Order ${id}` })
+  await drawer.getByText('Disputed').first().waitFor()
+  expect(await drawer.getByRole('button', { name: 'Refund' }).count()).toBe(0)
   await page.close()
 }

@@ -40,6 +40,7 @@ describe.each(engineCases)('disputes on $engine', ({ databaseUrl }) => {
     await disputes.open(order.id)
     expect(lastOutcome()).toBe('acknowledged')
     expect(await order.read()).toMatchObject({ state: 'disputed', flag: 'disputed' })
+    expect((await order.read()).refundable).toBe('0.00')
     expect((await order.refund({ reason: 'asked for' })).json).toMatchObject({
       status: 409,
       field: 'id',

@@ -245,6 +245,7 @@ describe('Alipay', () => {
         clawbackNano: '500000000',
       })
     expect(await made.balance()).toBe((55n * unit) / 10n)
+    expect((await stage.send(root, 'GET', `/api/orders/${made.id}`)).json.refundable).toBe('5.00')
     const most = await stage.send(root, 'POST', path, { body: { reason: 'x', amount: '5.01' } })
     expect(most.json).toMatchObject({ status: 409, field: 'amount' })
   })

@@ -4501,6 +4501,8 @@ export interface components {
             readonly revision: number;
         };
         readonly OrderDetails: components["schemas"]["Order"] & {
+            /** @description Of what was paid, in `currency`; `0.00` while it is disputed */
+            readonly refundable: string;
             readonly timeline: readonly {
                 /** Format: date-time */
                 readonly at: string;

@@ -172,7 +172,7 @@ function MakeForm({ onMade, onClose }: MakeFormProps) {
     },
     onSuccess: (made) => onMade(made.secrets),
     onError: (error) => {
-      setKey(randomId())
+      if (!(error instanceof Problem && error.status === 0)) setKey(randomId())
       const field = error instanceof Problem ? error.field : null
       if (field === 'codes' || field === 'amount' || field === 'note')
         setError(field, { message: error.message }, { shouldFocus: true })

@@ -103,8 +103,6 @@ function Fact({ name, children }: { readonly name: ReactNode; readonly children:
   )
 }
 
-const refundable: ReadonlySet<string> = new Set(['credited', 'part_refunded', 'disputed'])
-
 /** Asking the provider and cancelling; both show what became of it. */
 function useOrderChanges(id: string) {
   const client = useQueryClient()
@@ -154,7 +152,7 @@ function Actions({ order }: { readonly order: Order }) {
             <Trans>Cancel the order</Trans>
           </Button>
         )}
-        {admin && refundable.has(order.state) && (
+        {admin && Number(order.refundable) > 0 && (
           <Button variant="danger" onClick={() => setRefunding(true)}>
             <Trans>Refund</Trans>
           </Button>

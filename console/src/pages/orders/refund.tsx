@@ -19,7 +19,7 @@ interface Values {
 }
 
 interface RefundDialogProps {
-  readonly order: Shape<'Order'>
+  readonly order: Shape<'OrderDetails'>
   readonly onClose: () => void
 }
 
@@ -29,7 +29,7 @@ export function RefundDialog({ order, onClose }: RefundDialogProps) {
   // One name for all tries of one form: an answer that was lost is not done twice.
   const [refund, setRefund] = useState(randomId)
   const form = useForm<Values>({
-    defaultValues: { amount: order.amount, reason: '' },
+    defaultValues: { amount: order.refundable, reason: '' },
   })
   const { handleSubmit, setError, formState } = form
   const [problem, setProblem] = useState<Error | null>(null)

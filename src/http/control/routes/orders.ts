@@ -49,6 +49,15 @@ const order = z
 
 const entry = z.object({ at: timeSchema, what: z.string(), detail: z.string().nullable() })
 
+const details = order
+  .extend({
+    refundable: z
+      .string()
+      .openapi({ description: 'Of what was paid, in `currency`; `0.00` while it is disputed' }),
+    timeline: z.array(entry),
+  })
+  .openapi('OrderDetails')
+
 const credited = z.object({ amount: z.string(), creditNano: nanoSchema, bonusNano: nanoSchema })
 
 const offer = z
@@ -199,7 +208,7 @@ export const orderRoutes: readonly ControlRoute[] = [
     path: '/api/orders/{id}',
     id: 'readOrder',
     summary: 'One order, with what became of it',
-    reply: order.extend({ timeline: z.array(entry) }).openapi('OrderDetails'),
+    reply: details,
     async run({ admin, scope, params }) {
       const shown = await showOrder(admin, { ...params, owner: scope.owner })
       return { body: shown, etag: shown.revision }
