@@ -6,7 +6,7 @@ import { formatUnits } from '../money.ts'
 import { minorText, nanoPerMinor, parseMinor } from '../payments/amount.ts'
 import { bonusOf } from '../payments/bonus.ts'
 import { type Payments, queryScheduleMs } from '../payments/payments.ts'
-import { ProviderRefused } from '../payments/provider.ts'
+import { callbackAddress, ProviderRefused } from '../payments/provider.ts'
 import { whenFree } from '../payments/when-free.ts'
 import { isOpen } from '../store/order-state.ts'
 import type { OrderDetails, PaymentMode, PaymentOrder, Refund } from '../store/payment-tables.ts'
@@ -115,7 +115,7 @@ export async function createOrder(
   try {
     await payments.start(order, {
       returnUrl: `${mode === 'play' ? input.origin : address}/console/billing/top-up?order=${order.id}`,
-      notifyUrl: `${address}/api/payments/${order.provider}/notify`,
+      notifyUrl: callbackAddress(address, order.provider),
       subject: `Credit of ${minorText(amountMinor)} ${order.currency}`,
       clientAddress: input.clientAddress,
     })

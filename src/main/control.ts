@@ -75,6 +75,7 @@ function servicesOf(
     models: (principal) =>
       state.current.front.services.modelAccess.models(principal).map(({ id }) => id),
     webhookBox: createSecretBox(encryptionKey(config()), webhookPurpose),
+    callbackBox: createSecretBox(encryptionKey(config()), 'payment callback tests'),
     replyBox: createSecretBox(encryptionKey(config()), 'control replies'),
     load: state.load,
     onCrash: (error, requestId) =>

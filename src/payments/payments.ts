@@ -7,6 +7,7 @@ import type {
   PaymentMode,
   PaymentOrder,
   PaymentProvider,
+  ProviderEvent,
   Refund,
 } from '../store/payment-tables.ts'
 import type { Store } from '../store/store.ts'
@@ -26,12 +27,17 @@ import { whenFree } from './when-free.ts'
 const providerNames: readonly PaymentProvider[] = ['alipay', 'wechatpay', 'stripe']
 
 export interface PaymentsOptions {
-  readonly store: Pick<Store, 'paymentOrders' | 'payments' | 'refunds' | 'disputes' | 'leases'>
+  readonly store: Pick<
+    Store,
+    'paymentOrders' | 'payments' | 'callbacks' | 'refunds' | 'disputes' | 'leases'
+  >
   readonly settings: PaymentSettings
   /** Of the deployment. */
   readonly currency: string
   readonly mode: PaymentMode
   readonly send: Send
+  /** How often it is noted that a provider was heard; every few seconds unless a test says otherwise. */
+  readonly noteEveryMs?: number
   /** What should not be and is worked around: for the log. */
   onProblem(error: unknown, of: { readonly provider: string; readonly order?: string }): void
 }
@@ -63,6 +69,7 @@ export const queryScheduleMs: readonly number[] = [
 ]
 
 const mostAtOnce = 50
+const usualNoteEveryMs = 5_000
 
 export function createPayments(options: PaymentsOptions): Payments {
   return new ProviderPayments(options)
@@ -75,6 +82,7 @@ class ProviderPayments implements Payments {
   readonly #options: PaymentsOptions
   readonly #open: ReturnType<typeof openers>
   readonly #opened = new Map<PaymentProvider, Promise<Provider>>()
+  readonly #notedAt = new Map<string, number>()
 
   constructor(options: PaymentsOptions) {
     this.#options = options
@@ -161,8 +169,19 @@ class ProviderPayments implements Payments {
     return 'orderId' in noted ? noted.orderId : null
   }
 
+  /** Keeps the message; that one came is noted now and then, since anyone may send any number. */
+  async #keep(event: ProviderEvent): Promise<void> {
+    const { store, mode, noteEveryMs = usualNoteEveryMs } = this.#options
+    await store.payments.keepEvent(event)
+    const { provider, problem, at } = event
+    const what = `${provider} ${problem === null}`
+    if (at - (this.#notedAt.get(what) ?? 0) < noteEveryMs) return
+    this.#notedAt.set(what, at)
+    await store.callbacks.note({ provider, mode, problem, at })
+  }
+
   async receive(name: string, message: ProviderMessage): Promise<Acknowledgement | null> {
-    const { store, onProblem } = this.#options
+    const { onProblem } = this.#options
     const known = providerNames.find((each) => each === name)
     const provider = known === undefined ? null : await this.#provider(known)
     if (known === undefined || provider === null) return null
@@ -175,11 +194,11 @@ class ProviderPayments implements Payments {
       named = names
       if (paid !== null) await this.#take(known, names.orderId, paid)
       if (dispute !== undefined) named = { ...names, orderId: await this.#dispute(known, dispute) }
-      await store.payments.keepEvent({ ...event, ...named, problem: null })
+      await this.#keep({ ...event, ...named, problem: null })
       return provider.acknowledge(true)
     } catch (error) {
       if (!(error instanceof NotVerified)) throw error
-      await store.payments.keepEvent({ ...event, ...named, problem: error.message })
+      await this.#keep({ ...event, ...named, problem: error.message })
       onProblem(error, { provider: known, ...(named.orderId !== null && { order: named.orderId }) })
       return provider.acknowledge(false)
     }

@@ -86,6 +86,11 @@ export interface Provider {
   bill(day: string): Promise<readonly BillRow[] | null>
 }
 
+/** Where a provider is to send its messages; `address`: of this deployment, without a slash at its end. */
+export function callbackAddress(address: string, provider: string): string {
+  return `${address}/api/payments/${provider}/notify`
+}
+
 const mostSkewMs = 300_000
 
 /** Of a signed message: an old one may be replayed. Throws NotVerified, which names the clocks. */

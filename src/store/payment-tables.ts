@@ -156,12 +156,27 @@ export interface Standing {
   readonly isFirst: boolean
 }
 
-/** When messages of a provider were last taken and refused. */
+/** Of one provider. */
 export interface CallbackHealth {
-  readonly provider: PaymentProvider
+  /** When messages were last taken and refused, to a few seconds; why the latter. */
   readonly takenAt: number | null
   readonly refusedAt: number | null
   readonly problem: string | null
+  /** When an order was last credited, however that was found. */
+  readonly creditedAt: number | null
+  /** Orders that have not ended. */
+  readonly open: number
+  /** Of these, the old ones. */
+  readonly stuck: number
+}
+
+type ProviderMode = Pick<PaymentOrder, 'provider' | 'mode'>
+
+export interface CallbackTable {
+  /** One row a provider: a later message takes the place of an earlier one. */
+  note(message: ProviderMode & Pick<ProviderEvent, 'problem' | 'at'>): Promise<void>
+  /** `stuckBefore`: orders made until then that have not ended are stuck. */
+  health(asked: ProviderMode & { readonly stuckBefore: number }): Promise<CallbackHealth>
 }
 
 /** Of a provider's payments and refunds, what may stand in its bill of some days. */
@@ -197,7 +212,6 @@ export interface PaymentTable {
   standing(account: string, mode: PaymentMode, spending: BonusSpending): Promise<Standing | null>
   /** Takes what is left of expired bonuses out of the wallets, as far as it is free; returns how many ended. */
   expireBonuses(at: number, spending: BonusSpending): Promise<number>
-  callbacks(): Promise<readonly CallbackHealth[]>
   /** Payments that were made, and refunds that were asked for, in that time. */
   booked(filter: BookedFilter): Promise<Booked>
 }

@@ -13,7 +13,6 @@ import { readRefunds } from './payment-refund-rows.ts'
 import { bonusesOf, expireBonus, readStanding } from './payment-standing.ts'
 import type {
   BonusGrant,
-  CallbackHealth,
   KeptTransaction,
   OrderDetails,
   PaidOutcome,
@@ -46,7 +45,6 @@ export function paymentTable(engine: Engine): PaymentTable {
       }
       return ended
     },
-    callbacks: () => readCallbacks(engine),
     booked: (filter) => readBooked(engine, filter),
   }
 }
@@ -237,15 +235,4 @@ async function readDetails(session: Session, orderId: string): Promise<OrderDeta
     disputes: await readDisputes(session, orderId),
     bonusNano: bonus?.amountNano ?? null,
   }
-}
-
-function readCallbacks(engine: Engine): Promise<CallbackHealth[]> {
-  const last = (test: string) => `max(CASE WHEN problem ${test} '' THEN at END)`
-  return engine.query<CallbackHealth>(
-    `SELECT provider, ${last('=')} AS "takenAt", ${last('<>')} AS "refusedAt",
-        (SELECT problem FROM payment_event AS refused WHERE refused.provider = payment_event.provider
-          AND problem <> '' ORDER BY at DESC LIMIT 1) AS problem
-      FROM payment_event GROUP BY provider ORDER BY provider`,
-    [],
-  )
 }

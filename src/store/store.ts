@@ -21,6 +21,7 @@ import type {
 } from './ledger.ts'
 import type { ManagementKeyTable } from './management-keys.ts'
 import type {
+  CallbackTable,
   DisputeTable,
   PaymentOrderTable,
   PaymentTable,
@@ -170,6 +171,7 @@ export interface Store {
   readonly videos: VideoTable
   readonly paymentOrders: PaymentOrderTable
   readonly payments: PaymentTable
+  readonly callbacks: CallbackTable
   readonly refunds: RefundTable
   readonly disputes: DisputeTable
   readonly redemption: RedemptionTable

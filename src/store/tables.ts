@@ -24,6 +24,7 @@ import { walletOf } from './ledger.ts'
 import { managementKeyTable } from './management-keys.ts'
 import { leaseTable, nodeTable } from './nodes.ts'
 import { outboxTable } from './outbox-epochs.ts'
+import { callbackTable } from './payment-callbacks.ts'
 import { disputeTable } from './payment-disputes.ts'
 import { paymentOrderTable } from './payment-orders.ts'
 import { refundTable } from './payment-refunds.ts'
@@ -88,6 +89,7 @@ export function createStore(engine: Engine, history = engine): Store {
     videos: videoTable(engine),
     paymentOrders: paymentOrderTable(engine),
     payments: paymentTable(engine),
+    callbacks: callbackTable(engine),
     refunds: refundTable(engine),
     disputes: disputeTable(engine),
     redemption: redemptionTable(engine),

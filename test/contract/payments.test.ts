@@ -178,13 +178,42 @@ function keepingTests(start: Start): void {
     expect(
       (await store.payments.details('o1')).events.map(({ problem }) => problem).sort(),
     ).toEqual([null, 'signature'].sort())
-    expect(await store.payments.callbacks()).toEqual([
-      { provider: 'alipay', takenAt: 5, refusedAt: 5, problem: 'signature' },
+  })
+}
+
+function callbackTests(start: Start): void {
+  test('when a provider was heard outlives restarts, a later message takes the place of an earlier, and old open orders are stuck', async () => {
+    const bench = await start()
+    const store = await scene(bench)
+    const of = { provider: 'alipay', mode: 'live' } as const
+    const health = (on: Store) => on.callbacks.health({ ...of, stuckBefore: 1_000 })
+    const nothing = { takenAt: null, refusedAt: null, problem: null, creditedAt: null }
+    expect(await health(store)).toEqual({ ...nothing, open: 0, stuck: 0 })
+    await Promise.all([
+      store.callbacks.note({ ...of, problem: null, at: 20 }),
+      store.callbacks.note({ ...of, problem: 'signature', at: 30 }),
+      store.callbacks.note({ ...of, mode: 'play', problem: 'play', at: 99 }),
     ])
+    const other = await bench.open()
+    await other.callbacks.note({ ...of, problem: null, at: 10 })
+    await other.callbacks.note({ ...of, problem: 'app_id', at: 40 })
+    for (const [id, createdAt] of [
+      ['old', 1_000],
+      ['new', 1_001],
+      ['paid', 900],
+      ['ended', 900],
+    ] as const)
+      await store.paymentOrders.create(newOrder({ id, createdAt }))
+    await store.paymentOrders.create(newOrder({ id: 'other', provider: 'stripe' }))
+    await store.payments.markPaid('paid', paidTransaction(), null, 6_000)
+    await store.paymentOrders.end('ended', 'close', 7)
+    const expected = { takenAt: 20, refusedAt: 40, problem: 'app_id', creditedAt: 6_000 }
+    expect(await health(other)).toEqual({ ...expected, open: 2, stuck: 1 })
   })
 }
 
 onEachEngine('payments', (start) => {
+  callbackTests(start)
   orderTests(start)
   creditTests(start)
   bonusTests(start)

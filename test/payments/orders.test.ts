@@ -6,7 +6,7 @@ import type { PaymentSettings } from '../../src/config/types.ts'
 import { createPayments } from '../../src/payments/payments.ts'
 import type { ProviderReply } from '../../src/payments/provider.ts'
 import { type ControlStage, controlStage, origin, person } from '../support/control.ts'
-import { unit } from '../support/payments.ts'
+import { health, unit } from '../support/payments.ts'
 import {
   alipayNotification,
   alipayReply,
@@ -185,8 +185,7 @@ describe('Alipay', () => {
       expect(await notify('alipay', body)).toEqual({ status: 400, text: 'fail' })
       expect(await made.balance()).toBe(0n)
     }
-    const kept = await stage.store.payments.callbacks()
-    expect(kept.find(({ provider }) => provider === 'alipay')?.refusedAt).not.toBeNull()
+    expect((await health(stage.store, 'alipay')).refusedAt).not.toBeNull()
     expect((await made.order()).state).toBe('shown')
   })
 

@@ -70,6 +70,7 @@ export async function startPaymentScene(options: SceneOptions): Promise<PaymentS
     currency: 'CNY',
     mode: 'live',
     send: ask,
+    noteEveryMs: 0,
     onProblem: (error) => problems.push(error instanceof Error ? error : new Error(String(error))),
   })
   const deliver = async (url: string, headers: Headers, body: string) =>

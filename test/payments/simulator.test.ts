@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, setSystemTime, test } from 'bun:
 import type { Misbehaviour } from '../../src/paysim/misbehaviour.ts'
 import { person } from '../support/control.ts'
 import { engineCases } from '../support/deployment.ts'
-import { unit } from '../support/payments.ts'
+import { health, unit } from '../support/payments.ts'
 import { type Ordered, type PaymentScene, startPaymentScene } from './scene.ts'
 
 const ways = [
@@ -114,8 +114,7 @@ describe.each(engineCases)('paid at the simulator, on $engine', ({ databaseUrl }
       await pay(made)
       expect(control().deliveries().at(-1)).toMatchObject({ outcome: 'refused', status: 400 })
       expect(scene.problems.at(-1)?.message).toMatch(why)
-      const kept = await scene.stage.store.payments.callbacks()
-      expect(kept.find((each) => each.provider === provider)?.problem).toMatch(why)
+      expect((await health(scene.stage.store, provider)).problem).toMatch(why)
       expect(await made.postedNano()).toBe(0n)
       await made.post('check')
       expect(await made.postedNano()).toBe(10n * unit)

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { person } from '../support/control.ts'
+import { health } from '../support/payments.ts'
 import { stripeNotification, stripeSignature } from './providers.ts'
 import { type PaymentScene, startPaymentScene } from './scene.ts'
 
@@ -24,8 +25,7 @@ test('what else is sold through the same account is acknowledged, kept, and cred
   }
   expect(await order.postedNano()).toBe(0n)
   expect((await order.read()).state).toBe('shown')
-  const [callback] = await scene.stage.store.payments.callbacks()
-  expect(callback?.takenAt).not.toBeNull()
+  expect((await health(scene.stage.store, 'stripe')).takenAt).not.toBeNull()
 })
 
 test('an order that could not be shown is shown until it expires', async () => {

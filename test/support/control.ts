@@ -160,6 +160,7 @@ export async function controlStage(options: Options = {}): Promise<ControlStage>
       modelKey: () => null,
       models: () => [],
       webhookBox: createSecretBox(new Uint8Array(32), 'alert webhooks'),
+      callbackBox: createSecretBox(new Uint8Array(32), 'payment callback tests'),
       replyBox: createSecretBox(new Uint8Array(32), 'control replies'),
       orders: ordersOn(config, store, crashes),
       load: { draining: false },

@@ -1,6 +1,7 @@
 // Orders and payments to begin with, for tests of them.
 
-import type { NewOrder, PaidTransaction } from '../../src/store/payment-tables.ts'
+import type { NewOrder, PaidTransaction, PaymentProvider } from '../../src/store/payment-tables.ts'
+import type { Store } from '../../src/store/store.ts'
 
 export const unit = 1_000_000_000n
 
@@ -40,3 +41,7 @@ export function paidTransaction(change: Partial<PaidTransaction> = {}): PaidTran
     ...change,
   }
 }
+
+/** What is kept of how a provider reaches the deployment. */
+export const health = (store: Store, provider: PaymentProvider) =>
+  store.callbacks.health({ provider, mode: 'live', stuckBefore: Date.now() })

@@ -1695,6 +1695,43 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/payments/health": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Of each provider of payment: what it told of late, and orders that wait */
+        readonly get: operations["readPaymentHealth"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/payments/{provider}/self-test": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Ask the address that a provider notifies, and say what is in the way
+         * @description The gateway posts there itself what only a process with the same `ENCRYPTION_KEY` can answer. No redirect is followed, and after 5 s it is too slow, since providers do likewise.
+         */
+        readonly post: operations["testPaymentCallback"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/redemption-batches": {
         readonly parameters: {
             readonly query?: never;
@@ -4800,6 +4837,53 @@ export interface components {
              */
             readonly kind: "entry" | "price" | "row";
             readonly message: string;
+        };
+        readonly PaymentHealth: {
+            /** @enum {string} */
+            readonly mode: "play" | "live";
+            readonly providers: readonly {
+                readonly name: string;
+                /** @description Where its messages are to arrive */
+                readonly address: string;
+                /**
+                 * Format: date-time
+                 * @description Of the last message
+                 */
+                readonly receivedAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description Of the last that was refused
+                 */
+                readonly refusedAt: string | null;
+                /** @description Why that was refused */
+                readonly problem: string | null;
+                /**
+                 * Format: date-time
+                 * @description Of the last order
+                 */
+                readonly creditedAt: string | null;
+                /** @description Orders that have not ended */
+                readonly open: number;
+                /** @description Of these, older than two minutes */
+                readonly stuck: number;
+            }[];
+        };
+        readonly CallbackTest: {
+            readonly address: string;
+            /**
+             * @description arrived: nothing is in the way
+             * @enum {string}
+             */
+            readonly outcome: "arrived" | "unknown_host" | "unreachable" | "tls" | "slow" | "redirect" | "not_found" | "other_deployment" | "page" | "blocked" | "unavailable" | "other_program";
+            /** @description What was answered, if anything */
+            readonly status: number | null;
+            /** @description Where a redirect leads, or how the connection failed */
+            readonly detail: string | null;
+            /** @description Whether its host is on the public internet, as this process resolves it */
+            readonly isPublic: boolean;
+            /** @description Whether it is https */
+            readonly isSecure: boolean;
+            readonly tookMs: number;
         };
         readonly NewRedemptionBatch: components["schemas"]["RedemptionBatch"] & {
             readonly secrets: readonly string[];
@@ -9214,6 +9298,48 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Reconciled"];
+                };
+            };
+        };
+    };
+    readonly readPaymentHealth: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PaymentHealth"];
+                };
+            };
+        };
+    };
+    readonly testPaymentCallback: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly provider: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CallbackTest"];
                 };
             };
         };

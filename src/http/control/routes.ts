@@ -15,6 +15,7 @@ import { meRoutes } from './routes/me.ts'
 import { modelRoutes } from './routes/models.ts'
 import { operationsRoutes } from './routes/operations.ts'
 import { orderRoutes } from './routes/orders.ts'
+import { paymentHealthRoutes } from './routes/payment-health.ts'
 import { peopleRoutes } from './routes/people.ts'
 import { playgroundRoutes } from './routes/playground.ts'
 import { preferenceRoutes } from './routes/preferences.ts'
@@ -52,6 +53,7 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...preferenceRoutes,
   ...priceRoutes,
   ...reconcileRoutes,
+  ...paymentHealthRoutes,
   ...redemptionRoutes,
   ...searchRoutes,
   ...settingRoutes,

@@ -28,6 +28,8 @@ export interface ControlServices {
   models(principal: KeyPrincipal): readonly string[]
   /** For secrets that posts to webhooks are signed with. */
   readonly webhookBox: SecretBox
+  /** For tests of the addresses that providers of payment notify. */
+  readonly callbackBox: SecretBox
   /** For replies that are kept. */
   readonly replyBox: SecretBox
   /** Where the process takes its leave, replies that last are to end. */

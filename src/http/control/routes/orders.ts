@@ -11,6 +11,7 @@ import {
   showOrder,
 } from '../../../admin/orders.ts'
 import { comparePaymentBill } from '../../../admin/payment-bill.ts'
+import { answerTest, testHeader } from '../../../admin/payment-health.ts'
 import { inputs } from '../../../admin/schema.ts'
 import { differenceKinds } from '../../../payments/compare-bill.ts'
 import { orderStates } from '../../../store/order-state.ts'
@@ -313,6 +314,8 @@ export const orderRoutes: readonly ControlRoute[] = [
     maxBodyBytes: mostMessageBytes,
     async run({ services, params, request, text }) {
       const { payments } = await services.orders.desk()
+      const test = answerTest(services.callbackBox, request.headers.get(testHeader))
+      if (test !== null) return test
       const header = (name: string) => request.headers.get(name)
       const acknowledged = await payments.receive(params.provider, { body: text, header })
       if (acknowledged === null) {
