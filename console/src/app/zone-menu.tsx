@@ -2,7 +2,7 @@
 
 import { useLingui } from '@lingui/react/macro'
 import { useNavigate } from '@tanstack/react-router'
-import { setPreferences, useTimeZone } from '../state/preferences.ts'
+import { browserTimeZone, setPreferences, useTimeZone } from '../state/preferences.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Menu } from '../ui/menu.tsx'
 
@@ -10,7 +10,6 @@ export default function ZoneMenu() {
   const { t } = useLingui()
   const navigate = useNavigate()
   const zone = useTimeZone()
-  const own = Intl.DateTimeFormat().resolvedOptions().timeZone
   return (
     <Menu
       label={t`Time zone: ${zone}`}
@@ -22,7 +21,10 @@ export default function ZoneMenu() {
         </>
       }
       items={[
-        { label: t`This browser (${own})`, onSelect: () => setPreferences({ timeZone: null }) },
+        {
+          label: t`This browser (${browserTimeZone})`,
+          onSelect: () => setPreferences({ timeZone: null }),
+        },
         { label: 'UTC', onSelect: () => setPreferences({ timeZone: 'UTC' }) },
         { label: t`Another zone…`, onSelect: () => void navigate({ to: '/settings' }) },
       ]}

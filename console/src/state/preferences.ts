@@ -81,9 +81,12 @@ export function usePreferences(): Preferences {
   return useSyncExternalStore(subscribe, preferences)
 }
 
+/** Asked once: to ask takes longer than to write the time, and a table has hundreds of times. */
+export const browserTimeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
 /** The zone that times are shown in. */
 export function useTimeZone(): string {
-  return usePreferences().timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+  return usePreferences().timeZone ?? browserTimeZone
 }
 
 /** The language of the page: the chosen one, else the browser's where it is one of ours. */

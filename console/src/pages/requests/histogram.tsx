@@ -2,20 +2,15 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { Shape } from '../../api/client.ts'
-import type { Range } from '../../app/range.ts'
 import type { Series } from '../../charts/series.ts'
 import { TimeChart } from '../../charts/time-chart.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Skeleton, Widget } from '../../ui/state.tsx'
-import { useHistogram } from './queries.ts'
+import { type Asked, useHistogram } from './queries.ts'
 import type { RequestsSearch } from './search.ts'
 
 interface HistogramProps {
-  readonly asked: {
-    readonly search: RequestsSearch
-    readonly range: Range
-    readonly account: string | undefined
-  }
+  readonly asked: Asked
   readonly onChange: (next: Partial<RequestsSearch>) => void
 }
 

@@ -2,7 +2,7 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useCallback, useMemo } from 'react'
+import { memo, useCallback, useDeferredValue, useMemo } from 'react'
 import { viewedAccount } from '../../api/viewing.ts'
 import { useAccount } from '../../app/account-scope.tsx'
 import { rangeOf } from '../../app/range.ts'
@@ -16,7 +16,7 @@ import { ExportButton } from './export.tsx'
 import { Filters } from './filters.tsx'
 import { Histogram } from './histogram.tsx'
 import { RequestList } from './list.tsx'
-import { useRequests, useTail } from './queries.ts'
+import { type Asked, useRequests, useTail } from './queries.ts'
 import { Running } from './running.tsx'
 import { SavedViews } from './saved-views.tsx'
 import type { RequestsSearch } from './search.ts'
@@ -36,19 +36,15 @@ export default function RequestsPage() {
   const nowMs = useNow(60_000)
   const account = useAccount()
   const range = useMemo(() => rangeOf(search, nowMs, zone), [search, nowMs, zone])
-  const asked = { search, range, account }
-  const list = useRequests(asked)
+  const asked = useMemo(() => ({ search, range, account }), [search, range, account])
+  // What was pressed shows at once; the list follows.
+  const shown = useDeferredValue(asked)
   const isLive = search.live === true
-  const tail = useTail(asked, isLive)
-  const rows = useRows(list, tail)
   const change = useCallback(
     (next: Partial<RequestsSearch>) =>
       void navigate({ to: '.', search: (before) => ({ ...before, ...next }) }),
     [navigate],
   )
-  const place = rows.findIndex(({ requestId }) => requestId === search.open)
-  const previous = rows[place - 1]?.requestId
-  const next = rows[place + 1]?.requestId
   return (
     <Page
       title={<Trans>Requests</Trans>}
@@ -72,28 +68,51 @@ export default function RequestsPage() {
       }
       filters={<Filters search={search} range={range} account={account} onChange={change} />}
     >
+      <Listed asked={shown} onChange={change} />
+    </Page>
+  )
+}
+
+interface ListedProps {
+  readonly asked: Asked
+  readonly onChange: (next: Partial<RequestsSearch>) => void
+}
+
+const Listed = memo(PlainListed)
+
+function PlainListed({ asked, onChange }: ListedProps) {
+  const { search, account } = asked
+  const list = useRequests(asked)
+  const isLive = search.live === true
+  const tail = useTail(asked, isLive)
+  const rows = useRows(list, tail)
+  const place = rows.findIndex(({ requestId }) => requestId === search.open)
+  const previous = rows[place - 1]?.requestId
+  const next = rows[place + 1]?.requestId
+  return (
+    <>
       <Running account={account} />
-      <Histogram asked={asked} onChange={change} />
+      <Histogram asked={asked} onChange={onChange} />
       <RequestList
         list={list}
         rows={rows}
         search={search}
         isLive={isLive}
         hasGaps={tail.hasGaps}
-        onChange={change}
+        onChange={onChange}
       />
       {search.open !== undefined && (
         <RequestDrawer
           key={search.open}
           id={search.open}
           tab={search.tab ?? 'overview'}
-          onTab={(tab) => change({ tab: tab === 'overview' ? undefined : tab })}
-          onClose={() => change({ open: undefined, tab: undefined })}
-          onPrevious={previous === undefined ? undefined : () => change({ open: previous })}
-          onNext={place < 0 || next === undefined ? undefined : () => change({ open: next })}
+          onTab={(tab) => onChange({ tab: tab === 'overview' ? undefined : tab })}
+          onClose={() => onChange({ open: undefined, tab: undefined })}
+          onPrevious={previous === undefined ? undefined : () => onChange({ open: previous })}
+          onNext={place < 0 || next === undefined ? undefined : () => onChange({ open: next })}
         />
       )}
-    </Page>
+    </>
   )
 }
 

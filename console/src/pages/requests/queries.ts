@@ -10,7 +10,7 @@ import { filtersOf, type RequestsSearch } from './search.ts'
 
 export type RequestRow = Shape<'Request'>
 
-interface Asked {
+export interface Asked {
   readonly search: RequestsSearch
   readonly range: Range
   readonly account: string | undefined

@@ -31,13 +31,12 @@ function totalOf({ total, totalNano }: Statistics['total']): number | null {
 }
 
 export function ChartCard({ asked, highlighted, onHighlight }: ChartCardProps) {
-  const { metric } = asked
   const query = useStatistics(asked)
   return (
     <Card>
       <div className="flex flex-wrap items-center justify-between gap-3">
-        <MetricSwitch metric={metric} />
-        <GroupSwitch asked={asked} />
+        <MetricSwitch />
+        <GroupSwitch />
       </div>
       <div className="mt-3">
         <Widget query={query} skeleton={<Skeleton rows={1} height={340} />}>

@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { ChoiceFilter } from '../../ui/choice-filter.tsx'
 import { Checkbox, Field, Segments, Select } from '../../ui/field.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
-import { type Asked, useChange } from './asked.ts'
+import { type Asked, useAsked, useChange } from './asked.ts'
 import { type Dimension, dimensionNames, filterNames, intervals, type Metric } from './search.ts'
 import { dimensionWords, intervalWords, useValueName } from './words.ts'
 
@@ -66,8 +66,9 @@ type Family =
   | 'latency'
 
 /** The metrics of both percentiles are one choice, with the percentile beside it. */
-export function MetricSwitch({ metric }: { readonly metric: Metric }) {
+export function MetricSwitch() {
   const { t } = useLingui()
+  const { metric } = useAsked()
   const change = useChange()
   const percentile = metric.endsWith('P50') ? 'P50' : 'P95'
   const isTimed = metric.startsWith('ttft') || metric.startsWith('latency')
@@ -109,8 +110,9 @@ export function MetricSwitch({ metric }: { readonly metric: Metric }) {
   )
 }
 
-export function GroupSwitch({ asked }: { readonly asked: Asked }) {
+export function GroupSwitch() {
   const { t } = useLingui()
+  const asked = useAsked()
   const change = useChange()
   const { operator } = roleOf(useMe())
   const [first = 'none', second = 'none'] = asked.by

@@ -1,11 +1,11 @@
 // Usage: one figure over time by up to two dimensions, what it is made of, and what it would have cost otherwise.
 
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useState } from 'react'
+import { memo, useDeferredValue, useState } from 'react'
 import type { Catalog } from '../../i18n.ts'
 import { Button } from '../../ui/button.tsx'
 import { Page } from '../../ui/page.tsx'
-import { useAsked, useChange } from './asked.ts'
+import { type Asked, useAsked, useChange } from './asked.ts'
 import { ChartCard } from './chart-card.tsx'
 import { useBreakdown } from './data.ts'
 import { Filters } from './filters.tsx'
@@ -19,9 +19,8 @@ export default function UsagePage() {
   const { t } = useLingui()
   const asked = useAsked()
   const change = useChange()
-  const breakdown = useBreakdown(asked)
-  const [highlighted, setHighlighted] = useState<string>()
-  const pointed = { highlighted, onHighlight: setHighlighted }
+  // What was pressed shows at once; the figures follow.
+  const shown = useDeferredValue(asked)
   return (
     <Page
       title={<Trans>Usage</Trans>}
@@ -33,10 +32,23 @@ export default function UsagePage() {
       }
       filters={<Filters asked={asked} />}
     >
+      <Figures asked={shown} />
+      {asked.search.whatif === true && <WhatIf asked={asked} />}
+    </Page>
+  )
+}
+
+const Figures = memo(PlainFigures)
+
+function PlainFigures({ asked }: { readonly asked: Asked }) {
+  const breakdown = useBreakdown(asked)
+  const [highlighted, setHighlighted] = useState<string>()
+  const pointed = { highlighted, onHighlight: setHighlighted }
+  return (
+    <>
       <ChartCard asked={asked} {...pointed} />
       <TableCard asked={asked} query={breakdown} {...pointed} />
       <TokensCard query={breakdown} />
-      {asked.search.whatif === true && <WhatIf asked={asked} />}
-    </Page>
+    </>
   )
 }
