@@ -128,7 +128,9 @@ interface Tried {
 }
 
 function ask(dialer: Dialer, channel: Channel, question: Question): Promise<Tried> {
-  const { dialect, model, body } = question
+  const { dialect, model } = question
+  const { changes } = channel
+  const body = changes === undefined ? question.body : join(changes(question.body))
   const { local } = channel.vendor
   const call = { dialect, model, stream: false }
   const destination =

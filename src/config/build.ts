@@ -114,6 +114,7 @@ export const emptyChannel: Omit<FileSettings['channels'][number], 'id' | 'vendor
   dialect: null,
   timeouts: {},
   headers: null,
+  parameters: null,
   options: null,
 }
 export const emptyGroup: FileSettings['groups'][string] = {
@@ -135,8 +136,8 @@ export function channelConfig(
   settings: FileSettings['channels'][number],
   origin: ChannelConfig['origin'],
 ): ChannelConfig {
-  const { passTrace, keys, state, concurrency, costMultiplier, tags, note, headers, ...plain } =
-    settings
+  const { passTrace, keys, state, concurrency, costMultiplier, tags, note, ...others } = settings
+  const { headers, parameters, ...plain } = others
   return {
     ...plain,
     disabled: plain.disabled || state !== 'enabled',
@@ -151,6 +152,7 @@ export function channelConfig(
     ...(tags.length > 0 && { tags }),
     ...(note !== null && { note }),
     ...(headers !== null && { headers: recordOf(Object.entries(headers)) }),
+    ...(parameters !== null && { parameters }),
   }
 }
 

@@ -17,6 +17,7 @@ import {
   withoutTrailingSlash,
   workersRange,
 } from './rules.ts'
+import { parameters } from './schema-channel.ts'
 import { apiKey, limits } from './schema-keys.ts'
 import { media } from './schema-media.ts'
 import { billing, ledger } from './schema-money.ts'
@@ -312,6 +313,10 @@ export const channel = section({
   headers: key(
     pairs(headerName, headerValue),
     'Headers that every call to it has, in place of those of the same name that the vendor usually gets.',
+  ),
+  parameters: key(
+    parameters,
+    "What of the vendor's own members a request for text has otherwise than the client said: names, with dots between where they lie deeper.",
   ),
   options: key(
     pairs(

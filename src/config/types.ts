@@ -34,6 +34,9 @@ interface MediaSettings extends Omit<File['media'], 'store'> {
   readonly s3: BucketSettings | null
 }
 
+/** How requests to a channel differ from what clients sent; names are paths with dots between. */
+export type ParameterSettings = NonNullable<Channel['parameters']>
+
 export type GroupSettings = File['groups'][string] & {
   readonly id: string
   /** Left out: the file. */
@@ -52,6 +55,7 @@ interface ChannelExtras {
   readonly note: string
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
+  readonly parameters: ParameterSettings
 }
 
 export interface ChannelConfig

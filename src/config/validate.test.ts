@@ -46,6 +46,46 @@ describe('unknown keys', () => {
   })
 })
 
+test('a channel changes nothing of requests that is not its own to change', () => {
+  const parameters = {
+    set: {
+      model: 'x',
+      'options.num_predict': 5,
+      max_tokens: '5',
+      service_tier: 'priority',
+      generationConfig: {},
+      'a b': 1,
+      'thinking.type': 'disabled',
+    },
+    remove: ['n', 'logit_bias', 'thinking.type', 'stream_options'],
+    defaults: { 'generationConfig.maxOutputTokens': 0, 'extra_body.n': 2, seed: 1 },
+  }
+  expect(problems({ channels: [{ ...channel, parameters }] })).toEqual({
+    'channels[0].parameters.set["a b"]':
+      'expected the name of a member, or names with dots between such as thinking.type',
+  })
+  const { 'a b': _, ...set } = parameters.set
+  const at = 'channels[0].parameters'
+  const gateway = 'is not to be changed: it belongs to the gateway'
+  const cost = 'is not to be changed: it decides what a request may cost'
+  expect(problems({ channels: [{ ...channel, parameters: { ...parameters, set } }] })).toEqual({
+    [`${at}.set.model`]: gateway,
+    [`${at}.set["options.num_predict"]`]: 'is not to be changed: the limit is another member',
+    [`${at}.set.max_tokens`]: 'expected a whole number of at least 1',
+    [`${at}.set.service_tier`]: 'tiers with a price of their own are not offered',
+    [`${at}.set.generationConfig`]: 'name its members, such as generationConfig.temperature',
+    [`${at}.remove[0]`]: cost,
+    [`${at}.remove[2]`]: 'stands here twice',
+    [`${at}.remove[3]`]: gateway,
+    [`${at}.defaults["generationConfig.maxOutputTokens"]`]: 'expected a whole number of at least 1',
+    [`${at}.defaults["extra_body.n"]`]: cost,
+  })
+  const long = { set: { seed: 'x'.repeat(20_000) } }
+  expect(problems({ channels: [{ ...channel, parameters: long }] })).toEqual({
+    [at]: 'expected at most 16384 characters',
+  })
+})
+
 describe('values', () => {
   test('each says what is expected, many at once', () => {
     const found = problems({

@@ -1,6 +1,7 @@
 // One request to a model, whatever the operation: admit, read, resolve, authorize, relay; the relay settles.
 
 import type { Authorization, RequestOptions } from '../billing/authorization.ts'
+import { boundedBy } from '../billing/reply-bound.ts'
 import { GatewayError } from '../errors.ts'
 import { type Caller, newRequestId } from '../history/caller.ts'
 import { authenticate } from '../identity/authenticate.ts'
@@ -368,8 +369,10 @@ function inTurn(
 
 function authorize(
   { authorizer }: Front,
-  { principal, model, dialect, peek, at, options, usage, candidates }: AdmittedRequest,
+  request: AdmittedRequest,
 ): Authorization | Promise<Authorization> {
+  const { principal, model, dialect, at, options, usage, candidates } = request
+  const peek = boundedBy(candidates, request.peek, dialect)
   const opening = { principal, model, dialect, peek, at, options }
   if (usage !== undefined) return authorizer.authorize({ ...opening, usage })
   if (peek.attachments === undefined) return authorizer.authorize(opening)

@@ -8,6 +8,7 @@ import type { ChannelConfig, TimeoutSettings } from '../config/types.ts'
 import type { Destination } from '../upstream/connect.ts'
 import type { VendorCall } from '../vendors/media.ts'
 import type { Call, Vendor } from '../vendors/vendor.ts'
+import { type BodyChanges, bodyChanges } from './body-changes.ts'
 import { Tokens } from './tokens.ts'
 
 export interface Channel {
@@ -18,6 +19,8 @@ export interface Channel {
   readonly timeouts: Partial<TimeoutSettings>
   /** Its vendor is sent the client's traceparent. */
   readonly passesTrace?: boolean
+  /** What it changes in a request for text; absent: nothing. */
+  readonly changes?: BodyChanges
   /** What must never reach a client or a log, whatever a vendor's error says. */
   readonly secrets: readonly string[]
   /** `passed`: headers of the client's that go along, in place of the vendor's of the same name. */
@@ -69,6 +72,7 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
     baseUrl: settings.baseUrl,
     timeouts: config.timeouts,
     passesTrace: config.passTrace === true,
+    ...(config.parameters && { changes: bodyChanges(config.parameters) }),
     secrets: secretsOf(config),
     destination(call, passed = {}) {
       const given = Object.entries(passed)

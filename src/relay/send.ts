@@ -69,17 +69,23 @@ export function prepare(
   }
   const contentType = null
   if (peek !== null) {
-    const { segments, dropped } = identityRequest(peek, candidate, vendor)
+    const { segments: own, dropped } = identityRequest(peek, candidate, vendor)
+    const segments = changedBy(channel, own)
     return { plan: { ...plan, dropped: [...cut, ...dropped] }, segments, contentType, to }
   }
   const planned = ({ segments, decoded, fitted, dropped }: Encoded): Prepared => ({
     plan: { ...plan, decoded, fitted, dropped: [...cut, ...dropped] },
-    segments,
+    segments: changedBy(channel, segments),
     contentType,
     to,
   })
   const made = encoded(rooms, request, candidate, channel, client.decoded())
   return made instanceof Promise ? made.then(planned) : planned(made)
+}
+
+/** The channel has the last word on what its vendor is told. */
+function changedBy({ changes }: Channel, segments: readonly Uint8Array[]): readonly Uint8Array[] {
+  return changes === undefined ? segments : changes(join(segments))
 }
 
 /** Throws GatewayError where the model's name cannot stand in an address. */

@@ -3628,6 +3628,19 @@ export interface components {
             readonly headers?: {
                 readonly [key: string]: string;
             } | null;
+            /** @description What of the vendor's own members a request for text has otherwise than the client said: names, with dots between where they lie deeper. */
+            readonly parameters?: {
+                /** @description Members that every request has, whatever the client sent. */
+                readonly set?: {
+                    readonly [key: string]: unknown;
+                } | null;
+                /** @description Members that are left out. */
+                readonly remove?: readonly string[] | null;
+                /** @description Members of requests that have none of that name, or null. */
+                readonly defaults?: {
+                    readonly [key: string]: unknown;
+                } | null;
+            } | null;
             /** @description The vendor's own settings as text, such as apiVersion for azure-openai. */
             readonly options?: {
                 readonly [key: string]: string;
@@ -3710,6 +3723,19 @@ export interface components {
             /** @description Headers that every call to it has, in place of those of the same name that the vendor usually gets. */
             readonly headers?: {
                 readonly [key: string]: string;
+            } | null;
+            /** @description What of the vendor's own members a request for text has otherwise than the client said: names, with dots between where they lie deeper. */
+            readonly parameters?: {
+                /** @description Members that every request has, whatever the client sent. */
+                readonly set?: {
+                    readonly [key: string]: unknown;
+                } | null;
+                /** @description Members that are left out. */
+                readonly remove?: readonly string[] | null;
+                /** @description Members of requests that have none of that name, or null. */
+                readonly defaults?: {
+                    readonly [key: string]: unknown;
+                } | null;
             } | null;
             /** @description The vendor's own settings as text, such as apiVersion for azure-openai. */
             readonly options?: {

@@ -1,5 +1,16 @@
 // Members that decide what a request may cost, in every spelling some vendor reads: limits, counts, tiers, other models.
 
+import {
+  countNames as counts,
+  leastNames as leasts,
+  limitNames as limits,
+  modelNames as models,
+  placeNames as places,
+  settingsNames as settings,
+  standardTiers,
+  thoughtNames as thoughts,
+  tierNames as tiers,
+} from '../../config/priced-names.ts'
 import { invalidRequest } from '../../errors.ts'
 import { type Place, placeOf } from '../json/names.ts'
 import { type Member, members } from '../json/scan.ts'
@@ -16,61 +27,6 @@ type Role =
   | 'tier'
   | 'place'
   | 'top'
-
-/** How long a reply may be, as OpenAI's formats, Anthropic's, TGI, vLLM, llama.cpp, Ollama, Llama and Titan say it. */
-const limits = [
-  'max_tokens',
-  'max_completion_tokens',
-  'max_output_tokens',
-  'max_new_tokens',
-  'max_length',
-  'max_gen_len',
-  'max_generation_tokens',
-  'max_tokens_to_sample',
-  'tokens_to_generate',
-  'n_predict',
-  'num_predict',
-  'maxTokens',
-  'maxCompletionTokens',
-  'maxOutputTokens',
-  'maxNewTokens',
-  'maxLength',
-  'maxTokenCount',
-  'numPredict',
-]
-/** How long it must be. */
-const leasts = ['min_tokens', 'min_new_tokens', 'min_output_tokens', 'min_length', 'minTokens']
-/** How much may be thought before the reply, beside its limit: DashScope, SiliconFlow and servers like theirs. */
-const thoughts = ['thinking_budget', 'thinkingBudget', 'max_thinking_tokens', 'reasoning_budget']
-/** How many replies are made. */
-const counts = [
-  'n',
-  'best_of',
-  'bestOf',
-  'candidate_count',
-  'candidateCount',
-  'num_choices',
-  'num_completions',
-  'num_generations',
-  'num_return_sequences',
-  'num_samples',
-]
-/** Objects in which vendors and relays look for settings, those above among them. */
-const settings = [
-  'options',
-  'parameters',
-  'extra_body',
-  'generation_config',
-  'generationConfig',
-  'inference_config',
-  'inferenceConfig',
-  'sampling_params',
-]
-/** Other models than the one that is paid for, as OpenRouter and LiteLLM take them. */
-const models = ['models', 'fallbacks', 'fallback_models', 'preset']
-const tiers = ['service_tier', 'serviceTier', 'speed']
-/** Anthropic: where the work is done, at a price of its own. */
-const places = ['inference_geo']
 
 const roles: ReadonlyMap<string, Role> = new Map([
   ...roleOf('limit', limits),
@@ -221,16 +177,6 @@ function takeOther(
   else if (role !== 'settings')
     throw invalidRequest(`${path} must stand at the top level of the request`, path)
 }
-
-/** Tiers at no more than the standard price; of OpenAI's `auto` and Anthropic's the account decides, as where none is named. */
-const standardTiers: ReadonlySet<string> = new Set([
-  'auto',
-  'default',
-  'standard',
-  'standard_only',
-  'on_demand',
-  'flex',
-])
 
 export function isStandardTier(bytes: Uint8Array, { start, end, kind }: Member): boolean {
   return kind === 'string' && standardTiers.has(stringOf(bytes, start, end).toLowerCase())

@@ -208,7 +208,7 @@ function Keys({ channel: { keys } }: { readonly channel: Channel }) {
 
 function Said({ channel }: { readonly channel: Channel }) {
   const { vendor, baseUrl, dialect, groups, priority, weight, tags, document } = channel
-  const { costMultiplier, note, concurrency, timeouts, headers, options } = document
+  const { costMultiplier, note, concurrency, timeouts, headers, parameters, options } = document
   return (
     <FactList>
       <Fact label={<Trans>Vendor</Trans>}>{vendor}</Fact>
@@ -237,6 +237,7 @@ function Said({ channel }: { readonly channel: Channel }) {
       <Fact label={<Trans>Tags</Trans>}>{tags.length === 0 ? <None /> : tags.join(', ')}</Fact>
       <Settings label={<Trans>Timers</Trans>} settings={timeouts} />
       <Settings label={<Trans>Headers</Trans>} settings={headers} />
+      <Settings label={<Trans>Parameters</Trans>} settings={parameters} />
       <Settings label={<Trans>Options</Trans>} settings={options} />
       {typeof note === 'string' && <Fact label={<Trans>Note</Trans>}>{note}</Fact>}
       {channel.changedAt !== null && (
@@ -256,7 +257,7 @@ function Settings({ label, settings }: { readonly label: ReactNode; readonly set
     <Fact label={label}>
       {entries.map(([name, value]) => (
         <code key={name} className="mr-3 font-mono text-code">
-          {name}: {String(value)}
+          {name}: {typeof value === 'object' ? JSON.stringify(value) : String(value)}
         </code>
       ))}
     </Fact>

@@ -6,8 +6,10 @@ import type { ReactNode } from 'react'
 import { read, type Shape } from '../../api/client.ts'
 import { Checkbox, Field, Input, Segments, Select, TextArea } from '../../ui/field.tsx'
 import type { Channel } from './channels.ts'
+import { isTexts, jsonArea } from './json.ts'
 import { KeyFields } from './key-fields.tsx'
 import { ModelFields } from './model-fields.tsx'
+import { RequestFields } from './request-fields.tsx'
 import type { ChannelForm } from './use-channel-form.ts'
 import { timers } from './values.ts'
 
@@ -32,8 +34,14 @@ export function ChannelFields({ form, channel }: FieldsProps) {
       <ModelFields form={form} />
       <RoutingFields form={form} />
       <More
-        title={<Trans>Cost, format, headers, options and notes</Trans>}
-        open={isSet('costMultiplier', 'dialect', 'headers', 'options', 'note', 'passTrace')}
+        title={<Trans>What requests carry: parameters and headers</Trans>}
+        open={isSet('parameters', 'headers', 'passTrace')}
+      >
+        <RequestFields form={form} />
+      </More>
+      <More
+        title={<Trans>Cost, format, options and notes</Trans>}
+        open={isSet('costMultiplier', 'dialect', 'options', 'note')}
       >
         <OtherFields form={form} vendor={vendor} />
       </More>
@@ -267,48 +275,6 @@ function OtherFields({ form: { register, formState }, vendor }: OtherProps) {
           ))}
         </Select>
       </Field>
-      <JsonFields register={register} errors={errors} />
-      <div className="md:col-span-2">
-        <Field label={t`Note`} hint={t`For operators.`} error={errors.note?.message}>
-          <TextArea rows={2} maxLength={1_000} {...register('note')} />
-        </Field>
-      </div>
-      <div className="md:col-span-2">
-        <Checkbox
-          label={t`Pass the client’s trace on`}
-          hint={t`The vendor is sent the traceparent header, where the client sent one.`}
-          {...register('passTrace')}
-        />
-      </div>
-    </div>
-  )
-}
-
-interface JsonFieldsProps {
-  readonly register: ChannelForm['register']
-  readonly errors: ChannelForm['formState']['errors']
-}
-
-function JsonFields({ register, errors }: JsonFieldsProps) {
-  const { t } = useLingui()
-  const area = { rows: 4, spellCheck: false, className: 'font-mono' }
-  return (
-    <>
-      <div className="md:col-span-2">
-        <Field
-          label={t`Headers (JSON)`}
-          hint={t`Sent with every call, in place of the usual ones of the same name. *** stands for a secret that is stored.`}
-          error={errors.headers?.message}
-        >
-          <TextArea
-            {...area}
-            {...register('headers', {
-              validate: (text) =>
-                isTexts(text) || t`A JSON object of texts, such as {"x-team": "ops"}.`,
-            })}
-          />
-        </Field>
-      </div>
       <div className="md:col-span-2">
         <Field
           label={t`Options (JSON)`}
@@ -316,7 +282,7 @@ function JsonFields({ register, errors }: JsonFieldsProps) {
           error={errors.options?.message}
         >
           <TextArea
-            {...area}
+            {...jsonArea}
             {...register('options', {
               validate: (text) =>
                 isTexts(text) || t`A JSON object of texts, such as {"apiVersion": "2024-10-21"}.`,
@@ -324,20 +290,13 @@ function JsonFields({ register, errors }: JsonFieldsProps) {
           />
         </Field>
       </div>
-    </>
+      <div className="md:col-span-2">
+        <Field label={t`Note`} hint={t`For operators.`} error={errors.note?.message}>
+          <TextArea rows={2} maxLength={1_000} {...register('note')} />
+        </Field>
+      </div>
+    </div>
   )
-}
-
-/** Whether it is nothing, or a JSON object of texts. */
-function isTexts(text: string): boolean {
-  if (text.trim() === '') return true
-  try {
-    const value: unknown = JSON.parse(text)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject && Object.values(value).every((each) => typeof each === 'string')
-  } catch {
-    return false
-  }
 }
 
 function TimerFields({ form: { register, formState } }: { readonly form: ChannelForm }) {

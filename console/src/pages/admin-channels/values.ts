@@ -45,6 +45,8 @@ export interface ChannelValues {
   /** JSON. */
   readonly headers: string
   /** JSON. */
+  readonly parameters: string
+  /** JSON. */
   readonly options: string
 }
 
@@ -67,6 +69,7 @@ export const newValues: ChannelValues = {
   passTrace: false,
   timeouts: timersOf({}),
   headers: '',
+  parameters: '',
   options: '',
 }
 
@@ -100,6 +103,7 @@ export function valuesOf(channel: Channel): ChannelValues {
     passTrace: document['passTrace'] === true,
     timeouts: timersOf(Object(document['timeouts'])),
     headers: jsonOf(document['headers']),
+    parameters: jsonOf(document['parameters']),
     options: jsonOf(document['options']),
   }
 }
@@ -114,7 +118,7 @@ function jsonOf(value: unknown): string {
 
 /** The whole of it; what is null has its default. Throws SyntaxError where the JSON of a field is none. */
 export function bodyOf(values: ChannelValues): Input {
-  const { baseUrl, keys, models, groups, timeouts, headers, options } = values
+  const { baseUrl, keys, models, groups, timeouts } = values
   const timed = timers.flatMap((name) => {
     const ms = numberOf(timeouts[name])
     return ms === null ? [] : [[name, ms] as const]
@@ -148,9 +152,14 @@ export function bodyOf(values: ChannelValues): Input {
     dialect: values.dialect || null,
     passTrace: values.passTrace,
     timeouts: Object.fromEntries(timed),
-    headers: headers.trim() === '' ? null : JSON.parse(headers),
-    options: options.trim() === '' ? null : JSON.parse(options),
+    headers: parsedOf(values.headers),
+    parameters: parsedOf(values.parameters),
+    options: parsedOf(values.options),
   }
+}
+
+function parsedOf(typed: string) {
+  return typed.trim() === '' ? null : JSON.parse(typed)
 }
 
 function numberOf(typed: string): number | null {

@@ -1,0 +1,56 @@
+// What of requests to its vendor a channel may change: not what the gateway owns, nor what decides the cost unseen.
+
+import {
+  countNames,
+  leastNames,
+  limitNames,
+  modelNames,
+  placeNames,
+  settingsNames,
+  standardTiers,
+  thoughtNames,
+  tierNames,
+} from './priced-names.ts'
+
+/** What is asked, of whom, and how the reply comes. */
+const owned: ReadonlySet<string> = new Set([
+  ...['model', 'modelId', 'stream', 'stream_options', 'streamOptions', 'encoding_format'],
+  ...['messages', 'input', 'inputs', 'prompt', 'contents', 'query', 'documents', 'texts'],
+  ...['system', 'systemInstruction', 'system_instruction', 'instructions'],
+  ...['tools', 'functions', 'toolConfig', 'web_search_options', 'mcp_servers'],
+  ...['store', 'background', 'conversation', 'previous_response_id'],
+])
+const priced: ReadonlySet<string> = new Set([
+  ...countNames,
+  ...leastNames,
+  ...modelNames,
+  ...placeNames,
+  ...thoughtNames,
+])
+/** Limits that stand deeper, in Gemini's format and in Bedrock's. */
+const deeperLimits = ['generationConfig.maxOutputTokens', 'inferenceConfig.maxTokens']
+
+/** A path that says how long a reply may be. */
+export function isLimit(path: string): boolean {
+  return limitNames.includes(path) || deeperLimits.includes(path)
+}
+
+/** Why a channel must not change a member, or not to `value`; null: it may. `value` is undefined where it is removed. */
+export function refusedParameter(path: string, value: unknown): string | null {
+  const [first = '', second] = path.split('.')
+  const isSettings = settingsNames.includes(first)
+  if (owned.has(first)) return 'is not to be changed: it belongs to the gateway'
+  if (isSettings && second === undefined) return `name its members, such as ${first}.temperature`
+  // Deeper than that, such a name means something else.
+  const name = isSettings ? (second ?? '') : path
+  if (priced.has(name) || (isSettings && settingsNames.includes(name)))
+    return 'is not to be changed: it decides what a request may cost'
+  if (isLimit(path)) {
+    const isCount = Number.isSafeInteger(value) && Number(value) >= 1
+    return value === undefined || isCount ? null : 'expected a whole number of at least 1'
+  }
+  if (limitNames.includes(name)) return 'is not to be changed: the limit is another member'
+  if (!tierNames.includes(name) || value === undefined) return null
+  const isStandard = typeof value === 'string' && standardTiers.has(value)
+  return isStandard ? null : 'tiers with a price of their own are not offered'
+}

@@ -1,0 +1,38 @@
+// What a channel may say beyond where it is and whom it serves: how requests to it differ from what clients sent.
+
+import { z } from 'zod'
+import { refusedParameter } from './parameter-rules.ts'
+import { pairs, sparse, sparseKey } from './schema-parts.ts'
+
+const mostCharacters = 16_384
+
+const memberPath = z
+  .string('expected the name of a member')
+  .regex(
+    /^[A-Za-z][\w-]{0,63}(\.[A-Za-z][\w-]{0,63}){0,7}$/,
+    'expected the name of a member, or names with dots between such as thinking.type',
+  )
+
+const values = pairs(memberPath, z.unknown())
+
+export const parameters = sparse({
+  set: sparseKey(values, 'Members that every request has, whatever the client sent.'),
+  remove: sparseKey(
+    z.array(memberPath, 'expected a list of names').max(64, 'expected at most 64 names'),
+    'Members that are left out.',
+  ),
+  defaults: sparseKey(values, 'Members of requests that have none of that name, or null.'),
+}).superRefine(({ set = {}, remove = [], defaults = {} }, { addIssue }) => {
+  const said = [
+    ...Object.entries(set).map(([name, value]) => ({ name, value, path: ['set', name] })),
+    ...remove.map((name, index) => ({ name, value: undefined, path: ['remove', index] })),
+    ...Object.entries(defaults).map(([name, value]) => ({ name, value, path: ['defaults', name] })),
+  ]
+  for (const [index, { name, value, path }] of said.entries()) {
+    const isRepeated = said.findIndex((each) => each.name === name) !== index
+    const message = isRepeated ? 'stands here twice' : refusedParameter(name, value)
+    if (message !== null) addIssue({ code: 'custom', path, message })
+  }
+  if (JSON.stringify([set, defaults]).length > mostCharacters)
+    addIssue({ code: 'custom', message: `expected at most ${mostCharacters} characters` })
+})
