@@ -115,6 +115,7 @@ export const emptyChannel: Omit<FileSettings['channels'][number], 'id' | 'vendor
   timeouts: {},
   headers: null,
   parameters: null,
+  retryStatuses: null,
   options: null,
 }
 export const emptyGroup: FileSettings['groups'][string] = {
@@ -137,7 +138,7 @@ export function channelConfig(
   origin: ChannelConfig['origin'],
 ): ChannelConfig {
   const { passTrace, keys, state, concurrency, costMultiplier, tags, note, ...others } = settings
-  const { headers, parameters, ...plain } = others
+  const { headers, parameters, retryStatuses, ...plain } = others
   return {
     ...plain,
     disabled: plain.disabled || state !== 'enabled',
@@ -153,6 +154,7 @@ export function channelConfig(
     ...(note !== null && { note }),
     ...(headers !== null && { headers: recordOf(Object.entries(headers)) }),
     ...(parameters !== null && { parameters }),
+    ...(retryStatuses !== null && { retryStatuses }),
   }
 }
 

@@ -1,8 +1,8 @@
-// What a channel may say beyond where it is and whom it serves: how requests to it differ from what clients sent.
+// What a channel may say beyond where it is and whom it serves: how its requests differ, and what follows failures.
 
 import { z } from 'zod'
 import { refusedParameter } from './parameter-rules.ts'
-import { pairs, sparse, sparseKey } from './schema-parts.ts'
+import { pairs, sparse, sparseKey, wholeNumber } from './schema-parts.ts'
 
 const mostCharacters = 16_384
 
@@ -35,4 +35,17 @@ export const parameters = sparse({
   }
   if (JSON.stringify([set, defaults]).length > mostCharacters)
     addIssue({ code: 'custom', message: `expected at most ${mostCharacters} characters` })
+})
+
+const statuses = z
+  .array(wholeNumber(400, 599), 'expected a list of statuses')
+  .max(64, 'expected at most 64 statuses')
+
+export const retryStatuses = sparse({
+  add: sparseKey(statuses, 'Statuses of its vendor after which another channel is tried as well.'),
+  remove: sparseKey(statuses, 'Statuses of its vendor after which no other channel is tried.'),
+}).superRefine(({ add = [], remove = [] }, { addIssue }) => {
+  for (const [index, status] of remove.entries())
+    if (add.includes(status))
+      addIssue({ code: 'custom', path: ['remove', index], message: 'stands in add too' })
 })

@@ -17,7 +17,7 @@ import {
   withoutTrailingSlash,
   workersRange,
 } from './rules.ts'
-import { parameters } from './schema-channel.ts'
+import { parameters, retryStatuses } from './schema-channel.ts'
 import { apiKey, limits } from './schema-keys.ts'
 import { media } from './schema-media.ts'
 import { billing, ledger } from './schema-money.ts'
@@ -317,6 +317,10 @@ export const channel = section({
   parameters: key(
     parameters,
     "What of the vendor's own members a request for text has otherwise than the client said: names, with dots between where they lie deeper.",
+  ),
+  retryStatuses: key(
+    retryStatuses,
+    'After which refusals another channel is tried, where it is not as usual.',
   ),
   options: key(
     pairs(

@@ -56,6 +56,7 @@ interface ChannelExtras {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly parameters: ParameterSettings
+  readonly retryStatuses: NonNullable<Channel['retryStatuses']>
 }
 
 export interface ChannelConfig

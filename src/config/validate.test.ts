@@ -86,6 +86,18 @@ test('a channel changes nothing of requests that is not its own to change', () =
   })
 })
 
+test('statuses after which another channel is tried', () => {
+  const refused = (retryStatuses: unknown) =>
+    problems({ channels: [{ ...channel, retryStatuses }] })
+  expect(refused({ add: [400, 451], remove: [500] })).toEqual({})
+  expect(refused({ add: [200, 400], remove: [400], drop: [] })).toMatchObject({
+    'channels[0].retryStatuses.add[0]': 'expected a whole number from 400 to 599',
+  })
+  expect(refused({ add: [400], remove: [400] })).toEqual({
+    'channels[0].retryStatuses.remove[0]': 'stands in add too',
+  })
+})
+
 describe('values', () => {
   test('each says what is expected, many at once', () => {
     const found = problems({

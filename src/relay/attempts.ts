@@ -7,6 +7,7 @@ import { type Blocked, type Candidate, laneOf, type Outcome } from '../router/ro
 import type { AfterFailure, FailedAttempt } from '../store/usage-row.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import { Attempt, type AttemptOwner, type AttemptSink } from './attempt.ts'
+import { failsOver } from './channel.ts'
 import { finalError, refusalFor } from './final-error.ts'
 import { originFirst } from './opaque-state.ts'
 import type { RelayOperation } from './operation.ts'
@@ -152,7 +153,9 @@ export class Attempts {
   after(fault: Fault): AfterFailure {
     const row = faultTable[fault.kind]
     const next = this.order[this.at]
-    if (!row.failover) return 'request_at_fault'
+    const { current } = this
+    if (current !== null && !failsOver(current.plan.channel, fault))
+      return row.failover ? 'status_not_retried' : 'request_at_fault'
     if (next === undefined) return 'no_other_channel'
     if (row.uncertain && !mayRepeat(this)) return 'outcome_unknown'
     const { health } = this.rooms

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { lanesOf } from '../config/channel-keys.ts'
 import { secretHeader } from '../config/describe.ts'
 import type { ChannelConfig, TimeoutSettings } from '../config/types.ts'
+import { type Fault, faultTable } from '../errors.ts'
 import type { Destination } from '../upstream/connect.ts'
 import type { VendorCall } from '../vendors/media.ts'
 import type { Call, Vendor } from '../vendors/vendor.ts'
@@ -21,6 +22,8 @@ export interface Channel {
   readonly passesTrace?: boolean
   /** What it changes in a request for text; absent: nothing. */
   readonly changes?: BodyChanges
+  /** Statuses of its vendor for which it says whether another attempt is made; absent: as usual. */
+  readonly retries?: ReadonlyMap<number, boolean>
   /** What must never reach a client or a log, whatever a vendor's error says. */
   readonly secrets: readonly string[]
   /** `passed`: headers of the client's that go along, in place of the vendor's of the same name. */
@@ -73,6 +76,7 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
     timeouts: config.timeouts,
     passesTrace: config.passTrace === true,
     ...(config.parameters && { changes: bodyChanges(config.parameters) }),
+    ...(config.retryStatuses && { retries: retriesOf(config.retryStatuses) }),
     secrets: secretsOf(config),
     destination(call, passed = {}) {
       const given = Object.entries(passed)
@@ -114,6 +118,22 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
       },
     }),
   }
+}
+
+function retriesOf({
+  add = [],
+  remove = [],
+}: NonNullable<ChannelConfig['retryStatuses']>): ReadonlyMap<number, boolean> {
+  return new Map([
+    ...add.map((status) => [status, true] as const),
+    ...remove.map((status) => [status, false] as const),
+  ])
+}
+
+/** Whether another channel may serve a request that failed so at this one. */
+export function failsOver({ retries }: Channel, { kind, status }: Fault): boolean {
+  const said = status === undefined ? undefined : retries?.get(status)
+  return said ?? faultTable[kind].failover
 }
 
 /** Those of the vendor, and in their place those the channel says. */

@@ -106,6 +106,8 @@ export type AfterFailure =
   | 'no_other_channel'
   /** Any channel would answer the same. */
   | 'request_at_fault'
+  /** Its channel is set so for this status. */
+  | 'status_not_retried'
   /** The vendor may have done the work: sending it again might pay twice. */
   | 'outcome_unknown'
   | 'retry_budget'

@@ -3641,6 +3641,13 @@ export interface components {
                     readonly [key: string]: unknown;
                 } | null;
             } | null;
+            /** @description After which refusals another channel is tried, where it is not as usual. */
+            readonly retryStatuses?: {
+                /** @description Statuses of its vendor after which another channel is tried as well. */
+                readonly add?: readonly number[] | null;
+                /** @description Statuses of its vendor after which no other channel is tried. */
+                readonly remove?: readonly number[] | null;
+            } | null;
             /** @description The vendor's own settings as text, such as apiVersion for azure-openai. */
             readonly options?: {
                 readonly [key: string]: string;
@@ -3736,6 +3743,13 @@ export interface components {
                 readonly defaults?: {
                     readonly [key: string]: unknown;
                 } | null;
+            } | null;
+            /** @description After which refusals another channel is tried, where it is not as usual. */
+            readonly retryStatuses?: {
+                /** @description Statuses of its vendor after which another channel is tried as well. */
+                readonly add?: readonly number[] | null;
+                /** @description Statuses of its vendor after which no other channel is tried. */
+                readonly remove?: readonly number[] | null;
             } | null;
             /** @description The vendor's own settings as text, such as apiVersion for azure-openai. */
             readonly options?: {

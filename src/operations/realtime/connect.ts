@@ -1,8 +1,8 @@
 // Opens a session's socket to a vendor: channel after channel until one takes it, before the client has its own.
 
 import { failedAttempt } from '../../billing/charging-policy.ts'
-import { type Fault, faultTable, type GatewayError } from '../../errors.ts'
-import type { Channel } from '../../relay/channel.ts'
+import type { Fault, GatewayError } from '../../errors.ts'
+import { type Channel, failsOver } from '../../relay/channel.ts'
 import { finalError } from '../../relay/final-error.ts'
 import type { RelayRequest, RelayRooms } from '../../relay/request.ts'
 import { passedTo } from '../../relay/state.ts'
@@ -60,7 +60,7 @@ export async function connectVendor(
     const trying = { channel, candidate, openLocal, signal, maxMessageBytes, at }
     const made = await attempt(rooms, request, trying)
     if ('socket' in made) return { ...made.rest, attempts: at + 1, failedAttempts, connected: made }
-    const again = !signal.aborted && faultTable[made.kind].failover && at + 1 < order.length
+    const again = !signal.aborted && failsOver(channel, made) && at + 1 < order.length
     rooms.observer.attemptFailed(request, { candidate, channel }, scrubbed(made, channel), again)
     faults.push(made)
     failedAttempts.push(

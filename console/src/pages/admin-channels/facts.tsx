@@ -208,7 +208,16 @@ function Keys({ channel: { keys } }: { readonly channel: Channel }) {
 
 function Said({ channel }: { readonly channel: Channel }) {
   const { vendor, baseUrl, dialect, groups, priority, weight, tags, document } = channel
-  const { costMultiplier, note, concurrency, timeouts, headers, parameters, options } = document
+  const {
+    costMultiplier,
+    note,
+    concurrency,
+    timeouts,
+    headers,
+    parameters,
+    retryStatuses,
+    options,
+  } = document
   return (
     <FactList>
       <Fact label={<Trans>Vendor</Trans>}>{vendor}</Fact>
@@ -238,6 +247,7 @@ function Said({ channel }: { readonly channel: Channel }) {
       <Settings label={<Trans>Timers</Trans>} settings={timeouts} />
       <Settings label={<Trans>Headers</Trans>} settings={headers} />
       <Settings label={<Trans>Parameters</Trans>} settings={parameters} />
+      <Settings label={<Trans>Further attempts</Trans>} settings={retryStatuses} />
       <Settings label={<Trans>Options</Trans>} settings={options} />
       {typeof note === 'string' && <Fact label={<Trans>Note</Trans>}>{note}</Fact>}
       {channel.changedAt !== null && (

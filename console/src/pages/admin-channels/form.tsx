@@ -45,8 +45,14 @@ export function ChannelFields({ form, channel }: FieldsProps) {
       >
         <OtherFields form={form} vendor={vendor} />
       </More>
-      <More title={<Trans>Timers</Trans>} open={hasTimers || isSet('timeouts')}>
-        <TimerFields form={form} />
+      <More
+        title={<Trans>Timers and further attempts</Trans>}
+        open={hasTimers || isSet('timeouts', 'retryStatuses')}
+      >
+        <div className="flex flex-col gap-4">
+          <TimerFields form={form} />
+          <RetryFields form={form} />
+        </div>
       </More>
     </div>
   )
@@ -329,6 +335,32 @@ function TimerFields({ form: { register, formState } }: { readonly form: Channel
           </Field>
         ))}
       </div>
+    </div>
+  )
+}
+
+function RetryFields({ form: { register, formState } }: { readonly form: ChannelForm }) {
+  const { t } = useLingui()
+  const errors = formState.errors.retryStatuses
+  const list = {
+    pattern: { value: /^[\s,\d]*$/, message: t`Statuses such as 400, 451.` },
+  }
+  return (
+    <div className="grid gap-4 md:grid-cols-2">
+      <Field
+        label={t`Try another after, too`}
+        hint={t`Statuses of the vendor, such as 400, after which no other channel is tried usually.`}
+        error={errors?.add?.message}
+      >
+        <Input autoComplete="off" {...register('retryStatuses.add', list)} />
+      </Field>
+      <Field
+        label={t`Try no other after`}
+        hint={t`Statuses of the vendor, such as 500, that are the client’s answer at once.`}
+        error={errors?.remove?.message}
+      >
+        <Input autoComplete="off" {...register('retryStatuses.remove', list)} />
+      </Field>
     </div>
   )
 }

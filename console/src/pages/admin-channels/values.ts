@@ -46,6 +46,8 @@ export interface ChannelValues {
   readonly headers: string
   /** JSON. */
   readonly parameters: string
+  /** With commas between. */
+  readonly retryStatuses: { readonly add: string; readonly remove: string }
   /** JSON. */
   readonly options: string
 }
@@ -70,6 +72,7 @@ export const newValues: ChannelValues = {
   timeouts: timersOf({}),
   headers: '',
   parameters: '',
+  retryStatuses: { add: '', remove: '' },
   options: '',
 }
 
@@ -104,8 +107,19 @@ export function valuesOf(channel: Channel): ChannelValues {
     timeouts: timersOf(Object(document['timeouts'])),
     headers: jsonOf(document['headers']),
     parameters: jsonOf(document['parameters']),
+    retryStatuses: statusesOf(Object(document['retryStatuses'])),
     options: jsonOf(document['options']),
   }
+}
+
+function statusesOf(given: Readonly<Record<string, unknown>>): ChannelValues['retryStatuses'] {
+  const listed = (value: unknown) => (Array.isArray(value) ? value.join(', ') : '')
+  return { add: listed(given['add']), remove: listed(given['remove']) }
+}
+
+/** What is said of several, or null where nothing is. */
+function saidOf<Value>(entries: readonly (readonly [string, Value])[]) {
+  return entries.length === 0 ? null : Object.fromEntries(entries)
 }
 
 function textOf(value: unknown): string {
@@ -147,15 +161,25 @@ export function bodyOf(values: ChannelValues): Input {
     weight: numberOf(values.weight),
     concurrency: numberOf(values.concurrency),
     costMultiplier: values.costMultiplier.trim() || null,
-    tags: values.tags.split(/[\s,]+/).filter((tag) => tag !== ''),
+    tags: wordsOf(values.tags),
     note: values.note.trim() || null,
     dialect: values.dialect || null,
     passTrace: values.passTrace,
     timeouts: Object.fromEntries(timed),
     headers: parsedOf(values.headers),
     parameters: parsedOf(values.parameters),
+    retryStatuses: saidOf(
+      Object.entries(values.retryStatuses).flatMap(([name, typed]) => {
+        const list = wordsOf(typed).map(Number)
+        return list.length === 0 ? [] : [[name, list] as const]
+      }),
+    ),
     options: parsedOf(values.options),
   }
+}
+
+function wordsOf(typed: string): string[] {
+  return typed.split(/[\s,]+/).filter((word) => word !== '')
 }
 
 function parsedOf(typed: string) {
@@ -188,8 +212,9 @@ export function typedOver(values: ChannelValues, before: ChannelValues): Partial
 }
 
 export type FormField =
-  | keyof Omit<ChannelValues, 'keys' | 'models' | 'groups' | 'timeouts'>
+  | keyof Omit<ChannelValues, 'keys' | 'models' | 'groups' | 'timeouts' | 'retryStatuses'>
   | `timeouts.${(typeof timers)[number]}`
+  | `retryStatuses.${'add' | 'remove'}`
   | `keys.${number}.${'name' | 'key'}`
   | `root.${'keys' | 'models' | 'groups'}`
 
@@ -200,7 +225,7 @@ export function formField(field: string, values: ChannelValues): FormField | nul
   if (key !== null) return `keys.${Number(key[1])}.${key[2] as 'name' | 'key'}`
   if (first === 'key') return 'root.keys'
   if (first === 'keys' || first === 'models' || first === 'groups') return `root.${first}`
-  const timer = timers.find((name) => first === 'timeouts' && name === second)
-  if (timer !== undefined) return `timeouts.${timer}`
-  return first in values && first !== 'timeouts' ? (first as FormField) : null
+  const value: unknown = Object(values)[first]
+  if (typeof value !== 'object') return first in values ? (first as FormField) : null
+  return second in Object(value) ? (`${first}.${second}` as FormField) : null
 }

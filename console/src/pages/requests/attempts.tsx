@@ -14,6 +14,7 @@ const reasons: Readonly<Record<string, MessageDescriptor>> = {
   next_channel: msg`then the next channel was asked`,
   no_other_channel: msg`there was no other channel`,
   request_at_fault: msg`the request itself was at fault: no other was asked`,
+  status_not_retried: msg`its channel is set not to be followed after this status`,
   outcome_unknown: msg`the vendor may have done the work: no other was asked`,
   retry_budget: msg`too many were failing at that moment: no other was asked`,
   out_of_time: msg`there was no time left for another`,
