@@ -241,9 +241,7 @@ function watchStore(state: State, log: Log, play: PlayMoney) {
     onError: (error) =>
       log.warn({ err: error }, 'old usage rows could not be removed; trying again'),
   })
-  const alerts = keepAlerts(state, (error) =>
-    log.warn({ err: error }, 'alerts could not be looked after; trying again'),
-  )
+  const alerts = keepAlerts(state, log)
   const payments = keepPayments(state, { log, play }, (error) =>
     log.warn({ err: error }, 'orders could not be looked after; trying again'),
   )

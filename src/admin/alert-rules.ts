@@ -7,6 +7,8 @@ import { formatUnits } from '../money.ts'
 import type { AlertSetting } from '../store/alerts.ts'
 import { quarterOf } from '../store/rollup-table.ts'
 import { rowOfDeclared, spentInPeriods } from './key-view.ts'
+import { type Crossing, type NoticeFacts, plain } from './notice.ts'
+import { orderCrossings } from './order-notices.ts'
 import type { AdminContext } from './use-case.ts'
 
 /** As it is kept: amounts as text. */
@@ -17,6 +19,9 @@ export interface AlertRules {
   readonly keyLimitPercent: number | null
   readonly errorRatePercent: number | null
   readonly webhook: string | null
+  readonly email: string | null
+  /** Nothing is sent to an address that nobody showed to read. */
+  readonly emailVerified: boolean
 }
 
 const unset: AlertRules = {
@@ -26,35 +31,13 @@ const unset: AlertRules = {
   keyLimitPercent: null,
   errorRatePercent: null,
   webhook: null,
+  email: null,
+  emailVerified: false,
 }
 
 /** null: all of it is off. */
 export function rulesOf(setting: Pick<AlertSetting, 'document'> | null): AlertRules {
   return { ...unset, ...((setting?.document ?? {}) as Partial<AlertRules>) }
-}
-
-/** What a notice says. */
-export interface NoticeFacts {
-  readonly rule: 'low_balance' | 'day_spend' | 'key_limit' | 'error_rate'
-  /** For people, in English. */
-  readonly text: string
-  readonly currency: string
-  /** Of a rule about money: what was asked for, and what is the case. */
-  readonly limitNano: string | null
-  readonly valueNano: string | null
-  /** Of a rule about a share. */
-  readonly limitPercent: number | null
-  readonly valuePercent: number | null
-  readonly keyId: string | null
-  readonly keyName: string | null
-  /** How many requests the share is of. */
-  readonly requests: number | null
-}
-
-interface Crossing {
-  readonly account: string
-  readonly subject: string
-  readonly facts: NoticeFacts
 }
 
 interface Watched {
@@ -63,6 +46,8 @@ interface Watched {
 }
 
 const hourMs = 3_600_000
+/** For longer than orders are looked at. */
+const orderMs = 48 * hourMs
 /** A share of fewer says nothing. */
 const leastRequests = 20
 const hasRules = ({ rules }: Watched) =>
@@ -83,31 +68,39 @@ export async function raiseAlerts(
   }))
   const watched = settings.filter(hasRules)
   const raised = await store.alerts.raised()
-  if (watched.length === 0 && raised.length === 0) return 0
   const crossings = [
     ...(await lowBalances(admin, watched)),
     ...(await daySpends(admin, watched)),
     ...(await keyLimits(admin, watched, declared)),
     ...(await errorRates(admin, watched)),
+    ...(await orderCrossings(admin)),
   ]
   const isCrossed = new Set(crossings.map(nameOf))
   const over = raised.filter((each) => !isCrossed.has(nameOf(each)) && mayEnd(each, nowMs))
   await store.alerts.clear(over)
-  const hooks = new Set(
-    settings.filter(({ rules }) => rules.webhook !== null).map((each) => each.account),
-  )
+  const rulesBy = new Map(settings.map(({ account, rules }) => [account, rules]))
+  const known = new Set(raised.map(nameOf))
   let count = 0
-  for (const { account, subject, facts } of crossings) {
-    const id = `ntc_${nowMs.toString(16).padStart(12, '0')}${randomBytes(8).toString('hex')}`
-    const dueAt = hooks.has(account) ? nowMs : null
-    const notice = { id, account, at: nowMs, document: facts, dueAt }
-    const isNew = await store.alerts.raise(
-      { account, rule: facts.rule, subject, at: nowMs },
-      notice,
-    )
-    count += isNew ? 1 : 0
+  for (const crossing of crossings) {
+    if (known.has(nameOf(crossing))) continue
+    count += (await tell(admin, crossing, rulesBy.get(crossing.account))) ? 1 : 0
   }
   return count
+}
+
+/** Once, until it is cleared; by the ways that the account has. False where it was told. */
+function tell(
+  { store, nowMs }: AdminContext,
+  { account, subject, facts }: Crossing,
+  rules: AlertRules = unset,
+): Promise<boolean> {
+  const id = `ntc_${nowMs.toString(16).padStart(12, '0')}${randomBytes(8).toString('hex')}`
+  const dueAt = {
+    webhook: rules.webhook === null ? null : nowMs,
+    mail: rules.email === null || !rules.emailVerified ? null : nowMs,
+  }
+  const raised = { account, rule: facts.rule, subject, at: nowMs }
+  return store.alerts.raise(raised, { id, account, at: nowMs, document: facts, dueAt })
 }
 
 type Named = { readonly account: string; readonly subject: string } & (
@@ -120,11 +113,12 @@ function nameOf(each: Named): string {
   return `${each.account}\0${rule}\0${each.subject}`
 }
 
-/** A share that goes up and down around its limit is told of once an hour. */
+/** A share that goes up and down around its limit is told of once an hour; what an order tells happens once. */
 function mayEnd(
   { rule, at }: { readonly rule: string; readonly at: number },
   nowMs: number,
 ): boolean {
+  if (rule.startsWith('order_')) return nowMs - at >= orderMs
   return rule !== 'error_rate' || nowMs - at >= hourMs
 }
 
@@ -151,16 +145,6 @@ async function lowBalances(
     ]
   })
 }
-
-const plain = {
-  limitNano: null,
-  valueNano: null,
-  limitPercent: null,
-  valuePercent: null,
-  keyId: null,
-  keyName: null,
-  requests: null,
-} as const
 
 async function daySpends(
   { store, nowMs, currency }: AdminContext,

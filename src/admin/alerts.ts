@@ -2,8 +2,11 @@
 
 import { randomBase62 } from '../identity/secret.ts'
 import type { SecretBox } from '../identity/secret-box.ts'
-import type { AlertNotice } from '../store/alerts.ts'
-import { type AlertRules, type NoticeFacts, rulesOf } from './alert-rules.ts'
+import type { AlertNotice, NoticePost } from '../store/alerts.ts'
+import type { Store } from '../store/store.ts'
+import { type AlertRules, rulesOf } from './alert-rules.ts'
+import { codeHash, randomCode } from './code.ts'
+import type { NoticeFacts } from './notice.ts'
 import { cursorAfter, type Page, timePlace } from './page.ts'
 import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
@@ -14,35 +17,63 @@ interface AlertsView extends AlertRules {
   readonly revision: number
   /** In this reply and nowhere else; null: the one before counts, or there is no webhook. */
   readonly webhookSecret: string | null
+  /** Of whoever signs in, known to be theirs: needs no code. */
+  readonly accountEmail: string | null
 }
+
+/** As it is kept beside the rules: a code that was mailed. */
+interface Kept extends AlertRules {
+  readonly emailCode?: { readonly hash: string; readonly until: number } | null
+}
+
+const codeMs = 86_400_000
 
 export async function readAlerts(
   { store, currency }: AdminContext,
   { account }: Input<'account'>,
 ): Promise<AlertsView> {
   const kept = await store.alerts.setting(account)
-  const rules = rulesOf(kept)
+  const { emailCode: _, ...rules } = rulesOf(kept) as Kept
   const revision = kept?.revision ?? 0
-  return { ...rules, currency: await currency(), revision, webhookSecret: null }
+  return {
+    ...rules,
+    currency: await currency(),
+    revision,
+    webhookSecret: null,
+    accountEmail: await ownAddress(store, account),
+  }
 }
 
-/** What is left out is off. A webhook's secret is made with its first address, and with `newSecret`. Throws AdminError `stale`. */
+async function ownAddress(store: Store, account: string): Promise<string | null> {
+  const person = await store.people.find(account)
+  return person?.emailVerified === true ? person.email : null
+}
+
+interface Whose {
+  readonly account: string
+  readonly revision: number | undefined
+  readonly box: SecretBox
+  /** Mails the code to the address; null: this deployment sends no mail. */
+  readonly mailCode: ((address: string, code: string) => Promise<void>) | null
+}
+
+/**
+ * What is left out is off. A webhook's secret is made with its first address, and with `newSecret`; a code is mailed to an
+ * address that is not known to be the account's. Throws AdminError `stale`.
+ */
 export async function setAlerts(
   admin: AdminContext,
-  { newSecret, ...given }: Input<'setAlerts'>,
-  whose: {
-    readonly account: string
-    readonly revision: number | undefined
-    readonly box: SecretBox
-  },
+  { newSecret, newCode, ...given }: Input<'setAlerts'>,
+  whose: Whose,
 ): Promise<AlertsView> {
   const { account, revision, box } = whose
   const textOf = (amount: bigint | null) => (amount === null ? null : String(amount))
-  const document: AlertRules = {
+  const asked = {
     ...given,
     lowBalanceNano: textOf(given.lowBalanceNano),
     daySpendNano: textOf(given.daySpendNano),
   }
+  let mailed: Kept['emailCode'] = null
   for (;;) {
     const before = await admin.store.alerts.setting(account)
     const known = before?.revision ?? 0
@@ -52,28 +83,82 @@ export async function setAlerts(
     const made = isNew ? `whsec_${randomBase62(32)}` : null
     const kept = given.webhook === null ? null : (before?.secret ?? null)
     const secret = made === null ? kept : box.encrypt(made)
+    const mail = await mailOf(admin, asked.email, {
+      whose,
+      before: rulesOf(before),
+      newCode,
+      mailed,
+    })
+    mailed = mail.emailCode
+    const document: Kept = { ...asked, ...mail }
     // Changed by another meanwhile: read again.
     if (await admin.store.alerts.put({ account, document, secret, revision: known }))
       return { ...(await readAlerts(admin, { account })), webhookSecret: made }
   }
 }
 
-export function noticeView({ id, at, readAt, document, ...post }: AlertNotice) {
-  const { attempts, failure, dueAt } = post
-  const delivery =
-    attempts === 0 && dueAt === null
-      ? null
-      : {
-          state:
-            failure === null && dueAt === null
-              ? ('delivered' as const)
-              : dueAt === null
-                ? ('failed' as const)
-                : ('waiting' as const),
-          attempts,
-          failure,
-        }
-  return { id, at: timeText(at), readAt: timeText(readAt), ...(document as NoticeFacts), delivery }
+interface MailChange {
+  readonly whose: Whose
+  readonly before: Kept
+  readonly newCode: boolean
+  /** By this call, a moment ago. */
+  readonly mailed: Kept['emailCode']
+}
+
+async function mailOf(
+  { store, nowMs }: AdminContext,
+  email: string | null,
+  { whose, before, newCode, mailed }: MailChange,
+): Promise<Required<Pick<Kept, 'emailVerified' | 'emailCode'>>> {
+  if (email === null) return { emailVerified: false, emailCode: null }
+  if (whose.mailCode === null)
+    throw new AdminError('invalid', 'email', 'this deployment has no mail server')
+  const own = await ownAddress(store, whose.account)
+  const isSame = before.email === email
+  if (own?.toLowerCase() === email.toLowerCase() || (isSame && before.emailVerified))
+    return { emailVerified: true, emailCode: null }
+  const open = mailed ?? (isSame && !newCode ? before.emailCode : null)
+  if (open && open.until > nowMs) return { emailVerified: false, emailCode: open }
+  const code = randomCode(10)
+  await whose.mailCode(email, code)
+  return { emailVerified: false, emailCode: { hash: codeHash(code), until: nowMs + codeMs } }
+}
+
+/** The code shows that the address is read. Throws AdminError. */
+export async function verifyEmail(
+  admin: AdminContext,
+  { code }: Input<'verifyEmail'>,
+  { account }: Input<'account'>,
+): Promise<AlertsView> {
+  for (;;) {
+    const before = await admin.store.alerts.setting(account)
+    const rules: Kept = rulesOf(before)
+    const { emailCode } = rules
+    const fits = emailCode?.hash === codeHash(code) && emailCode.until > admin.nowMs
+    if (before === null || !fits)
+      throw new AdminError('invalid', 'code', 'is not the one that was mailed last, or is too old')
+    const document: Kept = { ...rules, emailVerified: true, emailCode: null }
+    if (await admin.store.alerts.put({ ...before, document })) return readAlerts(admin, { account })
+  }
+}
+
+export function noticeView({ id, at, readAt, document, webhook, mail }: AlertNotice) {
+  return {
+    id,
+    at: timeText(at),
+    readAt: timeText(readAt),
+    ...(document as NoticeFacts),
+    delivery: deliveryOf(webhook),
+    mail: deliveryOf(mail),
+  }
+}
+
+/** null: it was not to go there. */
+function deliveryOf({ dueAt, attempts, failure }: NoticePost) {
+  if (attempts === 0 && dueAt === null) return null
+  const hasLeft = failure === null && dueAt === null
+  const state = hasLeft ? 'delivered' : dueAt === null ? 'failed' : 'waiting'
+  return { state, attempts, failure } as const
 }
 
 type Notices = Page<ReturnType<typeof noticeView>> & {

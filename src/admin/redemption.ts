@@ -1,32 +1,15 @@
 // Codes that are worth credit: an operator makes them in batches, a customer redeems each once.
 
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { RedemptionBatch } from '../store/redemption-tables.ts'
+import { codeHash, randomCode } from './code.ts'
 import { type Page, pageByTime, timePlace } from './page.ts'
 import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
 
-/** Crockford's: without letters that are taken for others (https://www.crockford.com/base32.html). */
-const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-/** Five bits each: 100 bits, which nobody guesses. */
+/** 100 bits, which nobody guesses. */
 const length = 20
-
-/** `4KQ7D-...`: four groups of five. */
-function newCode(): string {
-  const all = Array.from(randomBytes(length), (byte) => letters[byte % letters.length])
-  return all.join('').replace(/(.{5})(?=.)/g, '$1-')
-}
-
-/** However it was typed: small letters, blanks, O for 0. */
-function hashOf(code: string): string {
-  const read = code
-    .toUpperCase()
-    .replaceAll(/[^0-9A-Z]/g, '')
-    .replaceAll('O', '0')
-    .replaceAll(/[IL]/g, '1')
-  return createHash('sha256').update(read).digest('hex')
-}
 
 /** The codes are shown this once. */
 export async function createRedemptionBatch(
@@ -34,7 +17,7 @@ export async function createRedemptionBatch(
   { codes: wanted, amount, note, expiresAt }: Input<'createRedemptionBatch'>,
 ) {
   const { store, actor, nowMs } = admin
-  const codes = Array.from({ length: wanted }, newCode)
+  const codes = Array.from({ length: wanted }, () => randomCode(length))
   const batch = {
     id: `rb${nowMs.toString(36)}${randomBytes(6).toString('hex')}`,
     note,
@@ -43,7 +26,7 @@ export async function createRedemptionBatch(
     createdAt: nowMs,
     expiresAt: expiresAt ?? null,
   }
-  await store.redemption.create(batch, codes.map(hashOf))
+  await store.redemption.create(batch, codes.map(codeHash))
   const kept = { ...batch, codes: wanted, revokedAt: null, redeemed: 0 }
   return { ...view(kept, await admin.currency()), secrets: codes }
 }
@@ -80,7 +63,7 @@ export async function redeemCode(
   admin: AdminContext,
   { code, account }: Input<'redeem'> & Input<'account'>,
 ) {
-  const redeemed = await admin.store.redemption.redeem(hashOf(code), account, admin.nowMs)
+  const redeemed = await admin.store.redemption.redeem(codeHash(code), account, admin.nowMs)
   if (redeemed.outcome !== 'redeemed')
     throw new AdminError('invalid', 'code', refusals[redeemed.outcome])
   const { amountNano } = redeemed

@@ -5,7 +5,14 @@ import { isTimeZone } from '../config/rules.ts'
 import { count, nano, page, text } from './schema-parts.ts'
 
 const percent = count(100)
+const addressExpected = 'expected an address such as me@example.com'
 const httpsExpected = 'expected an https address without credentials, of at most 1024 characters'
+
+/** Without a name, and with nothing that could end a line of a mail. */
+const address = z
+  .string()
+  .max(254, addressExpected)
+  .regex(/^[^\s\p{Cc}<>()[\]\\,;:"@]{1,64}@[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/iu, addressExpected)
 
 function isWebhook(address: string): boolean {
   if (!URL.canParse(address)) return false
@@ -34,8 +41,15 @@ export const alertInputs = {
       .refine(isWebhook, httpsExpected)
       .nullable()
       .default(null),
+    /** Shown to be read by a code that is mailed to it, unless whoever signs in is known to read it. */
+    email: address.nullable().default(null),
+    /** Mailed again, where the one before was lost. */
+    newCode: z.boolean().default(false),
     /** Of the webhook; else the one it has goes on to count. */
     newSecret: z.boolean().default(false),
+  }),
+  verifyEmail: z.strictObject({
+    code: z.string().min(1).max(64, 'expected at most 64 characters'),
   }),
   listNotices: z.strictObject({ account: text, unread: z.boolean().default(false), ...page }),
   readNotices: z.strictObject({

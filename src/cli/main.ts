@@ -28,6 +28,7 @@ import {
   keyShow,
   keyUpdate,
 } from './key.ts'
+import { mailTest } from './mail.ts'
 import {
   managementKeyCreate,
   managementKeyDisable,
@@ -124,6 +125,7 @@ const commands: readonly Command[] = [
   channelDelete,
   configCheck,
   configShow,
+  mailTest,
   settingsList,
   settingsSet,
   settingsUnset,

@@ -24,6 +24,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
     valkeyUrl: maskedAddress(config.valkeyUrl),
     encryptionKey: masked(config.encryptionKey),
     media: { ...config.media, s3: describeBucket(config.media.s3) },
+    smtp: config.smtp && { ...config.smtp, password: masked(config.smtp.password) },
     payments: describePayments(config.payments),
     channels: config.channels.map(describeChannel),
     keys: config.keys.map(describeKey),

@@ -42,6 +42,7 @@ import {
 } from './schema-parts.ts'
 import { payments } from './schema-payments.ts'
 import { history, identity, notices, statusPage, usage } from './schema-run-time.ts'
+import { smtp } from './schema-smtp.ts'
 import { uploads } from './schema-uploads.ts'
 
 const day = 86_400_000
@@ -428,6 +429,7 @@ export const fileSchema = section({
   realtime: part(realtime, 'Realtime sessions over WebSocket.'),
   videos: part(videos, 'Videos, which are made as jobs.'),
   media: part(media, 'Images, sound and video, and where results of them are kept.'),
+  smtp: key(smtp, 'The server that mail is sent by; left out: none is sent.'),
   payments: part(payments, 'How customers pay, and what they are given for it.'),
   identity: part(identity, 'Who may sign in, and as what.'),
   usage: part(usage, 'The record of each request.'),

@@ -19,6 +19,7 @@ export type TimeoutSettings = File['timeouts']
 export type RetrySettings = File['retry']
 export type BillingSettings = File['billing']
 export type LedgerSettings = File['ledger']
+export type SmtpSettings = NonNullable<File['smtp']>
 export type PaymentSettings = File['payments']
 export type RealtimeSettings = File['realtime']
 export type HistorySettings = File['history']

@@ -1,13 +1,15 @@
-// Once a minute, in one process of the deployment: raises alerts, and posts what is due to webhooks.
+// Once a minute, in one process of the deployment: raises alerts, and sends what is due to webhooks and by mail.
 
 import { createHmac } from 'node:crypto'
 import { raiseAlerts, rulesOf } from '../admin/alert-rules.ts'
 import { noticeView } from '../admin/alerts.ts'
+import { languageOf, noticeMail } from '../admin/notice-mail.ts'
 import type { Config } from '../config/types.ts'
 import type { SecretBox } from '../identity/secret-box.ts'
 import { NotFetched } from '../safe-fetch/safe-fetch.ts'
-import type { AlertNotice } from '../store/alerts.ts'
+import type { AlertNotice, AlertSetting, NoticePost, NoticeWay } from '../store/alerts.ts'
 import type { Store } from '../store/store.ts'
+import { type Mailer, MailNotSent } from '../upstream/mail.ts'
 
 export interface AlertOptions {
   readonly store: Store
@@ -21,51 +23,102 @@ export interface AlertOptions {
     body: string,
     fields: Readonly<Record<string, string>>,
   ) => Promise<void>
+  /** null: no mail server is configured. */
+  readonly mailer: () => Promise<Mailer | null>
+  /** Where the console is, without a slash at its end. */
+  readonly address: () => Promise<string>
+  /** A mail that did not leave: for the log. */
+  readonly onMailProblem?: (error: MailNotSent, account: string) => void
 }
 
 const minuteMs = 60_000
 const dayMs = 86_400_000
 const usualTurnMs = 50_000
+/** No more is begun afterwards, so that a turn holds what was. */
+const postingMs = 25_000
 /** After each failed attempt; then it is given up. */
 const waitsMs = [1, 5, 30, 120, 360].map((minutes) => minutes * minuteMs)
 const mostPosts = 50
 const atOnce = 5
 const keptMs = 90 * dayMs
 
-/** Does nothing where another process has its turn, or nobody wants to be warned. Rejects where the store is away. */
+/** Does nothing where another process has its turn. Rejects where the store is away. */
 export async function lookAfterAlerts(options: AlertOptions): Promise<void> {
   const { store, config, turnMs = usualTurnMs } = options
-  const settings = await store.alerts.settings()
-  if (settings.length === 0 || !(await store.alerts.takeTurn(turnMs))) return
+  if (!(await store.alerts.takeTurn(turnMs))) return
   const { currency, keys } = config()
   const nowMs = Date.now()
   const admin = { store, actor: 'alerts', nowMs, currency: async () => currency }
   await raiseAlerts(admin, keys)
-  const due = [...(await store.alertNotices.due(nowMs, mostPosts))]
-  const hooks = new Map(settings.map((setting) => [setting.account, setting]))
+  await postDue(options, 'webhook', (notice, setting) => postFailure(options, notice, setting))
+  await postDue(options, 'mail', (notice, setting) => mailFailure(options, notice, setting))
+  await store.alertNotices.prune(nowMs - keptMs)
+  await store.pace.prune()
+}
+
+interface Failure {
+  readonly text: string
+  /** Not tried again. */
+  readonly isFinal: boolean
+}
+
+type Post = (notice: AlertNotice, setting: AlertSetting | undefined) => Promise<Failure | null>
+
+/** Several at once. `post` gives null where it was taken. */
+async function postDue({ store }: AlertOptions, way: NoticeWay, post: Post): Promise<void> {
+  const startMs = Date.now()
+  const due = [...(await store.alertNotices.due(way, startMs, mostPosts))]
+  if (due.length === 0) return
+  const settings = new Map((await store.alerts.settings()).map((each) => [each.account, each]))
   const work = async () => {
-    for (let notice = due.shift(); notice !== undefined; notice = due.shift()) {
-      const setting = hooks.get(notice.account)
-      const webhook = setting === undefined ? null : rulesOf(setting).webhook
-      const failure =
-        webhook === null || setting?.secret == null
-          ? 'there is no webhook any more'
-          : await failureOf(options, notice, webhook, setting.secret)
-      await store.alertNotices.posted(afterPost(notice, failure, webhook === null))
+    while (Date.now() < startMs + postingMs) {
+      const notice = due.shift()
+      if (notice === undefined) return
+      const failure = await post(notice, settings.get(notice.account))
+      await store.alertNotices.posted(notice.id, way, afterPost(notice[way], failure))
     }
   }
   await Promise.all(Array.from({ length: atOnce }, work))
-  await store.alertNotices.prune(nowMs - keptMs)
 }
 
-function afterPost(
-  { id, attempts }: AlertNotice,
-  failure: string | null,
-  isOver: boolean,
-): Pick<AlertNotice, 'id' | 'dueAt' | 'attempts' | 'failure'> {
-  const waitMs = failure === null || isOver ? undefined : waitsMs[attempts]
+function afterPost({ attempts }: NoticePost, failure: Failure | null): NoticePost {
+  const waitMs = failure === null || failure.isFinal ? undefined : waitsMs[attempts]
   const dueAt = waitMs === undefined ? null : Date.now() + waitMs
-  return { id, attempts: attempts + 1, failure, dueAt }
+  return { attempts: attempts + 1, failure: failure?.text ?? null, dueAt }
+}
+
+async function mailFailure(
+  { store, mailer, address, onMailProblem }: AlertOptions,
+  notice: AlertNotice,
+  setting: AlertSetting | undefined,
+): Promise<Failure | null> {
+  const { email, emailVerified } = rulesOf(setting ?? null)
+  if (email === null || !emailVerified)
+    return { text: 'there is no address any more', isFinal: true }
+  const server = await mailer()
+  if (server === null) return { text: 'this deployment has no mail server', isFinal: true }
+  const { account } = notice
+  const language = languageOf((await store.preferences.find(account))?.document)
+  try {
+    await server.send({ to: email, ...noticeMail(notice, language, await address()) })
+    return null
+  } catch (error) {
+    if (!(error instanceof MailNotSent)) throw error
+    onMailProblem?.(error, account)
+    return { text: error.message, isFinal: error.isFinal }
+  }
+}
+
+async function postFailure(
+  options: AlertOptions,
+  notice: AlertNotice,
+  setting: AlertSetting | undefined,
+): Promise<Failure | null> {
+  const { webhook } = rulesOf(setting ?? null)
+  if (webhook === null || setting?.secret == null)
+    return { text: 'there is no webhook any more', isFinal: true }
+  const text = await failureOf(options, notice, webhook, setting.secret)
+  return text === null ? null : { text, isFinal: false }
 }
 
 /** null: its server took it. */
@@ -75,7 +128,7 @@ async function failureOf(
   webhook: string,
   secret: string,
 ): Promise<string | null> {
-  const { readAt: _, delivery: __, ...shown } = noticeView(notice)
+  const { readAt: _, delivery: __, mail: ___, ...shown } = noticeView(notice)
   const body = JSON.stringify({ type: 'alert', account: notice.account, ...shown })
   const seconds = Math.floor(Date.now() / 1_000)
   const key = decrypted(box, secret)

@@ -9,7 +9,7 @@ import { createSecretBox } from '../identity/secret-box.ts'
 import type { Store } from '../store/store.ts'
 import { openStoreThread } from '../store/thread.ts'
 import type { Log } from '../telemetry/log.ts'
-import { webhookPurpose } from './alert-timer.ts'
+import { mailerOf, webhookPurpose } from './alert-timer.ts'
 import { openOrderDesk } from './payments.ts'
 import type { PlayMoney } from './play-money.ts'
 import type { State } from './state.ts'
@@ -76,6 +76,7 @@ function servicesOf(
       state.current.front.services.modelAccess.models(principal).map(({ id }) => id),
     webhookBox: createSecretBox(encryptionKey(config()), webhookPurpose),
     callbackBox: createSecretBox(encryptionKey(config()), 'payment callback tests'),
+    mail: { server: () => mailerOf(config()) },
     replyBox: createSecretBox(encryptionKey(config()), 'control replies'),
     load: state.load,
     onCrash: (error, requestId) =>

@@ -28,6 +28,14 @@ export interface AlertNotice {
   readonly at: number
   readonly document: unknown
   readonly readAt: number | null
+  readonly webhook: NoticePost
+  readonly mail: NoticePost
+}
+
+/** How a notice leaves. */
+export type NoticeWay = 'webhook' | 'mail'
+
+export interface NoticePost {
   /** When it is to be posted; null: not, or no more. */
   readonly dueAt: number | null
   readonly attempts: number
@@ -35,7 +43,10 @@ export interface AlertNotice {
   readonly failure: string | null
 }
 
-type NewNotice = Pick<AlertNotice, 'id' | 'account' | 'at' | 'document' | 'dueAt'>
+export interface NewNotice extends Pick<AlertNotice, 'id' | 'account' | 'at' | 'document'> {
+  /** When it is to be posted; null: not at all. */
+  readonly dueAt: Readonly<Record<NoticeWay, number | null>>
+}
 
 export interface AlertTable {
   setting(account: string): Promise<AlertSetting | null>
@@ -65,8 +76,8 @@ export interface AlertNoticeTable {
   /** `ids` null: all of the account. Returns how many were unread. */
   markRead(account: string, ids: readonly string[] | null, at: number): Promise<number>
   /** To be posted by now, the oldest first. */
-  due(at: number, limit: number): Promise<readonly AlertNotice[]>
-  posted(notice: Pick<AlertNotice, 'id' | 'dueAt' | 'attempts' | 'failure'>): Promise<void>
+  due(way: NoticeWay, at: number, limit: number): Promise<readonly AlertNotice[]>
+  posted(id: string, way: NoticeWay, post: NoticePost): Promise<void>
   prune(before: number): Promise<void>
 }
 
@@ -113,13 +124,15 @@ export function alertTable(engine: Engine): AlertTable {
         const values = [cleanText(account), rule, cleanText(subject), at]
         if ((await session.run(sql, values)) === 0) return false
         await session.run(
-          `INSERT INTO alert_notice (id, account, at, document, due_at, attempts) VALUES (?, ?, ?, ?, ?, 0)`,
+          `INSERT INTO alert_notice (id, account, at, document, due_at, attempts, mail_due_at)
+            VALUES (?, ?, ?, ?, ?, 0, ?)`,
           [
             notice.id,
             cleanText(notice.account),
             notice.at,
             JSON.stringify(notice.document),
-            notice.dueAt,
+            notice.dueAt.webhook,
+            notice.dueAt.mail,
           ],
         )
         return true
@@ -132,14 +145,29 @@ export function alertTable(engine: Engine): AlertTable {
   }
 }
 
-type KeptNotice = Omit<AlertNotice, 'document'> & { readonly document: string }
+interface KeptNotice extends Omit<AlertNotice, NoticeWay>, NoticePost {
+  readonly document: string
+  readonly mailDueAt: number | null
+  readonly mailAttempts: number
+  readonly mailFailure: string | null
+}
 
-const selectNotices = `SELECT id, account, at, document, read_at AS "readAt", due_at AS "dueAt", attempts, failure
+const selectNotices = `SELECT id, account, at, document, read_at AS "readAt", due_at AS "dueAt", attempts, failure,
+    mail_due_at AS "mailDueAt", mail_attempts AS "mailAttempts", mail_failure AS "mailFailure"
   FROM alert_notice`
 
-function noticeOf(kept: KeptNotice): AlertNotice {
-  return { ...kept, document: JSON.parse(kept.document) }
+function noticeOf({ document, dueAt, attempts, failure, ...kept }: KeptNotice): AlertNotice {
+  const { mailDueAt, mailAttempts, mailFailure, ...plain } = kept
+  return {
+    ...plain,
+    document: JSON.parse(document),
+    webhook: { dueAt, attempts, failure },
+    mail: { dueAt: mailDueAt, attempts: mailAttempts, failure: mailFailure },
+  }
 }
+
+/** Before the names of its columns. */
+const columnsOf = { webhook: '', mail: 'mail_' } as const satisfies Record<NoticeWay, string>
 
 export function alertNoticeTable(engine: Engine): AlertNoticeTable {
   return {
@@ -162,13 +190,15 @@ export function alertNoticeTable(engine: Engine): AlertNoticeTable {
       const sql = `UPDATE alert_notice SET read_at = ? WHERE account = ? AND read_at IS NULL${some}`
       return engine.run(sql, [at, cleanText(account), ...(ids ?? []).map(cleanText)])
     },
-    async due(at, limit) {
-      const sql = `${selectNotices} WHERE due_at <= ? ORDER BY due_at, id LIMIT ?`
+    async due(way, at, limit) {
+      const column = `${columnsOf[way]}due_at`
+      const sql = `${selectNotices} WHERE ${column} <= ? ORDER BY ${column}, id LIMIT ?`
       return (await engine.query<KeptNotice>(sql, [at, limit])).map(noticeOf)
     },
-    async posted({ id, dueAt, attempts, failure }) {
+    async posted(id, way, { dueAt, attempts, failure }) {
+      const of = columnsOf[way]
       await engine.run(
-        'UPDATE alert_notice SET due_at = ?, attempts = ?, failure = ? WHERE id = ?',
+        `UPDATE alert_notice SET ${of}due_at = ?, ${of}attempts = ?, ${of}failure = ? WHERE id = ?`,
         [dueAt, attempts, failure === null ? null : cleanText(failure), id],
       )
     },

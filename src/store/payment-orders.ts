@@ -109,6 +109,10 @@ export function paymentOrderTable(engine: Engine): PaymentOrderTable {
         values: [JSON.stringify(instructions), at],
       }),
     end: (id, how, at) => step(engine, id, how, { sql: 'ended_at = ?', values: [at] }),
+    late(since, limit) {
+      const where = "WHERE flag = 'late' AND credited_at >= ? ORDER BY credited_at DESC LIMIT ?"
+      return readOrders(engine, where, [since, limit])
+    },
     takeDue: (at, scheduleMs, limit) =>
       engine.transaction(async (session) => {
         const skip = session.kind === 'postgres' ? ' FOR UPDATE SKIP LOCKED' : ''

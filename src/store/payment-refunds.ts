@@ -31,6 +31,12 @@ export function refundTable(engine: Engine): RefundTable {
     begin: (asked, spending) => engine.transaction((session) => begin(session, asked, spending)),
     end: (id, how, failure, at) =>
       engine.transaction((session) => end(session, id, { how, failure, at })),
+    done: (since, limit) =>
+      readRefunds(
+        engine,
+        "WHERE state = 'done' AND ended_at >= ? ORDER BY ended_at DESC, id LIMIT ?",
+        [since, limit],
+      ),
     pending: (before, limit) =>
       readRefunds(engine, `WHERE state = 'pending' AND at < ? ORDER BY at, id LIMIT ?`, [
         before,

@@ -75,6 +75,8 @@ export interface PaymentOrderTable {
     scheduleMs: readonly number[],
     limit: number,
   ): Promise<readonly PaymentOrder[]>
+  /** Credited since then, after they had ended; the newest first. */
+  late(since: number, limit: number): Promise<readonly PaymentOrder[]>
 }
 
 /** What a provider says was paid, judged to be the provider's word. */
@@ -261,6 +263,8 @@ export interface RefundTable {
   end(id: string, how: 'done' | 'failed', failure: string | null, at: number): Promise<boolean>
   /** Asked for and not known to be done, the oldest first. */
   pending(before: number, limit: number): Promise<readonly Refund[]>
+  /** Paid back since then; the newest first. */
+  done(since: number, limit: number): Promise<readonly Refund[]>
 }
 
 /** What a payer disputes with the bank, as its provider told of it last. */

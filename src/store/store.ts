@@ -20,6 +20,7 @@ import type {
   StatementReader,
 } from './ledger.ts'
 import type { ManagementKeyTable } from './management-keys.ts'
+import type { PaceTable } from './pace.ts'
 import type {
   CallbackTable,
   DisputeTable,
@@ -175,6 +176,7 @@ export interface Store {
   readonly refunds: RefundTable
   readonly disputes: DisputeTable
   readonly redemption: RedemptionTable
+  readonly pace: PaceTable
   readonly audit: AuditTable
   readonly deployment: DeploymentTable
   readonly settings: SettingTable

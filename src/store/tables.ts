@@ -24,6 +24,7 @@ import { walletOf } from './ledger.ts'
 import { managementKeyTable } from './management-keys.ts'
 import { leaseTable, nodeTable } from './nodes.ts'
 import { outboxTable } from './outbox-epochs.ts'
+import { paceTable } from './pace.ts'
 import { callbackTable } from './payment-callbacks.ts'
 import { disputeTable } from './payment-disputes.ts'
 import { paymentOrderTable } from './payment-orders.ts'
@@ -93,6 +94,7 @@ export function createStore(engine: Engine, history = engine): Store {
     refunds: refundTable(engine),
     disputes: disputeTable(engine),
     redemption: redemptionTable(engine),
+    pace: paceTable(engine),
     audit: auditTable(engine),
     deployment: {
       currency: () => readCurrency(engine),

@@ -1,15 +1,52 @@
 // Alerts in a real browser: what to be warned of is saved, refused at its field, and what was told is read.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
+import { type SmtpServer, startSmtpServer } from '../support/smtp-server.ts'
 
 let stage: ConsoleStage
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-alerts-'))
+let mailServer: SmtpServer | null = null
 
-afterAll(async () => stage?.close())
+afterAll(async () => {
+  await stage?.close()
+  await mailServer?.[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true })
+})
 
 if (hasBrowser) {
   beforeAll(async () => {
-    stage = await startConsole()
+    mailServer = await startSmtpServer()
+    const { port } = mailServer
+    const smtp = { host: '127.0.0.1', port, tls: 'none', from: 'no-reply@gateway.example' }
+    const config = join(folder, 'tollgate.json')
+    writeFileSync(config, JSON.stringify({ smtp }))
+    stage = await startConsole({ words: ['--config', config] })
+  })
+  test('an address is mailed a code, which is entered here', async () => {
+    const page = await stage.open('/settings?tab=alerts')
+    await page.getByLabel('Also mail to').fill('ann@example.com')
+    await page.getByRole('button', { name: 'Save' }).click()
+    const code = page.getByLabel('Code that was mailed to ann@example.com')
+    await code.fill('nothing')
+    await page.getByRole('button', { name: 'Confirm' }).click()
+    await page.getByText('is not the one that was mailed last', { exact: false }).waitFor()
+    await page.getByRole('button', { name: 'Mail another code' }).click()
+    await page.getByText('Another code was mailed.').waitFor()
+    expect(await seriousFindings(page)).toEqual([])
+    const mails = mailServer?.taken ?? []
+    expect(mails.map(({ to }) => to)).toEqual([['ann@example.com'], ['ann@example.com']])
+    await code.fill(/^[0-9A-Z]{5}-[0-9A-Z]{5}$/m.exec(mails[1]?.data ?? '')?.[0] ?? '')
+    await page.getByRole('button', { name: 'Confirm' }).click()
+    await page.getByText('Confirmed.').waitFor()
+    expect(await code.count()).toBe(0)
+    await page.getByLabel('Also mail to').fill('')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.').waitFor()
+    await page.close()
   })
   test('what to be warned of is saved; what is wrong is said at its field and stays', async () => {
     const page = await stage.open('/settings?tab=alerts')

@@ -1,16 +1,16 @@
 // Alerts as they are kept, on both engines.
 
 import { expect, test } from 'bun:test'
-import type { AlertNotice } from '../../src/store/alerts.ts'
+import type { NewNotice } from '../../src/store/alerts.ts'
 import { onEachEngine } from './engines.ts'
 
 const document = { rule: 'low_balance', text: '"\u{1F600}"' }
-const notice = (id: string, at = 1): Omit<AlertNotice, 'readAt' | 'attempts' | 'failure'> => ({
+const notice = (id: string, at = 1): NewNotice => ({
   id,
   account: 'ann',
   at,
   document,
-  dueAt: at,
+  dueAt: { webhook: at, mail: id === 'n3' ? at : null },
 })
 const raised = { account: 'ann', rule: 'low_balance', subject: '', at: 1 }
 
@@ -38,7 +38,12 @@ onEachEngine('alerts', (start) => {
     expect(both.filter((each) => each)).toHaveLength(1)
     const listed = await store.alertNotices.list({ account: 'ann', unread: false, limit: 5 })
     expect(listed).toHaveLength(1)
-    expect(listed[0]).toMatchObject({ document, readAt: null, attempts: 0, failure: null })
+    expect(listed[0]).toMatchObject({
+      document,
+      readAt: null,
+      webhook: { dueAt: 1, attempts: 0, failure: null },
+      mail: { dueAt: null, attempts: 0, failure: null },
+    })
     expect(await store.alerts.raised()).toEqual([raised])
     await store.alerts.clear([raised])
     expect(await store.alerts.raise(raised, notice('c'))).toBeTrue()
@@ -56,9 +61,15 @@ onEachEngine('alerts', (start) => {
     expect(await alertNotices.markRead('ann', ['n1', 'n4'], 9)).toBe(1)
     expect(await ids(undefined, true)).toEqual(['n3', 'n2'])
     expect(await alertNotices.unread('ann')).toBe(2)
-    expect((await alertNotices.due(2, 5)).map(({ id }) => id)).toEqual(['n1', 'n2'])
-    await alertNotices.posted({ id: 'n1', dueAt: null, attempts: 1, failure: 'x' })
-    expect((await alertNotices.due(2, 5)).map(({ id }) => id)).toEqual(['n2'])
+    expect((await alertNotices.due('webhook', 2, 5)).map(({ id }) => id)).toEqual(['n1', 'n2'])
+    await alertNotices.posted('n1', 'webhook', { dueAt: null, attempts: 1, failure: 'x' })
+    expect((await alertNotices.due('mail', 3, 5)).map(({ id }) => id)).toEqual(['n3'])
+    await alertNotices.posted('n3', 'mail', { dueAt: 9, attempts: 2, failure: 'y' })
+    expect(await alertNotices.due('mail', 8, 5)).toEqual([])
+    expect(await alertNotices.due('mail', 9, 5)).toMatchObject([
+      { webhook: { dueAt: 3, attempts: 0 }, mail: { dueAt: 9, attempts: 2, failure: 'y' } },
+    ])
+    expect((await alertNotices.due('webhook', 2, 5)).map(({ id }) => id)).toEqual(['n2'])
     await alertNotices.prune(3)
     expect(await ids()).toEqual(['n3'])
   })

@@ -194,6 +194,8 @@ describe('a webhook', () => {
       store: stage.store,
       config: () => ({ currency: 'USD', keys: [] }),
       box,
+      mailer: async () => null,
+      address: async () => 'https://gateway.example',
       async post(address, body, fields) {
         posted.push({ address, body, fields })
         answer()
@@ -236,9 +238,9 @@ describe('a webhook', () => {
     })
     const { id } = notice
     for (const attempts of [1, 2, 3, 4, 5]) {
-      const [due] = await stage.store.alertNotices.due(Date.now() + 24 * hourMs, 1)
-      expect((due?.dueAt ?? 0) - Date.now()).toBeGreaterThan(30_000)
-      await stage.store.alertNotices.posted({ id, dueAt: 1, attempts, failure: null })
+      const [due] = await stage.store.alertNotices.due('webhook', Date.now() + 24 * hourMs, 1)
+      expect((due?.webhook.dueAt ?? 0) - Date.now()).toBeGreaterThan(30_000)
+      await stage.store.alertNotices.posted(id, 'webhook', { dueAt: 1, attempts, failure: null })
       await lookAfterAlerts({ ...options, turnMs: 0 })
     }
     expect(posted).toHaveLength(6)

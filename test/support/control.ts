@@ -161,6 +161,7 @@ export async function controlStage(options: Options = {}): Promise<ControlStage>
       models: () => [],
       webhookBox: createSecretBox(new Uint8Array(32), 'alert webhooks'),
       callbackBox: createSecretBox(new Uint8Array(32), 'payment callback tests'),
+      mail: { server: async () => null },
       replyBox: createSecretBox(new Uint8Array(32), 'control replies'),
       orders: ordersOn(config, store, crashes),
       load: { draining: false },

@@ -117,10 +117,27 @@ export interface paths {
         readonly get: operations["readAlerts"];
         /**
          * Say what I want to be warned of; what is left out is off
-         * @description Less left than `lowBalanceNano`; more spent in a day of `timeZone` than `daySpendNano`; a key that has spent `keyLimitPercent` of its limit; `errorRatePercent` of the last hour’s requests failed (of 20 at least). Looked at once a minute, and told once until it is over. With a `webhook`, posted there too, signed.
+         * @description Less left than `lowBalanceNano`; more spent in a day of `timeZone` than `daySpendNano`; a key that has spent `keyLimitPercent` of its limit; `errorRatePercent` of the last hour’s requests failed (of 20 at least). Looked at once a minute, and told once until it is over. With a `webhook`, posted there too, signed; with an `email`, mailed.
          */
         readonly put: operations["setAlerts"];
         readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/me/alerts/email/verify": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Enter the code that was mailed to the address of my alerts */
+        readonly post: operations["verifyMyEmail"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3452,6 +3469,13 @@ export interface components {
             readonly webhook: string | null;
             /** @description What posts are signed with: shown once, when it is made */
             readonly webhookSecret: string | null;
+            readonly email: string | null;
+            /** @description Until then a code is awaited, and nothing else is mailed to it */
+            readonly emailVerified: boolean;
+            /** @description Of whoever is signed in, where it is known to be theirs: needs no code */
+            readonly accountEmail: string | null;
+            /** @description false: the deployment has no mail server */
+            readonly mailOffered: boolean;
             readonly currency: string;
             /** @description 0: never set */
             readonly revision: number;
@@ -3463,7 +3487,7 @@ export interface components {
             /** Format: date-time */
             readonly readAt: string | null;
             /** @enum {string} */
-            readonly rule: "low_balance" | "day_spend" | "key_limit" | "error_rate";
+            readonly rule: "low_balance" | "day_spend" | "key_limit" | "error_rate" | "order_late" | "order_refunded";
             /** @description For people, in English */
             readonly text: string;
             readonly currency: string;
@@ -3477,8 +3501,17 @@ export interface components {
             readonly keyName: string | null;
             /** @description The share is of so many */
             readonly requests: number | null;
+            /** @description Of what is told of an order */
+            readonly orderId: string | null;
             /** @description To the webhook; null: there was none */
             readonly delivery: {
+                /** @enum {string} */
+                readonly state: "waiting" | "delivered" | "failed";
+                readonly attempts: number;
+                readonly failure: string | null;
+            } | null;
+            /** @description By mail; null: there was no address */
+            readonly mail: {
                 /** @enum {string} */
                 readonly state: "waiting" | "delivered" | "failed";
                 readonly attempts: number;
@@ -6277,8 +6310,38 @@ export interface operations {
                     readonly errorRatePercent?: number | null;
                     /** @default null */
                     readonly webhook?: string | null;
+                    /** @default null */
+                    readonly email?: string | null;
+                    /** @default false */
+                    readonly newCode?: boolean;
                     /** @default false */
                     readonly newSecret?: boolean;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Alerts"];
+                };
+            };
+        };
+    };
+    readonly verifyMyEmail: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly code: string;
                 };
             };
         };

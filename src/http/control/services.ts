@@ -6,6 +6,7 @@ import type { ControlPrincipal, KeyPrincipal } from '../../identity/principal.ts
 import type { SecretBox } from '../../identity/secret-box.ts'
 import type { Sessions } from '../../identity/sessions.ts'
 import type { Store } from '../../store/store.ts'
+import type { Mailer } from '../../upstream/mail.ts'
 import type { Callers } from '../callers.ts'
 import type { Load } from '../load.ts'
 import type { Running } from './running.ts'
@@ -30,6 +31,8 @@ export interface ControlServices {
   readonly webhookBox: SecretBox
   /** For tests of the addresses that providers of payment notify. */
   readonly callbackBox: SecretBox
+  /** null: none is configured. */
+  readonly mail: { server(): Promise<Mailer | null> }
   /** For replies that are kept. */
   readonly replyBox: SecretBox
   /** Where the process takes its leave, replies that last are to end. */

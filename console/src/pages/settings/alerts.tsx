@@ -13,6 +13,7 @@ import { Card } from '../../ui/page.tsx'
 import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { Copy } from '../../ui/values.tsx'
+import { ConfirmEmail } from './confirm-email.tsx'
 import { Told } from './told.tsx'
 
 type Alerts = Shape<'Alerts'>
@@ -26,6 +27,7 @@ interface Values {
   readonly errorRatePercent: string
   readonly webhook: string
   readonly newSecret: boolean
+  readonly email: string
 }
 
 type AlertForm = UseFormReturn<Values>
@@ -36,7 +38,12 @@ export function AlertSettings() {
     <>
       <Card title={<Trans>Warn me</Trans>}>
         <Widget query={alerts} skeleton={<Skeleton rows={6} height={32} />}>
-          {(data) => <Form key={data.revision} alerts={data} />}
+          {(data) => (
+            <>
+              <Form key={data.revision} alerts={data} />
+              {data.email !== null && !data.emailVerified && <ConfirmEmail alerts={data} />}
+            </>
+          )}
         </Widget>
       </Card>
       <Told />
@@ -81,6 +88,7 @@ function Form({ alerts }: { readonly alerts: Alerts }) {
       onSubmit={(event) => void form.handleSubmit(send)(event)}
     >
       <Rules form={form} currency={alerts.currency} />
+      {alerts.mailOffered && <EmailAddress form={form} alerts={alerts} />}
       <Webhook form={form} hasOne={alerts.webhook !== null} />
       {problem !== null && <ProblemLine error={problem} />}
       <Buttons>
@@ -142,6 +150,29 @@ function Rules({ form, currency }: { readonly form: AlertForm; readonly currency
   )
 }
 
+function EmailAddress({ form, alerts }: { readonly form: AlertForm; readonly alerts: Alerts }) {
+  const { t } = useLingui()
+  const { accountEmail, email, emailVerified } = alerts
+  return (
+    <Field
+      label={t`Also mail to`}
+      hint={
+        email !== null && emailVerified
+          ? t`Confirmed.`
+          : t`Another address than your own gets a code first, which you enter here.`
+      }
+      error={form.formState.errors.email?.message}
+    >
+      <Input
+        type="email"
+        autoComplete="email"
+        placeholder={accountEmail ?? 'me@example.com'}
+        {...form.register('email')}
+      />
+    </Field>
+  )
+}
+
 function Webhook({ form, hasOne }: { readonly form: AlertForm; readonly hasOne: boolean }) {
   const { t } = useLingui()
   const { register, formState } = form
@@ -193,6 +224,7 @@ function valuesOf(alerts: Alerts, timeZone: string): Values {
     errorRatePercent: String(errorRatePercent ?? ''),
     webhook: alerts.webhook ?? '',
     newSecret: false,
+    email: alerts.email ?? '',
   }
 }
 
@@ -207,6 +239,7 @@ function bodyOf(values: Values) {
     errorRatePercent: percent(values.errorRatePercent),
     webhook: values.webhook.trim() || null,
     newSecret: values.newSecret,
+    email: values.email.trim() || null,
   }
 }
 
@@ -217,6 +250,7 @@ const fields: Readonly<Record<string, keyof Values>> = {
   keyLimitPercent: 'keyLimitPercent',
   errorRatePercent: 'errorRatePercent',
   webhook: 'webhook',
+  email: 'email',
 }
 
 function fieldOf(field: string | null): keyof Values | null {

@@ -63,7 +63,8 @@ function List({ items }: { readonly items: readonly Notice[] }) {
               </span>
             )}
           </span>
-          {each.delivery !== null && <Delivery {...each.delivery} />}
+          {each.mail !== null && <Delivery {...each.mail} by="mail" />}
+          {each.delivery !== null && <Delivery {...each.delivery} by="webhook" />}
           <span className="text-text-2">
             <Time relative at={each.at} />
           </span>
@@ -105,15 +106,39 @@ function Sentence({ notice }: { readonly notice: Notice }) {
         {valuePercent} % of {notice.requests} requests of an hour failed, {limitPercent} % or more.
       </Trans>
     )
+  return <OrderSentence notice={notice} />
+}
+
+function OrderSentence({ notice }: { readonly notice: Notice }) {
+  const { rule, currency, valueNano, orderId } = notice
+  if (valueNano === null || orderId === null) return notice.text
+  const value = <Money nano={valueNano} currency={currency} />
+  if (rule === 'order_late')
+    return (
+      <Trans>
+        The payment of order {orderId} came after it had ended: {value} was credited.
+      </Trans>
+    )
+  if (rule === 'order_refunded')
+    return (
+      <Trans>
+        {value} of order {orderId} was refunded.
+      </Trans>
+    )
   return notice.text
 }
 
-function Delivery({ state, attempts, failure }: NonNullable<Notice['delivery']>) {
+interface DeliveryProps extends NonNullable<Notice['delivery']> {
+  readonly by: 'mail' | 'webhook'
+}
+
+function Delivery({ by, state, attempts, failure }: DeliveryProps) {
   const { t } = useLingui()
+  const isMail = by === 'mail'
   const words = {
-    waiting: t`to be posted`,
-    delivered: t`posted`,
-    failed: t`not taken`,
+    waiting: isMail ? t`to be mailed` : t`to be posted`,
+    delivered: isMail ? t`mailed` : t`posted`,
+    failed: isMail ? t`not mailed` : t`not taken`,
   }
   const tones = { waiting: 'pending', delivered: 'ok', failed: 'failed' } as const
   return (

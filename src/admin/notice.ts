@@ -1,0 +1,43 @@
+// What a notice says, whatever it is about.
+
+/** What a notice says. */
+export interface NoticeFacts {
+  readonly rule:
+    | 'low_balance'
+    | 'day_spend'
+    | 'key_limit'
+    | 'error_rate'
+    | 'order_late'
+    | 'order_refunded'
+  /** For people, in English. */
+  readonly text: string
+  readonly currency: string
+  /** Of a rule about money: what was asked for, and what is the case. */
+  readonly limitNano: string | null
+  readonly valueNano: string | null
+  /** Of a rule about a share. */
+  readonly limitPercent: number | null
+  readonly valuePercent: number | null
+  readonly keyId: string | null
+  readonly keyName: string | null
+  /** How many requests the share is of. */
+  readonly requests: number | null
+  readonly orderId: string | null
+}
+
+export interface Crossing {
+  readonly account: string
+  readonly subject: string
+  readonly facts: NoticeFacts
+}
+
+export const plain = {
+  limitNano: null,
+  valueNano: null,
+  limitPercent: null,
+  valuePercent: null,
+  keyId: null,
+  keyName: null,
+  requests: null,
+  orderId: null,
+} as const

@@ -1,0 +1,47 @@
+// The part of the file that names the server by which mail is sent.
+
+import { z } from 'zod'
+import { checkedText, choice, key, secretText, section, text, wholeNumber } from './schema-parts.ts'
+
+const usualPorts = { implicit: 465, starttls: 587, none: 25 } as const
+
+const mailbox = /^[^\s@<>,;:"]{1,64}@[^\s@<>,;:"]{1,255}$/
+
+function isSender(value: string): boolean {
+  const address = /^[^<>]*<([^<>]*)>$/.exec(value)?.[1] ?? value
+  return mailbox.test(address)
+}
+
+export const smtp = section({
+  host: text().meta({ description: 'The mail server.' }),
+  port: key(
+    wholeNumber(1, 65_535),
+    'Left out: 465, 587 or 25, as tls is implicit, starttls or none.',
+  ),
+  tls: key(
+    choice(['implicit', 'starttls', 'none']),
+    'implicit: from the first byte; starttls: required before anything is told; none: in the clear.',
+    'starttls',
+  ),
+  ca: key(
+    z
+      .string('expected text, or { file: PATH }')
+      .max(65_536, 'expected at most 65536 characters')
+      .meta({ fromFile: true }),
+    "Certificates, PEM, that the server's is signed by; left out: those the system trusts.",
+  ),
+  user: key(text(), 'With password; left out: nobody signs in.'),
+  password: key(secretText(), 'With user.'),
+  from: checkedText('expected an address such as "Tollgate <no-reply@example.com>"', isSender).meta(
+    { description: 'Who mail comes from: an address, or Name <address>.' },
+  ),
+})
+  .refine(({ user, password }) => (user === null) === (password === null), {
+    path: ['password'],
+    error: 'goes with user: one is of no use without the other',
+  })
+  .refine(({ tls, password }) => tls !== 'none' || password === null, {
+    path: ['tls'],
+    error: 'would send the password in the clear: expected implicit or starttls',
+  })
+  .transform((settings) => ({ ...settings, port: settings.port ?? usualPorts[settings.tls] }))
