@@ -4,9 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { BrowserContext, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
-import { run } from '../support/server-process.ts'
 import { chatReply, json, startUpstream, type Upstream } from '../support/upstream.ts'
 
 const secret = 'sk-vendor-0123456789-abcd'
@@ -58,6 +57,7 @@ if (hasBrowser) {
   })
   test('an auditor sees all of it and changes nothing', audits)
   test('it is deleted, and its versions stay', deletes)
+  test('a channel may be called as the form of a new one was', namesNew)
   test.each([390, 1024] as const)(
     'in Chinese, dark and %i px wide nothing is wrong with it',
     async (width) => {
@@ -266,21 +266,8 @@ async function previews() {
   await page.close()
 }
 
-/** Somebody who reads everything. */
-async function auditor(): Promise<BrowserContext> {
-  const { dataDir, url } = stage.server
-  await run(dataDir, 'account', 'credit', 'eye', '1', '--create', '--reason', 'test')
-  const link = await run(dataDir, 'admin', 'link', '--account', 'eye')
-  const context = await stage.visitor(null)
-  const page = await context.newPage()
-  await page.goto(url + (/\/api\/auth\/link\S+/.exec(link)?.[0] ?? ''))
-  await page.close()
-  await run(dataDir, 'user', 'role', 'eye', 'auditor')
-  return context
-}
-
 async function audits() {
-  const context = await auditor()
+  const context = await stage.visitor('auditor')
   const page = await stage.open('/admin/channels?open=house', { context })
   const drawer = drawerOf(page, 'house')
   await drawer.getByText('…abcd').waitFor()
@@ -308,5 +295,22 @@ async function deletes() {
   await page.getByRole('dialog').getByRole('button', { name: 'Bring it back' }).click()
   await drawer.getByText('Overview').waitFor()
   expect(await page.getByRole('row').filter({ hasText: 'more' }).count()).toBe(1)
+  await page.close()
+}
+
+async function namesNew() {
+  const page = await stage.open('/admin/channels')
+  const made = await page.evaluate(async () => {
+    const body = JSON.stringify({ id: 'new', vendor: 'sandbox' })
+    const headers = { 'content-type': 'application/json' }
+    return (await fetch('/api/channels', { method: 'POST', headers, body })).status
+  })
+  expect(made).toBe(201)
+  await page.goto(`${stage.server.url}/console/admin/channels?open=new`)
+  await drawerOf(page, 'new').getByRole('button', { name: 'Delete' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('link', { name: 'New channel' }).click()
+  await page.getByRole('form', { name: 'New channel' }).waitFor()
+  expect(await page.getByRole('complementary', { name: 'new', exact: true }).count()).toBe(0)
   await page.close()
 }

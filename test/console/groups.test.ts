@@ -46,6 +46,8 @@ if (hasBrowser) {
     expect(await seriousFindings(page)).toEqual([])
     await page.close()
   })
+  test('who was slower is told so, and keeps what was typed', isTold)
+  test('an auditor sees it and its versions, and changes nothing', audits)
   test('it is changed, brought back, and deleted where nothing names it', async () => {
     const page = await stage.open('/admin/groups?open=paid')
     const drawer = page.getByRole('complementary', { name: 'Group paid' })
@@ -61,7 +63,37 @@ if (hasBrowser) {
     await row.waitFor({ state: 'detached' })
     expect(new URL(page.url()).search).toBe('')
     // A refusal was asked for: the browser writes that into its log.
-    expect(stage.faults().filter((text) => !text.includes('400'))).toEqual([])
+    expect(stage.faults().filter((text) => !/ 4(00|12) /.test(text))).toEqual([])
     await page.close()
   })
+}
+
+async function isTold() {
+  const slow = await stage.open('/admin/groups')
+  await slow.getByRole('button', { name: 'New group' }).click()
+  await slow.getByRole('dialog').getByLabel('Name').fill('both')
+  await slow.getByRole('dialog').getByRole('button', { name: 'Make group' }).click()
+  const own = slow.getByRole('complementary', { name: 'Group both' })
+  await own.getByLabel('Requests a minute').fill('30')
+  const fast = await stage.open('/admin/groups?open=both')
+  const other = fast.getByRole('complementary', { name: 'Group both' })
+  await other.getByLabel('Requests a minute').fill('90')
+  await other.getByRole('button', { name: 'Save' }).click()
+  await fast.getByRole('row').filter({ hasText: '90 requests/min' }).waitFor()
+  await own.getByRole('button', { name: 'Save' }).click()
+  await own.getByText('Somebody else changed this meanwhile.', { exact: false }).waitFor()
+  expect(await own.getByLabel('Requests a minute').inputValue()).toBe('30')
+  await slow.close()
+  await fast.close()
+}
+
+async function audits() {
+  const context = await stage.visitor('auditor')
+  const page = await stage.open('/admin/groups?open=paid', { context })
+  const drawer = page.getByRole('complementary', { name: 'Group paid' })
+  await drawer.getByText('"multiplier":"1.25"', { exact: false }).waitFor()
+  expect(await seriousFindings(page)).toEqual([])
+  for (const name of ['New group', 'Save', 'Bring back', 'Delete group'])
+    expect(await page.getByRole('button', { name }).count()).toBe(0)
+  await context.close()
 }

@@ -32,6 +32,7 @@ if (hasBrowser) {
     expect(await seriousFindings(page)).toEqual([])
     await page.close()
   })
+  test('the audit log is had as a file of lines of JSON', exportsLog)
   test('a setting is changed, a wrong value is named, and the default comes back', changesSetting)
   test.each(['/admin', '/admin/users', '/admin/audit', '/admin/reconcile', '/admin/settings'])(
     '%s in Chinese, dark and narrow has no fault',
@@ -80,5 +81,18 @@ async function changesSetting() {
   await form.getByRole('button', { name: 'Back to the default: null' }).click()
   await page.getByText('Saved.').last().waitFor()
   expect(await seriousFindings(page)).toEqual([])
+  await page.close()
+}
+
+async function exportsLog() {
+  const page = await stage.open('/admin/audit?text=ann')
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Export JSON' }).click(),
+  ])
+  const lines = (await Bun.file(await download.path()).text()).trim().split('\n')
+  const events = lines.map((line) => JSON.parse(line))
+  expect(events.length).toBeGreaterThan(0)
+  for (const event of events) expect(JSON.stringify(event)).toContain('ann')
   await page.close()
 }

@@ -47,6 +47,8 @@ if (hasBrowser) {
     await page.getByText('Nothing is scheduled.').waitFor()
     await page.close()
   })
+  test('an earlier version is brought back, and is a new one', bringsBack)
+  test('an auditor sees the prices and changes nothing', audits)
   test('one row of what differs from the shipped prices is taken', async () => {
     const page = await stage.open('/admin/prices?view=shipped')
     await page.getByRole('button', { name: 'Take the shipped prices' }).click()
@@ -128,4 +130,33 @@ async function openModel() {
 
 function priceOf(drawer: ReturnType<Page['getByRole']>, name: string) {
   return drawer.getByLabel(`Price of ${name}`, { exact: true })
+}
+
+async function bringsBack() {
+  const { page, drawer } = await openModel()
+  const latest = drawer.getByRole('listitem').first()
+  const before = await drawer.getByRole('listitem').count()
+  await priceOf(drawer, 'output').fill('5')
+  await drawer.getByLabel('Source').fill('a mistake')
+  await drawer.getByRole('button', { name: 'Set prices' }).click()
+  await latest.getByText('output 5').waitFor()
+  const earlier = drawer.getByRole('listitem').filter({ hasText: 'output 3' })
+  await earlier.getByRole('button', { name: 'Bring back' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Bring back' }).click()
+  await latest.getByText('output 3').waitFor()
+  expect(await drawer.getByRole('listitem').count()).toBe(before + 2)
+  await page.close()
+}
+
+async function audits() {
+  const context = await stage.visitor('auditor')
+  const page = await stage.open(`/admin/prices?open=${encodeURIComponent(model)}`, { context })
+  await page.getByRole('complementary').getByText('output 3').first().waitFor()
+  expect(await seriousFindings(page)).toEqual([])
+  for (const name of ['Set prices', 'Bring back', 'Withdraw: back to the shipped prices'])
+    expect(await page.getByRole('button', { name }).count()).toBe(0)
+  await page.goto(`${stage.server.url}/console/admin/prices?view=shipped`)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  expect(await page.getByRole('button', { name: 'Take the shipped prices' }).count()).toBe(0)
+  await context.close()
 }

@@ -1,6 +1,7 @@
 // The Requests page in a real browser: list, filters in the address, receipt, blame, messages, live tail, running requests.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Page, Response } from 'playwright-core'
 import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
 
 let stage: ConsoleStage
@@ -20,6 +21,7 @@ if (hasBrowser) {
   test('a failure says whose fault it was and that nothing was charged', showsBlame)
   test('filters stand in the address, and what fits none has a way back', filters)
   test('followed live, a request appears when it ends', followsLive)
+  test('ten tabs follow in turn, each while it is seen', followsInTurn)
   test('a running request is shown with its cost and can be stopped', stopsRunning)
   test('in Chinese, dark and narrow it is the same page without a fault', async () => {
     const page = await stage.open('/requests', { language: 'zh-CN', theme: 'dark', width: 390 })
@@ -104,4 +106,36 @@ async function stopsRunning() {
   await running.waitFor({ state: 'hidden' })
   expect(await slow).not.toContain('[DONE]')
   await page.close()
+}
+
+/** As the browser says it of a tab that others lie before. */
+function show(page: Page, state: 'visible' | 'hidden') {
+  return page.evaluate((now) => {
+    Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => now })
+    document.dispatchEvent(new Event('visibilitychange'))
+  }, state)
+}
+
+async function followsInTurn() {
+  const pages: Page[] = []
+  for (let count = 0; count < 10; count++) {
+    const before = pages.at(-1)
+    if (before !== undefined) await show(before, 'hidden')
+    const live = (response: Response) => response.url().includes('/api/requests/live')
+    const page = await stage.open('/overview')
+    const opened = page.waitForResponse(live)
+    await page.goto(`${stage.server.url}/console/requests?live=true`)
+    expect((await opened).status()).toBe(200)
+    pages.push(page)
+  }
+  const [first] = pages
+  if (first === undefined) throw new Error('no page')
+  const rows = first.locator('tbody tr[data-id]')
+  const before = await rows.count()
+  expect((await say('sandbox/chat', 'while it is not seen')).status).toBe(200)
+  await pages.at(-1)?.locator('tbody tr[data-id]').nth(before).waitFor()
+  expect(await rows.count()).toBe(before)
+  await show(first, 'visible')
+  await rows.nth(before).waitFor()
+  for (const page of pages) await page.close()
 }

@@ -22,8 +22,8 @@ export interface ConsoleStage {
   readonly server: ServerProcess
   /** The first key, which the server printed. */
   readonly key: string
-  /** A browser of somebody else: signed in as an administrator by another link, or with `null` not at all. */
-  visitor(link: 'admin' | null): Promise<BrowserContext>
+  /** A browser of somebody else: signed in by another link, as an auditor of their own account, or with `null` not at all. */
+  visitor(as: 'admin' | 'auditor' | null): Promise<BrowserContext>
   /** A new page at a path of the console (`/requests?range=7d`). */
   open(path: string, view?: View): Promise<Page>
   /** A call to a model with the first key; resolves with the reply once it is read. */
@@ -46,7 +46,7 @@ export async function startConsole(options: ServerOptions = {}): Promise<Console
   return {
     server,
     key,
-    visitor: async (role) => visit(browser, role === null ? null : await anotherLink(server)),
+    visitor: (as) => visitAs(browser, server, as),
     open: (path, view = {}) => openPage(own, `${server.url}/console${path}`, view, faults),
     async call(body, path = '/v1/chat/completions') {
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
@@ -84,10 +84,19 @@ async function visit(browser: Browser, link: string | null): Promise<BrowserCont
   return context
 }
 
-async function anotherLink({ dataDir, url }: ServerProcess): Promise<string> {
-  const run = Bun.spawn(['bin/tollgate', 'admin', 'link', '--data', dataDir], { stdout: 'pipe' })
-  const link = /\S+\/api\/auth\/link\S+/.exec(await new Response(run.stdout).text())?.[0] ?? ''
-  return url + link.slice(link.indexOf('/api/'))
+async function visitAs(browser: Browser, server: ServerProcess, as: 'admin' | 'auditor' | null) {
+  if (as === null) return visit(browser, null)
+  const { dataDir, url } = server
+  const said = async (...words: string[]) => {
+    const run = Bun.spawn(['bin/tollgate', ...words, '--data', dataDir], { stdout: 'pipe' })
+    return await new Response(run.stdout).text()
+  }
+  const account = as === 'auditor' ? ['--account', 'eye'] : []
+  if (as === 'auditor') await said('account', 'credit', 'eye', '1', '--create', '--reason', 'test')
+  const link = /\/api\/auth\/link\S+/.exec(await said('admin', 'link', ...account))?.[0] ?? ''
+  const context = await visit(browser, url + link)
+  if (as === 'auditor') await said('user', 'role', 'eye', 'auditor')
+  return context
 }
 
 async function openPage(
@@ -108,7 +117,9 @@ async function openPage(
     { language },
   )
   page.on('console', (message) => {
-    if (message.type() === 'error') faults.push(`${page.url()}: ${message.text()}`)
+    if (message.type() !== 'error') return
+    // Of what could not be loaded the browser names the address apart.
+    faults.push(`${page.url()}: ${message.text()} ${message.location().url}`)
   })
   page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.stack ?? error.message}`))
   await page.goto(url)

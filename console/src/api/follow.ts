@@ -14,27 +14,42 @@ interface Follower {
 
 /**
  * Gives what ends it. The browser connects again by itself where a connection breaks; where it gave up, at a refusal or
- * a proxy's page, this does.
+ * a proxy's page, this does. A tab that nobody sees holds no connection: browsers have six for all tabs of an address,
+ * and an account may follow eight times.
  */
 export function follow(path: string, { on, onOpen, onBreak }: Follower): () => void {
-  let source: EventSource
+  let source: EventSource | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   function open() {
-    source = new EventSource(apiAddress(path))
-    source.onopen = () => onOpen?.()
-    source.onerror = () => {
+    const opened = new EventSource(apiAddress(path))
+    source = opened
+    opened.onopen = () => onOpen?.()
+    opened.onerror = () => {
       onBreak?.()
-      if (source.readyState !== EventSource.CLOSED) return
+      if (opened.readyState !== EventSource.CLOSED) return
       // The browser keeps the status of the refusal to itself.
       lookWhoIsSignedIn()
       timer = setTimeout(open, againMs)
     }
     for (const [name, listener] of Object.entries(on))
-      source.addEventListener(name, ({ data }) => listener(data))
+      opened.addEventListener(name, ({ data }) => listener(data))
   }
-  open()
-  return () => {
+  function close() {
     clearTimeout(timer)
-    source.close()
+    source?.close()
+    source = undefined
+  }
+  function look() {
+    const isHidden = document.visibilityState === 'hidden'
+    if (!isHidden && source === undefined) open()
+    if (!isHidden || source === undefined) return
+    close()
+    onBreak?.()
+  }
+  look()
+  document.addEventListener('visibilitychange', look)
+  return () => {
+    document.removeEventListener('visibilitychange', look)
+    close()
   }
 }

@@ -2,17 +2,21 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { type Person, roleOf, useBalance } from '../api/queries.ts'
 import { useTimeZone } from '../state/preferences.ts'
 import { buttonClass, IconButton } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { later } from '../ui/later.tsx'
 import { Money } from '../ui/values.tsx'
 import { AccountScope } from './account-scope.tsx'
 import { Bell } from './bell.tsx'
 
-const PersonMenu = lazy(() => import('./person-menu.tsx'))
-const ZoneMenu = lazy(() => import('./zone-menu.tsx'))
+const PersonMenu = later(() => import('./person-menu.tsx'), <span className="size-8" />)
+const ZoneMenu = later(() => import('./zone-menu.tsx'), <ZoneName />)
+
+function ZoneName() {
+  return <span className="px-2 text-label text-text-3">{useTimeZone()}</span>
+}
 
 interface HeaderProps {
   /** null: nobody is signed in, and the page is a public one. */
@@ -46,9 +50,7 @@ export function Header({ person, onMenu, onSearch }: HeaderProps) {
         </button>
       )}
       <div className="ml-auto flex items-center gap-1">
-        <Suspense fallback={<span className="px-2 text-label text-text-3">{useTimeZone()}</span>}>
-          <ZoneMenu />
-        </Suspense>
+        <ZoneMenu />
         {person === null ? (
           <Link to="/sign-in" className={buttonClass('primary')}>
             <Trans>Sign in</Trans>
@@ -57,9 +59,7 @@ export function Header({ person, onMenu, onSearch }: HeaderProps) {
           <>
             <Bell />
             <BalanceChip />
-            <Suspense fallback={<span className="size-8" />}>
-              <PersonMenu person={person} />
-            </Suspense>
+            <PersonMenu person={person} />
           </>
         )}
       </div>

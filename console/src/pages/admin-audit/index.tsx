@@ -3,12 +3,12 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { type ReactNode, useMemo } from 'react'
 import { get, type Shape } from '../../api/client.ts'
 import { type Range, rangeOf } from '../../app/range.ts'
 import type { Catalog } from '../../i18n.ts'
 import { useTimeZone } from '../../state/preferences.ts'
-import { buttonClass } from '../../ui/button.tsx'
+import { Buttons, buttonClass } from '../../ui/button.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
 import { Field, Input } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -89,14 +89,14 @@ export default function AuditPage() {
       title={<Trans>Audit log</Trans>}
       purpose={<Trans>What operators did. It is only ever added to.</Trans>}
       actions={
-        <a
-          className={buttonClass()}
-          download
-          href={`/api/events/export?${new URLSearchParams({ ...filters, format: 'csv' })}`}
-        >
-          <Icon name="download" />
-          <Trans>Export CSV</Trans>
-        </a>
+        <Buttons>
+          <Export filters={filters} format="csv">
+            <Trans>Export CSV</Trans>
+          </Export>
+          <Export filters={filters} format="json">
+            <Trans>Export JSON</Trans>
+          </Export>
+        </Buttons>
       }
       filters={<Filters search={search} range={range} change={change} />}
     >
@@ -107,6 +107,25 @@ export default function AuditPage() {
       </Card>
       <OpenedEvent rows={rows} open={open} change={change} />
     </Page>
+  )
+}
+
+interface ExportProps {
+  readonly filters: Readonly<Record<string, string>>
+  readonly format: 'csv' | 'json'
+  readonly children: ReactNode
+}
+
+function Export({ filters, format, children }: ExportProps) {
+  return (
+    <a
+      className={buttonClass()}
+      download
+      href={`/api/events/export?${new URLSearchParams({ ...filters, format })}`}
+    >
+      <Icon name="download" />
+      {children}
+    </a>
   )
 }
 

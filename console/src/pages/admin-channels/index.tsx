@@ -2,11 +2,11 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { roleOf, useMe } from '../../api/queries.ts'
 import type { Catalog } from '../../i18n.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { later } from '../../ui/later.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Page } from '../../ui/page.tsx'
 import { showToast } from '../../ui/toast.tsx'
@@ -18,16 +18,16 @@ import { exportChannels } from './transfer.ts'
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
 const route = getRouteApi('/shell/admin/channels')
-const NewChannel = lazy(() => import('./new-channel.tsx'))
-const ChannelDrawer = lazy(() => import('./drawer.tsx'))
-const RoutingPreview = lazy(() => import('./routing.tsx'))
-const ImportDialog = lazy(() => import('./import.tsx'))
+const NewChannel = later(() => import('./new-channel.tsx'))
+const ChannelDrawer = later(() => import('./drawer.tsx'))
+const RoutingPreview = later(() => import('./routing.tsx'))
+const ImportDialog = later(() => import('./import.tsx'))
 
 export default function ChannelsPage() {
   const { open, dialog } = route.useSearch()
   const navigate = useNavigate()
   const { admin } = roleOf(useMe())
-  const isNew = open === 'new' && admin
+  const isNew = dialog === 'new' && admin
   const show = (next: Partial<ChannelsSearch>) =>
     void navigate({ to: '.', search: (now) => ({ ...now, ...next }) })
   return (
@@ -40,14 +40,10 @@ export default function ChannelsPage() {
       filters={<ChannelFilters />}
     >
       <ChannelList admin={admin} />
-      <Suspense fallback={null}>
-        {isNew && <NewChannel />}
-        {open !== undefined && !isNew && <ChannelDrawer key={open} id={open} admin={admin} />}
-        {dialog === 'routing' && open === undefined && <RoutingPreview />}
-        {dialog === 'import' && admin && (
-          <ImportDialog onClose={() => show({ dialog: undefined })} />
-        )}
-      </Suspense>
+      {isNew && <NewChannel />}
+      {open !== undefined && !isNew && <ChannelDrawer key={open} id={open} admin={admin} />}
+      {dialog === 'routing' && open === undefined && <RoutingPreview />}
+      {dialog === 'import' && admin && <ImportDialog onClose={() => show({ dialog: undefined })} />}
     </Page>
   )
 }
@@ -87,7 +83,7 @@ function Actions({ admin, onImport }: ActionsProps) {
         <Link
           from="/admin/channels"
           to="."
-          search={(now) => ({ ...now, open: 'new', tab: undefined })}
+          search={(now) => ({ ...now, open: undefined, tab: undefined, dialog: 'new' as const })}
           className={buttonClass('primary')}
         >
           <Icon name="plus" />

@@ -4,9 +4,10 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useBlocker } from '@tanstack/react-router'
 import { Confirm } from '../../ui/dialog.tsx'
 
-/** The parameter of the address that says which channel is open. */
-function openIn(search: object): unknown {
-  return 'open' in search ? search.open : undefined
+/** Which channel is open, or that one is being made, as the address says. */
+function openIn(search: object): string {
+  const isNew = 'dialog' in search && search.dialog === 'new'
+  return JSON.stringify([isNew, 'open' in search && search.open])
 }
 
 export function KeepDraft({ isDirty }: { readonly isDirty: boolean }) {

@@ -122,7 +122,7 @@ function NoChannels({
       title={<Trans>Channels will stand here.</Trans>}
       action={
         admin && (
-          <Link to="/admin/channels" search={{ open: 'new' }} className={buttonClass()}>
+          <Link to="/admin/channels" search={{ dialog: 'new' }} className={buttonClass()}>
             <Trans>New channel</Trans>
           </Link>
         )

@@ -22,7 +22,10 @@ export default function NewChannel() {
   const client = useQueryClient()
   const [made, setMade] = useState<string | null>(null)
   const show = (open: string | undefined) =>
-    void navigate({ to: '.', search: (now) => ({ ...now, open, tab: undefined }) })
+    void navigate({
+      to: '.',
+      search: (now) => ({ ...now, open, tab: undefined, dialog: undefined }),
+    })
   const { form, problem, submit } = useChannelForm(null, async (values, _, idempotencyKey) => {
     const body = bodyOf(values) as Shape<'ChannelInput'>
     const channel = await change('post', '/api/channels', { body, idempotencyKey })

@@ -9,11 +9,11 @@ export const validateChannelsSearch = searchOf({
   state: list,
   sort: oneOf('id', 'priority', 'success', 'p95', 'spend'),
   order: oneOf('asc', 'desc'),
-  /** The channel that is open; `new`: one is being made. */
+  /** The channel that is open. */
   open: text,
   /** What of it is shown; left out: what it is and does. */
   tab: oneOf('settings', 'test', 'versions'),
-  dialog: oneOf('import', 'routing'),
+  dialog: oneOf('import', 'new', 'routing'),
   /** Of the routing preview. */
   model: text,
   group: text,

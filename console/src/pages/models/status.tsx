@@ -3,23 +3,26 @@
 import { Trans } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { read } from '../../api/client.ts'
 import { useFeatures } from '../../api/queries.ts'
 import { type Catalog, loadCatalog } from '../../i18n.ts'
+import { later } from '../../ui/later.tsx'
 import { Skeleton, Widget } from '../../ui/state.tsx'
 import type { Model } from './queries.ts'
 
 const statusTexts: Catalog = (language) => import(`../status/locales/${language}.po`)
 
 /** With its texts, which are the status page's. */
-const DayBars = lazy(async () => {
-  const [{ DayBars }] = await Promise.all([
-    import('../status/day-bars.tsx'),
-    loadCatalog(statusTexts),
-  ])
-  return { default: DayBars }
-})
+const DayBars = later(
+  async () => {
+    const [{ DayBars }] = await Promise.all([
+      import('../status/day-bars.tsx'),
+      loadCatalog(statusTexts),
+    ])
+    return { default: DayBars }
+  },
+  <Skeleton rows={1} height={32} />,
+)
 
 export function StatusOfModel({ model: { id } }: { readonly model: Model }) {
   const { statusPage } = useFeatures()
@@ -44,11 +47,7 @@ export function StatusOfModel({ model: { id } }: { readonly model: Model }) {
                 <Trans>The status page has models that everybody sees, and this one is not.</Trans>
               </p>
             )
-          return (
-            <Suspense fallback={<Skeleton rows={1} height={32} />}>
-              <DayBars days={days} model={own} />
-            </Suspense>
-          )
+          return <DayBars days={days} model={own} />
         }}
       </Widget>
     </section>
