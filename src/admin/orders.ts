@@ -9,7 +9,13 @@ import { type Payments, queryScheduleMs } from '../payments/payments.ts'
 import { callbackAddress, ProviderRefused } from '../payments/provider.ts'
 import { whenFree } from '../payments/when-free.ts'
 import { isOpen } from '../store/order-state.ts'
-import type { OrderDetails, PaymentMode, PaymentOrder, Refund } from '../store/payment-tables.ts'
+import type {
+  OrderDetails,
+  PaymentMode,
+  PaymentOrder,
+  Refund,
+  RefundPlanned,
+} from '../store/payment-tables.ts'
 import { type Page, pageByTime, timePlace } from './page.ts'
 import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
@@ -30,6 +36,8 @@ interface Owned {
 }
 
 const minuteMs = 60_000
+/** Open orders that are older than this should have ended. */
+export const stuckAfterMs = 2 * minuteMs
 
 /** What this account may pay by, and what it would be given. */
 export async function readOffer(
@@ -154,15 +162,18 @@ function unreachable({ provider }: PaymentOrder, error: unknown): AdminError {
 }
 
 export async function listOrders(
-  { store }: AdminContext,
+  { store, nowMs }: AdminContext,
   input: Input<'listOrders'>,
 ): Promise<Page<OrderView>> {
-  const { account, state, flagged, limit = 50, cursor } = input
+  const { account, provider, state, flagged, stuck, number, limit = 50, cursor } = input
   const before = timePlace(cursor)
   const orders = await store.paymentOrders.list({
     account,
+    provider,
     state,
     flagged,
+    stuckBefore: stuck === true ? nowMs - stuckAfterMs : undefined,
+    number,
     before,
     limit: limit + 1,
   })
@@ -185,6 +196,18 @@ export async function showOrder(admin: AdminContext, input: Input<'order'> & Own
   return {
     ...view(order),
     refundable: minorText(refundableMinor(order, details)),
+    payments: details.transactions.map(({ id, amountMinor, creditNano, outcome, at }) => ({
+      id,
+      amount: minorText(amountMinor),
+      creditNano: String(creditNano),
+      outcome,
+      at: timeText(at),
+    })),
+    refunds: details.refunds.map((refund) => {
+      const { actor: _, ...shown } = refundView(refund)
+      return shown
+    }),
+    givenBonusNano: String(details.bonusNano ?? 0n),
     timeline: timelineOf(order, details),
   }
 }
@@ -239,16 +262,9 @@ export async function refundOrder(
   const spending = settings.bonus?.firstTopUp?.spent ?? 'last'
   const asked = { id, orderId: order.id, amountMinor, actor, reason: input.reason, at: nowMs }
   const begun = await whenFree(store.leases, () => store.refunds.begin(asked, spending))
-  if (begun.outcome === 'not_paid')
-    throw new AdminError('conflict', 'id', `the order is ${order.state}: nothing of it was paid`)
-  if (begun.outcome === 'disputed')
-    throw new AdminError('conflict', 'id', 'the order is disputed: its provider refunds nothing')
   if (begun.outcome === 'leased')
     throw new AdminError('conflict', 'amount', 'running requests hold what would be refunded')
-  if (begun.outcome === 'too_much') {
-    const most = minorText(Number(begun.refundableNano / order.nanoPerMinor))
-    throw new AdminError('conflict', 'amount', `at most ${most} ${order.currency} can be refunded`)
-  }
+  if (!('refund' in begun)) throw notRefunded(order, begun)
   const { refund } = begun
   const isSame = refund.orderId === order.id && refund.amountMinor === amountMinor
   if (!isSame) throw new AdminError('conflict', 'refund', 'names another refund')
@@ -260,6 +276,37 @@ export async function refundOrder(
   const { refunds } = await store.payments.details(order.id)
   const kept = refunds.find((each) => each.id === refund.id) ?? refund
   return { ...refundView(kept), failure: kept.failure ?? failure }
+}
+
+function notRefunded(
+  { state, currency, nanoPerMinor: rate }: PaymentOrder,
+  refused: Exclude<RefundPlanned, { readonly outcome: 'planned' }>,
+): AdminError {
+  if (refused.outcome === 'not_paid')
+    return new AdminError('conflict', 'id', `the order is ${state}: nothing of it was paid`)
+  if (refused.outcome === 'disputed')
+    return new AdminError('conflict', 'id', 'the order is disputed: its provider refunds nothing')
+  const most = minorText(Number(refused.refundableNano / rate))
+  return new AdminError('conflict', 'amount', `at most ${most} ${currency} can be refunded`)
+}
+
+/** What a refund of that amount would take from the wallet; nothing is begun. Throws AdminError. */
+export async function planRefund(
+  admin: AdminContext,
+  { settings }: OrderDesk,
+  { id, amount }: Input<'planRefund'>,
+) {
+  const order = await find(admin, { id, owner: undefined })
+  const amountMinor = parseMinor(amount)
+  if (!amountMinor) throw new AdminError('invalid', 'amount', 'expected more than 0')
+  const spending = settings.bonus?.firstTopUp?.spent ?? 'last'
+  const planned = await admin.store.refunds.plan({ orderId: order.id, amountMinor }, spending)
+  if (planned.outcome !== 'planned') throw notRefunded(order, planned)
+  return {
+    amount: minorText(amountMinor),
+    amountNano: String(planned.amountNano),
+    clawbackNano: String(planned.clawbackNano),
+  }
 }
 
 type OrderView = ReturnType<typeof view>
@@ -283,6 +330,7 @@ function view(order: PaymentOrder) {
     bonusNano: String(order.bonusNano),
     state: order.state,
     flag: order.flag,
+    tradeNumber: order.transactionId,
     pay: isOpen(order.state) && shown !== null ? { kind: shown.kind, url: shown.url } : null,
     createdAt: timeText(order.createdAt),
     expiresAt: timeText(order.expiresAt),

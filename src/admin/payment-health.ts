@@ -8,12 +8,9 @@ import { isGlobalAddress } from '../safe-fetch/global-address.ts'
 import type { PaymentProvider } from '../store/payment-tables.ts'
 import { askWithHeader } from '../upstream/ask.ts'
 import { createDialer } from '../upstream/dial.ts'
-import type { OrderDesk } from './orders.ts'
+import { type OrderDesk, stuckAfterMs } from './orders.ts'
 import { timeText } from './time.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
-
-/** Open orders that are older than this should have ended. */
-const stuckAfterMs = 120_000
 
 /** Of each provider that is configured. */
 export async function readPaymentHealth(

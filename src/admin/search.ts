@@ -2,13 +2,15 @@
 
 import type { Config } from '../config/types.ts'
 import { startOf } from '../identity/secret.ts'
+import { minorText } from '../payments/amount.ts'
+import type { PaymentOrder } from '../store/payment-tables.ts'
 import { isDeclared, rowOfDeclared } from './key-view.ts'
 import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
 import type { AdminContext } from './use-case.ts'
 
 interface Found {
-  readonly kind: 'request' | 'key' | 'model' | 'account' | 'channel'
+  readonly kind: 'request' | 'key' | 'model' | 'account' | 'channel' | 'order'
   readonly id: string
   readonly title: string
   readonly detail: string
@@ -35,14 +37,16 @@ export async function search(
   searched: Searched,
 ): Promise<{ readonly items: readonly Found[] }> {
   const { owner, config, models } = searched
-  const [request, keys, accounts] = await Promise.all([
+  const [request, keys, accounts, orders] = await Promise.all([
     store.usage.find(owner ?? null, q),
     store.search.keys({ account: owner ?? null, text: q, start: startOf(q), limit: mostOfKind }),
     owner === undefined ? store.people.list({ search: q, limit: mostOfKind }) : [],
+    store.paymentOrders.list({ account: owner, number: q, limit: mostOfKind }),
   ])
   const found: Found[] = [
     ...(request === null ? [] : [requestItem({ ...request, model: request.modelAsked })]),
     ...declaredKeys(config, q, owner),
+    ...orders.map(orderItem),
     ...keys.map(keyItem),
     ...like(q, models).map((id) => item({ kind: 'model', id })),
     ...accounts.map(({ id, name, email }) =>
@@ -84,6 +88,18 @@ function requestItem(row: {
   const { requestId: id, account, at, model, status } = row
   const detail = `${status}, ${timeText(at)}`
   return item({ kind: 'request', id, title: model === '' ? id : model, detail, account })
+}
+
+function orderItem(order: PaymentOrder): Found {
+  const { id, account, provider, state, amountMinor, currency, transactionId } = order
+  const detail = [provider, state, ...(transactionId === null ? [] : [transactionId])].join(', ')
+  return item({
+    kind: 'order',
+    id,
+    title: `${minorText(amountMinor)} ${currency}`,
+    detail,
+    account,
+  })
 }
 
 function like(q: string, names: readonly string[]): readonly string[] {

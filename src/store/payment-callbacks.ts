@@ -1,11 +1,9 @@
 // How providers of payment reach this deployment: when they were last heard of, and how many orders wait for them.
 
 import type { Engine } from './engine.ts'
+import { notEnded } from './payment-orders.ts'
 import type { CallbackHealth, CallbackTable } from './payment-tables.ts'
 import { cleanText } from './text.ts'
-
-/** As the index has them. */
-const notEnded = `state IN ('created', 'shown', 'paid')`
 
 const noteTaken = `INSERT INTO payment_callback (provider, mode, taken_at) VALUES (?, ?, ?)
   ON CONFLICT (provider, mode) DO UPDATE SET taken_at = excluded.taken_at

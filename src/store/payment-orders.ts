@@ -16,7 +16,8 @@ const select = `SELECT id, account, person, provider, mode, method, amount_minor
     CAST(nano_per_minor AS TEXT) AS "nanoPerMinor", CAST(credit_nano AS TEXT) AS "creditNano",
     CAST(bonus_nano AS TEXT) AS "bonusNano", state, flag, attempt, instructions,
     created_at AS "createdAt", expires_at AS "expiresAt", shown_at AS "shownAt",
-    credited_at AS "creditedAt", ended_at AS "endedAt", query_at AS "queryAt", revision
+    (SELECT id FROM payment_transaction WHERE order_id = payment_order.id ORDER BY at, id LIMIT 1)
+      AS "transactionId", credited_at AS "creditedAt", ended_at AS "endedAt", query_at AS "queryAt", revision
   FROM payment_order`
 
 function orderOf(kept: KeptOrder): PaymentOrder {
@@ -36,6 +37,11 @@ async function readOrders(
   values: readonly Value[],
 ): Promise<PaymentOrder[]> {
   return (await session.query<KeptOrder>(`${select} ${where}`, values)).map(orderOf)
+}
+
+export async function findOrder(session: Session, id: string): Promise<PaymentOrder | null> {
+  const [order] = await readOrders(session, 'WHERE id = ?', [cleanText(id)])
+  return order ?? null
 }
 
 /** Locked until the transaction ends: the order first, then its wallet, then the operator's accounts. */
@@ -70,6 +76,13 @@ function valuesOf(order: NewOrder): Value[] {
   ]
 }
 
+/** As an index has them. */
+export const notEnded = `state IN ('created', 'shown', 'paid')`
+
+/** The provider is named, so that the key of the table serves. */
+const byNumber = `(id = ? OR id IN (SELECT order_id FROM payment_transaction
+  WHERE provider IN ('alipay', 'wechatpay', 'stripe') AND id = ?))`
+
 export function paymentOrderTable(engine: Engine): PaymentOrderTable {
   const byAttempt = async (account: string, attempt: string) => {
     const values = [cleanText(account), cleanText(attempt)]
@@ -82,11 +95,8 @@ export function paymentOrderTable(engine: Engine): PaymentOrderTable {
       await engine.run(insert, valuesOf(order))
       return byAttempt(order.account, order.attempt)
     },
-    async find(id) {
-      const [order] = await readOrders(engine, 'WHERE id = ?', [cleanText(id)])
-      return order ?? null
-    },
-    list({ account, state, flagged, before, limit }) {
+    find: (id) => findOrder(engine, id),
+    list({ account, provider, state, flagged, stuckBefore, number, before, limit }) {
       const terms: string[] = []
       const values: Value[] = []
       const add = (term: string, ...given: Value[]) => {
@@ -94,8 +104,11 @@ export function paymentOrderTable(engine: Engine): PaymentOrderTable {
         values.push(...given)
       }
       if (account !== undefined) add('account = ?', cleanText(account))
+      if (provider !== undefined) add('provider = ?', provider)
       if (state !== undefined) add('state = ?', state)
       if (flagged === true) add('flag IS NOT NULL')
+      if (stuckBefore !== undefined) add(`${notEnded} AND created_at <= ?`, stuckBefore)
+      if (number !== undefined) add(byNumber, cleanText(number), cleanText(number))
       if (before !== undefined) add('(created_at, id) < (?, ?)', before.at, cleanText(before.id))
       const where = terms.length === 0 ? '' : `WHERE ${terms.join(' AND ')}`
       return readOrders(engine, `${where} ORDER BY created_at DESC, id DESC LIMIT ?`, [

@@ -5,7 +5,7 @@ import type { Engine, Session } from './engine.ts'
 import { postAll } from './journal.ts'
 import { house, type Transfer, walletOf } from './ledger.ts'
 import { nextState, type OrderEvent } from './order-state.ts'
-import { changeOrder, clearingOf, lockOrder } from './payment-orders.ts'
+import { changeOrder, clearingOf, findOrder, lockOrder } from './payment-orders.ts'
 import { readRefunds } from './payment-refund-rows.ts'
 import {
   bonusesOf,
@@ -19,6 +19,7 @@ import type {
   PaymentOrder,
   Refund,
   RefundBegun,
+  RefundPlanned,
   RefundTable,
 } from './payment-tables.ts'
 import { cleanText, cleanTextOrNull } from './text.ts'
@@ -28,6 +29,10 @@ type NewRefund = Parameters<RefundTable['begin']>[0]
 
 export function refundTable(engine: Engine): RefundTable {
   return {
+    plan: ({ orderId, amountMinor }, spending) =>
+      engine.snapshot(async (session) =>
+        plan(session, await findOrder(session, orderId), { amountMinor, spending }),
+      ),
     begin: (asked, spending) => engine.transaction((session) => begin(session, asked, spending)),
     end: (id, how, failure, at) =>
       engine.transaction((session) => end(session, id, { how, failure, at })),
@@ -53,29 +58,18 @@ async function begin(
   const order = await lockOrder(session, asked.orderId)
   const [known] = await readRefunds(session, 'WHERE id = ?', [cleanText(asked.id)])
   if (known !== undefined) return { outcome: 'known', refund: known }
-  if (order === null) return { outcome: 'not_paid' }
-  if (order.state === 'disputed') return { outcome: 'disputed' }
-  const wallet = (await lockWallets(session, [order.account])).get(order.account)
-  const standing = await readStanding(session, order.account, { mode: order.mode, spending })
-  const payments = await readPayments(session, order.id)
-  if (wallet === undefined || standing === null || payments.length === 0)
-    return { outcome: 'not_paid' }
-  const amountNano = BigInt(asked.amountMinor) * order.nanoPerMinor
-  const payment = payments.find(({ leftMinor }) => leftMinor >= asked.amountMinor)
-  const mostNano =
-    BigInt(Math.max(...payments.map(({ leftMinor }) => leftMinor))) * order.nanoPerMinor
-  const refundableNano = standing.refundableNano < mostNano ? standing.refundableNano : mostNano
-  if (payment === undefined || amountNano > refundableNano)
-    return { outcome: 'too_much', refundableNano }
-  const asking = { amountMinor: asked.amountMinor, payments, spending }
-  const clawbackNano = await clawbackOf(session, order, asking)
+  const wallet = order && (await lockWallets(session, [order.account])).get(order.account)
+  const planned = await plan(session, order, { amountMinor: asked.amountMinor, spending })
+  if (planned.outcome !== 'planned') return planned
+  if (!order || !wallet) return { outcome: 'not_paid' }
+  const { amountNano, clawbackNano, transactionId } = planned
   if (amountNano + clawbackNano > wallet.postedNano - wallet.leasedNano)
     return { outcome: 'leased', account: order.account }
   const refund: Refund = {
     ...asked,
     account: order.account,
     provider: order.provider,
-    transactionId: payment.id,
+    transactionId,
     amountNano,
     clawbackNano,
     state: 'pending',
@@ -85,6 +79,37 @@ async function begin(
   await bookRefund(session, order, refund)
   await noteState(session, order)
   return { outcome: 'begun', refund }
+}
+
+interface RefundAmount {
+  readonly amountMinor: number
+  readonly spending: BonusSpending
+}
+
+type Planned =
+  | Exclude<RefundPlanned, { readonly outcome: 'planned' }>
+  | (Extract<RefundPlanned, { readonly outcome: 'planned' }> & { readonly transactionId: string })
+
+/** Of one payment, within what is left of it and what the account has to give back. */
+async function plan(
+  session: Session,
+  order: PaymentOrder | null,
+  { amountMinor, spending }: RefundAmount,
+): Promise<Planned> {
+  if (order === null) return { outcome: 'not_paid' }
+  if (order.state === 'disputed') return { outcome: 'disputed' }
+  const standing = await readStanding(session, order.account, { mode: order.mode, spending })
+  const payments = await readPayments(session, order.id)
+  if (standing === null || payments.length === 0) return { outcome: 'not_paid' }
+  const amountNano = BigInt(amountMinor) * order.nanoPerMinor
+  const payment = payments.find(({ leftMinor }) => leftMinor >= amountMinor)
+  const mostNano =
+    BigInt(Math.max(...payments.map(({ leftMinor }) => leftMinor))) * order.nanoPerMinor
+  const refundableNano = standing.refundableNano < mostNano ? standing.refundableNano : mostNano
+  if (payment === undefined || amountNano > refundableNano)
+    return { outcome: 'too_much', refundableNano }
+  const clawbackNano = await clawbackOf(session, order, { amountMinor, payments, spending })
+  return { outcome: 'planned', amountNano, clawbackNano, transactionId: payment.id }
 }
 
 /** Out of the wallet, within what it has free. */

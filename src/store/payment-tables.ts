@@ -28,6 +28,8 @@ export interface PaymentOrder {
   readonly state: OrderState
   /** What an operator should look at: `late`, `second`, `partial`, `over`, `disputed`. */
   readonly flag: string | null
+  /** The provider's own number of what was paid first; null: nothing was. */
+  readonly transactionId: string | null
   readonly attempt: string
   /** What the customer pays by, as the provider's file wrote it. */
   readonly instructions: unknown
@@ -43,14 +45,26 @@ export interface PaymentOrder {
 
 export type NewOrder = Omit<
   PaymentOrder,
-  'state' | 'flag' | 'instructions' | 'shownAt' | 'creditedAt' | 'endedAt' | 'revision'
+  | 'state'
+  | 'flag'
+  | 'transactionId'
+  | 'instructions'
+  | 'shownAt'
+  | 'creditedAt'
+  | 'endedAt'
+  | 'revision'
 >
 
 interface OrderFilter {
   readonly account?: string | undefined
+  readonly provider?: PaymentProvider | undefined
   readonly state?: OrderState | undefined
   /** Only those an operator should look at. */
   readonly flagged?: boolean | undefined
+  /** Only those that have not ended, made until then. */
+  readonly stuckBefore?: number | undefined
+  /** The order's own, or the provider's of what was paid. */
+  readonly number?: string | undefined
   /** Only older ones than this. */
   readonly before?: { readonly at: number; readonly id: string } | undefined
   readonly limit: number
@@ -253,7 +267,16 @@ export type RefundBegun =
   /** Its provider holds the money until the dispute has ended. */
   | { readonly outcome: 'disputed' }
 
+/** What a refund would take; it is not begun. */
+export type RefundPlanned =
+  | { readonly outcome: 'planned'; readonly amountNano: Nano; readonly clawbackNano: Nano }
+  | Exclude<RefundBegun, Leased | { readonly refund: Refund }>
+
 export interface RefundTable {
+  plan(
+    asked: Pick<Refund, 'orderId' | 'amountMinor'>,
+    spending: BonusSpending,
+  ): Promise<RefundPlanned>
   /** Takes the money out of the wallet before the provider is asked: the same id is one refund. */
   begin(
     refund: Pick<Refund, 'id' | 'orderId' | 'amountMinor' | 'actor' | 'reason' | 'at'>,

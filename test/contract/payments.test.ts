@@ -181,6 +181,32 @@ function keepingTests(start: Start): void {
   })
 }
 
+function findingTests(start: Start): void {
+  test('orders are found by provider, by what waits too long, and by their number or the payment’s', async () => {
+    const store = await scene(await start(), ['ann', 'bob'])
+    for (const [id, createdAt, change] of [
+      ['old', 1_000, {}],
+      ['new', 2_000, { account: 'bob' }],
+      ['paid', 500, {}],
+      ['shop', 900, { provider: 'stripe' }],
+    ] as const)
+      await store.paymentOrders.create(newOrder({ id, createdAt, ...change }))
+    await store.payments.markPaid('paid', paidTransaction({ id: '2026-1' }), null, 6_000)
+    await store.payments.markPaid('paid', paidTransaction({ id: '2026-2' }), null, 7_000)
+    const ids = async (filter: object) =>
+      (await store.paymentOrders.list({ limit: 9, ...filter })).map(({ id }) => id)
+    expect(await ids({ provider: 'stripe' })).toEqual(['shop'])
+    expect(await ids({ stuckBefore: 1_000 })).toEqual(['old', 'shop'])
+    expect(await ids({ stuckBefore: 1_000, provider: 'alipay' })).toEqual(['old'])
+    for (const number of ['2026-1', '2026-2', 'paid'])
+      expect(await ids({ number })).toEqual(['paid'])
+    expect(await ids({ number: '2026' })).toEqual([])
+    expect(await ids({ number: '2026-1', account: 'bob' })).toEqual([])
+    expect((await store.paymentOrders.find('paid'))?.transactionId).toBe('2026-1')
+    expect((await store.paymentOrders.find('old'))?.transactionId).toBeNull()
+  })
+}
+
 function callbackTests(start: Start): void {
   test('when a provider was heard outlives restarts, a later message takes the place of an earlier, and old open orders are stuck', async () => {
     const bench = await start()
@@ -214,6 +240,7 @@ function callbackTests(start: Start): void {
 
 onEachEngine('payments', (start) => {
   callbackTests(start)
+  findingTests(start)
   orderTests(start)
   creditTests(start)
   bonusTests(start)
@@ -254,6 +281,26 @@ function refundTests(start: Start): void {
     expect(await store.refunds.end('r1', 'done', null, 8_000)).toBeTrue()
     expect(await store.refunds.end('r1', 'failed', 'x', 8_000)).toBeFalse()
     expect(await findings(store)).toEqual([])
+  })
+
+  test('PS10 PS11 what a refund is planned to take is what it takes, and the plan changes nothing', async () => {
+    const store = await paid(await start())
+    const plan = (amountMinor: number, orderId = 'o1') =>
+      store.refunds.plan({ orderId, amountMinor }, 'last')
+    expect((await plan(1_001)).outcome).toBe('too_much')
+    expect((await plan(1, 'nobody')).outcome).toBe('not_paid')
+    for (const [id, amountMinor, clawbackNano] of [
+      ['r1', 333, 333_000_000n],
+      ['r2', 667, 667_000_000n],
+    ] as const) {
+      const planned = await plan(amountMinor)
+      const amountNano = BigInt(amountMinor) * 10_000_000n
+      expect(planned).toMatchObject({ outcome: 'planned', amountNano, clawbackNano })
+      const before = (await balance(store)) ?? 0n
+      expect(await ask(store, id, amountMinor)).toMatchObject({ outcome: 'begun' })
+      expect(before - ((await balance(store)) ?? 0n)).toBe(amountNano + clawbackNano)
+    }
+    expect(await plan(1)).toEqual({ outcome: 'too_much', refundableNano: 0n })
   })
 
   test('PS11 after the balance was spent only what is left beside the bonus is refunded', async () => {

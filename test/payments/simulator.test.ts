@@ -164,6 +164,44 @@ describe.each(engineCases)('paid at the simulator, on $engine', ({ databaseUrl }
   )
 
   test.each(providers)(
+    '%s: the trade number stands on the order, finds it for whom it is for, and a refund says first what it takes',
+    async (provider) => {
+      const { stage } = scene
+      const made = await scene.order({ provider, amount: '50.00' })
+      await pay(made, { payer: `Trader at ${provider}` })
+      const { tradeNumber, payments, givenBonusNano } = await made.read()
+      expect(payments).toMatchObject([{ id: tradeNumber, amount: '50.00', outcome: 'credited' }])
+      expect(givenBonusNano).toBe(String(5n * unit))
+      const find = async (account: string, role?: 'admin') => {
+        const as = person(account, role)
+        const listed = await stage.send(as, 'GET', `/api/orders?number=${tradeNumber}`)
+        const found = await stage.send(as, 'GET', `/api/search?q=${tradeNumber}`)
+        return [listed, found].map(({ json }) => json.items.map(({ id }: { id: string }) => id))
+      }
+      expect(await find(made.account)).toEqual([[made.id], [made.id]])
+      expect(await find('root', 'admin')).toEqual([[made.id], [made.id]])
+      expect(await find('someone-else')).toEqual([[], []])
+      const plan = (as: ReturnType<typeof person>, amount: string) =>
+        stage.send(as, 'GET', `/api/orders/${made.id}/refund?amount=${amount}`)
+      expect((await plan(person(made.account), '20.00')).status).toBe(403)
+      const auditor = person('eve', 'auditor')
+      expect((await plan(auditor, '50.01')).json).toMatchObject({ status: 409, field: 'amount' })
+      expect((await plan(auditor, '0')).json).toMatchObject({ status: 400, field: 'amount' })
+      const { json: planned } = await plan(auditor, '20.00')
+      const { json: refunded } = await made.refund({ amount: '20.00', reason: 'asked' })
+      expect(planned).toEqual({
+        amount: '20.00',
+        amountNano: refunded.amountNano,
+        clawbackNano: refunded.clawbackNano,
+      })
+      expect(BigInt(planned.clawbackNano)).toBe((BigInt(givenBonusNano) * 2n) / 5n)
+      const { refunds } = await made.read()
+      expect(refunds).toMatchObject([{ id: refunded.id, amount: '20.00' }])
+      expect(refunds[0].actor).toBeUndefined()
+    },
+  )
+
+  test.each(providers)(
     'PS10 PS11 %s: one bonus a payer; refunds take it back in proportion, once each',
     async (provider) => {
       const payer = `Payer of ${provider}`

@@ -1267,7 +1267,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Orders, newest first */
+        /**
+         * Orders, newest first
+         * @description `stuck`: those that have not ended after two minutes. `number`: the order’s own, or the provider’s of a payment.
+         */
         readonly get: operations["listOrders"];
         readonly put?: never;
         /** Order credit; the same `attempt` again is the same order */
@@ -1373,7 +1376,8 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        readonly get?: never;
+        /** What a refund would take from the wallet; nothing is begun */
+        readonly get: operations["planRefund"];
         readonly put?: never;
         /**
          * Pay back an order or a part of it; the same `refund` again is the same refund
@@ -1810,7 +1814,7 @@ export interface paths {
         };
         /**
          * Any id or text: what there is of it
-         * @description Requests by their id (or, among the latest 10,000, by the vendor’s, the client’s or the trace’s), keys by id, name, the beginning of the secret or its last four characters, models by a part of the name; for operators accounts by id, name or e-mail address, and channels. What has the very id comes first; at most 20.
+         * @description Requests by their id (or, among the latest 10,000, by the vendor’s, the client’s or the trace’s), keys by id, name, the beginning of the secret or its last four characters, models by a part of the name, orders by their number or the provider’s of what was paid; for operators accounts by id, name or e-mail address, and channels. What has the very id comes first; at most 20.
          */
         readonly get: operations["search"];
         readonly put?: never;
@@ -4594,6 +4598,8 @@ export interface components {
             /** @enum {string} */
             readonly state: "created" | "shown" | "paid" | "credited" | "part_refunded" | "refunded" | "expired" | "closed" | "disputed";
             readonly flag: string | null;
+            /** @description The provider’s own, of what was paid first */
+            readonly tradeNumber: string | null;
             /** @description An address to open, or what a QR code says; null: no more */
             readonly pay: {
                 /** @enum {string} */
@@ -4613,6 +4619,33 @@ export interface components {
         readonly OrderDetails: components["schemas"]["Order"] & {
             /** @description Of what was paid, in `currency`; `0.00` while it is disputed */
             readonly refundable: string;
+            readonly payments: readonly {
+                /** @description The provider’s own number */
+                readonly id: string;
+                readonly amount: string;
+                readonly creditNano: string;
+                readonly outcome: string;
+                /**
+                 * Format: date-time
+                 * @description When it was credited
+                 */
+                readonly at: string;
+            }[];
+            readonly refunds: readonly {
+                readonly id: string;
+                /** @enum {string} */
+                readonly state: "pending" | "done" | "failed";
+                readonly amount: string;
+                readonly amountNano: string;
+                readonly clawbackNano: string;
+                readonly reason: string;
+                /** Format: date-time */
+                readonly at: string;
+                /** Format: date-time */
+                readonly endedAt: string | null;
+                readonly failure: string | null;
+            }[];
+            readonly givenBonusNano: string;
             readonly timeline: readonly {
                 /** Format: date-time */
                 readonly at: string;
@@ -4645,6 +4678,12 @@ export interface components {
                 readonly isOrder: boolean;
             }[];
             readonly moreDifferences: number;
+        };
+        readonly RefundPlan: {
+            readonly amount: string;
+            readonly amountNano: string;
+            /** @description Of the bonus, taken back with it */
+            readonly clawbackNano: string;
         };
         readonly Refund: {
             readonly id: string;
@@ -4979,7 +5018,7 @@ export interface components {
         };
         readonly Found: {
             /** @enum {string} */
-            readonly kind: "request" | "key" | "model" | "account" | "channel";
+            readonly kind: "request" | "key" | "model" | "account" | "channel" | "order";
             readonly id: string;
             readonly title: string;
             /** @description A hint of a key, a status and a time, ... */
@@ -8559,7 +8598,10 @@ export interface operations {
                 readonly cursor?: string;
                 readonly account?: string;
                 readonly state?: "created" | "shown" | "paid" | "credited" | "part_refunded" | "refunded" | "expired" | "closed" | "disputed";
+                readonly provider?: "alipay" | "wechatpay" | "stripe";
                 readonly flagged?: boolean;
+                readonly stuck?: boolean;
+                readonly number?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -8719,6 +8761,30 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["PaymentBill"];
+                };
+            };
+        };
+    };
+    readonly planRefund: {
+        readonly parameters: {
+            readonly query: {
+                readonly amount: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RefundPlan"];
                 };
             };
         };

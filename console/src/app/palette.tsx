@@ -32,6 +32,7 @@ const pageOf: Readonly<Record<Found['kind'], string>> = {
   model: '/models',
   account: '/admin/users',
   channel: '/admin/channels',
+  order: '/billing/orders',
 }
 
 const kindNames: Readonly<Record<Found['kind'], MessageDescriptor>> = {
@@ -40,6 +41,7 @@ const kindNames: Readonly<Record<Found['kind'], MessageDescriptor>> = {
   model: msg`Model`,
   account: msg`Account`,
   channel: msg`Channel`,
+  order: msg`Order`,
 }
 
 interface PaletteProps {
@@ -145,7 +147,9 @@ function useChoices(text: string, operator: boolean, found: readonly Found[]): r
     detail,
     kind: t(kindNames[kind]),
     run: () =>
-      void navigate({ href: `/console${pageOf[kind]}?${new URLSearchParams({ open: id })}` }),
+      void navigate({
+        href: `/console${operator && kind === 'order' ? '/admin/payments' : pageOf[kind]}?${new URLSearchParams({ open: id })}`,
+      }),
   }))
   // An id that was pasted is what is meant; a word may be the name of a page.
   return found[0]?.id === text ? [...things, ...pages] : [...pages, ...things]

@@ -11,3 +11,7 @@ export function useProviderName(): (provider: string) => string {
     return provider === 'stripe' ? t`Card (Stripe)` : provider
   }
 }
+
+export function ProviderName({ provider }: { readonly provider: string }) {
+  return useProviderName()(provider)
+}

@@ -7,6 +7,7 @@ import { useAccount } from '../../app/account-scope.tsx'
 import { rangeOf } from '../../app/range.ts'
 import type { Catalog } from '../../i18n.ts'
 import { useTimeZone } from '../../state/preferences.ts'
+import { OpenOrders } from '../../ui/open-orders.tsx'
 import { Page } from '../../ui/page.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
 import { useNow } from '../../ui/values.tsx'
@@ -50,6 +51,7 @@ export default function BillingPage() {
       {account !== undefined && (
         <>
           <BalanceCard account={account} />
+          <OpenOrders account={account} />
           <Ledger account={account} range={range} entry={search.entry} />
           <Statements account={account} />
         </>

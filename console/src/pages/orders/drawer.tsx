@@ -8,6 +8,7 @@ import { change, read, type Shape } from '../../api/client.ts'
 import { roleOf, useBalance, useMe } from '../../api/queries.ts'
 import { Button, Buttons, buttonClass } from '../../ui/button.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
+import { ProviderName } from '../../ui/provider-name.tsx'
 import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
 import { Id, Money, Time } from '../../ui/values.tsx'
 import { RefundDialog } from './refund.tsx'
@@ -43,6 +44,7 @@ export function OrderDrawer({ id, ...rest }: OrderDrawerProps) {
           <div className="flex flex-col gap-5">
             <Facts order={data} />
             <Actions order={data} />
+            <Payments order={data} />
             <Timeline order={data} />
           </div>
         )}
@@ -77,7 +79,7 @@ function Facts({ order }: { readonly order: Order }) {
         </Fact>
       )}
       <Fact name={<Trans>Provider</Trans>}>
-        {order.provider}, {order.method}
+        <ProviderName provider={order.provider} />, {order.method}
       </Fact>
       <Fact name={<Trans>Ordered</Trans>}>
         <Time at={order.createdAt} />
@@ -163,6 +165,13 @@ function Actions({ order }: { readonly order: Order }) {
           </Link>
         )}
       </Buttons>
+      {asked.isSuccess && !asked.isPending && asked.data.creditedAt === null && (
+        <p role="status" className="text-text-2">
+          <Trans>
+            <ProviderName provider={order.provider} /> has no payment of this order so far.
+          </Trans>
+        </p>
+      )}
       {problem !== null && <ProblemLine error={problem} />}
       {isRefunding && (
         <RefundDialog
@@ -174,6 +183,35 @@ function Actions({ order }: { readonly order: Order }) {
         />
       )}
     </div>
+  )
+}
+
+/** What was paid, by the provider's own numbers. */
+function Payments({ order }: { readonly order: Order }) {
+  if (order.payments.length === 0) return null
+  return (
+    <section>
+      <h3 className="text-section">
+        <Trans>Payments</Trans>
+      </h3>
+      <ul className="mt-2 flex flex-col gap-2">
+        {order.payments.map(({ id, amount, at }) => (
+          <li key={id} className="flex flex-wrap items-baseline justify-between gap-x-4">
+            <span>
+              <Trans>
+                Trade number <Id value={id} whole />
+              </Trans>
+            </span>
+            <span className="tabular">
+              {amount} {order.currency}
+            </span>
+            <span className="basis-full text-label font-normal text-text-3">
+              <Time at={at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }
 

@@ -5,20 +5,24 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useLocation, useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { get, type Shape } from '../../api/client.ts'
+import { roleOf, useMe } from '../../api/queries.ts'
 import { useAccount } from '../../app/account-scope.tsx'
 import type { Catalog } from '../../i18n.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { ColumnChooser } from '../../ui/columns.tsx'
-import { Checkbox, Field, Select } from '../../ui/field.tsx'
 import { Card, Page } from '../../ui/page.tsx'
+import { ProviderName } from '../../ui/provider-name.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { type Column, DataTable, moreOf } from '../../ui/table.tsx'
-import { Id, Time } from '../../ui/values.tsx'
+import { Id, None, Time } from '../../ui/values.tsx'
 import { BillCard } from './bill.tsx'
+import { CallbacksCard } from './callbacks.tsx'
+import { CheckNow } from './check-now.tsx'
 import { CodesCard } from './codes.tsx'
 import { OrderDrawer } from './drawer.tsx'
+import { Filters } from './filters.tsx'
 import { type OrdersSearch, validateOrdersSearch } from './search.ts'
-import { OrderFlag, OrderState, useStateNames } from './words.tsx'
+import { OrderFlag, OrderState } from './words.tsx'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
@@ -50,6 +54,7 @@ export default function OrdersPage() {
       filters={<Filters search={search} onChange={change} />}
     >
       <Orders search={search} onChange={change} isOperator={isOperator} />
+      {isOperator && <CallbacksCard />}
       {isOperator && <BillCard />}
       {isOperator && <CodesCard />}
     </Page>
@@ -61,35 +66,6 @@ interface PartProps {
   readonly onChange: (next: Partial<OrdersSearch>) => void
 }
 
-function Filters({ search, onChange }: PartProps) {
-  const { t } = useLingui()
-  const names = useStateNames()
-  return (
-    <div data-filter className="flex flex-wrap items-center gap-4">
-      <Field hideLabel label={t`State`}>
-        <Select
-          value={search.state ?? ''}
-          onChange={({ target: { value } }) =>
-            onChange({ state: (value || undefined) as OrdersSearch['state'] })
-          }
-        >
-          <option value="">{t`Any state`}</option>
-          {Object.entries(names).map(([state, name]) => (
-            <option key={state} value={state}>
-              {name}
-            </option>
-          ))}
-        </Select>
-      </Field>
-      <Checkbox
-        label={t`Unusual payments only`}
-        checked={search.flagged === true}
-        onChange={({ target: { checked } }) => onChange({ flagged: checked || undefined })}
-      />
-    </div>
-  )
-}
-
 interface OrdersProps extends PartProps {
   readonly isOperator: boolean
 }
@@ -97,11 +73,15 @@ interface OrdersProps extends PartProps {
 function Orders({ search, onChange, isOperator }: OrdersProps) {
   const { t } = useLingui()
   const account = useAccount()
-  const { open, state, flagged } = search
+  const { admin } = roleOf(useMe())
+  const { open, state, flagged, provider, stuck, number } = search
   const filters = {
     ...(account !== undefined && { account }),
     ...(state !== undefined && { state }),
     ...(flagged === true && { flagged }),
+    ...(provider !== undefined && { provider }),
+    ...(stuck === true && { stuck }),
+    ...(number !== undefined && { number }),
   }
   const orders = useInfiniteQuery({
     queryKey: ['/api/orders', filters],
@@ -115,9 +95,12 @@ function Orders({ search, onChange, isOperator }: OrdersProps) {
     refetchInterval: 30_000,
   })
   const rows = useMemo(() => orders.data?.pages.flatMap(({ items }) => items) ?? [], [orders.data])
-  const columns = isOperator
-    ? [...ownColumns.slice(0, 2), accountColumn, ...ownColumns.slice(2)]
-    : ownColumns
+  const columns = [
+    ...ownColumns.slice(0, 2),
+    ...(isOperator ? [accountColumn] : []),
+    ...ownColumns.slice(2),
+    ...(isOperator && admin && stuck === true ? [checkColumn] : []),
+  ]
   const place = rows.findIndex(({ id }) => id === open)
   const [before, after] = [rows[place - 1]?.id, place < 0 ? undefined : rows[place + 1]?.id]
   const more = moreOf(orders)
@@ -165,7 +148,11 @@ const ownColumns: readonly Column<Order>[] = [
     width: 180,
   },
   { id: 'state', header: <Trans>State</Trans>, cell: (order) => <OrderState order={order} /> },
-  { id: 'provider', header: <Trans>Provider</Trans>, cell: ({ provider }) => provider },
+  {
+    id: 'provider',
+    header: <Trans>Provider</Trans>,
+    cell: ({ provider }) => <ProviderName provider={provider} />,
+  },
   {
     id: 'amount',
     header: <Trans>Amount</Trans>,
@@ -179,12 +166,23 @@ const ownColumns: readonly Column<Order>[] = [
   { id: 'flag', header: <Trans>Unusual</Trans>, cell: (order) => <OrderFlag order={order} /> },
   { id: 'id', header: <Trans>Order number</Trans>, cell: ({ id }) => <Id value={id} /> },
   {
+    id: 'trade',
+    header: <Trans>Trade number</Trans>,
+    cell: ({ tradeNumber }) => (tradeNumber === null ? <None /> : <Id value={tradeNumber} />),
+  },
+  {
     id: 'credited',
     header: <Trans>Credited</Trans>,
     optional: true,
     cell: ({ creditedAt }) => <Time at={creditedAt} />,
   },
 ]
+
+const checkColumn: Column<Order> = {
+  id: 'check',
+  header: <Trans>Provider’s word</Trans>,
+  cell: (order) => <CheckNow order={order} />,
+}
 
 const accountColumn: Column<Order> = {
   id: 'account',
@@ -203,7 +201,7 @@ function cardOf(order: Order) {
       </>
     ),
     facts: [
-      order.provider,
+      <ProviderName key="provider" provider={order.provider} />,
       <Time key="at" at={order.createdAt} />,
       <OrderFlag key="flag" order={order} />,
     ],

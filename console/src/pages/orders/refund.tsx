@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
 import { change, Problem, randomId, read, type Shape } from '../../api/client.ts'
+import { useBalance } from '../../api/queries.ts'
 import { isAmount } from '../../format.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -73,6 +74,9 @@ export function RefundDialog({ order, onClose }: RefundDialogProps) {
       <form id={id} noValidate onSubmit={handleSubmit(submit)} className="flex flex-col gap-4">
         <Refundable account={order.account} />
         <Fields currency={order.currency} form={form} />
+        {formState.errors.amount === undefined && (
+          <Planned order={order} amount={form.watch('amount').trim()} />
+        )}
         {problem !== null && <ProblemLine error={problem} />}
       </form>
     </Dialog>
@@ -124,6 +128,42 @@ function Refundable({ account }: { readonly account: string }) {
         The account has <Money exact nano={data.refundableNano} currency={data.currency} /> that was
         paid and is not spent.
       </Trans>
+    </p>
+  )
+}
+
+/** What the server would take from the wallet for it. */
+function Planned({
+  order: { id },
+  amount,
+}: {
+  readonly order: Shape<'Order'>
+  readonly amount: string
+}) {
+  const balance = useBalance()
+  const planned = useQuery({
+    ...read('/api/orders/{id}/refund', { params: { path: { id }, query: { amount } } }),
+    enabled: isAmount(amount, 2) && Number(amount) > 0,
+    retry: false,
+  })
+  const { data } = planned
+  if (planned.error !== null) return <ProblemLine error={planned.error} />
+  if (data === undefined || balance.data === undefined) return null
+  const { currency } = balance.data
+  const isAlone = BigInt(data.clawbackNano) === 0n
+  return (
+    <p role="status">
+      {isAlone ? (
+        <Trans>
+          <Money exact nano={data.amountNano} currency={currency} /> leaves the wallet, and no bonus
+          with it.
+        </Trans>
+      ) : (
+        <Trans>
+          <Money exact nano={data.amountNano} currency={currency} /> leaves the wallet, and{' '}
+          <Money exact nano={data.clawbackNano} currency={currency} /> of its bonus is taken back.
+        </Trans>
+      )}
     </p>
   )
 }

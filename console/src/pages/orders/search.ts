@@ -14,6 +14,11 @@ export const validateOrdersSearch = searchOf({
     'closed',
     'disputed',
   ),
+  provider: oneOf('alipay', 'wechatpay', 'stripe'),
+  /** Only those that have not ended after two minutes. */
+  stuck: flag,
+  /** The order's own number, or the provider's of a payment. */
+  number: text,
   /** Only those whose payment was unusual. */
   flagged: flag,
   /** The order that is open. */

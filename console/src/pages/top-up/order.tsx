@@ -34,7 +34,7 @@ export function OrderPanel({ id, account }: OrderPanelProps) {
               <Head order={data} />
               {data.pay !== null && <ToPay order={data} pay={data.pay} check={check} />}
               <div aria-live="polite">
-                <Outcome order={data} account={account} />
+                <Outcome order={data} account={account} check={check} />
               </div>
             </div>
           </Card>
@@ -70,13 +70,11 @@ interface ToPayProps {
 function ToPay({ order, pay, check }: ToPayProps) {
   const client = useQueryClient()
   const nameOf = useProviderName()
-  const asked = useMutation({ mutationFn: check })
   const cancelled = useMutation({
     mutationFn: () =>
       change('post', '/api/orders/{id}/cancel', { params: { path: { id: order.id } } }),
     onSettled: () => client.invalidateQueries({ queryKey: ['/api/orders/{id}'] }),
   })
-  const problem = asked.error ?? cancelled.error
   return (
     <>
       <Countdown from={order.createdAt} until={order.expiresAt} />
@@ -93,20 +91,41 @@ function ToPay({ order, pay, check }: ToPayProps) {
           you paid is credited all the same.
         </Trans>
       </p>
+      <HavePaid order={order} check={check}>
+        <Button variant="quiet" busy={cancelled.isPending} onClick={() => cancelled.mutate()}>
+          <Trans>Cancel the order</Trans>
+        </Button>
+      </HavePaid>
+      {cancelled.error !== null && <ProblemLine error={cancelled.error} />}
+    </>
+  )
+}
+
+interface HavePaidProps {
+  readonly order: Order
+  readonly check: () => Promise<void>
+  /** Other buttons beside it. */
+  readonly children: ReactNode
+}
+
+/** Has the provider asked, and says so where it knows of no payment. */
+function HavePaid({ order, check, children }: HavePaidProps) {
+  const nameOf = useProviderName()
+  const asked = useMutation({ mutationFn: check })
+  return (
+    <>
       <Buttons>
         <Button icon="refresh" busy={asked.isPending} onClick={() => asked.mutate()}>
           <Trans>I have paid</Trans>
         </Button>
-        <Button variant="quiet" busy={cancelled.isPending} onClick={() => cancelled.mutate()}>
-          <Trans>Cancel the order</Trans>
-        </Button>
+        {children}
       </Buttons>
       {asked.isSuccess && !asked.isPending && (
         <p role="status" className="text-text-2">
           <Trans>{nameOf(order.provider)} has no payment of this order so far.</Trans>
         </p>
       )}
-      {problem !== null && <ProblemLine error={problem} />}
+      {asked.error !== null && <ProblemLine error={asked.error} />}
     </>
   )
 }
@@ -135,31 +154,35 @@ function Scan({ url, name, isPlay }: ScanProps) {
   )
 }
 
-interface OutcomeProps {
+interface CreditedProps {
   readonly order: Order
   readonly account: string
 }
 
-function Outcome({ order, account }: OutcomeProps) {
+interface OutcomeProps extends CreditedProps {
+  readonly check: () => Promise<void>
+}
+
+function Outcome({ order, account, check }: OutcomeProps) {
   switch (order.state) {
     case 'credited':
       return <Credited order={order} account={account} />
     case 'closed':
       return (
-        <Ended>
+        <Unpaid order={order} check={check}>
           <Trans>
             This order was cancelled. If you have paid it all the same, it will be credited.
           </Trans>
-        </Ended>
+        </Unpaid>
       )
     case 'expired':
       return (
-        <Ended>
+        <Unpaid order={order} check={check}>
           <Trans>
             The time to pay is over. If you have paid, it will be credited as soon as the provider
             tells of it.
           </Trans>
-        </Ended>
+        </Unpaid>
       )
     case 'refunded':
       return (
@@ -189,15 +212,33 @@ function Ended({ children }: { readonly children: ReactNode }) {
     <div className="flex flex-col gap-3">
       <p>{children}</p>
       <Buttons>
-        <Link to="/billing/top-up" search={{}} className={buttonClass('primary')}>
-          <Trans>Make another order</Trans>
-        </Link>
+        <Another />
       </Buttons>
     </div>
   )
 }
 
-function Credited({ order, account }: OutcomeProps) {
+/** It may have been paid in the last moment, or after it. */
+function Unpaid({ order, check, children }: HavePaidProps) {
+  return (
+    <div className="flex flex-col gap-3">
+      <p>{children}</p>
+      <HavePaid order={order} check={check}>
+        <Another />
+      </HavePaid>
+    </div>
+  )
+}
+
+function Another() {
+  return (
+    <Link to="/billing/top-up" search={{}} className={buttonClass('primary')}>
+      <Trans>Make another order</Trans>
+    </Link>
+  )
+}
+
+function Credited({ order, account }: CreditedProps) {
   const balance = useQuery(read('/api/balance', { params: { query: { account } } }))
   return (
     <div className="flex flex-col gap-3">

@@ -6,6 +6,7 @@ import {
   checkOrder,
   createOrder,
   listOrders,
+  planRefund,
   readOffer,
   refundOrder,
   showOrder,
@@ -36,6 +37,10 @@ const order = z
     bonusNano: nanoSchema.openapi({ description: 'Given with it, where nobody has had it before' }),
     state: z.enum(orderStates),
     flag: z.string().nullable(),
+    tradeNumber: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The provider’s own, of what was paid first' }),
     pay: z
       .object({ kind: z.enum(['redirect', 'qr']), url: z.string() })
       .nullable()
@@ -50,11 +55,45 @@ const order = z
 
 const entry = z.object({ at: timeSchema, what: z.string(), detail: z.string().nullable() })
 
+const refund = z
+  .object({
+    id: z.string(),
+    state: z.enum(['pending', 'done', 'failed']),
+    amount: z.string(),
+    amountNano: nanoSchema,
+    clawbackNano: nanoSchema,
+    reason: z.string(),
+    actor: z.string(),
+    at: timeSchema,
+    endedAt: timeSchema.nullable(),
+    failure: z.string().nullable(),
+  })
+  .openapi('Refund')
+
+const refundPlan = z
+  .object({
+    amount: z.string(),
+    amountNano: nanoSchema,
+    clawbackNano: nanoSchema.openapi({ description: 'Of the bonus, taken back with it' }),
+  })
+  .openapi('RefundPlan')
+
 const details = order
   .extend({
     refundable: z
       .string()
       .openapi({ description: 'Of what was paid, in `currency`; `0.00` while it is disputed' }),
+    payments: z.array(
+      z.object({
+        id: z.string().openapi({ description: 'The provider’s own number' }),
+        amount: z.string(),
+        creditNano: nanoSchema,
+        outcome: z.string(),
+        at: timeSchema.openapi({ description: 'When it was credited' }),
+      }),
+    ),
+    refunds: z.array(refund.omit({ actor: true })),
+    givenBonusNano: nanoSchema,
     timeline: z.array(entry),
   })
   .openapi('OrderDetails')
@@ -124,21 +163,6 @@ const bill = z
   })
   .openapi('PaymentBill')
 
-const refund = z
-  .object({
-    id: z.string(),
-    state: z.enum(['pending', 'done', 'failed']),
-    amount: z.string(),
-    amountNano: nanoSchema,
-    clawbackNano: nanoSchema,
-    reason: z.string(),
-    actor: z.string(),
-    at: timeSchema,
-    endedAt: timeSchema.nullable(),
-    failure: z.string().nullable(),
-  })
-  .openapi('Refund')
-
 const common = { tag: 'Orders', access: 'user' } as const
 const one = { params: inputs.order } as const
 const mostMessageBytes = 65_536
@@ -196,7 +220,13 @@ export const orderRoutes: readonly ControlRoute[] = [
     path: '/api/orders',
     id: 'listOrders',
     summary: 'Orders, newest first',
-    query: inputs.listOrders.extend({ ...pageQuery, flagged: flag.optional() }),
+    description:
+      '`stuck`: those that have not ended after two minutes. `number`: the order’s own, or the provider’s of a payment.',
+    query: inputs.listOrders.extend({
+      ...pageQuery,
+      flagged: flag.optional(),
+      stuck: flag.optional(),
+    }),
     reply: pageOf(order),
     async run({ admin, scope, query }) {
       return { body: await listOrders(admin, { ...query, account: scope.account(query.account) }) }
@@ -282,6 +312,22 @@ export const orderRoutes: readonly ControlRoute[] = [
     reply: bill,
     async run({ admin, services, query }) {
       return { body: await comparePaymentBill(admin, await services.orders.desk(), query) }
+    },
+  }),
+  route({
+    ...one,
+    tag: 'Orders',
+    access: 'auditor',
+    method: 'get',
+    path: '/api/orders/{id}/refund',
+    id: 'planRefund',
+    summary: 'What a refund would take from the wallet; nothing is begun',
+    query: inputs.planRefund.omit({ id: true }),
+    reply: refundPlan,
+    async run({ admin, services, params, query }) {
+      return {
+        body: await planRefund(admin, await services.orders.desk(), { ...params, ...query }),
+      }
     },
   }),
   route({

@@ -9,7 +9,7 @@ import { viewerOf } from '../viewer.ts'
 
 const found = z
   .object({
-    kind: z.enum(['request', 'key', 'model', 'account', 'channel']),
+    kind: z.enum(['request', 'key', 'model', 'account', 'channel', 'order']),
     id: z.string(),
     title: z.string(),
     detail: z.string().openapi({ description: 'A hint of a key, a status and a time, ...' }),
@@ -26,7 +26,8 @@ export const searchRoutes: readonly ControlRoute[] = [
     summary: 'Any id or text: what there is of it',
     description:
       'Requests by their id (or, among the latest 10,000, by the vendor’s, the client’s or the trace’s), keys by id, name, ' +
-      'the beginning of the secret or its last four characters, models by a part of the name; for operators accounts by ' +
+      'the beginning of the secret or its last four characters, models by a part of the name, orders by their number or ' +
+      'the provider’s of what was paid; for operators accounts by ' +
       'id, name or e-mail address, and channels. What has the very id comes first; at most 20.',
     access: 'user',
     query: inputs.search,

@@ -3,10 +3,10 @@
 import { Trans } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { read } from '../../api/client.ts'
-import { Card } from '../../ui/page.tsx'
-import { useProviderName } from '../../ui/provider-name.tsx'
-import { Time } from '../../ui/values.tsx'
+import { read } from '../api/client.ts'
+import { Card } from './page.tsx'
+import { useProviderName } from './provider-name.tsx'
+import { Time } from './values.tsx'
 
 export function OpenOrders({ account }: { readonly account: string }) {
   const nameOf = useProviderName()
