@@ -4,6 +4,7 @@ import { channelConfig, emptyChannel } from '../config/build.ts'
 import { lanesOf } from '../config/channel-keys.ts'
 import { maskedAddress } from '../config/describe.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
+import type { LimitGauge, LimitState } from '../limits/limiter.ts'
 import type { Condition } from '../router/route.ts'
 import type { StoredItem } from '../store/configuration.ts'
 import { quarterMs } from '../store/rollup-table.ts'
@@ -18,12 +19,24 @@ import { type Stored, type StoredRooms, withStored } from './with-stored.ts'
 
 const stateNames = ['ok', 'degraded', 'open', 'disabled'] as const
 
-/** Of the process that answers. */
+/** How channels are, as the process that answers sees it. */
+export interface ChannelWatch {
+  /** By lane; its time is Unix milliseconds. `model`: of this one of its vendor alone. */
+  condition(lane: string, model?: string): Condition
+  /** What is in use of a channel's limits. */
+  limitState(channel: Pick<ChannelConfig, 'id' | 'limits'>): LimitState | Promise<LimitState>
+}
+
 export interface ChannelRooms extends StoredRooms {
   /** With the channels that serve: of the file, the store, the environment or built in. */
   readonly config: Config
-  /** By lane; its time is Unix milliseconds. */
-  condition(lane: string): Condition
+  readonly watch: ChannelWatch
+}
+
+/** Of a minute; null: nothing limits it. */
+interface InUse {
+  readonly used: number
+  readonly most: number
 }
 
 interface KeyView {
@@ -66,6 +79,8 @@ export interface ChannelView {
   readonly reason: Condition['reason']
   readonly since: string | null
   readonly inFlight: number
+  readonly requestsPerMinute: InUse | null
+  readonly tokensPerMinute: InUse | null
   /** The file says a channel of this name too: that one counts. */
   readonly overridden: boolean
   /** Why what the store has of it does not count. */
@@ -96,9 +111,13 @@ export async function viewChannels(
   const figures = await readFigures(context)
   const tests = await lastTests(context)
   const currency = await context.currency()
-  const views = serving.map((channel) =>
-    viewOf(channel, { item: items.get(channel.id), rooms, figures, tests, currency }),
-  )
+  const states = await Promise.all(serving.map((channel) => rooms.watch.limitState(channel)))
+  const views = serving.map((channel, index) => {
+    const { requests = null, tokens = null } = states[index] ?? {}
+    const limits = { requestsPerMinute: inUse(requests), tokensPerMinute: inUse(tokens) }
+    const item = items.get(channel.id)
+    return { ...viewOf(channel, { item, rooms, figures, tests, currency }), ...limits }
+  })
   const unfit = leftOut.flatMap(({ kind, id, problem }) => {
     const item = items.get(id)
     if (kind !== 'channel' || item === undefined) return []
@@ -112,6 +131,10 @@ export async function viewChannels(
   return [...views, ...unfit]
 }
 
+function inUse(gauge: LimitGauge | null): InUse | null {
+  return gauge && { used: gauge.limit - gauge.remaining, most: gauge.limit }
+}
+
 interface Beside {
   readonly item: StoredItem | undefined
   readonly rooms: ChannelRooms
@@ -122,7 +145,7 @@ interface Beside {
 
 function viewOf(channel: ChannelConfig, beside: Beside): ChannelView {
   const { item, rooms, figures, tests, currency } = beside
-  const lanes = lanesOf(channel).map(({ lane }) => rooms.condition(lane))
+  const lanes = lanesOf(channel).map(({ lane }) => rooms.watch.condition(lane))
   // As well as the best of its keys.
   const best = lanes.toSorted((one, other) => one.state - other.state)[0]
   const { state = channel.disabled ? 'disabled' : 'enabled', disabled } = channel
@@ -144,6 +167,8 @@ function viewOf(channel: ChannelConfig, beside: Beside): ChannelView {
     reason: best?.reason ?? null,
     since: timeText(best?.sinceMs ?? null),
     inFlight: lanes.reduce((sum, { inFlight }) => sum + inFlight, 0),
+    requestsPerMinute: null,
+    tokensPerMinute: null,
     overridden: item !== undefined && channel.origin !== 'stored',
     problem: null,
     revision: item?.revision ?? 0,
@@ -170,7 +195,7 @@ function keysOf(channel: ChannelConfig, rooms: ChannelRooms): KeyView[] {
     const lane = lanes.get(each.name)
     const hint = each.key.length < 12 ? '' : each.key.slice(-4)
     if (lane === undefined) return { name: each.name, hint, state: 'disabled', since: null }
-    const { reason, sinceMs } = rooms.condition(lane)
+    const { reason, sinceMs } = rooms.watch.condition(lane)
     const isCooling = reason === 'rate_limited' || reason === 'quota'
     const state = reason === 'credentials' ? 'refused' : isCooling ? 'cooling' : 'in use'
     return { name: each.name, hint, state, since: state === 'in use' ? null : timeText(sinceMs) }

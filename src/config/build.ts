@@ -107,6 +107,7 @@ export const emptyChannel: Omit<FileSettings['channels'][number], 'id' | 'vendor
   disabled: false,
   state: 'enabled',
   concurrency: null,
+  limits: {},
   costMultiplier: '1',
   tags: [],
   note: null,
@@ -138,7 +139,7 @@ export function channelConfig(
   origin: ChannelConfig['origin'],
 ): ChannelConfig {
   const { passTrace, keys, state, concurrency, costMultiplier, tags, note, ...others } = settings
-  const { headers, parameters, retryStatuses, ...plain } = others
+  const { headers, parameters, retryStatuses, limits, ...plain } = others
   return {
     ...plain,
     disabled: plain.disabled || state !== 'enabled',
@@ -149,6 +150,7 @@ export function channelConfig(
     ...(keys.length > 0 && { keys }),
     ...(state !== 'enabled' && { state }),
     ...(concurrency !== null && { concurrency }),
+    ...(Object.keys(limits).length > 0 && { limits }),
     ...(costMultiplier !== '1' && { costMultiplier }),
     ...(tags.length > 0 && { tags }),
     ...(note !== null && { note }),

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { refusedParameter } from './parameter-rules.ts'
-import { pairs, sparse, sparseKey, wholeNumber } from './schema-parts.ts'
+import { pairs, part, sparse, sparseKey, wholeNumber } from './schema-parts.ts'
 
 const mostCharacters = 16_384
 
@@ -49,3 +49,16 @@ export const retryStatuses = sparse({
     if (add.includes(status))
       addIssue({ code: 'custom', path: ['remove', index], message: 'stands in add too' })
 })
+
+const count = wholeNumber(1, 1_000_000_000)
+
+export const channelLimits = part(
+  sparse({
+    requestsPerMinute: sparseKey(count, 'Requests a minute; past it other channels serve.'),
+    tokensPerMinute: sparseKey(
+      count,
+      'Tokens a minute, input and output together; past it other channels serve.',
+    ),
+  }),
+  'What its vendor is asked at most, with all of its keys together; an absent one does not limit.',
+)

@@ -17,7 +17,7 @@ import {
   withoutTrailingSlash,
   workersRange,
 } from './rules.ts'
-import { parameters, retryStatuses } from './schema-channel.ts'
+import { channelLimits, parameters, retryStatuses } from './schema-channel.ts'
 import { apiKey, limits } from './schema-keys.ts'
 import { media } from './schema-media.ts'
 import { billing, ledger } from './schema-money.ts'
@@ -290,6 +290,7 @@ export const channel = section({
     wholeNumber(1, 1_000_000),
     'Most requests under way at once with each of its keys, in each serving process; past it other channels serve.',
   ),
+  limits: channelLimits,
   costMultiplier: key(
     decimal(6, '0.8'),
     'What the vendor asks of its list price; figures of the cost are multiplied by it.',

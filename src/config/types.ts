@@ -51,6 +51,7 @@ interface ChannelExtras {
   /** Where it is not said by `disabled` alone. */
   readonly state: Channel['state']
   readonly concurrency: number
+  readonly limits: Channel['limits']
   readonly costMultiplier: string
   readonly tags: readonly string[]
   readonly note: string

@@ -26,6 +26,7 @@ function limits(decision: Admitted | Refused, scopes = [{ id: 'key:k', limits: {
       asked.push(tokens)
       return decision
     },
+    state: () => state,
     close: async () => undefined,
   }
   const hook = limitHook({ limiter, scopes: () => scopes, refused: (each) => refused.push(each) })

@@ -1,9 +1,9 @@
-// What a key or a group may ask for in a minute, and at once.
+// What a key or a group may ask for in a minute, and at once; and what a channel may be asked for.
 
 import type { LimitSettings } from '../config/types.ts'
 
 export interface LimitScope {
-  /** `key:ID` or `group:ID`. */
+  /** `key:ID`, `group:ID` or `channel:ID`. */
   readonly id: string
   readonly limits: LimitSettings
 }
@@ -52,5 +52,7 @@ export interface Limiter {
     tokens: number,
     nowMs: number,
   ): Admitted | Refused | Promise<Admitted | Refused>
+  /** What is in use now, without taking any. Synchronous while limits are local; never rejects. */
+  state(scope: LimitScope, nowMs: number): LimitState | Promise<LimitState>
   close(): Promise<void>
 }

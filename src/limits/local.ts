@@ -64,6 +64,10 @@ export function createLocalLimiter(options: LocalOptions = {}): LocalLimiter {
       book.take(scopes, tokens, nowMs)
       return new LocalAdmission(book, scopes, tokens, stateOf(scopes, book.uses(scopes, nowMs)))
     },
+    state(whole, nowMs) {
+      const scopes = [workers === 1 ? whole : partOfScope(whole)]
+      return stateOf(scopes, book.uses(scopes, nowMs))
+    },
     close: async () => undefined,
   }
 }

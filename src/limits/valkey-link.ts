@@ -2,7 +2,7 @@
 
 import { createHash, randomUUID } from 'node:crypto'
 import { RedisClient } from 'bun'
-import { adjustScript, admitScript, beatScript, renewScript } from './valkey-scripts.ts'
+import { adjustScript, admitScript, beatScript, readScript, renewScript } from './valkey-scripts.ts'
 
 export interface LinkOptions {
   readonly url: string
@@ -37,6 +37,7 @@ interface Script {
 
 export const scripts = {
   admit: script(admitScript),
+  read: script(readScript),
   adjust: script(adjustScript),
   beat: script(beatScript),
   renew: script(renewScript),

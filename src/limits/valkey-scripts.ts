@@ -66,6 +66,11 @@ for i, s in ipairs(found) do
 end
 return reply`
 
+/** What one scope has in use: requests and tokens. KEYS: its meters, its leases. ARGV: requests and tokens a minute. */
+export const readScript = `${prelude}
+local r, t = read(KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]))
+return { string.format('%.0f', r), string.format('%.0f', t) }`
+
 /**
  * Puts right one scope. KEYS: its meters, its leases. ARGV: requests a minute, tokens a minute,
  * units of requests and of tokens to add (below zero: to give back), and a lease to end or ''.

@@ -95,6 +95,7 @@ function node(url: string, namespace: string, nodes = 2): Node {
   cleanups.push(() => limiter.close())
   return {
     admit: (scopes, tokens, nowMs) => limiter.admit(scopes, tokens, nowMs),
+    state: (scope, nowMs) => limiter.state(scope, nowMs),
     close: () => limiter.close(),
     becomes: (state) => {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -145,6 +146,23 @@ function sharing(server: () => Promise<string>): void {
     // A thousand a minute are one in 60 ms.
     const back = Math.ceil((Date.now() - startedAt) / 60)
     expect(other.state.requests?.remaining).toBeLessThanOrEqual(979 + back)
+  })
+
+  test('what is in use is read by any node, and reading takes nothing', async () => {
+    const [a, b] = await pair(await server())
+    const scope = {
+      id: 'channel:c',
+      limits: { requestsPerMinute: 1_000_000, tokensPerMinute: 60_000 },
+    }
+    expect(await b.state(scope, Date.now())).toMatchObject({ requests: { remaining: 1_000_000 } })
+    const startedAt = Date.now()
+    await a.admit([scope], 30_000, startedAt)
+    for (const node of [b, b, a]) {
+      const { tokens } = await node.state(scope, Date.now())
+      const back = Date.now() - startedAt + 1
+      expect(tokens?.limit).toBe(60_000)
+      expect(tokens?.remaining).toBeWithin(30_000, 30_001 + back)
+    }
   })
 
   test('tokens are corrected across nodes, back and into debt', async () => {

@@ -71,6 +71,18 @@ class ValkeyLimiter implements Limiter {
     return this.#admitShared(link, parts, tokens, lease)
   }
 
+  state(scope: LimitScope, nowMs: number): LimitState | Promise<LimitState> {
+    const { link, shared } = this.#server
+    const part = this.#part(scope)
+    const alone = () => stateOf([part], this.#own.uses([part], nowMs))
+    if (!shared || link === null) return alone()
+    const asked = link.run(scripts.read, this.#keys(scope), rates(scope)).then((reply) => {
+      const [requests = 0, tokens = 0] = Array.isArray(reply) ? reply.map(Number) : []
+      return stateOf([scope], [{ requests, tokens, inFlight: 0 }])
+    })
+    return within(budgetMs, asked).then((found) => found ?? alone(), alone)
+  }
+
   close(): Promise<void> {
     return this.#server.close()
   }

@@ -1,8 +1,11 @@
 // What the control API asks of this process: what it offers at the moment, and which settings count.
 
+import type { ChannelWatch } from '../admin/channel-view.ts'
 import { withChannels } from '../admin/channels.ts'
 import { type Live, readLive } from '../admin/model-live.ts'
 import type { Running } from '../http/control/running.ts'
+import { unlimited } from '../limits/book.ts'
+import { channelScope } from '../relay/channel-room.ts'
 import type { Store } from '../store/store.ts'
 import { auditApart } from './audit-apart.ts'
 import { readProcess } from './process-reading.ts'
@@ -21,8 +24,21 @@ export function runningOf(state: State, store: Pick<Store, 'rollups'>): Running 
       },
       box: state.stored.box,
     },
-    channelCondition(lane, model) {
-      const { health } = state
+    channels: channelWatch(state),
+    arrivals: () => state.doctor.list(),
+    audit: (signal) => auditApart(state.current.config, signal),
+    async offer() {
+      const { current, prices } = state
+      const { modelAccess } = current.front.services
+      const { book, rows } = prices
+      return { config: config(), modelAccess, book, rows, live: await live() }
+    },
+  }
+}
+
+function channelWatch({ health, limiter }: Pick<State, 'health' | 'limiter'>): ChannelWatch {
+  return {
+    condition(lane, model) {
       const nowMs = performance.now()
       const trouble = health.trouble(lane, nowMs)
       return {
@@ -33,14 +49,10 @@ export function runningOf(state: State, store: Pick<Store, 'rollups'>): Running 
         inFlight: health.inFlight(lane),
       }
     },
-    arrivals: () => state.doctor.list(),
-    audit: (signal) => auditApart(state.current.config, signal),
-    async offer() {
-      const { current, prices } = state
-      const { modelAccess } = current.front.services
-      const { book, rows } = prices
-      return { config: config(), modelAccess, book, rows, live: await live() }
-    },
+    limitState: ({ id, limits = {} }) =>
+      Object.keys(limits).length === 0
+        ? unlimited
+        : limiter.state({ id: channelScope(id), limits }, Date.now()),
   }
 }
 

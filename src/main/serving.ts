@@ -155,11 +155,12 @@ function relayOf(
   parts: ProcessParts,
   channels: RelayRooms['channels'],
 ): RelayRooms {
-  const { health, dialer, deadlines } = parts
+  const { health, dialer, deadlines, limiter } = parts
   return {
     health,
     dialer,
     deadlines,
+    limiter,
     channels,
     dialects,
     timeouts: config.timeouts,

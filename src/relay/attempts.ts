@@ -8,6 +8,7 @@ import type { AfterFailure, FailedAttempt } from '../store/usage-row.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import { Attempt, type AttemptOwner, type AttemptSink } from './attempt.ts'
 import { failsOver } from './channel.ts'
+import { ChannelRoom } from './channel-room.ts'
 import { finalError, refusalFor } from './final-error.ts'
 import { originFirst } from './opaque-state.ts'
 import type { RelayOperation } from './operation.ts'
@@ -29,6 +30,9 @@ export class Attempts {
   ttftMs: number | null = null
   readonly rooms: RelayRooms
   readonly operation: RelayOperation | null
+  /** Where a channel that may serve has limits. */
+  readonly room: ChannelRoom | null = null
+  private readonly maxAttempts: number
   private readonly request: RelayRequest
   private readonly order: readonly Candidate[]
   /** The place in it of the next. */
@@ -50,7 +54,14 @@ export class Attempts {
     nowMs: number,
   ) {
     const { maxAttempts } = rooms.retry
-    const planned = plan(request.candidates, rooms.health, nowMs, Math.random, { maxAttempts })
+    const { candidates } = request
+    const limited = candidates.reduce((sum, { limits }) => (limits ? sum + 1 : sum), 0)
+    this.maxAttempts = maxAttempts
+    if (limited > 0) this.room = new ChannelRoom(rooms.limiter, request.peek.body.length)
+    // Those that turn out to be full are not tried.
+    const planned = plan(candidates, rooms.health, nowMs, Math.random, {
+      maxAttempts: maxAttempts + limited,
+    })
     this.rooms = rooms
     this.request = request
     this.operation = operation
@@ -63,14 +74,30 @@ export class Attempts {
   next(): Prepared | null | Promise<Prepared | null> {
     for (;;) {
       const candidate = this.order[this.at]
-      if (candidate === undefined) return null
+      if (candidate === undefined || this.tried >= this.maxAttempts) return null
       this.at++
-      try {
-        const prepared = prepare(this.rooms, this.request, candidate, this, this.operation)
-        return prepared instanceof Promise ? this.later(prepared) : this.ready(prepared)
-      } catch (error) {
-        this.pass(error)
-      }
+      const mayAsk = this.room?.take(candidate) ?? true
+      if (mayAsk instanceof Promise) return this.onceAsked(mayAsk, candidate)
+      const prepared = mayAsk ? this.prepared(candidate) : null
+      if (prepared !== null) return prepared
+    }
+  }
+
+  private async onceAsked(
+    mayAsk: Promise<boolean>,
+    candidate: Candidate,
+  ): Promise<Prepared | null> {
+    return ((await mayAsk) ? this.prepared(candidate) : null) ?? this.next()
+  }
+
+  /** null: its vendor has no words for the request. */
+  private prepared(candidate: Candidate): Prepared | null | Promise<Prepared | null> {
+    try {
+      const prepared = prepare(this.rooms, this.request, candidate, this, this.operation)
+      return prepared instanceof Promise ? this.later(prepared) : this.ready(prepared)
+    } catch (error) {
+      this.pass(error)
+      return null
     }
   }
 
@@ -156,7 +183,7 @@ export class Attempts {
     const { current } = this
     if (current !== null && !failsOver(current.plan.channel, fault))
       return row.failover ? 'status_not_retried' : 'request_at_fault'
-    if (next === undefined) return 'no_other_channel'
+    if (next === undefined || this.tried >= this.maxAttempts) return 'no_other_channel'
     if (row.uncertain && !mayRepeat(this)) return 'outcome_unknown'
     const { health } = this.rooms
     const nowMs = performance.now()
@@ -169,8 +196,11 @@ export class Attempts {
 
   /** What the client is told when no attempt is left. */
   refusal(): GatewayError {
-    if (this.faults.length === 0 && this.unsayable !== null) return this.unsayable
     const { secrets } = this
+    const retryAfterMs = this.room?.retryAfterMs ?? null
+    if (this.faults.length === 0 && retryAfterMs !== null)
+      return finalError([], String, { why: 'rate_limited', retryAfterMs })
+    if (this.faults.length === 0 && this.unsayable !== null) return this.unsayable
     return finalError(this.faults, (text) => scrub(text, secrets), this.blocked)
   }
 

@@ -4,6 +4,7 @@ import { type Priced, price, progress, settle } from '../billing/settle.ts'
 import type { Captured, Keeping, ReplySummary, Settlement } from '../billing/settlement.ts'
 import type { Fault } from '../errors.ts'
 import type { Attempts } from './attempts.ts'
+import { tokensOf } from './observer.ts'
 import type { Observer, RelayRequest, RelayRooms } from './request.ts'
 
 /** How it ended. */
@@ -70,6 +71,7 @@ export class Ending {
   close(priced: Priced, keeping: Keeping): void {
     this.settled = true
     const { request, rooms } = this
+    this.attempts.room?.end(tokensOf(priced.row))
     if (request.settle === undefined) settleRequest(rooms.observer, request, priced, keeping)
     else request.settle(request, priced, keeping)
   }

@@ -94,7 +94,8 @@ function alarm({ metrics, log }: ObserverRooms, { summary }: Settlement, row: Us
 }
 
 /** All of them, of whatever kind: what limits on tokens go by. */
-function tokensOf(row: UsageRow): number {
+/** Of all kinds. */
+export function tokensOf(row: UsageRow): number {
   return promptTokens(row) + replyTokens(row)
 }
 

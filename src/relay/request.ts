@@ -6,6 +6,7 @@ import type { Results } from '../blobs/results.ts'
 import type { Model } from '../catalog/model.ts'
 import type { RetrySettings, ServerSettings, TimeoutSettings } from '../config/types.ts'
 import type { Fault } from '../errors.ts'
+import type { Limiter } from '../limits/limiter.ts'
 import type { Candidate, Health } from '../router/route.ts'
 import type { SafeFetch } from '../safe-fetch/safe-fetch.ts'
 import type { UsageRow } from '../store/usage-row.ts'
@@ -130,6 +131,8 @@ export interface RelayRooms {
   readonly dialects: Dialects
   readonly health: Health
   readonly dialer: Dialer
+  /** Of what channels may be asked. */
+  readonly limiter: Pick<Limiter, 'admit'>
   /** For addresses that users name. */
   readonly safeFetch: SafeFetch
   /** What vendors make beside text. */

@@ -214,7 +214,7 @@ function find(
     const spoken = same ?? speaks.find((known) => hubbed(dialect, known))
     if (spoken === undefined) continue
     const lanes = lanesOf(channel)
-    const { costMultiplier, parameters } = channel
+    const { costMultiplier, limits, parameters } = channel
     const costNano = costMultiplier === undefined ? null : parseUnits(costMultiplier)
     for (const { lane } of lanes) {
       found.push({
@@ -226,6 +226,7 @@ function find(
         priority: channel.priority,
         weight: channel.weight / lanes.length,
         ...(costNano !== null && { costPpm: Number(costNano / 1_000n) }),
+        ...(limits && { limits }),
         ...(parameters && { parameters }),
       })
     }

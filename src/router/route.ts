@@ -1,6 +1,6 @@
 // Which channels may serve a request, in which order: the types of a pure plan over a snapshot.
 
-import type { ParameterSettings } from '../config/types.ts'
+import type { ChannelConfig, ParameterSettings } from '../config/types.ts'
 import type { Fault, FaultKind } from '../errors.ts'
 import type { VendorDialectId } from '../wire/formats.ts'
 
@@ -19,6 +19,8 @@ export interface Candidate {
   readonly weight: number
   /** What the vendor asks of the price, in millionths; left out: all of it. */
   readonly costPpm?: number
+  /** What its channel may be asked at most, with all of its keys. */
+  readonly limits?: NonNullable<ChannelConfig['limits']>
   /** What its channel changes in requests. */
   readonly parameters?: ParameterSettings
 }

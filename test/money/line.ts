@@ -5,6 +5,7 @@ import { Authorization } from '../../src/billing/authorization.ts'
 import { fileSchema } from '../../src/config/schema.ts'
 import type { BillingSettings, TimeoutSettings } from '../../src/config/types.ts'
 import type { Finished, Hold, Ledger } from '../../src/ledger/ledger.ts'
+import { createLocalLimiter } from '../../src/limits/local.ts'
 import { compileRate } from '../../src/meter/rate.ts'
 import { Call } from '../../src/relay/call.ts'
 import type { Channel } from '../../src/relay/channel.ts'
@@ -217,6 +218,7 @@ function roomsOf(channel: Channel, drains: Drains) {
   }
   return {
     ...idle,
+    limiter: createLocalLimiter(),
     channels: new Map([['c', channel]]),
     dialects,
     health: alwaysWell,

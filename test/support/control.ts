@@ -17,6 +17,7 @@ import type { Running } from '../../src/http/control/running.ts'
 import type { ControlServices } from '../../src/http/control/services.ts'
 import type { ControlPrincipal, Role } from '../../src/identity/principal.ts'
 import { createSecretBox } from '../../src/identity/secret-box.ts'
+import { createLocalLimiter } from '../../src/limits/local.ts'
 import { createPayments } from '../../src/payments/payments.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -105,7 +106,10 @@ function runningOn(config: Config, store: Store): Running {
     settings: () => settingsInForce(config, {}),
     config: () => withChannels(config, {}),
     stored: { declared: config, box },
-    channelCondition: () => ({ state: 0, reason: null, sinceMs: null, inFlight: 0 }),
+    channels: {
+      condition: () => ({ state: 0, reason: null, sinceMs: null, inFlight: 0 }),
+      limitState: ({ limits = {} }) => createLocalLimiter().state({ id: 'channel', limits }, 0),
+    },
     reading: () => ({
       process: 'own',
       startedAt: Date.now(),

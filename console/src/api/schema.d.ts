@@ -3567,6 +3567,8 @@ export interface components {
             readonly since: string | null;
             /** @description Requests under way, in the process that answers */
             readonly inFlight: number;
+            readonly requestsPerMinute: components["schemas"]["ChannelLimit"];
+            readonly tokensPerMinute: components["schemas"]["ChannelLimit"];
             /** @description The store has one of this name too, and the file stands above it */
             readonly overridden: boolean;
             /** @description Why it does not count, though the store has it */
@@ -3600,6 +3602,11 @@ export interface components {
                 readonly vendorCostNano: string;
             };
         };
+        /** @description Of a minute; of all processes where Valkey shares limits, else of the one that answers. null: nothing limits it */
+        readonly ChannelLimit: {
+            readonly used: number;
+            readonly most: number;
+        } | null;
         readonly ChannelInput: {
             /** @description Name of the channel, unique. */
             readonly id: string;
@@ -3634,6 +3641,13 @@ export interface components {
             readonly state?: ("enabled" | "draining" | "disabled") | null;
             /** @description Most requests under way at once with each of its keys, in each serving process; past it other channels serve. */
             readonly concurrency?: number | null;
+            /** @description What its vendor is asked at most, with all of its keys together; an absent one does not limit. */
+            readonly limits?: {
+                /** @description Requests a minute; past it other channels serve. */
+                readonly requestsPerMinute?: number | null;
+                /** @description Tokens a minute, input and output together; past it other channels serve. */
+                readonly tokensPerMinute?: number | null;
+            } | null;
             /** @description What the vendor asks of its list price; figures of the cost are multiplied by it. Default: "1". */
             readonly costMultiplier?: string | null;
             /** @description Words by which operators pick channels. Default: []. */
@@ -3737,6 +3751,13 @@ export interface components {
             readonly state?: ("enabled" | "draining" | "disabled") | null;
             /** @description Most requests under way at once with each of its keys, in each serving process; past it other channels serve. */
             readonly concurrency?: number | null;
+            /** @description What its vendor is asked at most, with all of its keys together; an absent one does not limit. */
+            readonly limits?: {
+                /** @description Requests a minute; past it other channels serve. */
+                readonly requestsPerMinute?: number | null;
+                /** @description Tokens a minute, input and output together; past it other channels serve. */
+                readonly tokensPerMinute?: number | null;
+            } | null;
             /** @description What the vendor asks of its list price; figures of the cost are multiplied by it. Default: "1". */
             readonly costMultiplier?: string | null;
             /** @description Words by which operators pick channels. Default: []. */

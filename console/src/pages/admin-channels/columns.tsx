@@ -56,6 +56,12 @@ export const channelColumns: readonly Column<Channel>[] = [
     cell: (channel) => <Running channel={channel} />,
   },
   {
+    id: 'perMinute',
+    header: <Trans>A minute</Trans>,
+    align: 'right',
+    cell: (channel) => <PerMinute channel={channel} />,
+  },
+  {
     id: 'success',
     header: <Trans>Success, 1 h</Trans>,
     align: 'right',
@@ -149,6 +155,42 @@ export function Running({ channel }: { readonly channel: Channel }) {
     <span className="tabular" title={t`In the serving process that answered this page`}>
       {channel.inFlight}
       {most !== null && <span className="text-text-2"> / {most}</span>}
+    </span>
+  )
+}
+
+/** Of what it may be asked in a minute: requests, and tokens. */
+export function PerMinute({ channel }: { readonly channel: Channel }) {
+  const { requestsPerMinute, tokensPerMinute } = channel
+  if (requestsPerMinute === null && tokensPerMinute === null) return <None />
+  return (
+    <span className="inline-flex flex-col items-end">
+      {requestsPerMinute !== null && (
+        <span>
+          <InUse of={requestsPerMinute} /> <Trans>requests</Trans>
+        </span>
+      )}
+      {tokensPerMinute !== null && (
+        <span>
+          <InUse of={tokensPerMinute} /> <Trans>tokens</Trans>
+        </span>
+      )}
+    </span>
+  )
+}
+
+function InUse({ of }: { readonly of: { readonly used: number; readonly most: number } }) {
+  const { t } = useLingui()
+  const isFull = of.used >= of.most
+  return (
+    <span className="tabular" title={t`In use of what it may be asked in a minute`}>
+      <span className={isFull ? 'text-warning' : ''}>
+        <Count value={of.used} />
+      </span>
+      <span className="text-text-2">
+        {' / '}
+        <Count value={of.most} />
+      </span>
     </span>
   )
 }

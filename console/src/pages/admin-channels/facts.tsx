@@ -6,7 +6,7 @@ import type { ReactNode } from 'react'
 import { Buttons, buttonClass } from '../../ui/button.tsx'
 import { Copy, Count, Duration, Money, None, Percent, Status, Time } from '../../ui/values.tsx'
 import { type Channel, isStored } from './channels.ts'
-import { Groups, LastTest, Reason, Running } from './columns.tsx'
+import { Groups, LastTest, PerMinute, Reason, Running } from './columns.tsx'
 import { Fact, FactList, Note, Section } from './parts.tsx'
 import { keyStateWords } from './words.ts'
 
@@ -96,6 +96,9 @@ function Figures({ channel }: { readonly channel: Channel }) {
           <span className="text-text-2">
             <Trans>in the serving process that answered</Trans>
           </span>
+        </Fact>
+        <Fact label={<Trans>A minute</Trans>}>
+          <PerMinute channel={channel} />
         </Fact>
         {lastTest !== null && (
           <Fact label={<Trans>Last test</Trans>}>

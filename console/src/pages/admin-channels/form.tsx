@@ -184,6 +184,28 @@ function RoutingFields({ form }: { readonly form: ChannelForm }) {
             {...register('concurrency', whole)}
           />
         </Field>
+        <Field
+          label={t`Requests a minute`}
+          hint={t`All keys together; past it other channels serve.`}
+          error={errors.limits?.requestsPerMinute?.message}
+        >
+          <Input
+            inputMode="numeric"
+            placeholder={t`No limit`}
+            {...register('limits.requestsPerMinute', whole)}
+          />
+        </Field>
+        <Field
+          label={t`Tokens a minute`}
+          hint={t`Input and output together.`}
+          error={errors.limits?.tokensPerMinute?.message}
+        >
+          <Input
+            inputMode="numeric"
+            placeholder={t`No limit`}
+            {...register('limits.tokensPerMinute', whole)}
+          />
+        </Field>
       </div>
       <Field
         label={t`Tags`}

@@ -36,6 +36,7 @@ export interface ChannelValues {
   readonly priority: string
   readonly weight: string
   readonly concurrency: string
+  readonly limits: { readonly requestsPerMinute: string; readonly tokensPerMinute: string }
   readonly costMultiplier: string
   readonly tags: string
   readonly note: string
@@ -64,6 +65,7 @@ export const newValues: ChannelValues = {
   priority: '0',
   weight: '1',
   concurrency: '',
+  limits: limitsOf({}),
   costMultiplier: '1',
   tags: '',
   note: '',
@@ -99,6 +101,7 @@ export function valuesOf(channel: Channel): ChannelValues {
     priority: String(channel.priority),
     weight: String(channel.weight),
     concurrency: textOf(document['concurrency']),
+    limits: limitsOf(Object(document['limits'])),
     costMultiplier: textOf(document['costMultiplier']),
     tags: channel.tags.join(', '),
     note: textOf(document['note']),
@@ -109,6 +112,13 @@ export function valuesOf(channel: Channel): ChannelValues {
     parameters: jsonOf(document['parameters']),
     retryStatuses: statusesOf(Object(document['retryStatuses'])),
     options: jsonOf(document['options']),
+  }
+}
+
+function limitsOf(given: Readonly<Record<string, unknown>>): ChannelValues['limits'] {
+  return {
+    requestsPerMinute: textOf(given['requestsPerMinute']),
+    tokensPerMinute: textOf(given['tokensPerMinute']),
   }
 }
 
@@ -132,11 +142,7 @@ function jsonOf(value: unknown): string {
 
 /** The whole of it; what is null has its default. Throws SyntaxError where the JSON of a field is none. */
 export function bodyOf(values: ChannelValues): Input {
-  const { baseUrl, keys, models, groups, timeouts } = values
-  const timed = timers.flatMap((name) => {
-    const ms = numberOf(timeouts[name])
-    return ms === null ? [] : [[name, ms] as const]
-  })
+  const { baseUrl, keys, models, groups } = values
   const listed = models.filter(({ name }) => name.trim() !== '')
   return {
     id: values.id.trim(),
@@ -160,12 +166,13 @@ export function bodyOf(values: ChannelValues): Input {
     priority: numberOf(values.priority),
     weight: numberOf(values.weight),
     concurrency: numberOf(values.concurrency),
+    limits: numbersOf(values.limits),
     costMultiplier: values.costMultiplier.trim() || null,
     tags: wordsOf(values.tags),
     note: values.note.trim() || null,
     dialect: values.dialect || null,
     passTrace: values.passTrace,
-    timeouts: Object.fromEntries(timed),
+    timeouts: numbersOf(values.timeouts),
     headers: parsedOf(values.headers),
     parameters: parsedOf(values.parameters),
     retryStatuses: saidOf(
@@ -184,6 +191,16 @@ function wordsOf(typed: string): string[] {
 
 function parsedOf(typed: string) {
   return typed.trim() === '' ? null : JSON.parse(typed)
+}
+
+/** Of those that were typed. */
+function numbersOf(typed: Readonly<Record<string, string>>) {
+  return Object.fromEntries(
+    Object.entries(typed).flatMap(([name, text]) => {
+      const value = numberOf(text)
+      return value === null ? [] : [[name, value] as const]
+    }),
+  )
 }
 
 function numberOf(typed: string): number | null {
@@ -212,7 +229,11 @@ export function typedOver(values: ChannelValues, before: ChannelValues): Partial
 }
 
 export type FormField =
-  | keyof Omit<ChannelValues, 'keys' | 'models' | 'groups' | 'timeouts' | 'retryStatuses'>
+  | keyof Omit<
+      ChannelValues,
+      'keys' | 'models' | 'groups' | 'timeouts' | 'retryStatuses' | 'limits'
+    >
+  | `limits.${'requestsPerMinute' | 'tokensPerMinute'}`
   | `timeouts.${(typeof timers)[number]}`
   | `retryStatuses.${'add' | 'remove'}`
   | `keys.${number}.${'name' | 'key'}`

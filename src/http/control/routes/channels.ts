@@ -44,6 +44,11 @@ const figures = z.object({
 
 const reasons = ['breaker', 'rate_limited', 'quota', 'credentials', 'busy', 'failing'] as const
 
+const inUse = z.object({ used: z.number().int(), most: z.number().int() }).openapi('ChannelLimit', {
+  description:
+    'Of a minute; of all processes where Valkey shares limits, else of the one that answers. null: nothing limits it',
+})
+
 const channel = z
   .object({
     id: z.string(),
@@ -85,6 +90,8 @@ const channel = z
       .number()
       .int()
       .openapi({ description: 'Requests under way, in the process that answers' }),
+    requestsPerMinute: inUse.nullable(),
+    tokensPerMinute: inUse.nullable(),
     overridden: z
       .boolean()
       .openapi({ description: 'The store has one of this name too, and the file stands above it' }),
@@ -192,11 +199,11 @@ const one = { tag: 'Channels', access: 'admin', params: itemParams } as const
 type RouteCall = Pick<ControlRequest<object, object, object>, 'admin' | 'services' | 'noted'>
 
 function roomsOf({ services: { running } }: Pick<RouteCall, 'services'>) {
-  const { channelCondition, config } = running
+  const { channels, config } = running
   return {
     declared: running.stored.declared,
     box: running.stored.box,
-    condition: channelCondition,
+    watch: channels,
     config: config(),
   }
 }

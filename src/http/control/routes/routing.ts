@@ -46,9 +46,9 @@ export const routingRoutes: readonly ControlRoute[] = [
     body: inputs.previewRouting,
     reply: preview,
     async run({ services: { running }, body }) {
-      const { channelCondition } = running
+      const { condition } = running.channels
       const { channels } = running.config()
-      return { body: previewRouting(await running.offer(), channels, channelCondition, body) }
+      return { body: previewRouting(await running.offer(), channels, condition, body) }
     },
   }),
 ]
