@@ -4,6 +4,7 @@ import { formatUnits } from '../money.ts'
 import { anyoneOf } from '../operations/model-access.ts'
 import { groupFor, type Offer, type Viewer } from './offer.ts'
 import { cardChanges, changeView, type PriceChange } from './price-history.ts'
+import { type FeedPlace, rss } from './rss.ts'
 import type { Input } from './schema.ts'
 
 const mostItems = 100
@@ -39,14 +40,8 @@ export function priceFeed(offer: Offer, viewer: Viewer, input: Input<'priceFeed'
   }
 }
 
-/** `address` of the server, without a slash at its end; `own` of the feed. */
-interface Place {
-  readonly address: string
-  readonly own: string
-}
-
 /** JSON Feed 1.1 (jsonfeed.org/version/1.1). */
-export function jsonFeed(feed: PriceFeed, { address, own }: Place): string {
+export function jsonFeed(feed: PriceFeed, { address, own }: FeedPlace): string {
   return JSON.stringify({
     version: 'https://jsonfeed.org/version/1.1',
     title: titleOf(feed),
@@ -65,28 +60,16 @@ export function jsonFeed(feed: PriceFeed, { address, own }: Place): string {
   })
 }
 
-/** RSS 2.0 (rssboard.org/rss-specification), with the link to itself that readers ask for. */
-export function rssFeed(feed: PriceFeed, { address, own }: Place): string {
-  const items = feed.items.map(
-    (change) => `<item>
-<title>${escaped(headline(change))}</title>
-<link>${escaped(modelAddress(change, feed, address))}</link>
-<guid isPermaLink="false">${escaped(idOf(change, feed))}</guid>
-<pubDate>${new Date(change.announcedAt).toUTCString()}</pubDate>
-<description>${escaped(textOf(change, feed))}</description>
-</item>
-`,
-  )
-  return `<?xml version="1.0" encoding="UTF-8"?>
-<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom">
-<channel>
-<title>${escaped(titleOf(feed))}</title>
-<link>${escaped(address)}</link>
-<description>${escaped(titleOf(feed))}</description>
-<atom:link href="${escaped(address + own)}" rel="self" type="application/rss+xml"/>
-${items.join('')}</channel>
-</rss>
-`
+/** RSS 2.0. */
+export function rssFeed(feed: PriceFeed, place: FeedPlace): string {
+  const items = feed.items.map((change) => ({
+    title: headline(change),
+    link: modelAddress(change, feed, place.address),
+    id: idOf(change, feed),
+    at: change.announcedAt,
+    text: textOf(change, feed),
+  }))
+  return rss(titleOf(feed), items, place)
 }
 
 function titleOf({ group, currency }: PriceFeed): string {
@@ -122,17 +105,4 @@ function textOf(change: PriceChange, { currency }: PriceFeed): string {
   const prices =
     lines.length === 0 ? '' : ` Prices in ${currency} for a million: ${all.join(', ')}.`
   return `${when}: ${headline(change)}.${prices}`
-}
-
-/** Names of models come from operators and vendors. XML takes no control characters, not even escaped. */
-function escaped(text: string): string {
-  const entities: Readonly<Record<string, string>> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-  }
-  return text
-    .replace(/\p{Cc}|\p{Cs}/gu, '\uFFFD')
-    .replace(/[&<>"]/g, (sign) => entities[sign] ?? sign)
 }

@@ -33,7 +33,7 @@ interface Incident {
   readonly until: string | null
 }
 
-interface StatusPage {
+export interface StatusPage {
   readonly at: string
   /** In UTC, oldest first: `2027-01-31`. */
   readonly days: readonly string[]

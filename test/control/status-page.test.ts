@@ -104,3 +104,29 @@ test('the totals are read once in 30 seconds, and those of days that are over on
   expect(await readAt(noon + 30_000)).toEqual([1, 1, 1, 1])
   expect(await readAt(noon + 3_600_000)).toEqual([89, 89, 1, 1, 1, 1])
 })
+
+test('incidents are a feed, each state of one an item with an id of its own', async () => {
+  const path = '/api/status/feed.rss'
+  settings = { ...runTimeDefaults, statusPage: false, notices: [] }
+  expect((await stage.send(null, 'GET', path)).status).toBe(404)
+  const incident = {
+    severity: 'critical' as const,
+    text: { en: 'Slow <now> & then.', 'zh-CN': '慢。' },
+    from: '2026-01-31T08:00:00.000Z',
+    until: null,
+  }
+  const read = async (until: string | null) => {
+    settings = { ...runTimeDefaults, statusPage: true, notices: [{ ...incident, until }] }
+    return stage.send(null, 'GET', path)
+  }
+  const begun = await read(null)
+  expect(begun.headers.get('content-type')).toBe('application/rss+xml; charset=utf-8')
+  expect(begun.json).toContain('<title>Under way: Slow &lt;now&gt; &amp; then.</title>')
+  expect(begun.json).toContain('<pubDate>Sat, 31 Jan 2026 08:00:00 GMT</pubDate>')
+  expect(begun.json).toContain('<link>http://127.0.0.1:8787/console/status</link>')
+  const ended = await read('2026-01-31T09:00:00.000Z')
+  expect(ended.json).toContain('<title>Over: Slow &lt;now&gt; &amp; then.</title>')
+  const idOf = (text: string) => /<guid.*<\/guid>/.exec(text)?.[0]
+  expect(idOf(ended.json)).not.toBe(idOf(begun.json))
+  expect(idOf((await read(null)).json)).toBe(idOf(begun.json))
+})

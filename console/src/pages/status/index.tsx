@@ -97,6 +97,9 @@ function Shown({ search, view }: ShownProps) {
             </div>
           </Card>
           <Incidents incidents={incidents} />
+          <a href="/api/status/feed.rss" className="self-start">
+            <Trans>Subscribe to incidents (RSS)</Trans>
+          </a>
           <Card title={<Trans>Models</Trans>}>
             <Models
               days={days}

@@ -1,11 +1,11 @@
 // Routes over models and what they cost, most of them for anyone: a visitor sees the groups the file makes public.
 
-import { createHash } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
 import { listModels, modelChoices, showModel } from '../../../admin/models.ts'
 import { jsonFeed, priceFeed, rssFeed } from '../../../admin/price-feed.ts'
 import { priceHistory } from '../../../admin/price-history.ts'
 import { inputs } from '../../../admin/schema.ts'
+import { feedPlace, feedReply } from '../feed-reply.ts'
 import { flag, nanoSchema, pageOf, pageQuery, timeSchema, wholeNumber } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
 import { viewerOf } from '../viewer.ts'
@@ -96,16 +96,6 @@ const group = inputs.showModel.shape.group.openapi({
 const id = z.strictObject({
   id: z.string().openapi({ description: 'A slash in it is written %2F', example: 'gpt-4o-mini' }),
 })
-
-/** A reader that has the newest is told so, and need not ask again for a minute. */
-function feedReply({ headers }: Request, type: string, text: string): Response {
-  const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
-  const fields = { etag, 'cache-control': 'public, max-age=60' }
-  const known = headers.get('if-none-match')?.split(',') ?? []
-  const isKnown = known.some((each) => [etag, `W/${etag}`, '*'].includes(each.trim()))
-  if (isKnown) return new Response(null, { status: 304, headers: fields })
-  return new Response(text, { headers: { ...fields, 'content-type': `${type}; charset=utf-8` } })
-}
 
 const feeds = [
   { name: 'json', type: 'application/feed+json', write: jsonFeed, title: 'JSON Feed 1.1' },
@@ -200,9 +190,8 @@ export const modelRoutes: readonly ControlRoute[] = [
       async run(asked) {
         const { request, services, query } = asked
         const feed = priceFeed(await services.running.offer(), await viewerOf(asked), query)
-        const { origin, pathname, search } = new URL(request.url)
-        const address = services.config().server.publicUrl ?? origin
-        return feedReply(request, type, write(feed, { address, own: pathname + search }))
+        const place = feedPlace(request, services.config().server.publicUrl)
+        return feedReply(request, type, write(feed, place))
       },
     }),
   ),

@@ -1,7 +1,9 @@
 // Routes over what anyone may know: what this deployment offers, and the public status page.
 
 import { z } from '@hono/zod-openapi'
+import { statusFeed } from '../../../admin/status-feed.ts'
 import { readStatusPage } from '../../../admin/status-page.ts'
+import { feedPlace, feedReply } from '../feed-reply.ts'
 import { timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
 
@@ -82,6 +84,22 @@ export const statusPageRoutes: readonly ControlRoute[] = [
     async run({ admin, services: { running } }) {
       const body = await readStatusPage(admin, await running.offer(), running.settings())
       return { body, headers: { 'cache-control': 'public, max-age=30' } }
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/status/feed.rss',
+    id: 'statusFeed',
+    tag: 'Models',
+    summary: 'Incidents, as RSS 2.0',
+    access: 'public',
+    produces: ['application/rss+xml'],
+    statuses: { 304: 'Nothing has changed', 404: 'The operator has not turned it on' },
+    async run({ admin, request, services }) {
+      const { running } = services
+      const page = await readStatusPage(admin, await running.offer(), running.settings())
+      const place = feedPlace(request, services.config().server.publicUrl)
+      return feedReply(request, 'application/rss+xml', statusFeed(page, place))
     },
   }),
 ]
