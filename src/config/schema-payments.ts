@@ -124,6 +124,7 @@ export const payments = section({
     'A notification alone credits nothing: its provider is asked first, in case its key has leaked.',
     false,
   ),
+  issuer: key(text(), 'Who sells the credit: stands on receipts.'),
   simulator: key(
     yesOrNo,
     'Payments in play money, as long as no provider is configured and only this machine reaches the gateway.',

@@ -24,6 +24,7 @@ if (hasBrowser) {
   )
   test('the provider’s number finds its order, in the list and in the palette', finds)
   test('a refund says what it takes with it before it is sent', plans)
+  test('the receipt opens from the order and from billing, in the language of the console', prints)
   test('an order that has ended is asked about all the same, and credited where it was paid', late)
 }
 
@@ -154,6 +155,25 @@ async function plans() {
   await first.getByLabel('Amount').fill('5')
   await first.getByText('¥5.00 leaves the wallet, and ¥0.50 of its bonus is taken back.').waitFor()
   await first.close()
+}
+
+async function prints() {
+  const { stage } = shop
+  for (const [path, language, link, title] of [
+    ['/billing', 'en', 'Receipt', 'Receipt'],
+    ['/billing/orders?state=credited', 'zh-CN', '收据', '收据'],
+  ] as const) {
+    const page = await stage.open(path, { language })
+    if (language === 'zh-CN') await page.getByRole('row').nth(1).click()
+    const opened = page.context().waitForEvent('page')
+    await page.getByRole('link', { name: link }).first().click()
+    const receipt = await opened
+    await receipt.getByRole('heading', { level: 1, name: title }).waitFor()
+    await receipt.getByText('10.00').first().waitFor()
+    expect(await seriousFindings(page)).toEqual([])
+    await receipt.close()
+    await page.close()
+  }
 }
 
 async function late() {

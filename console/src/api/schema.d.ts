@@ -1716,6 +1716,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/orders/{id}/receipt": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The receipt of an order that was paid
+         * @description As JSON, or a page that browsers print, also as PDF (`format=html`, in `language`).
+         */
+        readonly get: operations["readOrderReceipt"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/payments/health": {
         readonly parameters: {
             readonly query?: never;
@@ -4987,6 +5007,54 @@ export interface components {
              */
             readonly kind: "entry" | "price" | "row";
             readonly message: string;
+        };
+        readonly OrderReceipt: {
+            readonly number: string;
+            /** @description `payments.issuer` */
+            readonly issuer: string | null;
+            readonly account: string;
+            readonly name: string;
+            /** @enum {string} */
+            readonly provider: "alipay" | "wechatpay" | "stripe";
+            /** @enum {string} */
+            readonly mode: "play" | "live";
+            readonly state: string;
+            /** Format: date-time */
+            readonly createdAt: string;
+            /** Format: date-time */
+            readonly asOf: string;
+            /** @description Of payments and refunds: the provider’s */
+            readonly currency: string;
+            readonly payments: readonly {
+                readonly id: string;
+                readonly amount: string;
+                /** Format: date-time */
+                readonly at: string;
+                readonly creditNano: string;
+                readonly outcome: string;
+            }[];
+            readonly paid: string;
+            readonly refunds: readonly {
+                readonly id: string;
+                readonly amount: string;
+                /** Format: date-time */
+                readonly at: string;
+                /** @enum {string} */
+                readonly state: "pending" | "done" | "failed";
+                readonly amountNano: string;
+                readonly clawbackNano: string;
+                readonly reason: string;
+                /** Format: date-time */
+                readonly endedAt: string | null;
+                readonly failure: string | null;
+            }[];
+            /** @description With what is not confirmed yet */
+            readonly refunded: string;
+            readonly creditCurrency: string;
+            readonly creditNano: string;
+            readonly bonusNano: string;
+            /** @description By refunds, of credit and bonus */
+            readonly takenNano: string;
         };
         readonly PaymentHealth: {
             /** @enum {string} */
@@ -9505,6 +9573,32 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Reconciled"];
+                };
+            };
+        };
+    };
+    readonly readOrderReceipt: {
+        readonly parameters: {
+            readonly query?: {
+                readonly format?: "json" | "html";
+                readonly language?: "en" | "zh-CN";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OrderReceipt"];
+                    readonly "text/html": string;
                 };
             };
         };

@@ -14,6 +14,7 @@ import { managementKeyRoutes } from './routes/management-keys.ts'
 import { meRoutes } from './routes/me.ts'
 import { modelRoutes } from './routes/models.ts'
 import { operationsRoutes } from './routes/operations.ts'
+import { orderReceiptRoutes } from './routes/order-receipt.ts'
 import { orderRoutes } from './routes/orders.ts'
 import { paymentHealthRoutes } from './routes/payment-health.ts'
 import { peopleRoutes } from './routes/people.ts'
@@ -53,6 +54,7 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...preferenceRoutes,
   ...priceRoutes,
   ...reconcileRoutes,
+  ...orderReceiptRoutes,
   ...paymentHealthRoutes,
   ...redemptionRoutes,
   ...searchRoutes,

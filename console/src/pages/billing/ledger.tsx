@@ -10,6 +10,7 @@ import { get, type Shape } from '../../api/client.ts'
 import type { Range } from '../../app/range.ts'
 import { ColumnChooser } from '../../ui/columns.tsx'
 import { Card } from '../../ui/page.tsx'
+import { ReceiptLink } from '../../ui/receipt-link.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { type Column, DataTable, moreOf } from '../../ui/table.tsx'
 import { Id, Money, Time } from '../../ui/values.tsx'
@@ -161,6 +162,7 @@ function Reason({ entry }: { readonly entry: Entry }) {
           <Trans>Order</Trans>
         </Link>
         <Id value={order} />
+        {entry.code === 'topup' && <ReceiptLink order={order} />}
       </span>
     )
   return <span title={entry.reason ?? undefined}>{entry.reason ?? ''}</span>

@@ -9,6 +9,7 @@ import { roleOf, useBalance, useMe } from '../../api/queries.ts'
 import { Button, Buttons, buttonClass } from '../../ui/button.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
 import { ProviderName } from '../../ui/provider-name.tsx'
+import { ReceiptLink } from '../../ui/receipt-link.tsx'
 import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
 import { Id, Money, Time } from '../../ui/values.tsx'
 import { RefundDialog } from './refund.tsx'
@@ -164,6 +165,7 @@ function Actions({ order }: { readonly order: Order }) {
             <Trans>Ledger and balance</Trans>
           </Link>
         )}
+        {order.payments.length > 0 && <ReceiptLink order={order.id} className={buttonClass()} />}
       </Buttons>
       {asked.isSuccess && !asked.isPending && asked.data.creditedAt === null && (
         <p role="status" className="text-text-2">

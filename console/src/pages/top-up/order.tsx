@@ -9,6 +9,7 @@ import { Button, Buttons, buttonClass } from '../../ui/button.tsx'
 import { later } from '../../ui/later.tsx'
 import { Card } from '../../ui/page.tsx'
 import { useProviderName } from '../../ui/provider-name.tsx'
+import { ReceiptLink } from '../../ui/receipt-link.tsx'
 import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
 import { Id, Money } from '../../ui/values.tsx'
 import { Countdown } from './countdown.tsx'
@@ -260,6 +261,7 @@ function Credited({ order, account }: CreditedProps) {
         <Link to="/billing" className={buttonClass('primary')}>
           <Trans>See it in billing</Trans>
         </Link>
+        <ReceiptLink order={order.id} className={buttonClass()} />
         <Link to="/billing/top-up" search={{}} className={buttonClass()}>
           <Trans>Make another order</Trans>
         </Link>

@@ -1,8 +1,9 @@
 // Routes over monthly statements: as JSON, as CSV, and as a page to print.
 
 import { z } from '@hono/zod-openapi'
+import { printedPolicy } from '../../../admin/printed-page.ts'
 import { inputs } from '../../../admin/schema.ts'
-import { statementCsv, statementPage, statementPolicy } from '../../../admin/statement-text.ts'
+import { statementCsv, statementPage } from '../../../admin/statement-text.ts'
 import { listStatements, readStatement } from '../../../admin/statements.ts'
 import { escapeHtml } from '../../html.ts'
 import { nanoSchema, pageOf, pageQuery, timeSchema } from '../parts.ts'
@@ -107,7 +108,7 @@ export const statementRoutes: readonly ControlRoute[] = [
         headers: {
           'content-type': 'text/html; charset=utf-8',
           'content-disposition': `inline; filename="${name}.html"`,
-          'content-security-policy': statementPolicy,
+          'content-security-policy': printedPolicy,
         },
       })
     },
