@@ -6,6 +6,7 @@ import { accountCredit, accountDebit, accountList, balance } from './account.ts'
 import { audit } from './audit.ts'
 import { backup, restore } from './backup.ts'
 import { channelList, channelModels, channelTest } from './channel.ts'
+import { codesCreate, codesList, codesRevoke } from './codes.ts'
 import { type Command, type Line, UsageError } from './command.ts'
 import { configCheck, configShow } from './config.ts'
 import { commandHelp, createHelp, version } from './help.ts'
@@ -90,6 +91,9 @@ const commands: readonly Command[] = [
   accountCredit,
   accountDebit,
   balance,
+  codesCreate,
+  codesList,
+  codesRevoke,
   usage,
   requestShow,
   requestRunning,

@@ -1,4 +1,5 @@
-// Looks after alerts once a minute; what that takes is loaded once somebody wants to be warned of something.
+// Looks after alerts once a minute; what that takes is loaded once somebody wants to be warned of something. What nobody
+// is slowed down by any more is forgotten on the way.
 
 import type { Config } from '../config/types.ts'
 import { encryptionKey } from '../identity/encryption-key.ts'
@@ -32,6 +33,7 @@ export function keepAlerts(
 
   async function look(): Promise<void> {
     const { store, dialer } = state
+    await store.pace.prune()
     const { alipay, wechatpay, stripe } = config().payments
     const hasOrders = Boolean(alipay ?? wechatpay ?? stripe)
     if (!hasOrders && (await store.alerts.settings()).length === 0) return

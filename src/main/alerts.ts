@@ -53,7 +53,6 @@ export async function lookAfterAlerts(options: AlertOptions): Promise<void> {
   await postDue(options, 'webhook', (notice, setting) => postFailure(options, notice, setting))
   await postDue(options, 'mail', (notice, setting) => mailFailure(options, notice, setting))
   await store.alertNotices.prune(nowMs - keptMs)
-  await store.pace.prune()
 }
 
 interface Failure {

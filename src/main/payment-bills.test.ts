@@ -10,7 +10,22 @@ const hourMs = 3_600_000
 /** Midnight of 2026-11-23 in China. */
 const midnight = Date.parse('2026-11-23T00:00:00+08:00')
 
-function stage() {
+/** What processes of a deployment share. */
+function keptBills(): Store['bills'] {
+  const kept = new Map<string, number>()
+  return {
+    async take({ day }, nowMs, until) {
+      if ((kept.get(day) ?? 0) > nowMs) return false
+      kept.set(day, until)
+      return true
+    },
+    async done({ day }) {
+      kept.set(day, Number.POSITIVE_INFINITY)
+    },
+  }
+}
+
+function stage(bills = keptBills()) {
   const asked: string[] = []
   const warned: object[] = []
   let isDown = false
@@ -29,6 +44,7 @@ function stage() {
   const store = {
     payments: { booked: async () => ({ payments: [], refunds: [] }) },
     paymentOrders: { find: async () => null },
+    bills,
   } as unknown as Store
   const log = { warn: (fields: object) => warned.push(fields) } as unknown as Log
   const watch = createBillWatch({ store, log, desk: async () => desk })
@@ -56,4 +72,17 @@ test('after a failure it is asked again an hour later', async () => {
   await watch.look(midnight + 12.1 * hourMs)
   await watch.look(midnight + 14 * hourMs)
   expect(asked).toHaveLength(2)
+})
+
+test('of two processes one compares, and the other takes over where it fails', async () => {
+  const bills = keptBills()
+  const [first, second] = [stage(bills), stage(bills)]
+  first.fail(true)
+  await expect(first.watch.look(midnight + 11 * hourMs)).rejects.toThrow('down')
+  await second.watch.look(midnight + 11.5 * hourMs)
+  expect(second.asked).toEqual([])
+  await second.watch.look(midnight + 12.6 * hourMs)
+  first.fail(false)
+  await first.watch.look(midnight + 14 * hourMs)
+  expect([first.asked, second.asked]).toEqual([['2026-11-22'], ['2026-11-22']])
 })

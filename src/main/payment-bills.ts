@@ -19,9 +19,10 @@ interface BillParts {
   readonly desk: () => Promise<OrderDesk>
 }
 
-/** Compares once a day; after a failure again an hour later. Each process has its own. */
+/** Each bill once in the deployment; after a failure again an hour later, by whichever process looks then. */
 export function createBillWatch({ store, log, desk }: BillParts) {
-  const compared = new Map<string, string>()
+  /** By provider the day that this process need not look at again. */
+  const seen = new Map<string, string>()
   let waitUntil = 0
 
   async function compare(provider: (typeof providers)[number], day: string, nowMs: number) {
@@ -32,6 +33,7 @@ export function createBillWatch({ store, log, desk }: BillParts) {
       day,
     })
     const count = differences.length + moreDifferences
+    await store.bills.done({ provider, day }, nowMs, count)
     if (count > 0) {
       const first = differences.slice(0, 10)
       const message = 'the bill of a payment provider differs from what was booked'
@@ -40,20 +42,27 @@ export function createBillWatch({ store, log, desk }: BillParts) {
   }
 
   return {
-    /** Does nothing where it is too early, or was done. */
+    /** Does nothing where it is too early, was done, or is another process's. */
     async look(nowMs: number): Promise<void> {
       const hour = Number(chinaTime(nowMs).slice(11, 13))
       if (hour < readyHour || nowMs < waitUntil) return
       const day = chinaTime(nowMs - dayMs).slice(0, 10)
       const { payments } = await desk()
       const names = new Set((await payments.offered()).map(({ name }) => name))
+      const failures: unknown[] = []
       for (const provider of providers) {
-        if (!names.has(provider) || compared.get(provider) === day) continue
+        if (!names.has(provider) || seen.get(provider) === day) continue
+        // Also where another process has it, which may fail.
         waitUntil = nowMs + againMs
-        await compare(provider, day, nowMs)
-        compared.set(provider, day)
+        if (!(await store.bills.take({ provider, day }, nowMs, waitUntil))) continue
+        try {
+          await compare(provider, day, nowMs)
+          seen.set(provider, day)
+        } catch (error) {
+          failures.push(error)
+        }
       }
-      waitUntil = 0
+      if (failures.length > 0) throw failures[0]
     },
   }
 }

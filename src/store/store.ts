@@ -21,6 +21,7 @@ import type {
 } from './ledger.ts'
 import type { ManagementKeyTable } from './management-keys.ts'
 import type { PaceTable } from './pace.ts'
+import type { BillTable } from './payment-bills.ts'
 import type {
   CallbackTable,
   DisputeTable,
@@ -175,6 +176,7 @@ export interface Store {
   readonly callbacks: CallbackTable
   readonly refunds: RefundTable
   readonly disputes: DisputeTable
+  readonly bills: BillTable
   readonly redemption: RedemptionTable
   readonly pace: PaceTable
   readonly audit: AuditTable

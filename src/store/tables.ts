@@ -25,6 +25,7 @@ import { managementKeyTable } from './management-keys.ts'
 import { leaseTable, nodeTable } from './nodes.ts'
 import { outboxTable } from './outbox-epochs.ts'
 import { paceTable } from './pace.ts'
+import { billTable } from './payment-bills.ts'
 import { callbackTable } from './payment-callbacks.ts'
 import { disputeTable } from './payment-disputes.ts'
 import { paymentOrderTable } from './payment-orders.ts'
@@ -93,6 +94,7 @@ export function createStore(engine: Engine, history = engine): Store {
     callbacks: callbackTable(engine),
     refunds: refundTable(engine),
     disputes: disputeTable(engine),
+    bills: billTable(engine),
     redemption: redemptionTable(engine),
     pace: paceTable(engine),
     audit: auditTable(engine),

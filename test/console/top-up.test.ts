@@ -1,7 +1,7 @@
 // Buying credit in a real browser, at the simulator as providers stand apart: each way to pay, and tabs that were closed.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { makeDirectory } from '../contract/databases.ts'
@@ -247,6 +247,13 @@ async function redeems() {
   await dialog.getByRole('button', { name: 'Make codes' }).click()
   const shown = page.getByRole('dialog', { name: 'Save the codes' })
   const [first = ''] = ((await shown.locator('pre').textContent()) ?? '').split('\n')
+  const saving = page.waitForEvent('download')
+  await shown.getByRole('button', { name: 'Download as CSV' }).click()
+  const saved = await saving
+  expect(saved.suggestedFilename()).toMatch(/^codes-rb\w+\.csv$/)
+  const csv = readFileSync(await saved.path(), 'utf8').split('\r\n')
+  expect(csv.slice(0, 2)).toEqual(['code,amount,currency,expires,note', `${first},3,CNY,,"fair"`])
+  expect(csv).toHaveLength(4)
   expect(await seriousFindings(page)).toEqual([])
   await shown.getByRole('button', { name: 'I saved them' }).click()
   const before = await available()

@@ -1,25 +1,20 @@
-// How often one account is let through, by a clock of the test's.
+// How a use too many is refused.
 
 import { expect, test } from 'bun:test'
-import { createPace } from './pace.ts'
+import type { PaceTable } from '../../store/pace.ts'
+import { keepPace } from './pace.ts'
 import { ControlError } from './problem.ts'
 
-const startMs = 1_800_000_000_000
-
-test('so many at once, then evenly, and each by itself', () => {
-  const pace = createPace(3, 'too often')
-  const refusal = (who: string, afterMs: number) => {
-    try {
-      pace(who, startMs + afterMs)
-      return null
-    } catch (error) {
-      return error instanceof ControlError ? [error.code, error.headers['retry-after']] : error
-    }
+test('what is within its share passes, and what is not says in how many whole seconds there is one again', async () => {
+  const refusal = async (waitMs: number) => {
+    const pace = { take: async () => waitMs } as unknown as PaceTable
+    const allowed = { count: 3, spanMs: 60_000, message: 'too often' }
+    const error = await keepPace({ pace }, 'ann', allowed).catch((each: unknown) => each)
+    return error instanceof ControlError
+      ? [error.code, error.message, error.headers['retry-after']]
+      : error
   }
-  for (const _ of [1, 2, 3]) expect(refusal('ann', 0)).toBeNull()
-  expect(refusal('ann', 0)).toEqual(['limited', '20'])
-  expect(refusal('ann', 18_500)).toEqual(['limited', '2'])
-  expect(refusal('bob', 0)).toBeNull()
-  expect(refusal('ann', 20_000)).toBeNull()
-  expect(refusal('ann', 20_000)).toEqual(['limited', '20'])
+  expect(await refusal(0)).toBeUndefined()
+  expect(await refusal(1)).toEqual(['limited', 'too often', '1'])
+  expect(await refusal(18_500)).toEqual(['limited', 'too often', '19'])
 })

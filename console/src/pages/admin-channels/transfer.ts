@@ -1,16 +1,12 @@
 // Channels as JSON: the text of a file, to and fro.
 
 import { get } from '../../api/client.ts'
+import { download } from '../../ui/download.ts'
 
 /** Saves the channels of the store; `***` stands in place of secrets. */
 export async function exportChannels(): Promise<void> {
   const text = JSON.stringify(await get('/api/channels/export'), null, 2)
-  const address = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
-  const link = document.createElement('a')
-  link.href = address
-  link.download = 'channels.json'
-  link.click()
-  URL.revokeObjectURL(address)
+  download('channels.json', 'application/json', text)
 }
 
 /** A file's `channels`, or a list of them. Throws SyntaxError where the text is no JSON. */

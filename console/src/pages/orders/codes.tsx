@@ -6,15 +6,18 @@ import { useId, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
 import { change, Problem, randomId, read, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
-import { isAmount } from '../../format.ts'
+import { isAmount, unitsOfNano } from '../../format.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm, Dialog } from '../../ui/dialog.tsx'
+import { download } from '../../ui/download.ts'
 import { Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
 import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
 import { Copy, Id, Money, Time } from '../../ui/values.tsx'
 
 type Batch = Shape<'RedemptionBatch'>
+
+type NewBatch = Shape<'NewRedemptionBatch'>
 
 const path = '/api/redemption-batches'
 
@@ -108,18 +111,18 @@ function BatchRow({ batch }: { readonly batch: Batch }) {
 
 function MakeDialog({ onClose }: { readonly onClose: () => void }) {
   const client = useQueryClient()
-  const [secrets, setSecrets] = useState<readonly string[] | null>(null)
-  if (secrets === null)
+  const [batch, setBatch] = useState<NewBatch | null>(null)
+  if (batch === null)
     return (
       <MakeForm
         onMade={(made) => {
-          setSecrets(made)
+          setBatch(made)
           void client.invalidateQueries({ queryKey: [path] })
         }}
         onClose={onClose}
       />
     )
-  const text = secrets.join('\n')
+  const text = batch.secrets.join('\n')
   return (
     <Dialog
       keep
@@ -137,11 +140,22 @@ function MakeDialog({ onClose }: { readonly onClose: () => void }) {
       <pre className="mt-3 max-h-72 overflow-y-auto rounded-control bg-sunken p-3 font-mono text-code">
         {text}
       </pre>
-      <div className="mt-2">
+      <div className="mt-2 flex items-center gap-2">
         <Copy text={text} />
+        <Button onClick={() => download(`codes-${batch.id}.csv`, 'text/csv', csvOf(batch))}>
+          <Trans>Download as CSV</Trans>
+        </Button>
       </div>
     </Dialog>
   )
+}
+
+/** Notes are of people: one that a spreadsheet would take for a formula is taken for text. */
+function csvOf({ secrets, amountNano, currency, expiresAt, note }: NewBatch): string {
+  const text = `"${note.replace(/^(?=[=+\-@\t\r])/, "'").replaceAll('"', '""')}"`
+  const rest = [unitsOfNano(amountNano), currency, expiresAt ?? '', text].join(',')
+  const lines = secrets.map((code) => `${code},${rest}`)
+  return ['code,amount,currency,expires,note', ...lines].map((line) => `${line}\r\n`).join('')
 }
 
 interface Values {
@@ -152,7 +166,7 @@ interface Values {
 }
 
 interface MakeFormProps {
-  readonly onMade: (secrets: readonly string[]) => void
+  readonly onMade: (made: NewBatch) => void
   readonly onClose: () => void
 }
 
@@ -170,7 +184,7 @@ function MakeForm({ onMade, onClose }: MakeFormProps) {
       const body = { codes: Number(codes), amount: amount.trim(), note, ...expiresAt }
       return change('post', path, { body, idempotencyKey })
     },
-    onSuccess: (made) => onMade(made.secrets),
+    onSuccess: onMade,
     onError: (error) => {
       if (!(error instanceof Problem && error.status === 0)) setKey(randomId())
       const field = error instanceof Problem ? error.field : null

@@ -6,6 +6,7 @@ import { type FormEvent, useState } from 'react'
 import { change, Problem, read, type Shape } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
+import { download } from '../../ui/download.ts'
 import { Checkbox, Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
 import { ProblemLine, Widget } from '../../ui/state.tsx'
@@ -160,12 +161,8 @@ function SealKey({ value, onChange, error }: SealKeyProps) {
   const make = useMutation({
     mutationFn: async () => {
       const keys = await makeKeys()
-      const link = document.createElement('a')
-      link.href = URL.createObjectURL(
-        new Blob([JSON.stringify(keys, null, 2)], { type: 'application/json' }),
-      )
-      link.download = 'tollgate-history-key.json'
-      link.click()
+      const text = JSON.stringify(keys, null, 2)
+      download('tollgate-history-key.json', 'application/json', text)
       onChange(keys.publicKey)
     },
   })

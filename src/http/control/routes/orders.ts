@@ -16,7 +16,8 @@ import { answerTest, testHeader } from '../../../admin/payment-health.ts'
 import { inputs } from '../../../admin/schema.ts'
 import { differenceKinds } from '../../../payments/compare-bill.ts'
 import { orderStates } from '../../../store/order-state.ts'
-import { createPace } from '../pace.ts'
+import type { Store } from '../../../store/store.ts'
+import { keepPace } from '../pace.ts'
 import { flag, nanoSchema, pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { ControlError } from '../problem.ts'
 import { type ControlRoute, route } from '../route.ts'
@@ -167,11 +168,15 @@ const common = { tag: 'Orders', access: 'user' } as const
 const one = { params: inputs.order } as const
 const mostMessageBytes = 65_536
 
-const pace = createPace(60, 'Providers of payment are asked at most 60 times a minute.')
+const pace = {
+  count: 60,
+  spanMs: 60_000,
+  message: 'Providers of payment are asked at most 60 times a minute.',
+}
 
 /** Of customers: an operator may ask as often as needed. */
-function keepPace(owner: string | undefined, nowMs: number): void {
-  if (owner !== undefined) pace(owner, nowMs)
+async function keepOrderPace(store: Store, owner: string | undefined): Promise<void> {
+  if (owner !== undefined) await keepPace(store, `payment provider asked: ${owner}`, pace)
 }
 
 export const orderRoutes: readonly ControlRoute[] = [
@@ -207,7 +212,7 @@ export const orderRoutes: readonly ControlRoute[] = [
     status: 201,
     async run({ admin, services, scope, body, address, request }) {
       const account = scope.oneAccount(body.account)
-      keepPace(scope.owner, admin.nowMs)
+      await keepOrderPace(services.store, scope.owner)
       const { origin } = new URL(request.url)
       const input = { ...body, account, clientAddress: address, origin }
       const made = await createOrder(admin, await services.orders.desk(), input)
@@ -254,7 +259,7 @@ export const orderRoutes: readonly ControlRoute[] = [
     summary: 'I have paid: ask the provider now',
     reply: order,
     async run({ admin, services, scope, params }) {
-      keepPace(scope.owner, admin.nowMs)
+      await keepOrderPace(services.store, scope.owner)
       const input = { ...params, owner: scope.owner }
       const checked = await checkOrder(admin, await services.orders.desk(), input)
       return { body: checked, etag: checked.revision }
@@ -269,7 +274,7 @@ export const orderRoutes: readonly ControlRoute[] = [
     summary: 'Cancel an order; one that was paid meanwhile is credited',
     reply: order,
     async run({ admin, services, scope, params }) {
-      keepPace(scope.owner, admin.nowMs)
+      await keepOrderPace(services.store, scope.owner)
       const input = { ...params, owner: scope.owner }
       const ended = await cancelOrder(admin, await services.orders.desk(), input)
       return { body: ended, etag: ended.revision }

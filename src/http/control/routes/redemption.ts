@@ -8,7 +8,7 @@ import {
   revokeRedemptionBatch,
 } from '../../../admin/redemption.ts'
 import { inputs } from '../../../admin/schema.ts'
-import { createPace } from '../pace.ts'
+import { keepPace } from '../pace.ts'
 import { nanoSchema, pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
 
@@ -29,8 +29,9 @@ const batch = z
 
 /** Codes have 100 bits: this is against those who try all the same. */
 const tooOften = 'Too many codes were tried; wait a moment.'
-const accountPace = createPace(10, tooOften)
-const addressPace = createPace(30, tooOften)
+const minute = { spanMs: 60_000, message: tooOften }
+const ofAccount = { ...minute, count: 10 }
+const ofAddress = { ...minute, count: 30 }
 
 const tag = 'Redemption codes'
 
@@ -78,10 +79,10 @@ export const redemptionRoutes: readonly ControlRoute[] = [
     summary: 'Redeem a code: its credit is in the account at once',
     body: inputs.redeem.extend({ account: inputs.listOrders.shape.account }),
     reply: z.object({ account: z.string(), amountNano: nanoSchema, currency: z.string() }),
-    async run({ admin, scope, body, address }) {
+    async run({ admin, scope, body, address, services }) {
       const account = scope.oneAccount(body.account)
-      accountPace(account, admin.nowMs)
-      if (address !== null) addressPace(address, admin.nowMs)
+      await keepPace(services.store, `code tried by account: ${account}`, ofAccount)
+      if (address !== null) await keepPace(services.store, `code tried from: ${address}`, ofAddress)
       return { body: await redeemCode(admin, { code: body.code, account }) }
     },
   }),
