@@ -1,47 +1,98 @@
 // Buying credit in a real browser, at the simulator as providers stand apart: each way to pay, and tabs that were closed.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Page } from 'playwright-core'
-import { makeDirectory } from '../contract/databases.ts'
-import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
-import { type PaysimScene, startPaysim } from '../support/paysim.ts'
+import { readFileSync } from 'node:fs'
+import { type ConsoleStage, hasBrowser, seriousFindings } from '../support/console.ts'
+import { briefly } from '../support/long.ts'
+import type { PaysimScene } from '../support/paysim.ts'
+import { order, startTopUp, type TopUpStage } from '../support/top-up.ts'
 
-const directory = makeDirectory()
+let shop: TopUpStage
 let simulator: PaysimScene
 let stage: ConsoleStage
+const available = () => shop.available()
 
 afterAll(async () => {
-  await stage?.close()
-  await simulator?.stop()
-  directory.remove()
+  await shop?.close()
 })
+
+const widths = [390, 1440] as const
+const languages = ['en', 'zh-CN'] as const
+type Width = (typeof widths)[number]
+type Language = (typeof languages)[number]
+
+const providers = {
+  page: 'Alipay',
+  wap: 'Alipay',
+  qr: 'Alipay',
+  native: 'WeChat Pay',
+  h5: 'WeChat Pay',
+  checkout: 'Card (Stripe)',
+} as const
+type Method = keyof typeof providers
+
+/** Each method meets each width and each language, and each width each language, in the first half. */
+const halves = [0, 1].map((half) =>
+  (Object.keys(providers) as Method[]).flatMap((method, at) =>
+    widths.map((width, wide) => {
+      const language = languages[(at + wide + half) % 2] ?? 'en'
+      return [method, width, language] as const
+    }),
+  ),
+)
+
+/** How a payment is made that is not as ordered, and what the page says of it; the amount that is credited. */
+const unusual = {
+  late: {
+    en: 'It came after the order had ended, and was credited all the same.',
+    'zh-CN': '付款在订单结束后到达，仍已入账。',
+    gained: 10,
+  },
+  second: {
+    en: 'This order was paid twice, and both payments were credited.',
+    'zh-CN': '此订单被支付了两次，两笔均已入账。',
+    gained: 20,
+  },
+  partial: {
+    en: 'Less was paid than ordered. What was paid was credited.',
+    'zh-CN': '实付金额少于订单金额，已按实付金额入账。',
+    gained: 9,
+  },
+  over: {
+    en: 'More was paid than ordered. All of it was credited.',
+    'zh-CN': '实付金额多于订单金额，已全部入账。',
+    gained: 11,
+  },
+} as const
+type Unusual = keyof typeof unusual
+
+const unusualHalves = [0, 1].map((half) =>
+  (Object.keys(unusual) as Unusual[]).map((what, at) => {
+    const width = widths[(at + half) % 2] ?? 390
+    const language = languages[(Math.floor(at / 2) + half) % 2] ?? 'en'
+    return [what, width, language] as const
+  }),
+)
 
 if (hasBrowser) {
   beforeAll(async () => {
-    simulator = await startPaysim({
-      stripeWebhookUrl: 'http://gateway.test/api/payments/stripe/notify',
-      send: (request) => fetch(new URL(new URL(request.url).pathname, stage.server.url), request),
-    })
-    const config = join(directory.path, 'config.json')
-    const bonus = { firstTopUp: { percent: '10' } }
-    const payments = { ...simulator.paysim.merchant, bonus }
-    writeFileSync(config, JSON.stringify({ currency: 'CNY', payments }))
-    stage = await startConsole({ words: ['--config', config] })
+    shop = await startTopUp()
+    simulator = shop.simulator
+    stage = shop.stage
   })
   test(
     'an amount says what it buys, what is wrong with it, and that the first has a bonus',
     chooses,
   )
-  test.each([
-    ['Alipay', 390, 'en'],
-    ['Alipay', 1440, 'zh-CN'],
-    ['WeChat Pay', 1440, 'en'],
-    ['WeChat Pay', 390, 'zh-CN'],
-    ['Card (Stripe)', 390, 'en'],
-    ['Card (Stripe)', 1440, 'zh-CN'],
-  ] as const)('%s at %i px in %s: paid on its page, and the console says so by itself', pays)
+  test.each(briefly(12, halves.flat()))(
+    '%s at %i px in %s: paid, and the console says so by itself',
+    pays,
+  )
+  test.each(briefly(4, unusualHalves.flat()))(
+    'paid %s at %i px in %s: credited as it was paid, and the page says what was unusual',
+    paysUnusually,
+  )
+  test('who comes back to the window has paid, most likely: the provider is asked at once', focuses)
   test('a QR code of Alipay is shown, and the order cancelled', scans)
   test(
     'the tab was closed and the notification lost: what was paid is found when it is opened again',
@@ -62,20 +113,6 @@ if (hasBrowser) {
     expect(await seriousFindings(page)).toEqual([])
     await page.close()
   })
-}
-
-const chinese: Readonly<Record<string, string>> = {
-  Alipay: '支付宝',
-  'WeChat Pay': '微信支付',
-  'Card (Stripe)': '银行卡 (Stripe)',
-}
-
-async function available(): Promise<bigint> {
-  const run = Bun.spawn(
-    ['bin/tollgate', 'balance', 'default', '--json', '--data', stage.server.dataDir],
-    { stdout: 'pipe' },
-  )
-  return BigInt(JSON.parse(await new Response(run.stdout).text()).availableNano)
 }
 
 async function chooses() {
@@ -100,31 +137,40 @@ async function chooses() {
   await page.close()
 }
 
-/** Up to the order's own page. */
-async function order(page: Page, provider: string, isChinese = false): Promise<string> {
-  const name = isChinese ? chinese[provider] : provider
-  await page
-    .getByText(name ?? '', { exact: true })
-    .first()
-    .click()
-  const pay = isChinese ? new RegExp(`^用${name?.replace(/[()]/g, '.')}支付`) : /^Pay /
-  await page.getByRole('button', { name: pay }).click()
-  await page.getByRole('timer').waitFor()
-  return new URL(page.url()).searchParams.get('order') ?? ''
+const onPhones: ReadonlySet<Method> = new Set(['wap', 'h5'])
+const scanned: ReadonlySet<Method> = new Set(['qr', 'native'])
+
+/** A page at the order, which was made on the device that its method is for. */
+async function ordered(method: Method, width: Width, language: Language) {
+  const isChinese = language === 'zh-CN'
+  const madeAt = method === 'checkout' ? width : onPhones.has(method) ? 390 : 1440
+  const page = await stage.open('/billing/top-up', { width: madeAt, language })
+  if (method === 'qr') {
+    await page
+      .getByText(isChinese ? '支付宝' : 'Alipay', { exact: true })
+      .first()
+      .click()
+    await page.getByText(isChinese ? '扫描二维码' : 'Scan a QR code').click()
+  }
+  const id = await order(page, providers[method], isChinese)
+  if (madeAt === width) return { page, id }
+  await page.close()
+  const other = await stage.open(`/billing/top-up?order=${id}`, { width, language })
+  await other.getByRole('timer').waitFor()
+  return { page: other, id }
 }
 
-async function pays(provider: string, width: 390 | 1440, language: 'en' | 'zh-CN') {
+async function pays(method: Method, width: Width, language: Language) {
   const isChinese = language === 'zh-CN'
   const before = await available()
-  const page = await stage.open('/billing/top-up', { width, language })
-  const id = await order(page, provider, isChinese)
+  const { page, id } = await ordered(method, width, language)
   expect(await seriousFindings(page)).toEqual([])
-  const isScanned = provider === 'WeChat Pay' && width === 1440
-  if (isScanned) {
-    await page.getByRole('img', { name: 'QR code to pay by' }).waitFor()
+  if (scanned.has(method)) {
+    const name = isChinese ? '付款二维码' : 'QR code to pay by'
+    await page.getByRole('img', { name }).waitFor()
     await simulator.paysim.control.pay(id)
   } else {
-    await page.getByRole('link', { name: isChinese ? /^前往/ : /^Go to/ }).click()
+    await page.getByRole('link', { name: isChinese ? /^前往.+支付$/ : /^Go to/ }).click()
     await page.waitForURL((url) => url.href.startsWith(simulator.baseUrl))
     await page.locator('button[value=pay]').click()
   }
@@ -133,7 +179,54 @@ async function pays(provider: string, width: 390 | 1440, language: 'en' | 'zh-CN
   expect(await seriousFindings(page)).toEqual([])
   const gained = (await available()) - before
   expect([10_000_000_000n, 11_000_000_000n]).toContain(gained)
+  const paid = await page.evaluate(async (of) => (await fetch(`/api/orders/${of}`)).json(), id)
+  expect([paid.method, paid.payments.length]).toEqual([method, 1])
   expect(stage.faults()).toEqual([])
+  await page.close()
+}
+
+async function paysUnusually(what: Unusual, width: Width, language: Language) {
+  const isChinese = language === 'zh-CN'
+  const { page, id } = await ordered('native', width, language)
+  const before = await available()
+  const { control } = simulator.paysim
+  if (what === 'late') {
+    await page.getByRole('button', { name: isChinese ? '取消订单' : 'Cancel the order' }).click()
+    await page.getByRole('timer').waitFor({ state: 'detached' })
+  }
+  await control.pay(id, {
+    ...(what === 'partial' && { amountMinor: 900 }),
+    ...(what === 'over' && { amountMinor: 1_100 }),
+  })
+  if (what === 'second') await control.pay(id)
+  await page.getByText(isChinese ? '支付成功，已入账。' : 'Paid and credited.').waitFor()
+  await page.getByText(unusual[what][language]).waitFor()
+  expect((await available()) - before).toBe(BigInt(unusual[what].gained) * 1_000_000_000n)
+  expect(await seriousFindings(page)).toEqual([])
+  expect(stage.faults()).toEqual([])
+  await page.close()
+}
+
+async function focuses() {
+  const { page, id } = await ordered('native', 390, 'en')
+  // It asks now and then by itself, which is not what is looked at.
+  await page.addInitScript(() => {
+    globalThis.setInterval = (() => 0) as unknown as typeof setInterval
+  })
+  await page.reload()
+  await page.getByRole('timer').waitFor()
+  simulator.paysim.control.misbehave({ lost: true })
+  await simulator.paysim.control.pay(id)
+  const before = await available()
+  await page.evaluate(() => globalThis.dispatchEvent(new Event('focus')))
+  expect(await page.getByText('Paid and credited.').count()).toBe(0)
+  await page.evaluate(() => {
+    const now = Date.now
+    Date.now = () => now() + 6_000
+    globalThis.dispatchEvent(new Event('focus'))
+  })
+  await page.getByText('Paid and credited.').waitFor()
+  expect((await available()) - before).toBe(10_000_000_000n)
   await page.close()
 }
 
