@@ -67,6 +67,8 @@ export function invalidRequest(message: string, param: string | null): GatewayEr
  */
 export const faultTable = {
   unreachable: { failover: true, uncertain: false, health: 'failure', code: 'service_unavailable' },
+  /** The proxy of its channel let nothing through. */
+  proxy: { failover: true, uncertain: false, health: 'failure', code: 'service_unavailable' },
   timeout: { failover: true, uncertain: true, health: 'failure', code: 'service_unavailable' },
   reset: { failover: true, uncertain: true, health: 'failure', code: 'service_unavailable' },
   cut: { failover: true, uncertain: true, health: 'failure', code: 'service_unavailable' },
@@ -109,6 +111,7 @@ export interface Fault {
 
 const causes: Readonly<Record<FaultKind, string>> = {
   unreachable: 'the vendor could not be reached',
+  proxy: "the channel's proxy let nothing through to the vendor",
   timeout: 'the vendor did not answer in time',
   reset: 'the connection to the vendor was lost',
   cut: "the vendor's reply was cut off",

@@ -1,20 +1,26 @@
 // The secrets of a channel as it is stored: encrypted there, never shown again.
 
-import { secretHeader, secretName } from '../config/describe.ts'
+import { maskedProxy, secretHeader, secretName } from '../config/describe.ts'
 import type { SecretBox } from '../identity/secret-box.ts'
 
 type Document = Readonly<Record<string, unknown>>
 
 interface Encrypted {
   readonly encrypted: string
+  /** Of a proxy: what is no secret of it. */
+  readonly shown?: string
 }
 
 /** Stands where a secret is; given back, the secret stays. */
 const hidden = '***'
 
-/** Every secret of a channel's document replaced. */
-function mapSecrets(document: Document, change: (secret: unknown) => unknown): Document {
-  const { key, keys, options, headers } = document
+/** Every secret of a channel's document replaced; a proxy's address has one within. */
+function mapSecrets(
+  document: Document,
+  change: (secret: unknown) => unknown,
+  changeProxy: (proxy: unknown) => unknown = change,
+): Document {
+  const { key, keys, options, headers, proxy } = document
   const changed = (names: RegExp, values: unknown) =>
     Object.fromEntries(
       Object.entries(Object(values)).map(([name, value]) => [
@@ -25,6 +31,7 @@ function mapSecrets(document: Document, change: (secret: unknown) => unknown): D
   return {
     ...document,
     ...(key != null && { key: change(key) }),
+    ...(proxy != null && { proxy: changeProxy(proxy) }),
     ...(Array.isArray(keys) && {
       keys: keys.map((each: Document) => ({ ...each, key: change(each.key) })),
     }),
@@ -34,7 +41,11 @@ function mapSecrets(document: Document, change: (secret: unknown) => unknown): D
 }
 
 export function encryptSecrets(document: Document, box: SecretBox): Document {
-  return mapSecrets(document, (secret) => ({ encrypted: box.encrypt(String(secret)) }))
+  const encrypted = (secret: unknown): Encrypted => ({ encrypted: box.encrypt(String(secret)) })
+  return mapSecrets(document, encrypted, (proxy) => ({
+    ...encrypted(proxy),
+    shown: maskedProxy(String(proxy)),
+  }))
 }
 
 /** Throws where they were encrypted under another key. */
@@ -44,7 +55,13 @@ export function decryptSecrets(document: Document, box: SecretBox): Document {
 
 /** Says only that there are some. */
 export function hideSecrets(document: Document): Document {
-  return mapSecrets(document, () => hidden)
+  return mapSecrets(document, () => hidden, shownProxy)
+}
+
+/** Without its password, of one that is encrypted too. */
+function shownProxy(proxy: unknown): unknown {
+  if (typeof proxy === 'string') return proxy === '' ? '' : maskedProxy(proxy)
+  return (proxy as Encrypted).shown ?? hidden
 }
 
 /** They have to be entered again. */
@@ -63,8 +80,10 @@ export function keepSecrets(before: Document, changes: Document, after: Document
         value === hidden && names.test(name) ? (Object(earlier)[name] ?? value) : value,
       ]),
     )
+  const isSameProxy = before.proxy != null && changes.proxy === shownProxy(before.proxy)
   return {
     ...after,
+    ...(isSameProxy && { proxy: before.proxy }),
     ...(after.options != null && { options: kept(secretName, after.options, before.options) }),
     ...(after.headers != null && { headers: kept(secretHeader, after.headers, before.headers) }),
     // One of both: what is said last takes the place of the other.
@@ -82,11 +101,15 @@ export function keepSecrets(before: Document, changes: Document, after: Document
   }
 }
 
-/** A secret of one is a secret of the other. */
+/** A secret of one is a secret of the other; that of a proxy is for it alone. */
 export function sharesSecret(one: Document, other: Document): boolean {
   const secrets = (document: Document) => {
     const found = new Set<unknown>()
-    mapSecrets(document, (secret) => found.add(secret))
+    mapSecrets(
+      document,
+      (secret) => found.add(secret),
+      () => null,
+    )
     return found
   }
   const known = secrets(one)

@@ -84,7 +84,9 @@ export class ExchangeNotes {
       if (name === undefined || value === undefined) return []
       return [[name, secretHeader.test(name) ? hidden : scrub(value, this.#secrets)] as const]
     })
-    const address = scrub(`${destination.origin}${path}`, this.#secrets)
+    // Behind the origin stands by which way it is reached; to some proxies the path is the whole address.
+    const [origin = ''] = path.startsWith('/') ? destination.origin.split(' ') : []
+    const address = scrub(origin + path, this.#secrets)
     return { method, address, headers: Object.fromEntries(headers) }
   }
 

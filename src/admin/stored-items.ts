@@ -4,6 +4,7 @@ import { emptyChannel, emptyGroup, emptyModel } from '../config/build.ts'
 import type { ChannelConfig, StoredKind } from '../config/types.ts'
 import type { SecretBox } from '../identity/secret-box.ts'
 import type { StoredItem, StoredVersion } from '../store/configuration.ts'
+import { vendors } from '../vendors/registry.ts'
 import {
   decryptSecrets,
   encryptSecrets,
@@ -318,12 +319,19 @@ export function merged(
   const isElsewhere = ['vendor', 'baseUrl'].some(
     (name) => (whole[name] ?? null) !== (before[name] ?? null),
   )
-  if (isElsewhere && sharesSecret(before, whole)) {
+  // What is not encrypted on its way a proxy can read.
+  const isReadElsewhere = whole.proxy != null && whole.proxy !== before.proxy && !isEncrypted(whole)
+  if ((isElsewhere || isReadElsewhere) && sharesSecret(before, whole)) {
     const message = 'enter the secrets again: they are not sent to another address unasked'
     throw new AdminError('invalid', 'keys', message)
   }
   // Both say whether it takes requests: what is said last counts.
   return changes.state != null && !('disabled' in changes) ? { ...whole, disabled: null } : whole
+}
+
+function isEncrypted({ vendor, baseUrl }: Document): boolean {
+  const address = baseUrl ?? vendors[String(vendor)]?.baseUrl ?? ''
+  return String(address).startsWith('https:')
 }
 
 function madeSure(changed: Changed | undefined): Changed {

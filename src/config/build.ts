@@ -115,6 +115,7 @@ export const emptyChannel: Omit<FileSettings['channels'][number], 'id' | 'vendor
   dialect: null,
   timeouts: {},
   headers: null,
+  proxy: null,
   parameters: null,
   retryStatuses: null,
   options: null,
@@ -139,7 +140,7 @@ export function channelConfig(
   origin: ChannelConfig['origin'],
 ): ChannelConfig {
   const { passTrace, keys, state, concurrency, costMultiplier, tags, note, ...others } = settings
-  const { headers, parameters, retryStatuses, limits, ...plain } = others
+  const { headers, proxy, parameters, retryStatuses, limits, ...plain } = others
   return {
     ...plain,
     disabled: plain.disabled || state !== 'enabled',
@@ -155,6 +156,7 @@ export function channelConfig(
     ...(tags.length > 0 && { tags }),
     ...(note !== null && { note }),
     ...(headers !== null && { headers: recordOf(Object.entries(headers)) }),
+    ...(proxy !== null && { proxy }),
     ...(parameters !== null && { parameters }),
     ...(retryStatuses !== null && { retryStatuses }),
   }

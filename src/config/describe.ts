@@ -73,6 +73,7 @@ function describeChannel(channel: ChannelConfig): Record<string, unknown> {
     baseUrl: maskedAddress(channel.baseUrl),
     key: masked(channel.key),
     ...(channel.keys && { keys: channel.keys.map((each) => ({ ...each, key: mask })) }),
+    ...(channel.proxy && { proxy: maskedProxy(channel.proxy) }),
     ...(channel.headers && { headers: maskedBy(secretHeader, channel.headers) }),
     options: maskedBy(secretName, channel.options),
   }
@@ -137,4 +138,9 @@ export function maskedAddress(address: string | null): string | null {
   else if (url.username !== '') url.username = mask
   for (const name of new Set(url.searchParams.keys())) url.searchParams.set(name, mask)
   return url.href
+}
+
+/** Hides the password, or the user where there is none. */
+export function maskedProxy(proxy: string): string {
+  return (maskedAddress(proxy) ?? '').replace(/\/$/, '')
 }

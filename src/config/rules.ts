@@ -17,6 +17,29 @@ export function isBaseUrl(text: string): boolean {
 export const baseUrlExpected =
   'expected an http or https address without credentials, query or fragment'
 
+export const proxyExpected =
+  'expected http://HOST:PORT or http://USER:PASSWORD@HOST:PORT; *** stands for a stored password where nothing else is changed'
+
+/** An HTTP proxy. */
+export function isProxyUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, pathname, search, hash, port, username, password } = new URL(text)
+  const isBare = pathname === '/' && search === '' && hash === ''
+  if (protocol !== 'http:' || !isBare || password === '***') return false
+  // The port of a proxy is not a matter of habit; 80 is dropped by the parser.
+  if (port === '' && !/:80\/?$/.test(text)) return false
+  return isPlainText(username) && isPlainText(password)
+}
+
+/** Percent-encoded text without control characters. */
+function isPlainText(encoded: string): boolean {
+  try {
+    return !/[\0-\x1f\x7f]/.test(decodeURIComponent(encoded))
+  } catch {
+    return false
+  }
+}
+
 /** An address of one of the given schemes, e.g. `isUrlOf('redis://h', ['redis'])`. */
 export function isUrlOf(text: string, schemes: readonly string[]): boolean {
   return URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1))

@@ -10,9 +10,11 @@ import {
   isAddressRange,
   isBaseUrl,
   isHttpUrl,
+  isProxyUrl,
   isUrlOf,
   logLevels,
   portRange,
+  proxyExpected,
   valkeySchemes,
   withoutTrailingSlash,
   workersRange,
@@ -315,6 +317,10 @@ export const channel = section({
   headers: key(
     pairs(headerName, headerValue),
     'Headers that every call to it has, in place of those of the same name that the vendor usually gets.',
+  ),
+  proxy: key(
+    checkedText(proxyExpected, isProxyUrl).transform(withoutTrailingSlash),
+    'HTTP proxy that it is reached through: http://HOST:PORT, or with USER:PASSWORD@ before the host.',
   ),
   parameters: key(
     parameters,

@@ -57,6 +57,7 @@ interface ChannelExtras {
   readonly note: string
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
+  readonly proxy: string
   readonly parameters: ParameterSettings
   readonly retryStatuses: NonNullable<Channel['retryStatuses']>
 }

@@ -86,6 +86,17 @@ test('a channel changes nothing of requests that is not its own to change', () =
   })
 })
 
+test('the proxy of a channel', () => {
+  const refused = (proxy: unknown) => problems({ channels: [{ ...channel, proxy }] })
+  for (const good of ['http://h:3128', 'http://h:80/', 'http://u:p%40@h:1', 'http://[::1]:8080'])
+    expect(refused(good)).toEqual({})
+  for (const bad of [
+    ...['h:3128', 'https://h:1', 'socks5://h:1', 'http://h', 'http://h:1/path', 'http://h:1?a'],
+    ...['http://u:***@h:1', 'http://u:%0d%0a@h:1', 'http://u:%zz@h:1', 5, ''],
+  ])
+    expect(Object.keys(refused(bad))).toEqual(['channels[0].proxy'])
+})
+
 test('statuses after which another channel is tried', () => {
   const refused = (retryStatuses: unknown) =>
     problems({ channels: [{ ...channel, retryStatuses }] })

@@ -79,9 +79,9 @@ function oneAtATime(take: (config: Config) => Promise<void>) {
 function changedLanes(before: Config, after: Config): readonly string[] {
   const identities = ({ channels }: Config) =>
     channels.flatMap((channel) => {
-      const { vendor, baseUrl, options } = channel
+      const { vendor, baseUrl, options, proxy } = channel
       return lanesOf(channel).map(
-        ({ lane, key }) => [lane, JSON.stringify([vendor, baseUrl, key, options])] as const,
+        ({ lane, key }) => [lane, JSON.stringify([vendor, baseUrl, key, options, proxy])] as const,
       )
     })
   const known = new Map(identities(before))

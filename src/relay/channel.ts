@@ -6,7 +6,7 @@ import { lanesOf } from '../config/channel-keys.ts'
 import { secretHeader } from '../config/describe.ts'
 import type { ChannelConfig, TimeoutSettings } from '../config/types.ts'
 import { type Fault, faultTable } from '../errors.ts'
-import type { Destination } from '../upstream/connect.ts'
+import { authorizationLine, type Destination, type ProxyAddress } from '../upstream/connect.ts'
 import type { VendorCall } from '../vendors/media.ts'
 import type { Call, Vendor } from '../vendors/vendor.ts'
 import { type BodyChanges, bodyChanges } from './body-changes.ts'
@@ -67,8 +67,9 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
   const headers = checked(headersOf(config, usual, authority !== null))
   const signature = headerLines(headers)
   const known = new Map<string, Destination>()
+  const through = wayOf(config)
   return {
-    ...(authority !== null && { tokens: new Tokens(authority) }),
+    ...(authority !== null && { tokens: new Tokens(authority, through) }),
     id: config.id,
     tag: createHash('sha256').update(config.id).digest('hex').slice(0, 8),
     vendor,
@@ -82,12 +83,14 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
       const given = Object.entries(passed)
       if (given.length > 0) {
         const own = headers.filter(([name]) => passed[name] === undefined)
-        return destinationOf(vendor.address(call, settings), headerLines([...own, ...given]))
+        return through(
+          destinationOf(vendor.address(call, settings), headerLines([...own, ...given])),
+        )
       }
       const name = `${call.dialect} ${call.stream} ${call.counts === true} ${call.model}`
       const found = known.get(name)
       if (found !== undefined) return found
-      const made = destinationOf(vendor.address(call, settings), signature)
+      const made = through(destinationOf(vendor.address(call, settings), signature))
       if (known.size < maxDestinations) known.set(name, made)
       return made
     },
@@ -101,20 +104,19 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
         token === null ? '' : headerLines(checked([['authorization', `Bearer ${token}`]]))
       const said = (own ? signature + bearer : '') + further
       const made = destinationOf(url, said, method, contentType, accepted(call))
-      return address === undefined
-        ? made
-        : { ...made, address, origin: `${made.origin} ${address}` }
+      if (address === undefined) return through(made)
+      return through({ ...made, address, origin: `${made.origin} ${address}` }, true)
     },
     socket(call, passed = {}) {
       const own = headers.filter(([name]) => passed[name] === undefined)
       const lines = headerLines([...own, ...checked(Object.entries(passed))])
-      return socketDestinationOf(vendor.address(call, settings), lines)
+      return through(socketDestinationOf(vendor.address(call, settings), lines), true)
     },
     ...(vendor.signature.sign !== undefined && {
       signed(call: Call, body: Uint8Array, nowMs: number) {
         const url = vendor.address(call, settings)
         const own = vendor.signature.sign?.({ method: 'POST', url, body }, settings, nowMs) ?? []
-        return destinationOf(url, signature + headerLines(checked(own)))
+        return through(destinationOf(url, signature + headerLines(checked(own))))
       },
     }),
   }
@@ -155,7 +157,7 @@ function headerLines(headers: readonly (readonly [name: string, value: string])[
 const leastSecretLength = 16
 
 /** The key, the parts of one that is made of several, and what of the options and headers is as secret. */
-function secretsOf({ key, options, headers = {} }: ChannelConfig): readonly string[] {
+function secretsOf({ key, options, headers = {}, proxy }: ChannelConfig): readonly string[] {
   const { secretAccessKey = '', sessionToken = '' } = options
   const sent = Object.entries(headers).flatMap(([name, value]) =>
     // As a whole, and without its scheme: `Bearer ...`.
@@ -163,7 +165,14 @@ function secretsOf({ key, options, headers = {} }: ChannelConfig): readonly stri
   )
   const parts = [...(key ?? '').split(':').slice(1), secretAccessKey, sessionToken, ...sent]
   const long = parts.filter((part) => part.length >= leastSecretLength)
-  return key === null ? long : [key, ...long]
+  const hidden = [...long, ...(proxy === undefined ? [] : secretsOfProxy(proxyAddress(proxy)))]
+  return key === null ? hidden : [key, ...hidden]
+}
+
+/** As it is said, and as it is sent. */
+function secretsOfProxy({ credentials }: ProxyAddress): readonly string[] {
+  if (credentials === null) return []
+  return [credentials, Buffer.from(credentials, 'utf8').toString('base64')]
 }
 
 function checkedHeader(channelId: string, value: string): string {
@@ -171,6 +180,40 @@ function checkedHeader(channelId: string, value: string): string {
   if (/[\r\n\0]/.test(value))
     throw new Error(`channel ${channelId}: the key has a line break in it`)
   return Buffer.from(value, 'utf8').toString('latin1')
+}
+
+/** As it is dialled: through the channel's proxy, where it has one. */
+function wayOf({ proxy }: ChannelConfig): (made: Destination, opens?: boolean) => Destination {
+  if (proxy === undefined) return (made) => made
+  const address = proxyAddress(proxy)
+  return (made, opens = false) => throughProxy(made, address, opens)
+}
+
+function proxyAddress(proxy: string): ProxyAddress {
+  const { hostname, port, username, password } = new URL(proxy)
+  const credentials = [username, password].map(decodeURIComponent).join(':')
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? 80 : Number(port),
+    credentials: credentials === ':' ? null : credentials,
+    forwards: false,
+  }
+}
+
+/** With TLS, for sockets and where the address was judged before, it `opens` a way; else it is handed the request. */
+function throughProxy(made: Destination, proxy: ProxyAddress, opens: boolean): Destination {
+  const user = createHash('sha256').update(String(proxy.credentials)).digest('hex').slice(0, 16)
+  const origin = `${made.origin} through ${proxy.host}:${proxy.port} ${user}`
+  if (made.tls || opens) return { ...made, origin, proxy }
+  const [method, path] = made.head.split(' ', 2)
+  const rest = made.head.slice(made.head.indexOf(' HTTP/1.1\r\n') + 11)
+  const line = `${method} ${made.origin}${path} HTTP/1.1\r\n`
+  return {
+    ...made,
+    origin,
+    proxy: { ...proxy, forwards: true },
+    head: line + authorizationLine(proxy) + rest,
+  }
 }
 
 function socketDestinationOf(address: string, signature: string): Destination {

@@ -39,9 +39,12 @@ export class Tokens {
   private readonly authority: Authority
   private token: Token | null = null
   private asking: Promise<string> | null = null
+  private readonly through: (made: Destination) => Destination
 
-  constructor(authority: Authority) {
+  /** `through`: by the way that the channel takes. */
+  constructor(authority: Authority, through = (made: Destination) => made) {
     this.authority = authority
+    this.through = through
   }
 
   /** The value of `authorization`: at once where there is one. Rejects with TokenRefused or TokenMissing. */
@@ -72,7 +75,8 @@ export class Tokens {
     const body = await this.authority.body(nowMs).catch(() => {
       throw new TokenRefused('the private key of the channel cannot be used')
     })
-    const reply = await post(dialer, url, Buffer.from(body, 'utf8'))
+    const destination = this.through(destinationOf(url))
+    const reply = await post(dialer, destination, Buffer.from(body, 'utf8'))
     const { header, seconds } = tokenIn(reply)
     this.token = { header, endsMs: nowMs + seconds * 1000 }
     return header
@@ -119,7 +123,7 @@ function destinationOf(address: string): Destination {
   }
 }
 
-function post(dialer: Dialer, url: string, body: Uint8Array): Promise<TokenReply> {
+function post(dialer: Dialer, destination: Destination, body: Uint8Array): Promise<TokenReply> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
     let status = 0
@@ -143,7 +147,7 @@ function post(dialer: Dialer, url: string, body: Uint8Array): Promise<TokenReply
       fault: missing,
     }
     const call = {
-      destination: destinationOf(url),
+      destination,
       segments: [body],
       connectMs: askMs,
       sendIdleMs: askMs,

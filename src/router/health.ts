@@ -55,7 +55,13 @@ const retryMinimum = 3
 const modelsKept = 1_000
 
 /** Faults where no whole reply came back: five in a row open the breaker. */
-const transport: ReadonlySet<FaultKind> = new Set(['unreachable', 'timeout', 'reset', 'cut'])
+const transport: ReadonlySet<FaultKind> = new Set([
+  'unreachable',
+  'proxy',
+  'timeout',
+  'reset',
+  'cut',
+])
 
 export function createHealth(options: HealthOptions): Health & HealthControl & HealthReport {
   return new NodeHealth(options)

@@ -4,7 +4,13 @@ import { Buffer } from 'node:buffer'
 import type { Segment } from '../vendors/media.ts'
 import type { Exchange, ReplyHandler, TransportFault } from '../vendors/transport.ts'
 import { BodyDecoder, BodyError } from './body.ts'
-import type { Destination, Peer, VendorConnection } from './connect.ts'
+import {
+  type Destination,
+  isProxyRefusal,
+  type Peer,
+  refusedCredentials,
+  type VendorConnection,
+} from './connect.ts'
 import { type ContentDecoder, decoderFor } from './content.ts'
 import { HeadError, HeadReader, type ReplyHead } from './head.ts'
 import { sizeOf, WriteQueue } from './write-queue.ts'
@@ -127,8 +133,7 @@ export class Connection implements Peer {
     this.exchange = exchange
     this.owner = owner
     exchange.connection = this
-    const message = 'the vendor did not accept a connection in time'
-    const fault: TransportFault = { kind: 'unreachable', message, unsent: true }
+    const fault = lateFault(this.destination)
     this.timer = setTimeout(() => this.fail(fault), exchange.call.connectMs)
   }
 
@@ -231,14 +236,16 @@ export class Connection implements Peer {
     } else this.lost('the vendor closed the connection')
   }
 
-  lost(reason = 'the connection to the vendor was reset'): void {
+  lost(
+    reason = 'the connection to the vendor was reset',
+    kind: 'proxy' | 'unreachable' = 'unreachable',
+  ): void {
     if (this.phase === 'closed') return
     const phase = this.phase
     const exchange = this.exchange
     this.close()
     if (exchange === null || exchange.over) return
-    if (phase === 'connecting')
-      exchange.fail({ kind: 'unreachable', message: reason, unsent: true })
+    if (phase === 'connecting') exchange.fail({ kind, message: reason, unsent: true })
     else if (phase === 'body') exchange.fail({ kind: 'cut', message: reason, unsent: false })
     // A kept connection that died before a byte of the reply.
     else if (this.calls > 1 && !this.heads.begun && mayResend(exchange)) {
@@ -291,6 +298,10 @@ export class Connection implements Peer {
   private begin(head: ReplyHead, more: boolean): void {
     const exchange = this.exchange
     if (exchange === null) return
+    if (isProxyRefusal(this.destination, head.status)) {
+      this.fail({ kind: 'proxy', message: refusedCredentials, unsent: true })
+      return
+    }
     this.head = head
     this.phase = 'body'
     this.content = head.contentEncoding === null ? null : decoderFor(head.contentEncoding, exchange)
@@ -339,6 +350,17 @@ export class Connection implements Peer {
     if (this.timer !== null) clearTimeout(this.timer)
     this.timer = null
   }
+}
+
+/** No connection came about in time. */
+function lateFault({ proxy }: Destination): TransportFault {
+  return proxy === undefined
+    ? {
+        kind: 'unreachable',
+        message: 'the vendor did not accept a connection in time',
+        unsent: true,
+      }
+    : { kind: 'proxy', message: 'the proxy opened no way to the vendor in time', unsent: true }
 }
 
 function mayResend({ call: { onKept = 'resend' }, resent }: DialExchange): boolean {

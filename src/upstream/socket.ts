@@ -177,12 +177,15 @@ class DialledSocket implements VendorSocket, Peer {
     this.lost('the vendor closed the connection')
   }
 
-  lost(reason = 'the connection to the vendor was lost'): void {
+  lost(
+    reason = 'the connection to the vendor was lost',
+    kind: 'proxy' | 'unreachable' = 'unreachable',
+  ): void {
     const { phase, listener } = this
     if (phase === 'closed' || this.refused()) return
     const unsent = phase === 'connecting'
     if (unsent || phase === 'answer') {
-      this.failed({ kind: unsent ? 'unreachable' : 'reset', message: reason, unsent })
+      this.failed({ kind: unsent ? kind : 'reset', message: reason, unsent })
       return
     }
     this.abort()
@@ -228,7 +231,9 @@ class DialledSocket implements VendorSocket, Peer {
 
   private tooLate(message: string): void {
     if (this.refused()) return
-    this.failed({ kind: 'timeout', message, unsent: this.phase === 'connecting' })
+    const unsent = this.phase === 'connecting'
+    const isProxys = unsent && this.destination.proxy !== undefined
+    this.failed({ kind: isProxys ? 'proxy' : 'timeout', message, unsent })
   }
 
   private failed(fault: TransportFault): void {

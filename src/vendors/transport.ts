@@ -13,7 +13,8 @@ export interface ReplyHandler {
 }
 
 export interface TransportFault {
-  readonly kind: 'unreachable' | 'timeout' | 'reset' | 'cut' | 'unreadable'
+  /** `proxy`: the one that the channel goes through let nothing through. */
+  readonly kind: 'unreachable' | 'proxy' | 'timeout' | 'reset' | 'cut' | 'unreadable'
   readonly message: string
   /** Nothing of the request can have reached the vendor. */
   readonly unsent: boolean

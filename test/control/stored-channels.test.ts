@@ -294,6 +294,39 @@ test('headers of a channel are sent in place of the usual ones, and secret ones 
   }
 })
 
+test('the password of a proxy is never shown, stays where it is not changed, and goes to no other proxy', async () => {
+  const hidden = 'pass-0123456789-wxyz'
+  const proxy = `http://ops:${hidden}@10.0.0.1:3128`
+  const shown = 'http://ops:***@10.0.0.1:3128'
+  const draft = { id: 'proxied', vendor: 'openai', key: secret, proxy }
+  const made = await post('/api/channels', draft)
+  expect(made.json.document.proxy).toBe(shown)
+  const kept = await ask('PATCH', '/api/channels/proxied', { proxy: shown, weight: 2 })
+  expect([kept.status, kept.json.document.proxy]).toEqual([200, shown])
+  const elsewhere = await ask('PATCH', '/api/channels/proxied', {
+    proxy: shown.replace('10.0.0.1', '10.0.0.2'),
+  })
+  expect([elsewhere.status, elsewhere.json.field]).toEqual([400, 'proxy'])
+  const exported = await stage.send(eye, 'GET', '/api/channels/export')
+  const imported = await post('/api/channels/import', { ...exported.json, apply: true })
+  expect(imported.json.channels.map(({ problem }: { problem: unknown }) => problem)).not.toContain(
+    expect.any(String),
+  )
+  const versions = await ask('GET', '/api/channels/proxied/versions')
+  // Without TLS it would read the vendor's key.
+  const plain = { id: 'plain', vendor: 'openai', key: secret, baseUrl: 'http://10.0.0.9/v1' }
+  expect((await post('/api/channels', plain)).status).toBe(201)
+  const read = await ask('PATCH', '/api/channels/plain', { proxy: 'http://10.0.0.1:3128' })
+  expect([read.status, read.json.field]).toEqual([400, 'keys'])
+  const entered = { proxy: 'http://10.0.0.1:3128', key: 'sk-vendor-another-key-0001' }
+  expect((await ask('PATCH', '/api/channels/plain', entered)).status).toBe(200)
+  const stored = await stage.store.configuration.all()
+  const events = await stage.send(eye, 'GET', '/api/events')
+  const seen = [made, kept, elsewhere, exported, imported, versions, events].map(({ json }) => json)
+  for (const text of [JSON.stringify(seen), JSON.stringify(stored)])
+    expect(text).not.toContain(hidden)
+})
+
 test('an auditor sees vendors and where requests would go, and changes no channel', async () => {
   const vendors = await stage.send(eye, 'GET', '/api/vendors')
   expect(vendors.json.items).toContainEqual({

@@ -3716,6 +3716,8 @@ export interface components {
             readonly headers?: {
                 readonly [key: string]: string;
             } | null;
+            /** @description HTTP proxy that it is reached through: http://HOST:PORT, or with USER:PASSWORD@ before the host. */
+            readonly proxy?: string | null;
             /** @description What of the vendor's own members a request for text has otherwise than the client said: names, with dots between where they lie deeper. */
             readonly parameters?: {
                 /** @description Members that every request has, whatever the client sent. */
@@ -3826,6 +3828,8 @@ export interface components {
             readonly headers?: {
                 readonly [key: string]: string;
             } | null;
+            /** @description HTTP proxy that it is reached through: http://HOST:PORT, or with USER:PASSWORD@ before the host. */
+            readonly proxy?: string | null;
             /** @description What of the vendor's own members a request for text has otherwise than the client said: names, with dots between where they lie deeper. */
             readonly parameters?: {
                 /** @description Members that every request has, whatever the client sent. */

@@ -219,6 +219,7 @@ function Said({ channel }: { readonly channel: Channel }) {
     headers,
     parameters,
     retryStatuses,
+    proxy,
     options,
   } = document
   return (
@@ -247,6 +248,11 @@ function Said({ channel }: { readonly channel: Channel }) {
       </Fact>
       <Fact label={<Trans>Cost multiplier</Trans>}>{String(costMultiplier)}</Fact>
       <Fact label={<Trans>Tags</Trans>}>{tags.length === 0 ? <None /> : tags.join(', ')}</Fact>
+      {typeof proxy === 'string' && (
+        <Fact label={<Trans>Proxy</Trans>}>
+          <code className="font-mono text-code break-all">{proxy}</code>
+        </Fact>
+      )}
       <Settings label={<Trans>Timers</Trans>} settings={timeouts} />
       <Settings label={<Trans>Headers</Trans>} settings={headers} />
       <Settings label={<Trans>Parameters</Trans>} settings={parameters} />

@@ -40,8 +40,8 @@ export function ChannelFields({ form, channel }: FieldsProps) {
         <RequestFields form={form} />
       </More>
       <More
-        title={<Trans>Cost, format, options and notes</Trans>}
-        open={isSet('costMultiplier', 'dialect', 'options', 'note')}
+        title={<Trans>Cost, format, proxy, options and notes</Trans>}
+        open={isSet('costMultiplier', 'dialect', 'proxy', 'options', 'note')}
       >
         <OtherFields form={form} vendor={vendor} />
       </More>
@@ -303,6 +303,21 @@ function OtherFields({ form: { register, formState }, vendor }: OtherProps) {
           ))}
         </Select>
       </Field>
+      <div className="md:col-span-2">
+        <Field
+          label={t`Proxy`}
+          hint={t`An HTTP proxy that the vendor is reached through; with https it cannot read what is said. *** stands for a password that is stored.`}
+          error={errors.proxy?.message}
+        >
+          <Input
+            inputMode="url"
+            autoComplete="off"
+            spellCheck={false}
+            placeholder={t`http://USER:PASSWORD@HOST:PORT`}
+            {...register('proxy')}
+          />
+        </Field>
+      </div>
       <div className="md:col-span-2">
         <Field
           label={t`Options (JSON)`}

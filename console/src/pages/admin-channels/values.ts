@@ -41,6 +41,7 @@ export interface ChannelValues {
   readonly tags: string
   readonly note: string
   readonly dialect: string
+  readonly proxy: string
   readonly passTrace: boolean
   readonly timeouts: Readonly<Record<(typeof timers)[number], string>>
   /** JSON. */
@@ -70,6 +71,7 @@ export const newValues: ChannelValues = {
   tags: '',
   note: '',
   dialect: '',
+  proxy: '',
   passTrace: false,
   timeouts: timersOf({}),
   headers: '',
@@ -106,6 +108,7 @@ export function valuesOf(channel: Channel): ChannelValues {
     tags: channel.tags.join(', '),
     note: textOf(document['note']),
     dialect: channel.dialect ?? '',
+    proxy: textOf(document['proxy']),
     passTrace: document['passTrace'] === true,
     timeouts: timersOf(Object(document['timeouts'])),
     headers: jsonOf(document['headers']),
@@ -171,6 +174,7 @@ export function bodyOf(values: ChannelValues): Input {
     tags: wordsOf(values.tags),
     note: values.note.trim() || null,
     dialect: values.dialect || null,
+    proxy: values.proxy.trim() || null,
     passTrace: values.passTrace,
     timeouts: numbersOf(values.timeouts),
     headers: parsedOf(values.headers),
