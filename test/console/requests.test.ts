@@ -19,6 +19,7 @@ if (hasBrowser) {
   })
   test('each request is a row, and opens beside the list with a receipt that adds up', opensReceipt)
   test('a failure says whose fault it was and that nothing was charged', showsBlame)
+  test('a report of it is copied for whoever is asked for help', copiesReport)
   test('filters stand in the address, and what fits none has a way back', filters)
   test('followed live, a request appears when it ends', followsLive)
   test('ten tabs follow in turn, each while it is seen', followsInTurn)
@@ -138,4 +139,16 @@ async function followsInTurn() {
   await show(first, 'visible')
   await rows.nth(before).waitFor()
   for (const page of pages) await page.close()
+}
+
+async function copiesReport() {
+  const page = await stage.open('/requests?statusClass=4xx')
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.getByRole('row').filter({ hasText: 'model_not_found' }).first().click()
+  await page.getByRole('button', { name: 'Copy a problem report' }).click()
+  await page.getByText('Copied').waitFor()
+  const report = await page.evaluate(() => navigator.clipboard.readText())
+  expect(report).toContain(`Request: ${new URL(page.url()).searchParams.get('open')}`)
+  expect(report).toContain('Error: model_not_found')
+  await page.close()
 }

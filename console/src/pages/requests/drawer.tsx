@@ -5,6 +5,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { type Reply, read } from '../../api/client.ts'
+import { Buttons } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
 import { Segments } from '../../ui/field.tsx'
 import { later } from '../../ui/later.tsx'
@@ -13,6 +15,7 @@ import { Copy, Duration, Id, Money, None, Time } from '../../ui/values.tsx'
 import { Attempts } from './attempts.tsx'
 import { Blame } from './blame.tsx'
 import { RequestStatus, tokensPerSecond } from './columns.tsx'
+import { reportOf } from './copies.ts'
 import { Receipt } from './receipt.tsx'
 
 // Few requests are read word by word: what shows messages comes with the first that is.
@@ -56,6 +59,11 @@ export default function RequestDrawer({ id, tab, onTab, ...rest }: RequestDrawer
           <div className="flex flex-col gap-5">
             <Facts request={request} />
             <Blame request={request} />
+            <Buttons>
+              <CopyButton text={reportOf(location.origin, request)}>
+                <Trans>Copy a problem report</Trans>
+              </CopyButton>
+            </Buttons>
             <Segments
               label={t`What is shown`}
               value={tab}

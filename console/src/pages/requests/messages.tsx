@@ -6,10 +6,12 @@ import { Link } from '@tanstack/react-router'
 import { type ChangeEvent, useState } from 'react'
 import { read, type Shape } from '../../api/client.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
 import { Field, Input, Segments } from '../../ui/field.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { Copy } from '../../ui/values.tsx'
 import { conversationOf, type Turn } from './conversation.ts'
+import { curlOf } from './copies.ts'
 import { TurnView } from './turn.tsx'
 import { fromBase64, openContent, openDataKey, readSecretKey, type SecretKey } from './unseal.ts'
 
@@ -39,8 +41,10 @@ function KeptMessages({ id }: { readonly id: string }) {
   return (
     <Widget query={query} skeleton={<Skeleton rows={6} />}>
       {(kept) => {
-        if (kept.body !== null) return <BodyView isReadable id={id} body={kept.body} />
-        if (kept.sealed !== null) return <Sealed id={id} sealed={kept.sealed} />
+        if (kept.body !== null)
+          return <BodyView isReadable id={id} format={kept.format} body={kept.body} />
+        if (kept.sealed !== null)
+          return <Sealed id={id} format={kept.format} sealed={kept.sealed} />
         if (kept.withheld)
           return (
             <Empty title={<Trans>Only the account itself may read these messages.</Trans>}>
@@ -73,12 +77,14 @@ function NotKept() {
 
 interface BodyViewProps {
   readonly id: string
+  /** Of the client: `openai-chat`, ... */
+  readonly format: string
   readonly body: Body
   /** Another page may read it as well: it is not sealed. */
   readonly isReadable?: boolean
 }
 
-function BodyView({ id, body, isReadable = false }: BodyViewProps) {
+function BodyView({ id, format, body, isReadable = false }: BodyViewProps) {
   const { t } = useLingui()
   const [view, setView] = useState<'chat' | 'json'>('chat')
   const [isWhole, setWhole] = useState(false)
@@ -124,11 +130,7 @@ function BodyView({ id, body, isReadable = false }: BodyViewProps) {
           </div>
         )}
         <Copy text={json} />
-        {turns !== null && isReadable && (
-          <Link to="/playground" search={{ from: id }} className={buttonClass()}>
-            <Trans>Open in the playground</Trans>
-          </Link>
-        )}
+        <Again id={turns !== null && isReadable ? id : null} format={format} body={body} />
       </div>
       {shown === undefined || view === 'json' ? (
         <pre
@@ -141,6 +143,32 @@ function BodyView({ id, body, isReadable = false }: BodyViewProps) {
         <Conversation id={id} turns={shown} />
       )}
     </div>
+  )
+}
+
+interface AgainProps {
+  /** null: the playground cannot take it. */
+  readonly id: string | null
+  readonly format: string
+  readonly body: Body
+}
+
+/** Ways to make the request again. */
+function Again({ id, format, body }: AgainProps) {
+  const curl = curlOf(location.origin, format, body.request)
+  return (
+    <>
+      {curl !== null && (
+        <CopyButton text={curl}>
+          <Trans>Copy as curl</Trans>
+        </CopyButton>
+      )}
+      {id !== null && (
+        <Link to="/playground" search={{ from: id }} className={buttonClass()}>
+          <Trans>Open in the playground</Trans>
+        </Link>
+      )}
+    </>
   )
 }
 
@@ -163,11 +191,12 @@ function Conversation({ id, turns }: { readonly id: string; readonly turns: read
 
 interface SealedProps {
   readonly id: string
+  readonly format: string
   readonly sealed: NonNullable<Kept['sealed']>
 }
 
 /** The secret key is read here, from the person's own file, and never sent. */
-function Sealed({ id, sealed }: SealedProps) {
+function Sealed({ id, format, sealed }: SealedProps) {
   const [body, setBody] = useState<Body | null>(null)
   const [isWrong, setWrong] = useState(false)
   async function open(secret: SecretKey) {
@@ -188,7 +217,7 @@ function Sealed({ id, sealed }: SealedProps) {
       setWrong(true)
     }
   }
-  if (body !== null) return <BodyView id={id} body={body} />
+  if (body !== null) return <BodyView id={id} format={format} body={body} />
   const known = secretInMemory
   return (
     <Empty
