@@ -79,9 +79,9 @@ function valuesOf(order: NewOrder): Value[] {
 /** As an index has them. */
 export const notEnded = `state IN ('created', 'shown', 'paid')`
 
-/** The provider is named, so that the key of the table serves. */
-const byNumber = `(id = ? OR id IN (SELECT order_id FROM payment_transaction
-  WHERE provider IN ('alipay', 'wechatpay', 'stripe') AND id = ?))`
+/** Both engines look these up one by one; the provider is named, so that the key of its table serves. */
+const byNumber = `id IN (SELECT CAST(? AS TEXT) UNION SELECT order_id FROM payment_transaction
+  WHERE provider IN ('alipay', 'wechatpay', 'stripe') AND id = ?)`
 
 export function paymentOrderTable(engine: Engine): PaymentOrderTable {
   const byAttempt = async (account: string, attempt: string) => {

@@ -52,9 +52,10 @@ async function translated() {
   const page = await stage.open('/admin/payments', { width: 390, theme: 'dark', language: 'zh-CN' })
   const path = '**/api/payments/alipay/self-test'
   const found = { address: '', isPublic: true, isSecure: true, tookMs: 9 }
+  const detail = `https://a.example/${'x'.repeat(200)}/`
   const alipay = page.getByRole('listitem').filter({ hasText: '/api/payments/alipay/notify' })
   for (const [outcome, status, said] of [
-    ['redirect', 308, '被重定向到 https://a.example/x/。'],
+    ['redirect', 308, `被重定向到 ${detail}。`],
     ['page', 200, '应答的是一个网页，例如登录页。'],
     ['not_found', 404, '返回 404：该路径不存在。'],
     ['blocked', 403, '返回 403：网关前面有组件拒绝了请求。'],
@@ -62,11 +63,10 @@ async function translated() {
     ['other_deployment', 409, '应答的是另一个部署，或 ENCRYPTION_KEY 不同的进程。'],
     ['other_program', 200, '应答的是另一个程序。'],
     ['unknown_host', null, '无法解析地址中的域名。'],
-    ['tls', null, '证书无效：https://a.example/x/'],
+    ['tls', null, `证书无效：${detail}`],
     ['slow', null, '五秒内没有应答。'],
-    ['unreachable', null, '连接无人接受：https://a.example/x/'],
+    ['unreachable', null, `连接无人接受：${detail}`],
   ] as const) {
-    const detail = 'https://a.example/x/'
     await page.route(path, (route) =>
       route.fulfill({ json: { ...found, outcome, status, detail } }),
     )

@@ -1,6 +1,6 @@
 // What a test of a notification address found: the cause in words, and what to do next.
 
-import { useLingui } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import type { Shape } from '../../api/client.ts'
 import { Status } from '../../ui/values.tsx'
 
@@ -16,14 +16,25 @@ interface FindingProps {
 export function CallbackFinding({ test, name, isPlay }: FindingProps) {
   const { cause, next } = useFinding(test)
   const reach = useReach(test, name)
-  const isWell = test.outcome === 'arrived' && (isPlay || reach.length === 0)
+  const isWell = isPlay || reach.length === 0
   return (
     <div className="flex flex-col gap-1 rounded-control bg-sunken p-3">
-      <p>
-        <Status tone={test.outcome !== 'arrived' ? 'failed' : isWell ? 'ok' : 'warning'}>
-          {cause}
-        </Status>
+      <p className="font-medium">
+        {test.outcome !== 'arrived' ? (
+          <Status tone="failed">
+            <Trans>Messages do not arrive</Trans>
+          </Status>
+        ) : isWell ? (
+          <Status tone="ok">
+            <Trans>Messages arrive</Trans>
+          </Status>
+        ) : (
+          <Status tone="warning">
+            <Trans>Reached from here alone</Trans>
+          </Status>
+        )}
       </p>
+      <p className="wrap-anywhere">{cause}</p>
       {next !== null && <p className="text-text-2">{next}</p>}
       {!isPlay &&
         reach.map((said) => (

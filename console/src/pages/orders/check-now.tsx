@@ -12,14 +12,7 @@ export function CheckNow({ order: { id } }: { readonly order: Shape<'Order'> }) 
   })
   return (
     <span className="flex items-center gap-2">
-      <Button
-        icon="refresh"
-        busy={asked.isPending}
-        onClick={(event) => {
-          event.stopPropagation()
-          asked.mutate()
-        }}
-      >
+      <Button icon="refresh" busy={asked.isPending} onClick={() => asked.mutate()}>
         <Trans>Check now</Trans>
       </Button>
       <span role="status" className="text-text-2">
