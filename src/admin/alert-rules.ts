@@ -89,7 +89,7 @@ export async function raiseAlerts(
 }
 
 /** Once, until it is cleared; by the ways that the account has. False where it was told. */
-function tell(
+export function tell(
   { store, nowMs }: AdminContext,
   { account, subject, facts }: Crossing,
   rules: AlertRules = unset,
@@ -118,7 +118,7 @@ function mayEnd(
   { rule, at }: { readonly rule: string; readonly at: number },
   nowMs: number,
 ): boolean {
-  if (rule.startsWith('order_')) return nowMs - at >= orderMs
+  if (rule.startsWith('order_') || rule === 'top_up_stopped') return nowMs - at >= orderMs
   return rule !== 'error_rate' || nowMs - at >= hourMs
 }
 

@@ -85,6 +85,16 @@ const worded: Record<NoticeFacts['rule'], Worded> = {
       text: `订单 ${orderId} 已原路退回 ${value}。`,
     }),
   },
+  top_up_stopped: {
+    en: (_, { value }) => ({
+      subject: 'Automatic top-up is off',
+      text: `Your bank did not let an automatic top-up of ${value} be paid, so no other is tried. To turn it on again, open Billing; with another card, agree anew there first.`,
+    }),
+    'zh-CN': (_, { value }) => ({
+      subject: '自动充值已停用',
+      text: `银行拒绝了 ${value} 的自动充值，系统不会再次尝试。如需重新启用，请前往“账单”页面；如需更换银行卡，请先在该页面重新授权。`,
+    }),
+  },
 }
 
 /** `address`: where the console is, without a slash at its end. */

@@ -9,6 +9,7 @@ export interface NoticeFacts {
     | 'error_rate'
     | 'order_late'
     | 'order_refunded'
+    | 'top_up_stopped'
   /** For people, in English. */
   readonly text: string
   readonly currency: string

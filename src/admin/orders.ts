@@ -6,7 +6,7 @@ import { formatUnits } from '../money.ts'
 import { minorText, nanoPerMinor, parseMinor } from '../payments/amount.ts'
 import { bonusOf } from '../payments/bonus.ts'
 import { type Payments, queryScheduleMs } from '../payments/payments.ts'
-import { callbackAddress, ProviderRefused } from '../payments/provider.ts'
+import { callbackAddress, type Instructions, ProviderRefused } from '../payments/provider.ts'
 import { whenFree } from '../payments/when-free.ts'
 import { isOpen } from '../store/order-state.ts'
 import type {
@@ -141,9 +141,9 @@ async function judged({ payments, settings }: OrderDesk, input: Input<'createOrd
     const names = offered.map(({ name }) => name).join(', ') || 'none is configured'
     throw new AdminError('invalid', 'provider', `is not offered; offered: ${names}`)
   }
-  const { methods, currency } = provider.provider
+  const { methods, automatic, currency } = provider.provider
   const method = input.method ?? methods[0] ?? ''
-  if (!methods.includes(method))
+  if (!methods.includes(method) && method !== automatic?.agree)
     throw new AdminError('invalid', 'method', `expected one of ${methods.join(', ')}`)
   const amountMinor = parseMinor(input.amount)
   const [least, most] = [settings.minimum, settings.maximum]
@@ -315,9 +315,14 @@ async function showOrderView(admin: AdminContext, id: string): Promise<OrderView
   return view(await find(admin, { id, owner: undefined }))
 }
 
+/** null: there is nothing for the customer to open. */
+function shownOf(shown: Instructions | null) {
+  return shown === null || shown.kind === 'none' ? null : { kind: shown.kind, url: shown.url }
+}
+
 function view(order: PaymentOrder) {
   const { instructions } = order
-  const shown = instructions as { readonly kind: 'redirect' | 'qr'; readonly url: string } | null
+  const shown = instructions as Instructions | null
   return {
     id: order.id,
     account: order.account,
@@ -331,7 +336,7 @@ function view(order: PaymentOrder) {
     state: order.state,
     flag: order.flag,
     tradeNumber: order.transactionId,
-    pay: isOpen(order.state) && shown !== null ? { kind: shown.kind, url: shown.url } : null,
+    pay: isOpen(order.state) ? shownOf(shown) : null,
     createdAt: timeText(order.createdAt),
     expiresAt: timeText(order.expiresAt),
     creditedAt: timeText(order.creditedAt),

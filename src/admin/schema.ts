@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { pathText } from '../config/problems.ts'
 import { priceProblem } from './price-card.ts'
 import { alertInputs } from './schema-alerts.ts'
+import { autoTopUpInputs } from './schema-auto-top-up.ts'
 import { doctorInputs } from './schema-doctor.ts'
 import { historyInputs } from './schema-history.ts'
 import { keyInputs } from './schema-keys.ts'
@@ -59,6 +60,7 @@ export const inputs = {
   ...usageInputs,
   ...doctorInputs,
   ...alertInputs,
+  ...autoTopUpInputs,
   ...orderInputs,
   listPrices: z.strictObject({
     model: text.optional(),

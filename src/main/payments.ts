@@ -97,11 +97,21 @@ export function keepPayments(
       const isPlayed = options.play.isOn() && options.play.isUsed()
       const isLive = Boolean(alipay ?? wechatpay ?? stripe)
       if (isPlayed || isLive) await (await desk()).payments.sweep(Date.now())
+      if (isPlayed || isLive) await topUp()
       if (isLive) await bills.look(Date.now())
     } catch (error) {
       if (!closed) onError(error)
     }
     if (!closed) timer = setTimeout(run, everyMs).unref()
+  }
+
+  async function topUp(): Promise<void> {
+    const { topUpAccounts } = await import('../admin/auto-top-up-run.ts')
+    const currency = async () => state.current.config.currency
+    const admin = { store: state.store, actor: 'automatic top-up', nowMs: Date.now(), currency }
+    await topUpAccounts(admin, await desk(), (error, account) =>
+      options.log.warn({ err: error, account }, 'an automatic top-up is tried again'),
+    )
   }
 
   return {

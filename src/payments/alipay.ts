@@ -40,6 +40,7 @@ export async function openAlipay(settings: Settings, send: Send): Promise<Provid
 
 class Alipay implements Provider {
   readonly currency = currency
+  readonly automatic = null
   readonly methods = methods
   readonly #settings: Settings
   readonly #sdk: AlipaySdk

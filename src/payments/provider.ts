@@ -27,7 +27,8 @@ export interface ProviderMessage {
 
 /** What the customer pays by: an address to open, or the content of a QR code. */
 export interface Instructions {
-  readonly kind: 'redirect' | 'qr'
+  /** `none`: it is paid without the customer. */
+  readonly kind: 'redirect' | 'qr' | 'none'
   readonly url: string
 }
 
@@ -38,6 +39,8 @@ export interface StartDetails {
   readonly subject: string
   /** The customer's address, where it is known. */
   readonly clientAddress: string | null
+  /** Of a payment without its payer: the order by which they agreed. */
+  readonly agreement?: PaymentOrder
 }
 
 type Paid = Omit<PaidTransaction, 'provider' | 'mode'>
@@ -71,6 +74,9 @@ export interface Provider {
   readonly currency: string
   /** Ways to pay, the first for desktops. */
   readonly methods: readonly string[]
+  /** `agree`: the method by which a payer agrees to payments without them, whose method is `pay`; null: there are none. */
+  readonly automatic: { readonly agree: string; readonly pay: string } | null
+  /** One without its payer is started twice: it is made, and once that is kept, paid. Throws ProviderRefused. */
   start(order: PaymentOrder, details: StartDetails): Promise<Instructions>
   /** Throws NotVerified. */
   readNotification(message: ProviderMessage, nowMs: number): Promise<Notified>

@@ -34,6 +34,15 @@ interface Session {
   readonly currency?: string | null
   readonly customer_details?: { readonly email?: string | null } | null
   readonly created?: number
+  readonly customer?: string | null
+}
+
+interface Intent {
+  readonly id: string
+  readonly status: string
+  readonly amount_received: number
+  readonly currency: string
+  readonly metadata?: { readonly order?: string }
 }
 
 interface StripeDispute {
@@ -52,6 +61,7 @@ export function openStripe(settings: Settings, currency: string, send: Send): Pr
 class Stripe implements Provider {
   readonly currency: string
   readonly methods = ['checkout']
+  readonly automatic = { agree: 'checkout_saved', pay: 'off_session' }
   readonly #settings: Settings
   readonly #send: Send
 
@@ -82,6 +92,7 @@ class Stripe implements Provider {
   }
 
   async start(order: PaymentOrder, details: StartDetails) {
+    if (order.method === this.automatic.pay) return this.#pay(order, details)
     const item = 'line_items[0][price_data]'
     const expiresAt = Math.min(order.expiresAt + beyondOrderMs, order.createdAt + mostLifeMs)
     const fields = {
@@ -94,10 +105,45 @@ class Stripe implements Provider {
       [`${item}[currency]`]: order.currency.toLowerCase(),
       [`${item}[unit_amount]`]: String(order.amountMinor),
       [`${item}[product_data][name]`]: details.subject,
+      // The card is kept for payments without its holder, who is told so on the page.
+      ...(order.method === this.automatic.agree && {
+        customer_creation: 'always',
+        'payment_method_types[0]': 'card',
+        'payment_intent_data[setup_future_usage]': 'off_session',
+      }),
     }
     const session = await this.#call<Session>('/v1/checkout/sessions', fields, order.id)
     if (!session.url || !session.id) throw new Error('Stripe answered without an address')
     return { kind: 'redirect' as const, url: session.url, session: session.id }
+  }
+
+  /** Made first and paid later, so that what may take money is known here before it does. */
+  async #pay(order: PaymentOrder, { agreement, subject }: StartDetails) {
+    const { intent } = instructionsOf(order)
+    if (intent !== undefined) {
+      const path = `/v1/payment_intents/${encodeURIComponent(intent)}/confirm`
+      await this.#call(path, { off_session: 'true' }, `${order.id}-pay`)
+      return { kind: 'none' as const, url: '', intent }
+    }
+    const path = agreement && pathOf(agreement)
+    if (!path) throw new ProviderRefused('nobody has agreed to automatic payments')
+    type Agreed = Session & {
+      readonly payment_intent?: { readonly payment_method?: string | null }
+    }
+    const agreed = await this.#call<Agreed>(`${path}?expand[]=payment_intent`)
+    const method = agreed.payment_intent?.payment_method
+    if (!agreed.customer || !method) throw new ProviderRefused('the card was not kept')
+    const fields = {
+      amount: String(order.amountMinor),
+      currency: order.currency.toLowerCase(),
+      customer: agreed.customer,
+      payment_method: method,
+      'payment_method_types[0]': 'card',
+      description: subject,
+      'metadata[order]': order.id,
+    }
+    const { id } = await this.#call<Intent>('/v1/payment_intents', fields, order.id)
+    return { kind: 'none' as const, url: '', intent: id }
   }
 
   async readNotification(message: ProviderMessage, nowMs: number): Promise<Notified> {
@@ -120,6 +166,11 @@ class Stripe implements Provider {
   }
 
   async query(order: PaymentOrder) {
+    const { intent } = instructionsOf(order)
+    if (intent !== undefined) {
+      const path = `/v1/payment_intents/${encodeURIComponent(intent)}`
+      return { paid: paidByIntent(await this.#call<Intent>(path), order.id) }
+    }
     const path = pathOf(order)
     if (path === null) return { paid: null }
     const session = await this.#call<Session>(path)
@@ -129,8 +180,11 @@ class Stripe implements Provider {
   }
 
   async close(order: PaymentOrder): Promise<void> {
+    const { intent } = instructionsOf(order)
     const path = pathOf(order)
-    if (path !== null) await this.#call(`${path}/expire`, {})
+    if (intent !== undefined)
+      await this.#call(`/v1/payment_intents/${encodeURIComponent(intent)}/cancel`, {})
+    else if (path !== null) await this.#call(`${path}/expire`, {})
   }
 
   async refund(refund: Refund): Promise<'done' | 'pending'> {
@@ -150,9 +204,14 @@ class Stripe implements Provider {
 
 type Fields = Readonly<Record<string, string>>
 
+/** What was kept of it there. */
+function instructionsOf({ instructions }: PaymentOrder) {
+  return (instructions ?? {}) as { readonly session?: string; readonly intent?: string }
+}
+
 /** null: it was never shown there. */
-function pathOf({ instructions }: PaymentOrder): string | null {
-  const { session } = (instructions ?? {}) as { readonly session?: string }
+function pathOf(order: PaymentOrder): string | null {
+  const { session } = instructionsOf(order)
   return session === undefined ? null : `/v1/checkout/sessions/${encodeURIComponent(session)}`
 }
 
@@ -177,6 +236,16 @@ function notified({ body, header }: ProviderMessage, secret: string, nowMs: numb
       paid: null,
       ...disputeOf(type, object as StripeDispute, nowMs),
     }
+  if (type === 'payment_intent.succeeded') {
+    const intent = object as Intent | undefined
+    // Those of pages name no order: their sessions do.
+    const order = intent?.metadata?.order ?? null
+    return {
+      eventId: id,
+      orderId: order,
+      paid: intent && order ? paidByIntent(intent, order) : null,
+    }
+  }
   const orderId = object?.client_reference_id ?? object?.metadata?.order ?? null
   // Whatever else is sold through this account at Stripe is not refused, or Stripe would tell of it again and again.
   const isOurs = paidEvents.includes(type) && orderId !== null
@@ -206,6 +275,17 @@ function checkSignature(body: string, shown: string, secret: string, nowMs: numb
   })
   if (!isSigned) throw new NotVerified('the signature does not fit')
   checkTime(Number(time) * 1_000, nowMs)
+}
+
+/** null: it is not paid. */
+function paidByIntent(intent: Intent, orderId: string) {
+  const { id, status, amount_received: amountMinor, currency, metadata } = intent
+  if (metadata?.order !== orderId) throw new NotVerified('the reply is of another order')
+  if (status !== 'succeeded') return null
+  if (!Number.isSafeInteger(amountMinor) || amountMinor <= 0)
+    throw new NotVerified('the amount cannot be read')
+  const paidAt = Date.now()
+  return { id, amountMinor, currency: currency.toUpperCase(), payerHash: null, paidAt }
 }
 
 function paidOf(session: Session) {

@@ -159,6 +159,7 @@ class Wire {
 
 class WechatPay implements Provider {
   readonly currency = currency
+  readonly automatic = null
   readonly methods = ['native', 'h5']
   readonly #wire: Wire
 

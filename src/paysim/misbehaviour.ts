@@ -38,6 +38,8 @@ export interface InterfaceFlaws {
   readonly slowMs?: number
   /** A day's bill has a row too many, a row too few, or an amount that is one minor unit too high. */
   readonly bill?: 'unknown' | 'missing' | 'amount'
+  /** Stripe: cards are charged nothing without their holders. */
+  readonly declines?: 'card_declined' | 'authentication_required'
 }
 
 export interface Misbehaviour extends MessageFlaws, InterfaceFlaws {}
@@ -55,13 +57,14 @@ export function createMisbehaviours(): Misbehaviours {
   let ofMessage: MessageFlaws = {}
   let ofInterface: InterfaceFlaws = {}
   return {
-    set({ down, slowMs, bill, ...rest }, until) {
+    set({ down, slowMs, bill, declines, ...rest }, until) {
       once = until === 'next'
       ofMessage = rest
       ofInterface = {
         ...(down !== undefined && { down }),
         ...(slowMs !== undefined && { slowMs }),
         ...(bill !== undefined && { bill }),
+        ...(declines !== undefined && { declines }),
       }
     },
     clear() {

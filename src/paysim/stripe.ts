@@ -17,28 +17,28 @@ import {
   statusOf,
   sumMinor,
 } from './state.ts'
+import {
+  address,
+  type Fields,
+  integer,
+  metadataOf,
+  missing,
+  required,
+  type StripeCall,
+  StripeFault,
+  seconds,
+  wrong,
+} from './stripe-call.ts'
 import { disputeView, isDisputed } from './stripe-disputes.ts'
-
-type Fields = Readonly<Record<string, unknown>>
-
-interface StripeCall {
-  readonly simulation: Simulation
-  readonly webhookUrl: string
-  readonly form: URLSearchParams
-  /** What the path's pattern caught. */
-  readonly caught: string
-}
-
-class StripeFault extends Error {
-  readonly status: number
-  readonly details: Fields
-
-  constructor(message: string, details: Fields = {}, status = 400) {
-    super(message)
-    this.status = status
-    this.details = details
-  }
-}
+import {
+  cancelIntent,
+  cardOf,
+  confirmIntent,
+  createIntent,
+  intentOf,
+  intentView,
+  offSession,
+} from './stripe-intents.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -56,8 +56,12 @@ const routes: readonly (readonly [
   run: (call: StripeCall) => Fields,
 ])[] = [
   ['POST', /^\/v1\/checkout\/sessions()$/, createSession],
-  ['GET', /^\/v1\/checkout\/sessions\/(\w+)$/, (call) => sessionView(call, sessionOf(call))],
+  ['GET', /^\/v1\/checkout\/sessions\/(\w+)$/, retrieveSession],
   ['POST', /^\/v1\/checkout\/sessions\/(\w+)\/expire$/, expireSession],
+  ['POST', /^\/v1\/payment_intents()$/, createIntent],
+  ['GET', /^\/v1\/payment_intents\/(\w+)$/, (call) => intentView(intentOf(call))],
+  ['POST', /^\/v1\/payment_intents\/(\w+)\/confirm$/, confirmIntent],
+  ['POST', /^\/v1\/payment_intents\/(\w+)\/cancel$/, cancelIntent],
   ['POST', /^\/v1\/refunds()$/, createRefund],
   ['GET', /^\/v1\/refunds\/(\w+)$/, retrieveRefund],
   ['GET', /^\/v1\/disputes\/(\w+)$/, retrieveDispute],
@@ -148,7 +152,8 @@ function run(simulation: Simulation, request: Incoming, webhookUrl: string): Fie
   for (const [method, pattern, answer] of routes) {
     const match = pattern.exec(request.path)
     if (match === null || method !== request.method) continue
-    return answer({ simulation, webhookUrl, form, caught: match[1] ?? '' })
+    const { declines } = request.flaws
+    return answer({ simulation, webhookUrl, form, declines, caught: match[1] ?? '' })
   }
   const message = `Unrecognized request URL (${request.method}: ${request.path}).`
   throw new StripeFault(message, {}, 404)
@@ -182,6 +187,7 @@ function createSession(call: StripeCall): Fields {
     returnUrl: address(form, 'success_url'),
     cancelUrl: form.has('cancel_url') ? address(form, 'cancel_url') : '',
     attached: metadataOf(form),
+    ...(form.get('customer_creation') === 'always' && { customer: newStripeId('cus') }),
     opened: false,
     transactions: [],
     refunds: [],
@@ -195,6 +201,18 @@ function sessionOf({ simulation, caught }: StripeCall): Payment {
   const payment = simulation.state.payments.find((one) => one.id === caught)
   if (payment?.provider === 'stripe') return payment
   throw missing(`No such checkout.session: ${caught}`, 'session')
+}
+
+/** With the payment itself, where that is asked for. */
+function retrieveSession(call: StripeCall): Fields {
+  const payment = sessionOf(call)
+  const view = sessionView(call, payment)
+  const [paid] = payment.transactions
+  if (call.form.get('expand[]') !== 'payment_intent' || paid === undefined) return view
+  const isKept = payment.customer !== undefined
+  const intent = { id: paid.id, object: 'payment_intent', status: 'succeeded' }
+  const payment_intent = { ...intent, payment_method: isKept ? cardOf(payment) : null }
+  return { ...view, payment_intent }
 }
 
 function expireSession(call: StripeCall): Fields {
@@ -228,7 +246,7 @@ function sessionView(
     client_reference_id: payment.orderId === payment.id ? null : payment.orderId,
     created: seconds(payment.createdAt),
     currency: payment.currency,
-    customer: null,
+    customer: payment.customer ?? null,
     customer_details: transaction ? { email, name: transaction.payer } : null,
     expires_at: seconds(payment.expiresAt),
     livemode: false,
@@ -357,6 +375,7 @@ function contentOf(simulation: Simulation, input: EventInput): readonly [string,
     const what = kind === 'disputed' ? 'created' : 'closed'
     return [`charge.dispute.${what}`, disputeView(payment, dispute)]
   }
+  if (payment.product === offSession) return ['payment_intent.succeeded', intentView(payment)]
   const transaction = payment.transactions.find(({ id }) => id === subjectId)
   const what = kind === 'paid' ? 'completed' : kind
   return [`checkout.session.${what}`, sessionView({ simulation }, payment, transaction)]
@@ -430,48 +449,4 @@ function retrieveEvent({ simulation, caught }: StripeCall): Fields {
 
 function stripePayments({ state }: Simulation): Payment[] {
   return state.payments.filter(({ provider }) => provider === 'stripe')
-}
-
-function metadataOf(form: URLSearchParams): Record<string, string> {
-  return Object.fromEntries(
-    [...form].flatMap(([name, value]) => {
-      const [, key] = /^metadata\[(\w+)\]$/.exec(name) ?? []
-      return key === undefined ? [] : [[key, value]]
-    }),
-  )
-}
-
-function required(form: URLSearchParams, name: string): string {
-  const value = form.get(name)
-  if (value !== null && value !== '') return value
-  const message = `Missing required param: ${name}.`
-  throw new StripeFault(message, { code: 'parameter_missing', param: name })
-}
-
-/** A positive one. */
-function integer(form: URLSearchParams, name: string): number {
-  const value = required(form, name)
-  if (/^[1-9]\d{0,11}$/.test(value)) return Number(value)
-  throw new StripeFault(`Invalid integer: ${value}`, {
-    code: 'parameter_invalid_integer',
-    param: name,
-  })
-}
-
-function address(form: URLSearchParams, name: string): string {
-  const value = required(form, name)
-  if (URL.canParse(value) && /^https?:/.test(value)) return value
-  throw new StripeFault('Not a valid URL', { code: 'url_invalid', param: name })
-}
-
-function wrong(param: string, message: string): StripeFault {
-  return new StripeFault(message, { param })
-}
-
-function missing(message: string, param: string): StripeFault {
-  return new StripeFault(message, { code: 'resource_missing', param }, 404)
-}
-
-function seconds(ms: number): number {
-  return Math.floor(ms / 1000)
 }

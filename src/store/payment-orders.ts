@@ -96,7 +96,9 @@ export function paymentOrderTable(engine: Engine): PaymentOrderTable {
       return byAttempt(order.account, order.attempt)
     },
     find: (id) => findOrder(engine, id),
-    list({ account, provider, state, flagged, stuckBefore, number, before, limit }) {
+    list(filter) {
+      const { account, provider, state, method, flagged, paid } = filter
+      const { stuckBefore, number, before, limit } = filter
       const terms: string[] = []
       const values: Value[] = []
       const add = (term: string, ...given: Value[]) => {
@@ -106,6 +108,8 @@ export function paymentOrderTable(engine: Engine): PaymentOrderTable {
       if (account !== undefined) add('account = ?', cleanText(account))
       if (provider !== undefined) add('provider = ?', provider)
       if (state !== undefined) add('state = ?', state)
+      if (method !== undefined) add('method = ?', method)
+      if (paid === true) add('credited_at IS NOT NULL')
       if (flagged === true) add('flag IS NOT NULL')
       if (stuckBefore !== undefined) add(`${notEnded} AND created_at <= ?`, stuckBefore)
       if (number !== undefined) add(byNumber, cleanText(number), cleanText(number))

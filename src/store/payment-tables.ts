@@ -61,6 +61,9 @@ interface OrderFilter {
   readonly state?: OrderState | undefined
   /** Only those an operator should look at. */
   readonly flagged?: boolean | undefined
+  readonly method?: string | undefined
+  /** Only those that were credited. */
+  readonly paid?: boolean | undefined
   /** Only those that have not ended, made until then. */
   readonly stuckBefore?: number | undefined
   /** The order's own, or the provider's of what was paid. */

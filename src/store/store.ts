@@ -2,6 +2,7 @@
 
 import type { AlertNoticeTable, AlertTable } from './alerts.ts'
 import type { ArrivalTable } from './arrivals.ts'
+import type { AutoTopUpTable } from './auto-top-up.ts'
 import type { ConfigurationTable } from './configuration.ts'
 import type { ControlReplyTable, OperatorEventTable } from './control.ts'
 import type { GroupUseReader } from './group-uses.ts'
@@ -177,6 +178,7 @@ export interface Store {
   readonly refunds: RefundTable
   readonly disputes: DisputeTable
   readonly bills: BillTable
+  readonly autoTopUps: AutoTopUpTable
   readonly redemption: RedemptionTable
   readonly pace: PaceTable
   readonly audit: AuditTable

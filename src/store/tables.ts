@@ -3,6 +3,7 @@
 import { alertNoticeTable, alertTable } from './alerts.ts'
 import { arrivalTable } from './arrivals.ts'
 import { auditTable } from './audit.ts'
+import { autoTopUpTable } from './auto-top-up.ts'
 import { configurationTable } from './configuration.ts'
 import { controlReplyTable, operatorEventTable } from './control.ts'
 import {
@@ -95,6 +96,7 @@ export function createStore(engine: Engine, history = engine): Store {
     refunds: refundTable(engine),
     disputes: disputeTable(engine),
     bills: billTable(engine),
+    autoTopUps: autoTopUpTable(engine),
     redemption: redemptionTable(engine),
     pace: paceTable(engine),
     audit: auditTable(engine),

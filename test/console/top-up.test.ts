@@ -104,6 +104,10 @@ if (hasBrowser) {
   test('a state that is chosen, and one nobody has, stand in the address', filters)
   test('codes are made, shown once, redeemed, and the rest revoked', redeems)
   test('the answer to making codes was lost: pressed again, they are made once', makesOnce)
+  test(
+    'automatic top-up is agreed to by a payment, and set, refused at its field, and turned off',
+    automatic,
+  )
   test('nothing is refunded of an order while it is disputed', disputes)
   test('a day is compared with the bill of its provider', async () => {
     const page = await stage.open('/admin/payments')
@@ -400,5 +404,29 @@ async function disputes() {
   const drawer = page.getByRole('complementary', { name: `Order ${id}` })
   await drawer.getByText('Disputed').first().waitFor()
   expect(await drawer.getByRole('button', { name: 'Refund' }).count()).toBe(0)
+  await page.close()
+}
+
+async function automatic() {
+  const page = await stage.open('/billing')
+  await page.getByLabel('First payment').fill('12.50')
+  await page.getByRole('button', { name: 'Agree and pay' }).click()
+  await page.waitForURL(/order=tg/)
+  const id = new URL(page.url()).searchParams.get('order') ?? ''
+  await simulator.paysim.control.pay(id)
+  await page.goto(`${stage.server.url}/console/billing`)
+  await page.getByLabel('When less is left than').fill('5')
+  await page.getByLabel('Pay', { exact: true }).fill('20')
+  await page.getByLabel('At most in a month').fill('19')
+  await page.getByRole('button', { name: 'Turn on' }).click()
+  await page.getByText('expected at least the amount of one top-up', { exact: false }).waitFor()
+  await page.getByLabel('At most in a month').fill('50')
+  await page.getByRole('button', { name: 'Turn on' }).click()
+  await page.getByRole('button', { name: 'Turn off' }).waitFor()
+  expect(await seriousFindings(page)).toEqual([])
+  await page.reload()
+  expect(await page.getByLabel('At most in a month').inputValue()).toBe('50.00')
+  await page.getByRole('button', { name: 'Turn off' }).click()
+  await page.getByRole('button', { name: 'Turn on' }).waitFor()
   await page.close()
 }

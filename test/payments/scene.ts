@@ -2,8 +2,10 @@
 
 import { auditLedger } from '../../src/admin/audit.ts'
 import { loadConfiguration } from '../../src/admin/configuration.ts'
+import type { OrderDesk } from '../../src/admin/orders.ts'
 import type { PaymentSettings } from '../../src/config/types.ts'
 import { createPayments, type Payments } from '../../src/payments/payments.ts'
+import type { Store } from '../../src/store/store.ts'
 import { makeDirectory, makeSchema } from '../contract/databases.ts'
 import { type ControlStage, controlStage, origin, person } from '../support/control.ts'
 import { type PaysimScene, startPaysim } from '../support/paysim.ts'
@@ -15,6 +17,8 @@ export interface PaymentScene {
   readonly payments: Payments
   /** What was worked around. */
   readonly problems: Error[]
+  /** As another process has it, whose calls of the store and of providers pass through `around`. */
+  deskOn(around: Around): OrderDesk & { readonly store: Store }
   /** An order of a new account. */
   order(wanted: Wanted): Promise<Ordered>
   /** Sends a notification of the simulator once more, its last where `index` is left out. */
@@ -22,6 +26,8 @@ export interface PaymentScene {
   audit(): Promise<readonly unknown[]>
   close(): Promise<void>
 }
+
+export type Around = <Result>(call: () => Promise<Result>) => Promise<Result>
 
 interface Wanted {
   readonly provider: string
@@ -64,15 +70,16 @@ export async function startPaymentScene(options: SceneOptions): Promise<PaymentS
   let payments: Payments
   const desk = async () => ({ payments, settings, mode: 'live' as const, address: origin })
   const stage = await controlStage({ databaseUrl: schema?.url, services: { orders: { desk } } })
-  payments = createPayments({
-    store: stage.store,
+  const parts = {
     settings,
     currency: 'CNY',
     mode: 'live',
-    send: ask,
     noteEveryMs: 0,
-    onProblem: (error) => problems.push(error instanceof Error ? error : new Error(String(error))),
-  })
+    onProblem: (error: unknown) => {
+      problems.push(error instanceof Error ? error : new Error(String(error)))
+    },
+  } as const
+  payments = createPayments({ ...parts, store: stage.store, send: ask })
   const deliver = async (url: string, headers: Headers, body: string) =>
     stage.reply(null, new URL(url).pathname, { method: 'POST', headers, body })
   simulator.merchantAnswers = ({ url, headers, body }) => deliver(url, headers, body)
@@ -82,6 +89,14 @@ export async function startPaymentScene(options: SceneOptions): Promise<PaymentS
     simulator,
     payments,
     problems,
+    deskOn(around) {
+      const store = storeAround(stage.store, around)
+      const send: typeof ask = (request) => around(() => ask(request))
+      return {
+        ...{ store, settings, mode: 'live', address: origin },
+        payments: createPayments({ ...parts, store, send }),
+      }
+    },
     async order({ account = `payer-${++count}`, ...wanted }) {
       await stage.store.accounts.ensure(account, 1)
       return placeOrder(stage, account, wanted)
@@ -100,6 +115,21 @@ export async function startPaymentScene(options: SceneOptions): Promise<PaymentS
       directory.remove()
     },
   }
+}
+
+function storeAround(store: Store, around: Around): Store {
+  const passing = (table: object) =>
+    new Proxy(table, {
+      get(of, name) {
+        const member: unknown = Reflect.get(of, name)
+        if (typeof member !== 'function') return member
+        return (...given: unknown[]) => around(async () => member.apply(of, given))
+      },
+    })
+  const tables = Object.entries(store).map(([name, table]) => {
+    return [name, typeof table === 'object' ? passing(table) : table]
+  })
+  return Object.fromEntries(tables)
 }
 
 async function ask(request: {

@@ -178,6 +178,28 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/billing/auto-top-up": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The automatic top-up of an account */
+        readonly get: operations["readAutoTopUp"];
+        /**
+         * Top up whenever less than `thresholdNano` is left; also turns it on again
+         * @description Needs an agreement: an order of the account that was paid by `agreeMethod`. At most `monthMost` in a calendar month. A payment that its bank refuses turns it off, and is told of.
+         */
+        readonly put: operations["setAutoTopUp"];
+        readonly post?: never;
+        /** Turn automatic top-up off */
+        readonly delete: operations["removeAutoTopUp"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/channels": {
         readonly parameters: {
             readonly query?: never;
@@ -3528,7 +3550,7 @@ export interface components {
             /** Format: date-time */
             readonly readAt: string | null;
             /** @enum {string} */
-            readonly rule: "low_balance" | "day_spend" | "key_limit" | "error_rate" | "order_late" | "order_refunded";
+            readonly rule: "low_balance" | "day_spend" | "key_limit" | "error_rate" | "order_late" | "order_refunded" | "top_up_stopped";
             /** @description For people, in English */
             readonly text: string;
             readonly currency: string;
@@ -3558,6 +3580,30 @@ export interface components {
                 readonly attempts: number;
                 readonly failure: string | null;
             } | null;
+        };
+        readonly AutoTopUp: {
+            readonly account: string;
+            /** @description null: none of this deployment can */
+            readonly provider: string | null;
+            /** @description An order that is paid by it agrees to payments without you */
+            readonly agreeMethod: string | null;
+            readonly isAgreed: boolean;
+            readonly currency: string;
+            /** @description Of the amounts */
+            readonly providerCurrency: string | null;
+            /**
+             * @description stopped: a payment was refused; turn it on again
+             * @enum {string}
+             */
+            readonly state: "off" | "on" | "stopped";
+            readonly problem: string | null;
+            readonly thresholdNano: string | null;
+            readonly amount: string | null;
+            /** @description In a calendar month, in UTC */
+            readonly monthMost: string | null;
+            readonly monthSpent: string;
+            /** @description 0: never set */
+            readonly revision: number;
         };
         readonly Channel: {
             readonly id: string;
@@ -6564,6 +6610,78 @@ export interface operations {
                         readonly read: number;
                     };
                 };
+            };
+        };
+    };
+    readonly readAutoTopUp: {
+        readonly parameters: {
+            readonly query?: {
+                readonly account?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AutoTopUp"];
+                };
+            };
+        };
+    };
+    readonly setAutoTopUp: {
+        readonly parameters: {
+            readonly query?: {
+                readonly account?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly thresholdNano: string;
+                    readonly amount: string;
+                    readonly monthMost: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AutoTopUp"];
+                };
+            };
+        };
+    };
+    readonly removeAutoTopUp: {
+        readonly parameters: {
+            readonly query?: {
+                readonly account?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

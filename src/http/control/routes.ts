@@ -3,6 +3,7 @@
 import type { ControlRoute } from './route.ts'
 import { accountRoutes } from './routes/accounts.ts'
 import { alertRoutes } from './routes/alerts.ts'
+import { autoTopUpRoutes } from './routes/auto-top-up.ts'
 import { channelRoutes } from './routes/channels.ts'
 import { configurationRoutes } from './routes/configuration.ts'
 import { doctorRoutes } from './routes/doctor.ts'
@@ -37,6 +38,7 @@ import { whatIfRoutes } from './routes/what-if.ts'
 export const controlRoutes: readonly ControlRoute[] = [
   ...accountRoutes,
   ...alertRoutes,
+  ...autoTopUpRoutes,
   ...channelRoutes,
   ...doctorRoutes,
   ...configurationRoutes,

@@ -12,6 +12,7 @@ import { Page } from '../../ui/page.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
 import { useNow } from '../../ui/values.tsx'
 import { Adjust } from './adjust.tsx'
+import { AutoTopUpCard } from './auto-top-up.tsx'
 import { BalanceCard } from './balance-card.tsx'
 import { Ledger } from './ledger.tsx'
 import { Statements } from './statements.tsx'
@@ -52,6 +53,7 @@ export default function BillingPage() {
         <>
           <BalanceCard account={account} />
           <OpenOrders account={account} />
+          <AutoTopUpCard account={account} />
           <Ledger account={account} range={range} entry={search.entry} />
           <Statements account={account} />
         </>

@@ -125,6 +125,10 @@ function OrderSentence({ notice }: { readonly notice: Notice }) {
         {value} of order {orderId} was refunded.
       </Trans>
     )
+  if (rule === 'top_up_stopped')
+    return (
+      <Trans>The automatic top-up of {value} was refused: it is off until you turn it on.</Trans>
+    )
   return notice.text
 }
 

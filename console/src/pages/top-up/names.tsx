@@ -8,6 +8,7 @@ export function useMethodName(): (method: string) => string {
     switch (method) {
       case 'page':
       case 'checkout':
+      case 'checkout_saved':
         return t`On its page`
       case 'qr':
       case 'native':
@@ -15,6 +16,8 @@ export function useMethodName(): (method: string) => string {
       case 'wap':
       case 'h5':
         return t`In the app on this phone`
+      case 'off_session':
+        return t`Automatically`
       default:
         return method
     }

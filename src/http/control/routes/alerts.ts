@@ -62,6 +62,7 @@ const notice = z
       'error_rate',
       'order_late',
       'order_refunded',
+      'top_up_stopped',
     ]),
     text: z.string().openapi({ description: 'For people, in English' }),
     currency: z.string(),

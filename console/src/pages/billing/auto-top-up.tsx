@@ -1,0 +1,189 @@
+// Automatic top-up: a payer agrees to it once, then a rule says when and how much; what stopped it stands here.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import { type UseFormReturn, useForm } from 'react-hook-form'
+import { change, Problem, randomId, read, type Shape } from '../../api/client.ts'
+import { isAmount, nanoOfUnits, unitsOfNano } from '../../format.ts'
+import { Button, Buttons } from '../../ui/button.tsx'
+import { Field, Input } from '../../ui/field.tsx'
+import { Card } from '../../ui/page.tsx'
+import { ProblemLine } from '../../ui/state.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { Status } from '../../ui/values.tsx'
+
+type Rule = Shape<'AutoTopUp'>
+
+const path = '/api/billing/auto-top-up'
+
+/** Nothing where no provider of the deployment pays by itself. */
+export function AutoTopUpCard({ account }: { readonly account: string }) {
+  const rule = useQuery(read(path, { params: { query: { account } } }))
+  const { data } = rule
+  if (data === undefined || data.provider === null) return null
+  const { problem } = data
+  return (
+    <Card title={<Trans>Automatic top-up</Trans>} actions={<State rule={data} />}>
+      <div className="flex max-w-2xl flex-col gap-4">
+        {problem !== null && (
+          <p role="status">
+            <Trans>
+              A payment was refused: {problem} Nothing is paid until you turn it on again; for
+              another card, agree anew.
+            </Trans>
+          </p>
+        )}
+        {data.isAgreed && <RuleForm key={data.revision} rule={data} />}
+        {(!data.isAgreed || problem !== null) && <Agree rule={data} />}
+      </div>
+    </Card>
+  )
+}
+
+function State({ rule: { state } }: { readonly rule: Rule }) {
+  const { t } = useLingui()
+  const words = { off: t`off`, on: t`on`, stopped: t`stopped` }
+  const tones = { off: 'pending', on: 'ok', stopped: 'failed' } as const
+  return <Status tone={tones[state]}>{words[state]}</Status>
+}
+
+/** By a payment at the provider's page, which keeps the card. */
+function Agree({ rule }: { readonly rule: Rule }) {
+  const { t } = useLingui()
+  const navigate = useNavigate()
+  const [amount, setAmount] = useState('10')
+  const [attempt] = useState(randomId)
+  const { account, provider, agreeMethod: method, providerCurrency } = rule
+  const order = useMutation({
+    mutationFn: () => {
+      const body = { account, provider: provider ?? '', method: method ?? '', amount, attempt }
+      return change('post', '/api/orders', { body, idempotencyKey: attempt + amount })
+    },
+    onSuccess: ({ id }) => navigate({ to: '/billing/top-up', search: { order: id } }),
+  })
+  return (
+    <>
+      <p className="text-text-2">
+        <Trans>
+          Agree to it with a first payment: the card is kept at the payment service, never here.
+        </Trans>
+      </p>
+      <Field label={t`First payment`} error={order.error?.message}>
+        <Input
+          inputMode="decimal"
+          unit={providerCurrency ?? ''}
+          value={amount}
+          onChange={({ target }) => setAmount(target.value.trim())}
+        />
+      </Field>
+      <Buttons>
+        <Button busy={order.isPending} onClick={() => order.mutate()}>
+          <Trans>Agree and pay</Trans>
+        </Button>
+      </Buttons>
+    </>
+  )
+}
+
+interface Values {
+  readonly threshold: string
+  readonly amount: string
+  readonly monthMost: string
+}
+
+function RuleForm({ rule }: { readonly rule: Rule }) {
+  const { t } = useLingui()
+  const client = useQueryClient()
+  const { account, thresholdNano, amount, monthMost, state } = rule
+  const form = useForm<Values>({
+    defaultValues: {
+      threshold: thresholdNano === null ? '' : unitsOfNano(thresholdNano),
+      amount: amount ?? '',
+      monthMost: monthMost ?? '',
+    },
+  })
+  const params = { query: { account } }
+  const refresh = () => client.invalidateQueries({ queryKey: [path] })
+  const remove = useMutation({
+    mutationFn: () => change('delete', path, { params }),
+    onSuccess: refresh,
+  })
+  const [problem, setProblem] = useState<Error | null>(null)
+  async function send(values: Values) {
+    setProblem(null)
+    const { threshold, ...amounts } = values
+    const body = { ...amounts, thresholdNano: nanoOfUnits(threshold.trim()) }
+    try {
+      // Another's change of it in between is refused, and so is one by a payment that was refused.
+      await change('put', path, { params, body, ifMatch: rule.revision })
+      showToast({ text: t`Saved.`, tone: 'info' })
+      await refresh()
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+      const field = error instanceof Problem ? fields[error.field ?? ''] : undefined
+      if (field === undefined) setProblem(error)
+      else form.setError(field, { message: error.message }, { shouldFocus: true })
+    }
+  }
+  const failure = problem ?? remove.error
+  return (
+    <form className="flex flex-col gap-4" onSubmit={(event) => void form.handleSubmit(send)(event)}>
+      <RuleFields form={form} rule={rule} />
+      {failure !== null && <ProblemLine error={failure} />}
+      <Buttons>
+        <Button type="submit" variant="primary" busy={form.formState.isSubmitting}>
+          {state === 'on' ? <Trans>Save</Trans> : <Trans>Turn on</Trans>}
+        </Button>
+        {state !== 'off' && (
+          <Button busy={remove.isPending} onClick={() => remove.mutate()}>
+            <Trans>Turn off</Trans>
+          </Button>
+        )}
+      </Buttons>
+    </form>
+  )
+}
+
+const fields: Readonly<Record<string, keyof Values>> = {
+  thresholdNano: 'threshold',
+  amount: 'amount',
+  monthMost: 'monthMost',
+}
+
+interface FieldsProps {
+  readonly form: UseFormReturn<Values>
+  readonly rule: Rule
+}
+
+function RuleFields({ form, rule }: FieldsProps): ReactNode {
+  const { t } = useLingui()
+  const { currency, monthSpent } = rule
+  const providerCurrency = rule.providerCurrency ?? ''
+  const { errors } = form.formState
+  const amount = {
+    validate: (text: string) => isAmount(text, 2) || t`Write an amount such as 12.50.`,
+  }
+  return (
+    <div className="grid gap-4 md:grid-cols-3">
+      <Field label={t`When less is left than`} error={errors.threshold?.message}>
+        <Input inputMode="decimal" unit={currency} {...form.register('threshold', amount)} />
+      </Field>
+      <Field label={t`Pay`} error={errors.amount?.message}>
+        <Input inputMode="decimal" unit={providerCurrency} {...form.register('amount', amount)} />
+      </Field>
+      <Field
+        label={t`At most in a month`}
+        hint={t`Of this month ${monthSpent} were paid.`}
+        error={errors.monthMost?.message}
+      >
+        <Input
+          inputMode="decimal"
+          unit={providerCurrency}
+          {...form.register('monthMost', amount)}
+        />
+      </Field>
+    </div>
+  )
+}

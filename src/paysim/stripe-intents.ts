@@ -1,0 +1,119 @@
+// Payments without the card's holder, as Stripe makes them: with a card that was kept at a page, where its bank lets it.
+import { newStripeId } from './simulation.ts'
+import type { Payment } from './state.ts'
+import {
+  type Fields,
+  integer,
+  metadataOf,
+  missing,
+  required,
+  type StripeCall,
+  StripeFault,
+  seconds,
+  wrong,
+} from './stripe-call.ts'
+
+export const offSession = 'off_session'
+const yearMs = 365 * 24 * 3_600_000
+
+const words = {
+  card_declined: 'Your card was declined.',
+  authentication_required: 'Your card was declined. This transaction requires authentication.',
+}
+
+/** The card that a session has kept. */
+export function cardOf({ customer = '' }: Payment): string {
+  return customer.replace(/^cus_/, 'pm_')
+}
+
+export function createIntent(call: StripeCall): Fields {
+  const { simulation, form, webhookUrl } = call
+  const customer = required(form, 'customer')
+  const isKnown = simulation.state.payments.some((one) => {
+    return one.customer === customer && one.product !== offSession && one.transactions.length > 0
+  })
+  if (!isKnown) throw missing(`No such customer: '${customer}'`, 'customer')
+  const card = required(form, 'payment_method')
+  if (card !== customer.replace(/^cus_/, 'pm_'))
+    throw wrong('payment_method', 'The PaymentMethod does not belong to the customer')
+  const now = simulation.clock.now()
+  const id = newStripeId('pi')
+  const attached = metadataOf(form)
+  const payment: Payment = {
+    id,
+    provider: 'stripe',
+    orderId: attached['order'] ?? id,
+    product: offSession,
+    subject: form.get('description') ?? '',
+    amountMinor: integer(form, 'amount'),
+    currency: required(form, 'currency').toLowerCase(),
+    createdAt: now,
+    expiresAt: now + yearMs,
+    notifyUrl: webhookUrl,
+    returnUrl: '',
+    cancelUrl: '',
+    attached,
+    customer,
+    opened: false,
+    transactions: [],
+    refunds: [],
+  }
+  simulation.state.payments.push(payment)
+  simulation.save()
+  return intentView(payment)
+}
+
+export function intentOf({ simulation, caught }: StripeCall): Payment {
+  const payment = simulation.state.payments.find((one) => one.id === caught)
+  if (payment?.product === offSession) return payment
+  throw missing(`No such payment_intent: '${caught}'`, 'intent')
+}
+
+/** Once, whoever asks; its event follows. */
+export function confirmIntent(call: StripeCall): Fields {
+  const payment = intentOf(call)
+  const { simulation, declines } = call
+  requireOpen(payment, 'confirm')
+  if (declines !== undefined) {
+    const details = { type: 'card_error', code: declines, payment_intent: intentView(payment) }
+    throw new StripeFault(words[declines], details, 402)
+  }
+  const { id, amountMinor } = payment
+  payment.transactions.push({ id, amountMinor, payer: 'kept card', at: simulation.clock.now() })
+  simulation.save()
+  void simulation.notify(payment, 'paid', id)
+  return intentView(payment)
+}
+
+export function cancelIntent(call: StripeCall): Fields {
+  const payment = intentOf(call)
+  requireOpen(payment, 'cancel')
+  payment.closedAt = call.simulation.clock.now()
+  call.simulation.save()
+  return intentView(payment)
+}
+
+function requireOpen(payment: Payment, what: string): void {
+  const { status } = intentView(payment)
+  if (status === 'requires_confirmation') return
+  const message = `You cannot ${what} this PaymentIntent because it has a status of ${status}.`
+  throw new StripeFault(message, { code: 'payment_intent_unexpected_state' })
+}
+
+export function intentView(payment: Payment) {
+  const isPaid = payment.transactions.length > 0
+  const isCanceled = payment.closedAt !== undefined
+  return {
+    id: payment.id,
+    object: 'payment_intent',
+    amount: payment.amountMinor,
+    amount_received: isPaid ? payment.amountMinor : 0,
+    created: seconds(payment.createdAt),
+    currency: payment.currency,
+    customer: payment.customer ?? null,
+    livemode: false,
+    metadata: payment.attached,
+    payment_method: cardOf(payment),
+    status: isPaid ? 'succeeded' : isCanceled ? 'canceled' : 'requires_confirmation',
+  }
+}
