@@ -37,7 +37,8 @@ export function callbackTable(engine: Engine): CallbackTable {
           mode,
         ])
         const [credited] = await session.query<Pick<CallbackHealth, 'creditedAt'>>(
-          'SELECT max(credited_at) AS "creditedAt" FROM payment_order WHERE provider = ? AND mode = ?',
+          `SELECT max(credited_at) AS "creditedAt" FROM payment_order
+            WHERE provider = ? AND mode = ? AND credited_at IS NOT NULL`,
           [provider, mode],
         )
         return { ...silent, ...messages, ...orders, ...credited }
