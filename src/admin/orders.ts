@@ -6,7 +6,12 @@ import { formatUnits } from '../money.ts'
 import { minorText, nanoPerMinor, parseMinor } from '../payments/amount.ts'
 import { bonusOf } from '../payments/bonus.ts'
 import { type Payments, queryScheduleMs } from '../payments/payments.ts'
-import { callbackAddress, type Instructions, ProviderRefused } from '../payments/provider.ts'
+import {
+  callbackAddress,
+  type Instructions,
+  ProviderRefused,
+  type StartDetails,
+} from '../payments/provider.ts'
 import { whenFree } from '../payments/when-free.ts'
 import { isOpen } from '../store/order-state.ts'
 import type {
@@ -80,11 +85,17 @@ export async function readOffer(
   }
 }
 
-interface Ordering {
+interface Ordering extends Visit {
   readonly account: string
+}
+
+/** Of the customer, as the request tells. */
+interface Visit {
   /** The address that the customer's browser knows this deployment by, without a slash at its end. */
   readonly origin: string
   readonly clientAddress: string | null
+  /** Names the browser that is signed in; null: it is a program. */
+  readonly browser: string | null
 }
 
 /** The same attempt again is the same order. Throws AdminError naming the field. */
@@ -94,7 +105,7 @@ export async function createOrder(
   input: Input<'createOrder'> & Ordering,
 ): Promise<OrderView> {
   const { provider, amountMinor, method } = await judged(desk, input)
-  const { payments, settings, mode, address } = desk
+  const { settings, mode } = desk
   const { store, nowMs, actor } = admin
   const rate = nanoPerMinor(settings.rates?.[provider.provider.currency] ?? '1')
   const creditNano = BigInt(amountMinor) * rate
@@ -120,18 +131,41 @@ export async function createOrder(
   if (order.provider !== provider.name || order.amountMinor !== amountMinor)
     throw new AdminError('conflict', 'attempt', 'was used for another order')
   if (order.state !== 'created') return view(order)
+  await show(desk, order, input)
+  return showOrderView(admin, order.id)
+}
+
+/** With what its provider gave the customer's browser to bring back; returns the order's id. Throws AdminError. */
+export async function continueOrder(
+  admin: AdminContext,
+  desk: OrderDesk,
+  input: Visit & Owned & { readonly returned: { readonly code: string; readonly state: string } },
+): Promise<string> {
+  const [id = ''] = input.returned.state.split('.')
+  const order = await find(admin, { id, owner: input.owner })
+  if (isOpen(order.state)) await show(desk, order, input)
+  return order.id
+}
+
+async function show(
+  { payments, mode, address }: OrderDesk,
+  order: PaymentOrder,
+  input: Visit & Pick<StartDetails, 'returned'>,
+): Promise<void> {
+  const { origin, clientAddress, browser, returned } = input
   try {
     await payments.start(order, {
-      returnUrl: `${mode === 'play' ? input.origin : address}/console/billing/top-up?order=${order.id}`,
+      returnUrl: `${mode === 'play' ? origin : address}/console/billing/top-up?order=${order.id}`,
       notifyUrl: callbackAddress(address, order.provider),
-      subject: `Credit of ${minorText(amountMinor)} ${order.currency}`,
-      clientAddress: input.clientAddress,
+      subject: `Credit of ${minorText(order.amountMinor)} ${order.currency}`,
+      clientAddress,
+      browser,
+      ...(returned !== undefined && { returned }),
     })
   } catch (error) {
     if (!(error instanceof ProviderRefused)) throw unreachable(order, error)
     throw new AdminError('conflict', 'provider', `does not take the order: ${error.message}`)
   }
-  return showOrderView(admin, order.id)
 }
 
 async function judged({ payments, settings }: OrderDesk, input: Input<'createOrder'>) {
@@ -317,7 +351,9 @@ async function showOrderView(admin: AdminContext, id: string): Promise<OrderView
 
 /** null: there is nothing for the customer to open. */
 function shownOf(shown: Instructions | null) {
-  return shown === null || shown.kind === 'none' ? null : { kind: shown.kind, url: shown.url }
+  if (shown === null || shown.kind === 'none') return null
+  const { kind, url, bridge } = shown
+  return { kind, url, ...(bridge !== undefined && { bridge }) }
 }
 
 function view(order: PaymentOrder) {

@@ -68,6 +68,10 @@ function dataDir(data: string | null, override: Override, file: string | null): 
   return resolve(defaultData)
 }
 
+function withMp<Settings extends FileSettings['payments']['wechatpay']>(settings: Settings) {
+  return settings && { ...settings, mp: settings.mp?.secret ? settings.mp : null }
+}
+
 /** A provider whose key or secret the environment left empty is off; it is no place for play money either. */
 function paymentSettings(settings: FileSettings['payments']): FileSettings['payments'] {
   const { alipay, wechatpay, stripe } = settings
@@ -77,7 +81,7 @@ function paymentSettings(settings: FileSettings['payments']): FileSettings['paym
     simulator: settings.simulator && !(alipay ?? wechatpay ?? stripe),
     rates: settings.rates === null ? null : recordOf(Object.entries(settings.rates)),
     alipay: isSet(alipay?.privateKey, alipay?.alipayPublicKey) ? alipay : null,
-    wechatpay: isSet(wechatpay?.privateKey, wechatpay?.apiV3Key) ? wechatpay : null,
+    wechatpay: isSet(wechatpay?.privateKey, wechatpay?.apiV3Key) ? withMp(wechatpay) : null,
     stripe: isSet(stripe?.secretKey, stripe?.webhookSecret) ? stripe : null,
   }
 }

@@ -97,6 +97,7 @@ function describePayments(payments: PaymentSettings): Record<string, unknown> {
       baseUrl: maskedAddress(wechatpay.baseUrl),
       privateKey: mask,
       apiV3Key: mask,
+      mp: wechatpay.mp && { ...wechatpay.mp, secret: mask },
     },
     stripe: stripe && {
       ...stripe,

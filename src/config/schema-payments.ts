@@ -35,6 +35,22 @@ const alipay = section({
   gateway: key(address, 'Where it is reached.', 'https://openapi.alipay.com/gateway.do'),
 })
 
+const mp = section({
+  appid: text().meta({
+    description: 'The official account whose pages WeChat opens; of the merchant.',
+  }),
+  secret: z
+    .string('expected text, or { file: PATH }')
+    .max(256, 'expected at most 256 characters')
+    .meta({ description: 'Its AppSecret.', fromFile: true }),
+  authorizeUrl: key(
+    address,
+    "Where a customer's browser is asked who it is.",
+    'https://open.weixin.qq.com/connect/oauth2/authorize',
+  ),
+  baseUrl: key(address, 'Where its answer is exchanged.', 'https://api.weixin.qq.com'),
+})
+
 const wechatpay = section({
   mchid: text().meta({ description: 'The merchant.' }),
   appid: text().meta({ description: 'The application that is paid in.' }),
@@ -55,6 +71,7 @@ const wechatpay = section({
     'The key the provider signs with, PEM; left out: its platform certificates are fetched.',
   ),
   baseUrl: key(address, 'Where it is reached.', 'https://api.mch.weixin.qq.com'),
+  mp: key(mp, "For payments inside WeChat's own browser (JSAPI); left out: there are none."),
 }).refine(({ publicKeyId, publicKey }) => (publicKeyId === null) === (publicKey === null), {
   path: ['publicKey'],
   error: 'goes with publicKeyId: one is of no use without the other',

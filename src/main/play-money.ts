@@ -73,7 +73,7 @@ export function openPlayMoney(
       return {
         ...config().payments,
         alipay,
-        wechatpay: { ...wechatpay, publicKeyId, publicKey },
+        wechatpay: { ...wechatpay, publicKeyId, publicKey, mp: null },
         stripe: { ...stripe, currency: null },
       }
     },

@@ -27,9 +27,10 @@ export interface ProviderMessage {
 
 /** What the customer pays by: an address to open, or the content of a QR code. */
 export interface Instructions {
-  /** `none`: it is paid without the customer. */
-  readonly kind: 'redirect' | 'qr' | 'none'
+  /** `none`: it is paid without the customer. `bridge`: by a script of the browser it is shown in, with `bridge`. */
+  readonly kind: 'redirect' | 'qr' | 'none' | 'bridge'
   readonly url: string
+  readonly bridge?: Readonly<Record<string, string>>
 }
 
 export interface StartDetails {
@@ -39,6 +40,10 @@ export interface StartDetails {
   readonly subject: string
   /** The customer's address, where it is known. */
   readonly clientAddress: string | null
+  /** Names the customer's signed-in browser; null: it is none. */
+  readonly browser?: string | null
+  /** What the provider gave that browser to bring back. */
+  readonly returned?: { readonly code: string; readonly state: string } | undefined
   /** Of a payment without its payer: the order by which they agreed. */
   readonly agreement?: PaymentOrder
 }

@@ -1,6 +1,6 @@
 // WeChat Pay v3: native QR, H5 and JSAPI, with the primitives of its plug-in; by public key or by platform certificates.
 
-import { createHash, type KeyObject, X509Certificate } from 'node:crypto'
+import { createHash, type KeyObject, randomBytes, X509Certificate } from 'node:crypto'
 import type { PaymentSettings } from '../config/types.ts'
 import type { PaymentOrder, Refund } from '../store/payment-tables.ts'
 import { payerHash } from './amount.ts'
@@ -136,6 +136,31 @@ class Wire {
     this.#verify(message, nowMs)
   }
 
+  /** Of the customer, by what the browser brought back. Throws ProviderRefused; no message has the secret in it. */
+  async openid(mp: NonNullable<Settings['mp']>, code: string): Promise<string> {
+    const { appid, secret, baseUrl } = mp
+    const query = new URLSearchParams({ appid, secret, code, grant_type: 'authorization_code' })
+    const url = `${baseUrl}/sns/oauth2/access_token?${query}`
+    const reply = await this.#parts
+      .send({ method: 'GET', url, headers: { accept: 'application/json' } })
+      .catch(() => null)
+    if (reply?.status !== 200) throw new Error('WeChat does not say who the customer is')
+    const fields = JSON.parse(reply.text) as Fields
+    if (typeof fields['openid'] === 'string') return fields['openid']
+    throw new ProviderRefused(`WeChat does not say who the customer is: ${fields['errcode']}`)
+  }
+
+  /** What the browser's script is given, signed (https://pay.weixin.qq.com/doc/v3/merchant/4012791857). */
+  bridge(appId: string, prepayId: string): Readonly<Record<string, string>> {
+    const { Formatter, Rsa } = this.#parts.library
+    const timeStamp = String(Math.floor(Date.now() / 1_000))
+    const nonceStr = Formatter.nonce()
+    const prepay = `prepay_id=${prepayId}`
+    const text = Formatter.joinedByLineFeed(appId, timeStamp, nonceStr, prepay)
+    const paySign = Rsa.sign(text, this.#parts.privateKey)
+    return { appId, timeStamp, nonceStr, package: prepay, signType: 'RSA', paySign }
+  }
+
   /** A file at an address that was given in a reply: signed for, and not signed. */
   async download(address: string): Promise<ProviderReply> {
     const { pathname, search } = new URL(address)
@@ -160,18 +185,44 @@ class Wire {
 class WechatPay implements Provider {
   readonly currency = currency
   readonly automatic = null
-  readonly methods = ['native', 'h5']
+  readonly methods: readonly string[]
   readonly #wire: Wire
 
   constructor(wire: Wire) {
     this.#wire = wire
+    this.methods = ['native', 'h5', ...(wire.settings.mp === null ? [] : ['jsapi'])]
   }
 
   async start(order: PaymentOrder, details: StartDetails): Promise<Instructions> {
     const { mchid, appid } = this.#wire.settings
     const path = `/v3/pay/transactions/${order.method}`
+    if (order.method === 'jsapi') return this.#startInside(path, order, details)
     const content = startContent(order, details, { mchid, appid })
     return instructionsOf(await this.#wire.call('POST', path, content), details.returnUrl)
+  }
+
+  /** First the browser is sent to say who it is there; with what it brings back the order is shown. */
+  async #startInside(path: string, order: PaymentOrder, details: StartDetails) {
+    const { mchid, mp } = this.#wire.settings
+    const { browser = null, returned, notifyUrl } = details
+    if (mp === null) throw new ProviderRefused('payments inside WeChat are not configured')
+    if (browser === null) throw new ProviderRefused('it is paid in a browser that is signed in')
+    const before = (order.instructions ?? {}) as Partial<InsideInstructions>
+    if (before.bridge !== undefined) return before as Instructions
+    if (returned === undefined) {
+      const state = `${order.id}.${randomBytes(16).toString('hex')}`
+      const uri = encodeURIComponent(new URL('openid', notifyUrl).href)
+      const url = `${mp.authorizeUrl}?appid=${mp.appid}&redirect_uri=${uri}&response_type=code&scope=snsapi_base&state=${state}#wechat_redirect`
+      return { kind: 'redirect' as const, url, state: stateHash(state, browser) }
+    }
+    if (before.state !== stateHash(returned.state, browser))
+      throw new ProviderRefused('the answer is of another browser, or of another order')
+    const openid = await this.#wire.openid(mp, returned.code)
+    const merchant = { mchid, appid: mp.appid }
+    const content = { ...startContent(order, details, merchant), payer: { openid } }
+    const { prepay_id: prepay } = await this.#wire.call('POST', path, content)
+    if (typeof prepay !== 'string') throw new Error('WeChat Pay answered without a prepay_id')
+    return { kind: 'bridge' as const, url: '', bridge: this.#wire.bridge(mp.appid, prepay) }
   }
 
   async readNotification(message: ProviderMessage, nowMs: number): Promise<Notified> {
@@ -241,6 +292,15 @@ class WechatPay implements Provider {
   }
 }
 
+interface InsideInstructions extends Instructions {
+  readonly state: string
+}
+
+/** Of what comes back only what this browser was sent for is taken. */
+function stateHash(state: string, browser: string): string {
+  return createHash('sha256').update(`${state} ${browser}`).digest('hex')
+}
+
 const firstColumn = '交易时间'
 
 /** One of a refund names its payment too. */
@@ -266,10 +326,11 @@ function isPaid(trade: Fields): boolean {
   return trade['trade_state'] === 'SUCCESS' || trade['trade_state'] === 'REFUND'
 }
 
-function paidOf(trade: Fields, { mchid, appid }: Settings) {
+function paidOf(trade: Fields, { mchid, appid, mp }: Settings) {
   const { total, currency: given = currency } = (trade['amount'] ?? {}) as Fields
   if (trade['mchid'] !== mchid) throw new NotVerified('mchid is another')
-  if (trade['appid'] !== appid) throw new NotVerified('appid is another')
+  if (trade['appid'] !== appid && (mp === null || trade['appid'] !== mp.appid))
+    throw new NotVerified('appid is another')
   if (typeof total !== 'number' || !Number.isSafeInteger(total) || total <= 0)
     throw new NotVerified('the amount cannot be read')
   const payer = trade['payer'] as { readonly openid?: string } | undefined

@@ -8,6 +8,7 @@ import { type Clock, type Incoming, newTransactionId, type Simulation } from './
 import { type KeptState, openState, type Payment } from './state.ts'
 import { createStripe } from './stripe.ts'
 import { createDisputes, type Disputes } from './stripe-disputes.ts'
+import { createWechatBrowser, type WechatAccount, wechatAccount } from './wechat-browser.ts'
 import { createWechatpay, type WechatpayMode } from './wechatpay.ts'
 
 export interface PaysimOptions {
@@ -30,6 +31,8 @@ export interface Paysim {
   fetch(request: Request): Promise<Response>
   /** What the merchant's configuration says. */
   readonly merchant: Merchant
+  /** The official account, for payments inside WeChat's browser; `wechatpay.mp` of a configuration. */
+  readonly mp: WechatAccount
   /** Tests' hold on it. */
   readonly control: PaysimControl
   /** Of Stripe's payments: tests' too. */
@@ -109,17 +112,16 @@ export async function createPaysim(options: PaysimOptions): Promise<Paysim> {
     notify: (payment, kind, subjectId) => notifier.notify(payment, kind, subjectId),
   }
   const mode = options.wechatpayMode ?? 'public-key'
+  const payWhole = (payment: Payment, payer: string) =>
+    pay(simulation, payment, { payer, amountMinor: payment.amountMinor })
+  const wechat = createWechatBrowser(simulation, payWhole)
   const sides = {
     alipay: createAlipay(simulation),
     wechatpay: createWechatpay(simulation, mode),
     stripe: createStripe(simulation, options.stripeWebhookUrl ?? ''),
   }
   const notifier = new Notifier({ kept, clock, misbehaviours, sides, send })
-  const pages: PayPage = {
-    simulation,
-    sides,
-    pay: (payment, payer) => pay(simulation, payment, { payer, amountMinor: payment.amountMinor }),
-  }
+  const pages: PayPage = { simulation, sides, pay: payWhole }
   notifier.resume()
   const received: Received[] = []
   const answer = async (request: Request) => {
@@ -127,10 +129,12 @@ export async function createPaysim(options: PaysimOptions): Promise<Paysim> {
     if (read instanceof Response) return { response: read, target: request.url, body: '' }
     const flaws = misbehaviours.ofInterface()
     if (flaws.slowMs !== undefined) await elapsed(clock, flaws.slowMs)
-    return { response: await answerTo(pages, { ...read, flaws }), ...read }
+    const inside = flaws.down ? undefined : await wechat({ ...read, flaws })
+    return { response: inside ?? (await answerTo(pages, { ...read, flaws })), ...read }
   }
   return {
     merchant: merchantOf(kept, baseUrl, mode),
+    mp: wechatAccount(kept.state.keys.wechatpay, baseUrl),
     async fetch(request) {
       const { response, target, body } = await answer(request)
       const { method } = request

@@ -57,6 +57,8 @@ export interface Payment {
   readonly cancelUrl: string
   /** What the merchant gave to have it back. */
   readonly attached: Readonly<Record<string, string>>
+  /** Of WeChat Pay's: what it is paid in. */
+  readonly appid?: string
   /** Of Stripe's: the card of this customer is kept; of a payment without its holder, whose it is. */
   readonly customer?: string
   /** Whether a payer has opened its page. */

@@ -1,4 +1,5 @@
 // WeChat Pay v3 as a merchant meets it: orders, queries, refunds, certificates and notifications.
+
 import { randomBytes } from 'node:crypto'
 import { createKeyPair, createPlatformCertificate, type PlatformCertificate } from './keys.ts'
 import type { MessageFlaws } from './misbehaviour.ts'
@@ -11,6 +12,7 @@ import {
   type Simulation,
 } from './simulation.ts'
 import { type Notification, type Payment, statusOf } from './state.ts'
+import { wechatAccount } from './wechat-browser.ts'
 import { billFile, billOffer } from './wechatpay-bill.ts'
 import {
   integerOf,
@@ -145,12 +147,14 @@ function createOrder({ simulation, caught: [product = ''], body }: WechatpayCall
   const keys = state.keys.wechatpay
   const now = clock.now()
   const order = orderOf(body, product, now)
-  if (body['appid'] !== keys.appid || body['mchid'] !== keys.mchid) {
+  const appids = [keys.appid, wechatAccount(keys, simulation.baseUrl).appid]
+  const appid = appids.find((one) => one === body['appid'])
+  if (appid === undefined || body['mchid'] !== keys.mchid) {
     throw new WechatpayFault(400, 'APPID_MCHID_NOT_MATCH', '商户号和appid不匹配')
   }
   const known = state.payments.find((one) => isOrder(one, order.orderId))
   if (known !== undefined) refuseOther(known, order, now)
-  const payment = known ?? { ...order, id: newOrderId(now) }
+  const payment = known ?? { ...order, id: newOrderId(now), appid }
   if (known === undefined) {
     state.payments.push(payment)
     simulation.save()
@@ -276,7 +280,7 @@ function transactionView(
   const refunded = payment.refunds.some((one) => one.transactionId === transactionId)
   const shown = refunded ? 'refunded' : status
   return {
-    appid: flaws.wrongApp ? 'wx0000000000000000' : keys.appid,
+    appid: flaws.wrongApp ? 'wx0000000000000000' : (payment.appid ?? keys.appid),
     mchid: flaws.wrongSeller ? '1900000000' : keys.mchid,
     out_trade_no: payment.orderId,
     ...payment.attached,

@@ -57,6 +57,8 @@ interface SceneOptions {
   readonly wechatpayMode?: 'public-key' | 'certificate'
   /** Added to the section `payments`. */
   readonly payments?: object
+  /** WeChat Pay has an official account too. */
+  readonly mp?: true
 }
 
 export async function startPaymentScene(options: SceneOptions): Promise<PaymentScene> {
@@ -65,7 +67,9 @@ export async function startPaymentScene(options: SceneOptions): Promise<PaymentS
   const schema = databaseUrl === null ? null : await makeSchema(databaseUrl)
   const webhook = `${origin}/api/payments/stripe/notify`
   const simulator = await startPaysim({ base: '/paysim', wechatpayMode, stripeWebhookUrl: webhook })
-  const settings = await settingsOf(directory.path, simulator, options.payments)
+  const { merchant, mp } = simulator.paysim
+  const wechatpay = { ...merchant.wechatpay, ...(options.mp && { mp }) }
+  const settings = await settingsOf(directory.path, simulator, { wechatpay, ...options.payments })
   const problems: Error[] = []
   let payments: Payments
   const desk = async () => ({ payments, settings, mode: 'live' as const, address: origin })

@@ -1429,6 +1429,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/payments/wechatpay/openid": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** For browsers that WeChat sends back: goes on to the order, which can be paid then */
+        readonly get: operations["continueOrder"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/people": {
         readonly parameters: {
             readonly query?: never;
@@ -4711,8 +4728,12 @@ export interface components {
             /** @description An address to open, or what a QR code says; null: no more */
             readonly pay: {
                 /** @enum {string} */
-                readonly kind: "redirect" | "qr";
+                readonly kind: "redirect" | "qr" | "bridge";
                 readonly url: string;
+                /** @description Of `bridge`: what `getBrandWCPayRequest` of WeChat’s browser is given */
+                readonly bridge?: {
+                    readonly [key: string]: string;
+                };
             } | null;
             /** Format: date-time */
             readonly createdAt: string;
@@ -9066,6 +9087,29 @@ export interface operations {
                 content: {
                     readonly "text/plain": string;
                     readonly "application/json": unknown;
+                };
+            };
+        };
+    };
+    readonly continueOrder: {
+        readonly parameters: {
+            readonly query: {
+                readonly code: string;
+                readonly state: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/html": string;
                 };
             };
         };

@@ -18,6 +18,7 @@ import { operationsRoutes } from './routes/operations.ts'
 import { orderReceiptRoutes } from './routes/order-receipt.ts'
 import { orderRoutes } from './routes/orders.ts'
 import { paymentHealthRoutes } from './routes/payment-health.ts'
+import { paymentReturnRoutes } from './routes/payment-return.ts'
 import { peopleRoutes } from './routes/people.ts'
 import { playgroundRoutes } from './routes/playground.ts'
 import { preferenceRoutes } from './routes/preferences.ts'
@@ -51,6 +52,7 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...modelRoutes,
   ...operationsRoutes,
   ...orderRoutes,
+  ...paymentReturnRoutes,
   ...peopleRoutes,
   ...playgroundRoutes,
   ...preferenceRoutes,

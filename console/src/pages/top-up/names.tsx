@@ -16,6 +16,8 @@ export function useMethodName(): (method: string) => string {
       case 'wap':
       case 'h5':
         return t`In the app on this phone`
+      case 'jsapi':
+        return t`Here in WeChat`
       case 'off_session':
         return t`Automatically`
       default:
@@ -24,13 +26,21 @@ export function useMethodName(): (method: string) => string {
   }
 }
 
+const inside = 'jsapi'
 const ofPhones: ReadonlySet<string> = new Set(['wap', 'h5'])
 const ofAll: ReadonlySet<string> = new Set(['checkout'])
 
-/** What fits the device in hand; all of them where nothing does. */
+/** What fits the browser in hand; all of them where nothing does. Inside WeChat its own way alone works. */
 export function fittingMethods(methods: readonly string[], isPhone: boolean): readonly string[] {
-  const fitting = methods.filter((each) => ofAll.has(each) || ofPhones.has(each) === isPhone)
-  return fitting.length > 0 ? fitting : methods
+  if (isWeChat() && methods.includes(inside)) return [inside]
+  const outside = methods.filter((each) => each !== inside)
+  const fitting = outside.filter((each) => ofAll.has(each) || ofPhones.has(each) === isPhone)
+  return fitting.length > 0 ? fitting : outside
+}
+
+/** WeChat's own browser. */
+function isWeChat(): boolean {
+  return /MicroMessenger/i.test(navigator.userAgent)
 }
 
 /** A small screen that is touched. */

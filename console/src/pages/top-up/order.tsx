@@ -14,6 +14,7 @@ import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
 import { Id, Money } from '../../ui/values.tsx'
 import { Countdown } from './countdown.tsx'
 import { type Order, useOrder } from './follow-order.ts'
+import { PayInWeChat } from './pay-in-wechat.tsx'
 import { PlayMoney } from './play-money.tsx'
 
 const QrCode = later(() => import('./qr.tsx'), <div className="skeleton size-full" />)
@@ -81,6 +82,8 @@ function ToPay({ order, pay, check }: ToPayProps) {
       <Countdown from={order.createdAt} until={order.expiresAt} />
       {pay.kind === 'qr' ? (
         <Scan url={pay.url} name={nameOf(order.provider)} isPlay={order.mode === 'play'} />
+      ) : pay.kind === 'bridge' ? (
+        <PayInWeChat bridge={pay.bridge ?? {}} check={check} />
       ) : (
         <a href={pay.url} className={buttonClass('primary')}>
           <Trans>Go to {nameOf(order.provider)} and pay</Trans>

@@ -43,7 +43,13 @@ const order = z
       .nullable()
       .openapi({ description: 'The provider’s own, of what was paid first' }),
     pay: z
-      .object({ kind: z.enum(['redirect', 'qr']), url: z.string() })
+      .object({
+        kind: z.enum(['redirect', 'qr', 'bridge']),
+        url: z.string(),
+        bridge: z.record(z.string(), z.string()).optional().openapi({
+          description: 'Of `bridge`: what `getBrandWCPayRequest` of WeChat’s browser is given',
+        }),
+      })
       .nullable()
       .openapi({ description: 'An address to open, or what a QR code says; null: no more' }),
     createdAt: timeSchema,
@@ -210,11 +216,12 @@ export const orderRoutes: readonly ControlRoute[] = [
     body: inputs.createOrder.extend({ account: inputs.listOrders.shape.account }),
     reply: order,
     status: 201,
-    async run({ admin, services, scope, body, address, request }) {
+    async run({ admin, services, scope, body, address, request, principal }) {
       const account = scope.oneAccount(body.account)
       await keepOrderPace(services.store, scope.owner)
       const { origin } = new URL(request.url)
-      const input = { ...body, account, clientAddress: address, origin }
+      const browser = principal?.kind === 'session' ? principal.sessionId : null
+      const input = { ...body, account, clientAddress: address, origin, browser }
       const made = await createOrder(admin, await services.orders.desk(), input)
       return { body: made, etag: made.revision }
     },

@@ -1,0 +1,44 @@
+// Where a provider sends a customer's browser back to before an order can be shown: WeChat says who it is there.
+
+import { z } from '@hono/zod-openapi'
+import { continueOrder } from '../../../admin/orders.ts'
+import { AdminError } from '../../../admin/use-case.ts'
+import { type ControlRoute, route } from '../route.ts'
+
+const name = z.string().min(1).max(256)
+
+export const paymentReturnRoutes: readonly ControlRoute[] = [
+  route({
+    tag: 'Orders',
+    access: 'user',
+    method: 'get',
+    path: '/api/payments/wechatpay/openid',
+    id: 'continueOrder',
+    summary: 'For browsers that WeChat sends back: goes on to the order, which can be paid then',
+    query: z.object({ code: name, state: name }),
+    produces: ['text/html'],
+    async run({ admin, services, scope, principal, query, request, address }) {
+      const given = {
+        owner: scope.owner,
+        origin: new URL(request.url).origin,
+        clientAddress: address,
+        browser: principal?.kind === 'session' ? principal.sessionId : null,
+        returned: { code: query.code, state: query.state },
+      }
+      const id = await continueOrder(admin, await services.orders.desk(), given).catch(
+        (error: unknown) => {
+          // A code that was used before, by going back in the browser say: the order's page says how to go on.
+          if (error instanceof AdminError && error.refusal === 'conflict')
+            return orderOf(query.state)
+          throw error
+        },
+      )
+      const location = `/console/billing/top-up?order=${encodeURIComponent(id)}`
+      return new Response(null, { status: 302, headers: { location } })
+    },
+  }),
+]
+
+function orderOf(state: string): string {
+  return state.split('.')[0] ?? ''
+}
