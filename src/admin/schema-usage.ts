@@ -48,6 +48,11 @@ const search = {
 export const usageInputs = {
   listUsage: z.strictObject({ ...search, ...page, limit: count(mostOnPage).default(100) }),
   showRequest: z.strictObject({ id }),
+  shareRequest: z.strictObject({
+    id,
+    days: z.int('expected a whole number of days').min(1).max(90).optional(),
+  }),
+  readSharedRequest: z.strictObject({ token: id }),
   /** `most`: rows at a time; the oldest of more are left out, and that is told. */
   followRequests: z.strictObject({ ...search, most: wholeText(1, 10_000).optional() }),
   exportRequests: z.strictObject({ ...search, format: format.default('csv') }),

@@ -77,6 +77,7 @@ function servicesOf(
     webhookBox: createSecretBox(encryptionKey(config()), webhookPurpose),
     callbackBox: createSecretBox(encryptionKey(config()), 'payment callback tests'),
     mail: { server: () => mailerOf(config()) },
+    shareBox: createSecretBox(encryptionKey(config()), 'shared requests'),
     replyBox: createSecretBox(encryptionKey(config()), 'control replies'),
     load: state.load,
     onCrash: (error, requestId) =>

@@ -1,7 +1,7 @@
 // The Requests page in a real browser: list, filters in the address, receipt, blame, messages, live tail, running requests.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Page, Response } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
 
 let stage: ConsoleStage
@@ -122,11 +122,8 @@ async function followsInTurn() {
   for (let count = 0; count < 10; count++) {
     const before = pages.at(-1)
     if (before !== undefined) await show(before, 'hidden')
-    const live = (response: Response) => response.url().includes('/api/requests/live')
-    const page = await stage.open('/overview')
-    const opened = page.waitForResponse(live)
-    await page.goto(`${stage.server.url}/console/requests?live=true`)
-    expect((await opened).status()).toBe(200)
+    const page = await stage.open('/requests?live=true')
+    await page.getByText('● following').waitFor()
     pages.push(page)
   }
   const [first] = pages
@@ -138,6 +135,8 @@ async function followsInTurn() {
   expect(await rows.count()).toBe(before)
   await show(first, 'visible')
   await rows.nth(before).waitFor()
+  // None was refused its stream.
+  expect(stage.faults()).toEqual([])
   for (const page of pages) await page.close()
 }
 

@@ -5,7 +5,7 @@ import { makeKeys } from '../../src/history/sealed.ts'
 import type { ManagementKeyRow } from '../../src/store/management-keys.ts'
 import type { Store } from '../../src/store/store.ts'
 import { append, keyRow, usageRow } from '../contract/store.ts'
-import { newOrder } from '../support/payments.ts'
+import { newOrder, paidTransaction } from '../support/payments.ts'
 
 /** The values of each address, by its path. Makes them. */
 export async function owned(
@@ -28,6 +28,8 @@ export async function owned(
   await store.keys.insert(keyRow({ id: 'key-of-ann' }))
   await store.managementKeys.insert(managementKey('management-key-of-ann'))
   const order = await store.paymentOrders.create(newOrder())
+  const credited = await store.paymentOrders.create(newOrder({ id: 'o2' }))
+  await store.payments.markPaid(credited.id, paidTransaction(), null, Date.now())
   const message = await sealedMessage('req_of-ann')
   await store.history.add([message])
   const blob = { id: message.message.requestId, blob: message.blobs[0]?.id ?? '' }
@@ -36,8 +38,9 @@ export async function owned(
     '/api/history/{id}/blobs/{blob}': blob,
     '/api/me/sessions/{id}': { id: session.id },
     '/api/me/identities/{id}': { id: 'id-1' },
-    ...below('/api/requests/{id}', ['', '/stop'], requestId),
+    ...below('/api/requests/{id}', ['', '/share', '/stop'], requestId),
     ...below('/api/orders/{id}', ['', '/check', '/cancel', '/events'], order.id),
+    '/api/orders/{id}/receipt': { id: credited.id },
     ...below('/api/keys/{id}', keyVerbs, 'key-of-ann'),
     ...below('/api/management-keys/{id}', managementKeyVerbs, 'management-key-of-ann'),
   }

@@ -143,6 +143,16 @@ function ordersOn(config: Config, store: Store, crashes: unknown[]): ControlServ
   return { desk: async () => ({ settings, mode: 'live', address: origin, payments }) }
 }
 
+function boxes() {
+  const box = (purpose: string) => createSecretBox(new Uint8Array(32), purpose)
+  return {
+    webhookBox: box('alert webhooks'),
+    callbackBox: box('payment callback tests'),
+    shareBox: box('shared requests'),
+    replyBox: box('control replies'),
+  }
+}
+
 export async function controlStage(options: Options = {}): Promise<ControlStage> {
   const { routes, services, running, databaseUrl = null } = options
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-control-'))
@@ -163,10 +173,8 @@ export async function controlStage(options: Options = {}): Promise<ControlStage>
       managementKey: async () => (principal?.kind === 'management' ? principal : null),
       modelKey: () => null,
       models: () => [],
-      webhookBox: createSecretBox(new Uint8Array(32), 'alert webhooks'),
-      callbackBox: createSecretBox(new Uint8Array(32), 'payment callback tests'),
+      ...boxes(),
       mail: { server: async () => null },
-      replyBox: createSecretBox(new Uint8Array(32), 'control replies'),
       orders: ordersOn(config, store, crashes),
       load: { draining: false },
       onCrash: (error) => crashes.push(error),

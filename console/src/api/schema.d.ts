@@ -2085,6 +2085,43 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/requests/{id}/share": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * A link to how a request went, for 7 days or as many as are said
+         * @description Whoever has the token reads the request without messages, cost, account, key, group and address. It cannot be taken back.
+         */
+        readonly post: operations["shareRequest"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/shared/requests/{token}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** What a link to a request shows */
+        readonly get: operations["readSharedRequest"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/routing/preview": {
         readonly parameters: {
             readonly query?: never;
@@ -5370,6 +5407,32 @@ export interface components {
             readonly actor: string | null;
             readonly reason: string | null;
             readonly requestId: string | null;
+        };
+        readonly SharedRequest: {
+            readonly requestId: string;
+            /** Format: date-time */
+            readonly at: string;
+            readonly operation: string;
+            readonly model: string;
+            readonly modelServed: string | null;
+            readonly stream: boolean;
+            readonly status: number;
+            readonly errorCode: string | null;
+            readonly tokens: {
+                readonly [key: string]: number;
+            };
+            readonly ttftMs: number | null;
+            readonly durationMs: number;
+            readonly client: string | null;
+            readonly clientVersion: string | null;
+            readonly vendorRequestId: string | null;
+            readonly blame: components["schemas"]["Blame"];
+            readonly attemptList: readonly components["schemas"]["Attempt"][];
+            /**
+             * Format: date-time
+             * @description The link ends then
+             */
+            readonly expiresAt: string;
         };
         readonly RoutingPreview: {
             readonly model: string;
@@ -10327,6 +10390,60 @@ export interface operations {
                         /** @description The next page’s cursor; null: the last */
                         readonly next: string | null;
                     };
+                };
+            };
+        };
+    };
+    readonly shareRequest: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly days?: number;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly token: string;
+                        /** Format: date-time */
+                        readonly expiresAt: string;
+                    };
+                };
+            };
+        };
+    };
+    readonly readSharedRequest: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly token: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SharedRequest"];
                 };
             };
         };

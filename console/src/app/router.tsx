@@ -27,6 +27,7 @@ import { validateOverviewSearch } from '../pages/overview/search.ts'
 import { validatePlaygroundSearch } from '../pages/playground/search.ts'
 import { validateRequestsSearch } from '../pages/requests/search.ts'
 import { validateSettingsSearch } from '../pages/settings/search.ts'
+import { validateSharedSearch } from '../pages/shared/search.ts'
 import { validateSignInSearch } from '../pages/sign-in/search.ts'
 import { validateStatusSearch } from '../pages/status/search.ts'
 import { validateTopUpSearch } from '../pages/top-up/search.ts'
@@ -147,6 +148,12 @@ const pages = [
     path: '/status',
     validateSearch: validateStatusSearch,
     ...page(() => import('../pages/status/index.tsx')),
+  }),
+  createRoute({
+    ...inShell,
+    path: '/shared',
+    validateSearch: validateSharedSearch,
+    ...page(() => import('../pages/shared/index.tsx')),
   }),
   createRoute({
     ...inShell,

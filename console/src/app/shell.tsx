@@ -20,7 +20,7 @@ const Palette = later(() => import('./palette.tsx'))
 const Shortcuts = later(() => import('./shortcuts.tsx'))
 
 /** They say themselves where the operator does not open them to everybody. */
-const publicPages: ReadonlySet<string> = new Set(['/models', '/status'])
+const publicPages: ReadonlySet<string> = new Set(['/models', '/shared', '/status'])
 
 type Overlay = 'palette' | 'shortcuts' | null
 

@@ -29,6 +29,7 @@ import { requestRoutes } from './routes/requests.ts'
 import { routingRoutes } from './routes/routing.ts'
 import { searchRoutes } from './routes/search.ts'
 import { settingRoutes } from './routes/settings.ts'
+import { sharedRequestRoutes } from './routes/shared-requests.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { statementRoutes } from './routes/statements.ts'
 import { statisticsRoutes } from './routes/statistics.ts'
@@ -64,6 +65,7 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...searchRoutes,
   ...settingRoutes,
   ...requestRoutes,
+  ...sharedRequestRoutes,
   ...routingRoutes,
   ...signInRoutes,
   ...statementRoutes,

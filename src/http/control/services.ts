@@ -33,6 +33,8 @@ export interface ControlServices {
   readonly callbackBox: SecretBox
   /** null: none is configured. */
   readonly mail: { server(): Promise<Mailer | null> }
+  /** For links to requests. */
+  readonly shareBox: SecretBox
   /** For replies that are kept. */
   readonly replyBox: SecretBox
   /** Where the process takes its leave, replies that last are to end. */

@@ -21,7 +21,11 @@ const reasons: Readonly<Record<string, MessageDescriptor>> = {
   already_answering: msg`the answer had begun: no other could take over`,
 }
 
-export function Attempts({ request }: { readonly request: RequestDetail }) {
+interface AttemptsProps {
+  readonly request: Pick<RequestDetail, 'attemptList' | 'durationMs' | 'currency'>
+}
+
+export function Attempts({ request }: AttemptsProps) {
   const { t, i18n } = useLingui()
   const { attemptList, durationMs, currency } = request
   const ms = (value: number) => duration(value, i18n.locale)

@@ -13,7 +13,11 @@ const parties = {
   vendor: msg`The vendor`,
 } as const
 
-export function Blame({ request }: { readonly request: RequestDetail }) {
+interface BlameProps {
+  readonly request: Pick<RequestDetail, 'blame' | 'errorCause'>
+}
+
+export function Blame({ request }: BlameProps) {
   const { t } = useLingui()
   const { blame, errorCause } = request
   if (blame === null) return null

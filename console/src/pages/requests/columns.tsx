@@ -142,6 +142,6 @@ function Rate({ row }: { readonly row: RequestRow }) {
   return rate === null ? <None /> : rate.toFixed(1)
 }
 
-export function totalTokens({ tokens }: RequestRow): number {
+export function totalTokens({ tokens }: Pick<RequestRow, 'tokens'>): number {
   return (tokens['input'] ?? 0) + (tokens['output'] ?? 0)
 }

@@ -3,7 +3,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { type Reply, read } from '../../api/client.ts'
 import { Buttons } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
@@ -16,7 +15,9 @@ import { Attempts } from './attempts.tsx'
 import { Blame } from './blame.tsx'
 import { RequestStatus, tokensPerSecond } from './columns.tsx'
 import { reportOf } from './copies.ts'
+import { Fact } from './fact.tsx'
 import { Receipt } from './receipt.tsx'
+import { ShareButton } from './share.tsx'
 
 // Few requests are read word by word: what shows messages comes with the first that is.
 const Messages = later(() => import('./messages.tsx'), <Skeleton rows={6} />)
@@ -63,6 +64,7 @@ export default function RequestDrawer({ id, tab, onTab, ...rest }: RequestDrawer
               <CopyButton text={reportOf(location.origin, request)}>
                 <Trans>Copy a problem report</Trans>
               </CopyButton>
+              <ShareButton id={id} />
             </Buttons>
             <Segments
               label={t`What is shown`}
@@ -136,15 +138,6 @@ function Facts({ request }: { readonly request: RequestDetail }) {
         )}
       </dl>
     </>
-  )
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div className="min-w-0">
-      <dt className="text-label text-text-2">{name}</dt>
-      <dd className="truncate">{children}</dd>
-    </div>
   )
 }
 

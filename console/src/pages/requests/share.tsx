@@ -1,0 +1,37 @@
+// Makes a link to one request for somebody else, and copies it.
+
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useMutation } from '@tanstack/react-query'
+import { change } from '../../api/client.ts'
+import { dateTime } from '../../format.ts'
+import { useTimeZone } from '../../state/preferences.ts'
+import { Button } from '../../ui/button.tsx'
+import { showToast } from '../../ui/toast.tsx'
+import { copyText } from '../../ui/values.tsx'
+
+export function ShareButton({ id }: { readonly id: string }) {
+  const { t, i18n } = useLingui()
+  const zone = useTimeZone()
+  const share = useMutation({
+    async mutationFn() {
+      const params = { path: { id } }
+      const made = await change('post', '/api/requests/{id}/share', { params, body: {} })
+      const query = new URLSearchParams({ request: made.token })
+      await copyText(`${location.origin}/console/shared?${query}`)
+      return made
+    },
+    onSuccess({ expiresAt }) {
+      const until = dateTime(expiresAt, i18n.locale, zone)
+      showToast({
+        text: t`A link was copied. Until ${until} it shows how the request went, without what was said, its cost and whose it was.`,
+        tone: 'info',
+      })
+    },
+    onError: (error) => showToast({ text: error.message, tone: 'danger' }),
+  })
+  return (
+    <Button icon="external" busy={share.isPending} onClick={() => share.mutate()}>
+      <Trans>Share how it went</Trans>
+    </Button>
+  )
+}
