@@ -13,6 +13,7 @@ const guides = ['alipay', 'wechatpay', 'stripe'] as const
 const env = {
   ALIPAY_PUBLIC_KEY: providerKeys.publicKey.replace(/-----[^-]+-----|\s/g, ''),
   WECHATPAY_V3_KEY: apiV3Key,
+  WECHATPAY_MP_SECRET: 'example',
   STRIPE_KEY: 'sk_live_example',
   STRIPE_WEBHOOK: 'whsec_example',
 }
