@@ -14,7 +14,7 @@ const aroundMs = 2 * 86_400_000
 const mostListed = 1_000
 
 /**
- * Throws AdminError where the day is not over, the provider is not configured or has no bills, or cannot be asked. An order
+ * Throws AdminError where the day is not over, the provider is not configured, or cannot be asked. An order
  * that `isOrder` is known here: asking its provider about it credits what can be proved.
  */
 export async function comparePaymentBill(
@@ -31,8 +31,6 @@ export async function comparePaymentBill(
   const rows = await provider.bill(day).catch((error: unknown) => {
     throw new AdminError('conflict', 'provider', refusalOf(error))
   })
-  if (rows === null)
-    throw new AdminError('invalid', 'provider', 'has no daily bill: look at its dashboard')
   const range = { since: since - aroundMs, until: until + aroundMs }
   const booked = await store.payments.booked({ provider: name, mode, ...range })
   const differences = compareBill({ rows, booked, since, until })

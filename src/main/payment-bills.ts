@@ -10,8 +10,7 @@ const dayMs = 24 * hourMs
 /** Bills are there from about ten in the morning on. */
 const readyHour = 11
 const againMs = hourMs
-/** Those without bills are left out. */
-const providers = ['alipay', 'wechatpay'] as const
+const providers = ['alipay', 'wechatpay', 'stripe'] as const
 
 interface BillParts {
   readonly store: Store

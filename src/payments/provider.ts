@@ -93,8 +93,8 @@ export interface Provider {
   close(order: PaymentOrder): Promise<void>
   /** `pending`: asked again with the same id later. Throws ProviderRefused. */
   refund(refund: Refund, order: PaymentOrder): Promise<'done' | 'pending'>
-  /** Of a day of the provider's (`2026-11-23`) that is over; null: it has no bills that can be fetched. */
-  bill(day: string): Promise<readonly BillRow[] | null>
+  /** Of a day of the provider's (`2026-11-23`) that is over. */
+  bill(day: string): Promise<readonly BillRow[]>
 }
 
 /** Where a provider is to send its messages; `address`: of this deployment, without a slash at its end. */

@@ -4,6 +4,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { PaymentSettings } from '../config/types.ts'
 import type { PaymentOrder, Refund } from '../store/payment-tables.ts'
 import { payerHash } from './amount.ts'
+import { type BillRow, BillUnreadable } from './bill.ts'
+import { chinaDay } from './china-time.ts'
 import {
   checkTime,
   type Notified,
@@ -21,15 +23,23 @@ const disputeEvents = ['charge.dispute.created', 'charge.dispute.closed']
 const paidEvents = ['checkout.session.completed', 'checkout.session.async_payment_succeeded']
 /** A session ends at least 30 minutes after it is asked for: this long after its order, which may be shown again until then. */
 const beyondOrderMs = 35 * 60_000
+/** Names the order on a charge that was made at a page; one of ours alone has it. */
+const orderMark = 'checkout_order'
+const mostPages = 1_000
 /** It ends within 24 hours; clocks differ. */
 const mostLifeMs = 24 * 3_600_000 - 60_000
+
+/** What was asked for whole. */
+interface Charged {
+  readonly latest_charge?: string | { readonly created?: number } | null
+}
 
 interface Session {
   readonly id?: string
   readonly url?: string | null
   readonly client_reference_id?: string | null
   readonly payment_status?: string
-  readonly payment_intent?: string | null
+  readonly payment_intent?: string | (Charged & { readonly id: string }) | null
   readonly amount_total?: number | null
   readonly currency?: string | null
   readonly customer_details?: { readonly email?: string | null } | null
@@ -37,12 +47,25 @@ interface Session {
   readonly customer?: string | null
 }
 
-interface Intent {
+interface Intent extends Charged {
   readonly id: string
   readonly status: string
   readonly amount_received: number
   readonly currency: string
   readonly metadata?: { readonly order?: string }
+}
+
+interface Charge {
+  readonly id: string
+  readonly amount: number
+  readonly payment_intent?: string | null
+  readonly status: string
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+interface RefundOfCharge extends Pick<Charge, 'id' | 'amount' | 'payment_intent' | 'status'> {
+  readonly metadata?: { readonly refund?: string }
+  readonly charge: Pick<Charge, 'metadata'>
 }
 
 interface StripeDispute {
@@ -105,6 +128,7 @@ class Stripe implements Provider {
       [`${item}[currency]`]: order.currency.toLowerCase(),
       [`${item}[unit_amount]`]: String(order.amountMinor),
       [`${item}[product_data][name]`]: details.subject,
+      [`payment_intent_data[metadata][${orderMark}]`]: order.id,
       // The card is kept for payments without its holder, who is told so on the page.
       ...(order.method === this.automatic.agree && {
         customer_creation: 'always',
@@ -169,14 +193,16 @@ class Stripe implements Provider {
     const { intent } = instructionsOf(order)
     if (intent !== undefined) {
       const path = `/v1/payment_intents/${encodeURIComponent(intent)}`
-      return { paid: paidByIntent(await this.#call<Intent>(path), order.id) }
+      const paid = await this.#call<Intent>(`${path}?expand[]=latest_charge`)
+      return { paid: paidByIntent(paid, order.id, Date.now()) }
     }
     const path = pathOf(order)
     if (path === null) return { paid: null }
-    const session = await this.#call<Session>(path)
+    const whole = `${path}?expand[]=payment_intent.latest_charge`
+    const session = await this.#call<Session>(whole)
     if (session.client_reference_id !== order.id)
       throw new NotVerified('the reply is of another order')
-    return { paid: session.payment_status === 'paid' ? paidOf(session) : null }
+    return { paid: session.payment_status === 'paid' ? paidOf(session, Date.now()) : null }
   }
 
   async close(order: PaymentOrder): Promise<void> {
@@ -188,7 +214,11 @@ class Stripe implements Provider {
   }
 
   async refund(refund: Refund): Promise<'done' | 'pending'> {
-    const fields = { payment_intent: refund.transactionId, amount: String(refund.amountMinor) }
+    const fields = {
+      payment_intent: refund.transactionId,
+      amount: String(refund.amountMinor),
+      'metadata[refund]': refund.id,
+    }
     type Reply = { readonly status?: string }
     const { status } = await this.#call<Reply>('/v1/refunds', fields, refund.id)
     if (status === 'failed' || status === 'canceled')
@@ -196,10 +226,48 @@ class Stripe implements Provider {
     return status === 'succeeded' ? 'done' : 'pending'
   }
 
-  /** Its reports are made in its dashboard. */
-  async bill(): Promise<null> {
-    return null
+  /** By China's days, as the others'. What else is sold through the same account is left out. */
+  async bill(day: string): Promise<readonly BillRow[]> {
+    const { since, until } = chinaDay(day)
+    const span = `created[gte]=${since / 1_000}&created[lt]=${until / 1_000}&limit=100`
+    const charges = await this.#list<Charge>(`/v1/charges?${span}`)
+    const refunds = await this.#list<RefundOfCharge>(`/v1/refunds?${span}&expand[]=data.charge`)
+    return [...charges.flatMap(chargeRow), ...refunds.flatMap(refundRow)]
   }
+
+  async #list<Item extends { readonly id: string }>(path: string): Promise<readonly Item[]> {
+    const all: Item[] = []
+    for (let pages = 0; pages < mostPages; pages += 1) {
+      type Page = { readonly data: readonly Item[]; readonly has_more: boolean }
+      const last = all.at(-1)
+      const after = last === undefined ? '' : `&starting_after=${last.id}`
+      const { data, has_more: hasMore } = await this.#call<Page>(`${path}${after}`)
+      all.push(...data)
+      if (!hasMore) return all
+    }
+    throw new BillUnreadable(`a day has more than ${mostPages} pages`)
+  }
+}
+
+/** What of a charge says whose it is. */
+function orderOfCharge({ metadata = {} }: Pick<Charge, 'metadata'>): string | null {
+  return metadata[orderMark] ?? metadata['order'] ?? null
+}
+
+function chargeRow(charge: Charge): BillRow[] {
+  const { amount: amountMinor, payment_intent: transactionId, status } = charge
+  const orderId = orderOfCharge(charge)
+  if (status !== 'succeeded' || orderId === null || !transactionId) return []
+  return [{ transactionId, orderId, refundId: null, amountMinor }]
+}
+
+/** One that was made in the dashboard has no number of ours. */
+function refundRow({ id, metadata, charge, status, ...refund }: RefundOfCharge): BillRow[] {
+  const { payment_intent: transactionId, amount: amountMinor } = refund
+  const orderId = orderOfCharge(charge)
+  const isOver = status === 'failed' || status === 'canceled'
+  if (isOver || orderId === null || !transactionId) return []
+  return [{ transactionId, orderId, refundId: metadata?.refund ?? id, amountMinor }]
 }
 
 type Fields = Readonly<Record<string, string>>
@@ -222,11 +290,14 @@ function notified({ body, header }: ProviderMessage, secret: string, nowMs: numb
     readonly type?: string
     /** Of a connected account, whose sessions name what they like. */
     readonly account?: string
+    /** Unix seconds. */
+    readonly created?: number
     readonly data?: {
       readonly object?: Session & { readonly metadata?: { readonly order?: string } }
     }
   }
-  const { id = null, type = '', account, data } = JSON.parse(body) as Event
+  const { id = null, type = '', account, created, data } = JSON.parse(body) as Event
+  const at = created === undefined ? nowMs : created * 1_000
   if (account !== undefined) throw new NotVerified('it is of another account')
   const object = data?.object
   if (disputeEvents.includes(type) && object !== undefined)
@@ -243,14 +314,14 @@ function notified({ body, header }: ProviderMessage, secret: string, nowMs: numb
     return {
       eventId: id,
       orderId: order,
-      paid: intent && order ? paidByIntent(intent, order) : null,
+      paid: intent && order ? paidByIntent(intent, order, at) : null,
     }
   }
   const orderId = object?.client_reference_id ?? object?.metadata?.order ?? null
   // Whatever else is sold through this account at Stripe is not refused, or Stripe would tell of it again and again.
   const isOurs = paidEvents.includes(type) && orderId !== null
   const isPaid = isOurs && object?.payment_status === 'paid'
-  return { eventId: id, orderId, paid: isPaid ? paidOf(object) : null }
+  return { eventId: id, orderId, paid: isPaid ? paidOf(object, at) : null }
 }
 
 /** Of a payment made through Checkout, which has an intent. */
@@ -278,23 +349,30 @@ function checkSignature(body: string, shown: string, secret: string, nowMs: numb
 }
 
 /** null: it is not paid. */
-function paidByIntent(intent: Intent, orderId: string) {
+function paidByIntent(intent: Intent, orderId: string, at: number) {
   const { id, status, amount_received: amountMinor, currency, metadata } = intent
   if (metadata?.order !== orderId) throw new NotVerified('the reply is of another order')
   if (status !== 'succeeded') return null
   if (!Number.isSafeInteger(amountMinor) || amountMinor <= 0)
     throw new NotVerified('the amount cannot be read')
-  const paidAt = Date.now()
+  const paidAt = chargedAt(intent) ?? at
   return { id, amountMinor, currency: currency.toUpperCase(), payerHash: null, paidAt }
 }
 
-function paidOf(session: Session) {
+/** null: it was not asked for. */
+function chargedAt({ latest_charge: charge }: Charged): number | null {
+  return typeof charge === 'object' && charge?.created ? charge.created * 1_000 : null
+}
+
+function paidOf(session: Session, at: number) {
   const {
     amount_total: amountMinor,
-    payment_intent: id,
+    payment_intent: intent,
     currency,
     customer_details: payer,
   } = session
+  const isWhole = typeof intent === 'object' && intent !== null
+  const id = isWhole ? intent.id : intent
   if (typeof amountMinor !== 'number' || amountMinor <= 0 || !id || !currency)
     throw new NotVerified('the amount or the payment cannot be read')
   return {
@@ -302,6 +380,6 @@ function paidOf(session: Session) {
     amountMinor,
     currency: currency.toUpperCase(),
     payerHash: payerHash('stripe', payer?.email?.toLowerCase()),
-    paidAt: Date.now(),
+    paidAt: (isWhole ? chargedAt(intent) : null) ?? at,
   }
 }

@@ -57,6 +57,8 @@ export interface Payment {
   readonly cancelUrl: string
   /** What the merchant gave to have it back. */
   readonly attached: Readonly<Record<string, string>>
+  /** Of Stripe's: what the merchant gave to have back with the charge, where that is something else. */
+  readonly chargeAttached?: Readonly<Record<string, string>>
   /** Of WeChat Pay's: what it is paid in. */
   readonly appid?: string
   /** Of Stripe's: the card of this customer is kept; of a payment without its holder, whose it is. */

@@ -9,6 +9,7 @@ export interface StripeCall {
   readonly webhookUrl: string
   readonly form: URLSearchParams
   readonly declines?: InterfaceFlaws['declines'] | undefined
+  readonly bill?: InterfaceFlaws['bill'] | undefined
   /** What the path's pattern caught. */
   readonly caught: string
 }
@@ -24,12 +25,15 @@ export class StripeFault extends Error {
   }
 }
 
-export function metadataOf(form: URLSearchParams): Record<string, string> {
+/** `before`: what the names of its fields begin with. */
+export function metadataOf(form: URLSearchParams, before = ''): Record<string, string> {
+  const start = before === '' ? 'metadata[' : `${before}[metadata][`
   return Object.fromEntries(
-    [...form].flatMap(([name, value]) => {
-      const [, key] = /^metadata\[(\w+)\]$/.exec(name) ?? []
-      return key === undefined ? [] : [[key, value]]
-    }),
+    [...form].flatMap(([name, value]) =>
+      name.startsWith(start) && name.endsWith(']')
+        ? [[name.slice(start.length, -1), value] as const]
+        : [],
+    ),
   )
 }
 

@@ -63,7 +63,11 @@ export function createIntent(call: StripeCall): Fields {
   return intentView(payment)
 }
 
-export function intentOf({ simulation, caught }: StripeCall): Payment {
+export function retrieveIntent(call: StripeCall): Fields {
+  return intentView(intentOf(call), call.form.get('expand[]') === 'latest_charge')
+}
+
+function intentOf({ simulation, caught }: StripeCall): Payment {
   const payment = simulation.state.payments.find((one) => one.id === caught)
   if (payment?.product === offSession) return payment
   throw missing(`No such payment_intent: '${caught}'`, 'intent')
@@ -100,7 +104,14 @@ function requireOpen(payment: Payment, what: string): void {
   throw new StripeFault(message, { code: 'payment_intent_unexpected_state' })
 }
 
-export function intentView(payment: Payment) {
+function latestCharge({ transactions: [paid] }: Payment, isWhole: boolean) {
+  if (paid === undefined) return null
+  const id = paid.id.replace(/^pi_/, 'ch_')
+  return isWhole ? { id, created: seconds(paid.at) } : id
+}
+
+/** `isWhole`: with its charge. */
+export function intentView(payment: Payment, isWhole = false) {
   const isPaid = payment.transactions.length > 0
   const isCanceled = payment.closedAt !== undefined
   return {
@@ -111,6 +122,7 @@ export function intentView(payment: Payment) {
     created: seconds(payment.createdAt),
     currency: payment.currency,
     customer: payment.customer ?? null,
+    latest_charge: latestCharge(payment, isWhole),
     livemode: false,
     metadata: payment.attached,
     payment_method: cardOf(payment),

@@ -17,6 +17,7 @@ import {
   statusOf,
   sumMinor,
 } from './state.ts'
+import { listCharges, listRefunds } from './stripe-bill.ts'
 import {
   address,
   type Fields,
@@ -35,9 +36,9 @@ import {
   cardOf,
   confirmIntent,
   createIntent,
-  intentOf,
   intentView,
   offSession,
+  retrieveIntent,
 } from './stripe-intents.ts'
 
 const minuteMs = 60_000
@@ -59,9 +60,11 @@ const routes: readonly (readonly [
   ['GET', /^\/v1\/checkout\/sessions\/(\w+)$/, retrieveSession],
   ['POST', /^\/v1\/checkout\/sessions\/(\w+)\/expire$/, expireSession],
   ['POST', /^\/v1\/payment_intents()$/, createIntent],
-  ['GET', /^\/v1\/payment_intents\/(\w+)$/, (call) => intentView(intentOf(call))],
+  ['GET', /^\/v1\/payment_intents\/(\w+)$/, retrieveIntent],
   ['POST', /^\/v1\/payment_intents\/(\w+)\/confirm$/, confirmIntent],
   ['POST', /^\/v1\/payment_intents\/(\w+)\/cancel$/, cancelIntent],
+  ['GET', /^\/v1\/charges()$/, listCharges],
+  ['GET', /^\/v1\/refunds()$/, listRefunds],
   ['POST', /^\/v1\/refunds()$/, createRefund],
   ['GET', /^\/v1\/refunds\/(\w+)$/, retrieveRefund],
   ['GET', /^\/v1\/disputes\/(\w+)$/, retrieveDispute],
@@ -152,8 +155,8 @@ function run(simulation: Simulation, request: Incoming, webhookUrl: string): Fie
   for (const [method, pattern, answer] of routes) {
     const match = pattern.exec(request.path)
     if (match === null || method !== request.method) continue
-    const { declines } = request.flaws
-    return answer({ simulation, webhookUrl, form, declines, caught: match[1] ?? '' })
+    const { declines, bill } = request.flaws
+    return answer({ simulation, webhookUrl, form, declines, bill, caught: match[1] ?? '' })
   }
   const message = `Unrecognized request URL (${request.method}: ${request.path}).`
   throw new StripeFault(message, {}, 404)
@@ -187,6 +190,7 @@ function createSession(call: StripeCall): Fields {
     returnUrl: address(form, 'success_url'),
     cancelUrl: form.has('cancel_url') ? address(form, 'cancel_url') : '',
     attached: metadataOf(form),
+    chargeAttached: metadataOf(form, 'payment_intent_data'),
     ...(form.get('customer_creation') === 'always' && { customer: newStripeId('cus') }),
     opened: false,
     transactions: [],
@@ -208,10 +212,17 @@ function retrieveSession(call: StripeCall): Fields {
   const payment = sessionOf(call)
   const view = sessionView(call, payment)
   const [paid] = payment.transactions
-  if (call.form.get('expand[]') !== 'payment_intent' || paid === undefined) return view
+  const [asked, part] = (call.form.get('expand[]') ?? '').split('.')
+  if (asked !== 'payment_intent' || paid === undefined) return view
   const isKept = payment.customer !== undefined
-  const intent = { id: paid.id, object: 'payment_intent', status: 'succeeded' }
-  const payment_intent = { ...intent, payment_method: isKept ? cardOf(payment) : null }
+  const charge = paid.id.replace(/^pi_/, 'ch_')
+  const payment_intent = {
+    id: paid.id,
+    object: 'payment_intent',
+    latest_charge: part === 'latest_charge' ? { id: charge, created: seconds(paid.at) } : charge,
+    payment_method: isKept ? cardOf(payment) : null,
+    status: 'succeeded',
+  }
   return { ...view, payment_intent }
 }
 

@@ -14,7 +14,7 @@ import { Id } from '../../ui/values.tsx'
 
 type Bill = Shape<'PaymentBill'>
 type Difference = Bill['differences'][number]
-type Asked = { readonly provider: 'alipay' | 'wechatpay'; readonly day: string }
+type Asked = { readonly provider: 'alipay' | 'wechatpay' | 'stripe'; readonly day: string }
 
 /** The day before, by the days of China, by which bills go. */
 function yesterday(): string {
@@ -43,6 +43,7 @@ export function BillCard() {
             >
               <option value="alipay">{nameOf('alipay')}</option>
               <option value="wechatpay">{nameOf('wechatpay')}</option>
+              <option value="stripe">{nameOf('stripe')}</option>
             </Select>
           </Field>
           <Field label={<Trans>Day (UTC+8)</Trans>}>

@@ -1,0 +1,72 @@
+// A day's charges and refunds at Stripe: all pages of them, and of them ours alone.
+
+import { expect, test } from 'bun:test'
+import { BillUnreadable } from './bill.ts'
+import type { Send } from './provider.ts'
+import { openStripe } from './stripe.ts'
+
+const settings = {
+  ...{ secretKey: 'sk_1', webhookSecret: 'whsec_1', currency: null },
+  baseUrl: 'https://stripe.test',
+}
+
+function charge(id: number, metadata: object = { checkout_order: `o${id}` }) {
+  const payment = { payment_intent: `pi_${id}`, amount: id, status: 'succeeded' }
+  return { id: `ch_${id}`, ...payment, metadata }
+}
+
+const charges = [
+  charge(1),
+  charge(2, {}),
+  { ...charge(3), status: 'failed' },
+  charge(4, { order: 'o4' }),
+  charge(5),
+]
+const ours = { id: 'ch_1', metadata: { checkout_order: 'o1' } }
+const refund = { payment_intent: 'pi_1', status: 'succeeded', charge: ours }
+const refunds = [
+  { ...refund, id: 're_1', amount: 1, metadata: { refund: 'tr1' } },
+  { ...refund, id: 're_2', amount: 2, status: 'pending' },
+  { ...refund, id: 're_3', amount: 3, status: 'canceled' },
+  { ...refund, id: 're_4', amount: 4, charge: { id: 'ch_2', metadata: {} } },
+]
+
+test('all pages of the day by China’s clocks; a refund of the dashboard is one, other sales are none', async () => {
+  const asked: URL[] = []
+  const send: Send = async ({ url: text }) => {
+    const url = new URL(text)
+    asked.push(url)
+    const all: readonly { readonly id: string }[] = url.pathname.endsWith('refunds')
+      ? refunds
+      : charges
+    const after = url.searchParams.get('starting_after')
+    const start = all.findIndex(({ id }) => id === after) + 1
+    return reply({ data: all.slice(start, start + 2), has_more: start + 2 < all.length })
+  }
+  const rows = await openStripe(settings, 'USD', send).bill('2026-11-22')
+  expect(rows).toEqual([
+    { transactionId: 'pi_1', orderId: 'o1', refundId: null, amountMinor: 1 },
+    { transactionId: 'pi_4', orderId: 'o4', refundId: null, amountMinor: 4 },
+    { transactionId: 'pi_5', orderId: 'o5', refundId: null, amountMinor: 5 },
+    { transactionId: 'pi_1', orderId: 'o1', refundId: 'tr1', amountMinor: 1 },
+    { transactionId: 'pi_1', orderId: 'o1', refundId: 're_2', amountMinor: 2 },
+  ])
+  expect(asked.map(({ pathname }) => pathname)).toEqual([
+    ...['/v1/charges', '/v1/charges', '/v1/charges', '/v1/refunds', '/v1/refunds'],
+  ])
+  const since = Date.parse('2026-11-22T00:00:00+08:00') / 1_000
+  expect(asked[0]?.searchParams.get('created[gte]')).toBe(String(since))
+  expect(asked[0]?.searchParams.get('created[lt]')).toBe(String(since + 86_400))
+})
+
+test('a list without an end is given up', async () => {
+  const send: Send = async () => reply({ data: [charge(1)], has_more: true })
+  await expect(openStripe(settings, 'USD', send).bill('2026-11-22')).rejects.toBeInstanceOf(
+    BillUnreadable,
+  )
+})
+
+function reply(content: object) {
+  const text = JSON.stringify(content)
+  return { status: 200, text, bytes: new TextEncoder().encode(text), header: () => null }
+}
