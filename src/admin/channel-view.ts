@@ -8,6 +8,7 @@ import type { LimitGauge, LimitState } from '../limits/limiter.ts'
 import type { Condition } from '../router/route.ts'
 import type { StoredItem } from '../store/configuration.ts'
 import { quarterMs } from '../store/rollup-table.ts'
+import { type ChannelBalance, lastBalances, offersBalance } from './channel-balances.ts'
 import { hideSecrets, onlyKey } from './channel-secrets.ts'
 import { type LastTest, lastTests } from './channel-tests.ts'
 import { Added, readRows } from './statistics-fold.ts'
@@ -56,6 +57,13 @@ interface Figures {
   readonly vendorCostNano: string
 }
 
+interface Quarter {
+  readonly since: string
+  readonly requests: number
+  /** null where there was none. */
+  readonly successPercent: number | null
+}
+
 export interface ChannelView {
   readonly id: string
   readonly vendor: string
@@ -91,9 +99,15 @@ export interface ChannelView {
   readonly actor: string | null
   /** The newest of the last seven days. */
   readonly lastTest: LastTest | null
+  /** Its vendor tells what is left of its money. */
+  readonly offersBalance: boolean
+  /** What it told last, within the last seven days. */
+  readonly balance: ChannelBalance | null
   readonly currency: string
   readonly hour: Figures
   readonly day: Figures
+  /** Of an hour that are in `hour`, the oldest first. */
+  readonly quarters: readonly Quarter[]
 }
 
 /** Every channel: those in force, and those of the store that do not fit. */
@@ -110,20 +124,21 @@ export async function viewChannels(
   const serving = channels.length > 0 || leftOut.length > 0 ? channels : rooms.config.channels
   const figures = await readFigures(context)
   const tests = await lastTests(context)
+  const balances = await lastBalances(context)
   const currency = await context.currency()
   const states = await Promise.all(serving.map((channel) => rooms.watch.limitState(channel)))
   const views = serving.map((channel, index) => {
     const { requests = null, tokens = null } = states[index] ?? {}
     const limits = { requestsPerMinute: inUse(requests), tokensPerMinute: inUse(tokens) }
     const item = items.get(channel.id)
-    return { ...viewOf(channel, { item, rooms, figures, tests, currency }), ...limits }
+    return { ...viewOf(channel, { item, rooms, figures, tests, balances, currency }), ...limits }
   })
   const unfit = leftOut.flatMap(({ kind, id, problem }) => {
     const item = items.get(id)
     if (kind !== 'channel' || item === undefined) return []
     const channel = unfitChannel(item, stored)
     return {
-      ...viewOf(channel, { item, rooms, figures, tests, currency }),
+      ...viewOf(channel, { item, rooms, figures, tests, balances, currency }),
       problem,
       state: 'disabled' as const,
     }
@@ -138,13 +153,14 @@ function inUse(gauge: LimitGauge | null): InUse | null {
 interface Beside {
   readonly item: StoredItem | undefined
   readonly rooms: ChannelRooms
-  readonly figures: (channel: string) => Pick<ChannelView, 'hour' | 'day'>
+  readonly figures: (channel: string) => Pick<ChannelView, 'hour' | 'day' | 'quarters'>
   readonly tests: ReadonlyMap<string, LastTest>
+  readonly balances: ReadonlyMap<string, ChannelBalance>
   readonly currency: string
 }
 
 function viewOf(channel: ChannelConfig, beside: Beside): ChannelView {
-  const { item, rooms, figures, tests, currency } = beside
+  const { item, rooms, figures, tests, balances, currency } = beside
   const lanes = lanesOf(channel).map(({ lane }) => rooms.watch.condition(lane))
   // As well as the best of its keys.
   const best = lanes.toSorted((one, other) => one.state - other.state)[0]
@@ -175,6 +191,8 @@ function viewOf(channel: ChannelConfig, beside: Beside): ChannelView {
     changedAt: timeText(item?.changedAt ?? null),
     actor: item?.actor ?? null,
     lastTest: tests.get(channel.id) ?? null,
+    offersBalance: offersBalance(channel.vendor),
+    balance: balances.get(channel.id) ?? null,
     currency,
     ...figures(channel.id),
   }
@@ -218,24 +236,46 @@ const sums = [
   ]),
 ]
 
+const quartersShown = 4
+
+interface AddedUp {
+  readonly hour: Added
+  readonly day: Added
+  readonly quarters: readonly Added[]
+}
+
+function nothingAdded(): AddedUp {
+  const quarters = Array.from({ length: quartersShown }, () => new Added(sums))
+  return { hour: new Added(sums), day: new Added(sums), quarters }
+}
+
 /** Of the last hour and day, by the quarters of an hour that they touch. */
 async function readFigures(context: AdminContext): Promise<Beside['figures']> {
   const until = Math.ceil(context.nowMs / quarterMs) * quarterMs
-  const cuts = [until - 96 * quarterMs, until - 4 * quarterMs]
+  const starts = Array.from(
+    { length: quartersShown },
+    (_, at) => until - (quartersShown - at) * quarterMs,
+  )
+  const cuts = [until - 96 * quarterMs, ...starts]
   const range = { since: cuts[0] ?? 0, until, zone: { name: 'UTC', offsets: [] } }
   const rows = await readRows(context, { range, filter: {}, by: ['channel'], cuts, names: sums })
-  const found = new Map<string, { readonly hour: Added; readonly day: Added }>()
+  const found = new Map<string, AddedUp>()
   for (const { span, by, sums: values } of rows) {
     const [channel = ''] = by
-    const both = found.get(channel) ?? { hour: new Added(sums), day: new Added(sums) }
-    found.set(channel, both)
-    both.day.add(values)
-    if (span === 1) both.hour.add(values)
+    const added = found.get(channel) ?? nothingAdded()
+    found.set(channel, added)
+    added.day.add(values)
+    if (span === 0) continue
+    added.hour.add(values)
+    added.quarters[span - 1]?.add(values)
   }
-  const nothing = { hour: new Added(sums), day: new Added(sums) }
   return (channel) => {
-    const { hour, day } = found.get(channel) ?? nothing
-    return { hour: figuresOf(hour), day: figuresOf(day) }
+    const { hour, day, quarters } = found.get(channel) ?? nothingAdded()
+    const shown = quarters.map((each, at) => {
+      const { requests, successPercent } = figuresOf(each)
+      return { since: timeText(starts[at] ?? 0), requests, successPercent }
+    })
+    return { hour: figuresOf(hour), day: figuresOf(day), quarters: shown }
   }
 }
 

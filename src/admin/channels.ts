@@ -6,12 +6,12 @@ import type { ChannelConfig, Config } from '../config/types.ts'
 import { channelConfigs } from '../vendors/channel-configs.ts'
 import { vendors } from '../vendors/registry.ts'
 import { type ChannelRooms, type ChannelView, viewChannels } from './channel-view.ts'
-import { VendorListError } from './model-list.ts'
 import { type Page, pageOf } from './page.ts'
 import { type Probe, probeChannel } from './probe.ts'
 import type { Input } from './schema.ts'
 import { draftChannel } from './stored-items.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
+import { VendorAskError } from './vendor-ask.ts'
 import { vendorModels } from './vendor-models.ts'
 import type { StoredRooms } from './with-stored.ts'
 
@@ -102,7 +102,7 @@ async function vendorList(config: Config, channel: ChannelConfig) {
     const models = await vendorModels(config, asked)
     return { channel: channel.id, vendor: channel.vendor, models }
   } catch (error) {
-    if (!(error instanceof VendorListError)) throw error
+    if (!(error instanceof VendorAskError)) throw error
     throw new AdminError('conflict', 'id', error.message)
   }
 }

@@ -1,96 +1,22 @@
 // Asks a channel's vendor which models it has, for an operator who writes them into the configuration.
 
-import { Buffer } from 'node:buffer'
 import type { ChannelConfig } from '../config/types.ts'
-import { createChannel } from '../relay/channel.ts'
-import { scrub } from '../telemetry/scrub.ts'
-import { createDialer, type Dialer } from '../upstream/dial.ts'
 import { modelListOf } from '../vendors/model-lists.ts'
 import { vendors } from '../vendors/registry.ts'
 import { sandboxModels } from '../vendors/sandbox/settings.ts'
-import type { JsonValue } from '../wire/ir.ts'
-import { join } from '../wire/json/splice.ts'
-import { isObject } from '../wire/json/value.ts'
+import { askVendor, VendorAskError } from './vendor-ask.ts'
 
-const answerMs = 30_000
-const maxBytes = 33_554_432
-
-interface Reply {
-  readonly status: number
-  readonly text: string
-}
-
-/** The list cannot be had; the message says why, without secrets. */
-export class VendorListError extends Error {}
-
-/** The vendor's own names, sorted. Throws VendorListError, without secrets, where they cannot be had. */
+/** The vendor's own names, sorted. Throws VendorAskError, without secrets, where they cannot be had. */
 export async function listModels(config: ChannelConfig): Promise<readonly string[]> {
   const vendor = vendors[config.vendor]
   if (vendor === undefined) throw new Error(`unknown vendor ${config.vendor}`)
   if (vendor.local !== undefined) return sandboxModels
   const list = modelListOf(vendor.id)
   if (list === null) {
-    throw new VendorListError(`${vendor.id} has no list of models that a channel's key may read`)
+    throw new VendorAskError(`${vendor.id} has no list of models that a channel's key may read`)
   }
-  const channel = createChannel(config, vendor)
-  const dialer = createDialer()
-  try {
-    const call = { method: 'GET', url: list.address(channel.baseUrl), signed: true } as const
-    const { status, text } = await get(dialer, channel.reach(call))
-    if (status < 200 || status >= 300) throw new Error(`${status} ${messageOf(text)}`)
-    const names = list.read(parsed(text))
-    if (names === null) throw new Error('what the vendor answered is no list of models')
-    return [...new Set(names)].sort()
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new VendorListError(`${config.id}: ${scrub(reason, channel.secrets)}`)
-  } finally {
-    dialer.close()
-  }
-}
-
-function get(dialer: Dialer, destination: ReturnType<ReturnType<typeof createChannel>['reach']>) {
-  return new Promise<Reply>((resolve, reject) => {
-    const chunks: Uint8Array[] = []
-    let [status, length] = [0, 0]
-    const call = { destination, segments: [], connectMs: 5_000, sendIdleMs: 30_000 }
-    const exchange = dialer.open(call, {
-      head(replyStatus) {
-        status = replyStatus
-      },
-      bytes(chunk) {
-        length += chunk.length
-        if (length <= maxBytes) chunks.push(chunk)
-        else fail('the list is too long')
-      },
-      end() {
-        clearTimeout(timer)
-        resolve({ status, text: Buffer.from(join(chunks)).toString('utf8') })
-      },
-      fault: ({ message }) => fail(message),
-    })
-    const timer = setTimeout(() => fail('the vendor did not answer in time'), answerMs)
-    function fail(message: string): void {
-      clearTimeout(timer)
-      exchange.abort()
-      reject(new Error(message))
-    }
-  })
-}
-
-function parsed(text: string): JsonValue {
-  try {
-    return JSON.parse(text) as JsonValue
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return null
-  }
-}
-
-/** What a vendor says of its refusal, or the beginning of it. */
-function messageOf(text: string): string {
-  const body = parsed(text)
-  const error = isObject(body) ? body.error : null
-  const said = isObject(error) ? error.message : isObject(body) ? body.message : null
-  return typeof said === 'string' ? said : text.slice(0, 200)
+  const names = list.read(await askVendor(config, vendor, list.address))
+  if (names === null)
+    throw new VendorAskError(`${config.id}: what the vendor answered is no list of models`)
+  return [...new Set(names)].sort()
 }

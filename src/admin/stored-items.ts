@@ -319,11 +319,14 @@ export function merged(
   const isElsewhere = ['vendor', 'baseUrl'].some(
     (name) => (whole[name] ?? null) !== (before[name] ?? null),
   )
-  // What is not encrypted on its way a proxy can read.
-  const isReadElsewhere = whole.proxy != null && whole.proxy !== before.proxy && !isEncrypted(whole)
-  if ((isElsewhere || isReadElsewhere) && sharesSecret(before, whole)) {
+  if (isElsewhere && sharesSecret(before, whole)) {
     const message = 'enter the secrets again: they are not sent to another address unasked'
     throw new AdminError('invalid', 'keys', message)
+  }
+  const isOtherProxy = whole.proxy != null && whole.proxy !== before.proxy
+  if (isOtherProxy && !isEncrypted(whole) && sharesSecret(before, whole)) {
+    const message = 'it can read what is said to a vendor without TLS: enter the secrets again too'
+    throw new AdminError('invalid', 'proxy', message)
   }
   // Both say whether it takes requests: what is said last counts.
   return changes.state != null && !('disabled' in changes) ? { ...whole, disabled: null } : whole

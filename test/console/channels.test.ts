@@ -41,6 +41,10 @@ if (hasBrowser) {
   )
   test('it is tried by one small call, and the exchange is shown without its secret', tries)
   test('who was slower is told who changed it, and keeps what was typed', keepsDraft)
+  test(
+    'what it may be asked, its proxy and its further attempts are set, and refused at their fields',
+    setsMore,
+  )
   test('it is drained, enabled, and an earlier version is brought back', bringsBack)
   test('channels of a tag are disabled together, what they are is said first', disablesByTag)
   test('an import says what it would do first', imports)
@@ -180,6 +184,41 @@ async function keepsDraft() {
   await one.getByText('Channel changed').waitFor()
   await one.close()
   await other.close()
+}
+
+async function setsMore() {
+  const page = await stage.open('/admin/channels?open=house&tab=settings')
+  const drawer = drawerOf(page, 'house')
+  const save = drawer.getByRole('button', { name: 'Save changes' })
+  await drawer.getByLabel('Requests a minute').fill('0')
+  await drawer.getByText('Cost, format, proxy, options and notes').click()
+  await drawer.getByText('Timers and further attempts').click()
+  await save.click()
+  await drawer.getByText('expected a whole number from 1 to').waitFor()
+  await drawer.getByLabel('Requests a minute').fill('500')
+  await drawer.getByLabel('Tokens a minute').fill('200000')
+  await drawer.getByLabel('Proxy').fill('http://ops:hidden-0123456789@127.0.0.1:3128')
+  await drawer.getByLabel('Try another after, too').fill('400, 200')
+  // Its vendor has no TLS: the proxy would read its key.
+  await save.click()
+  await drawer.getByText('it can read what is said').waitFor()
+  await drawer.getByLabel('Proxy').fill('')
+  await save.click()
+  await drawer.getByText('expected a whole number from 400 to 599').waitFor()
+  await drawer.getByLabel('Try another after, too').fill('400')
+  await drawer.getByLabel('Try no other after').fill('500 503')
+  await save.click()
+  await page.getByText('Channel changed').waitFor()
+  expect(await seriousFindings(page)).toEqual([])
+  await page.close()
+  const seen = await stage.open('/admin/channels?open=house')
+  const facts = drawerOf(seen, 'house')
+  await facts.getByText('add: [400]').waitFor()
+  await facts.getByText('remove: [500,503]').waitFor()
+  await seen.getByRole('row').filter({ hasText: 'house' }).getByText('500').first().waitFor()
+  await facts.getByText('not offered').waitFor()
+  expect(await seen.content()).not.toContain('hidden-0123456789')
+  await seen.close()
 }
 
 async function bringsBack() {

@@ -294,6 +294,50 @@ test('headers of a channel are sent in place of the usual ones, and secret ones 
   }
 })
 
+test('the balance of a vendor is asked once a minute at most, shown with its time, and refused in its words', async () => {
+  const upstream: Upstream = await startUpstream()
+  try {
+    const infos = [{ currency: 'CNY', total_balance: '110.00' }]
+    upstream.on(
+      '*',
+      [json(401, { error: { message: `no such key ${secret}` } })],
+      [json(200, { is_available: true, balance_infos: infos })],
+    )
+    const draft = { id: 'funded', vendor: 'deepseek', baseUrl: upstream.url, key: secret }
+    const made = await post('/api/channels', draft)
+    expect(made.json).toMatchObject({ offersBalance: true, balance: null })
+    const refused = await post('/api/channels/funded/balance', undefined)
+    expect([refused.status, refused.json.detail]).toEqual([
+      409,
+      expect.stringContaining('401 no such key'),
+    ])
+    expect(JSON.stringify(refused.json)).not.toContain(secret)
+    const balance = { at: expect.any(String), amounts: [{ amount: '110.00', currency: 'CNY' }] }
+    for (const _ of [1, 2]) {
+      const asked = await post('/api/channels/funded/balance', undefined)
+      expect([asked.status, asked.json]).toEqual([200, balance])
+    }
+    expect(upstream.requests.map(({ method, target }) => `${method} ${target}`)).toEqual([
+      'GET /user/balance',
+      'GET /user/balance',
+    ])
+    const shown = await stage.send(eye, 'GET', '/api/channels/funded')
+    expect(shown.json).toMatchObject({
+      balance,
+      quarters: Array(4).fill({ requests: 0, successPercent: null }),
+    })
+    expect((await stage.send(eye, 'POST', '/api/channels/funded/balance')).status).toBe(403)
+    await post('/api/channels', { id: 'silent', vendor: 'openai', key: secret })
+    const silent = await post('/api/channels/silent/balance', undefined)
+    expect([silent.status, silent.json.detail]).toEqual([
+      409,
+      expect.stringContaining('does not offer'),
+    ])
+  } finally {
+    await upstream.close()
+  }
+})
+
 test('the password of a proxy is never shown, stays where it is not changed, and goes to no other proxy', async () => {
   const hidden = 'pass-0123456789-wxyz'
   const proxy = `http://ops:${hidden}@10.0.0.1:3128`
@@ -317,7 +361,7 @@ test('the password of a proxy is never shown, stays where it is not changed, and
   const plain = { id: 'plain', vendor: 'openai', key: secret, baseUrl: 'http://10.0.0.9/v1' }
   expect((await post('/api/channels', plain)).status).toBe(201)
   const read = await ask('PATCH', '/api/channels/plain', { proxy: 'http://10.0.0.1:3128' })
-  expect([read.status, read.json.field]).toEqual([400, 'keys'])
+  expect([read.status, read.json.field]).toEqual([400, 'proxy'])
   const entered = { proxy: 'http://10.0.0.1:3128', key: 'sk-vendor-another-key-0001' }
   expect((await ask('PATCH', '/api/channels/plain', entered)).status).toBe(200)
   const stored = await stage.store.configuration.all()

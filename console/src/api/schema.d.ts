@@ -376,6 +376,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/channels/{id}/balance": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** What is left of a channel's money, as its vendor says; asked at most once a minute */
+        readonly post: operations["askChannelBalance"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/channels/test": {
         readonly parameters: {
             readonly query?: never;
@@ -3723,6 +3740,9 @@ export interface components {
                 readonly model: string | null;
                 readonly durationMs: number;
             } | null;
+            /** @description Its vendor tells what is left of its money */
+            readonly offersBalance: boolean;
+            readonly balance: components["schemas"]["ChannelBalance"];
             readonly currency: string;
             readonly hour: {
                 readonly requests: number;
@@ -3738,11 +3758,29 @@ export interface components {
                 readonly chargeNano: string;
                 readonly vendorCostNano: string;
             };
+            /** @description Quarters of an hour that are in `hour`, the oldest first */
+            readonly quarters: readonly {
+                /** Format: date-time */
+                readonly since: string;
+                readonly requests: number;
+                readonly successPercent: number | null;
+            }[];
         };
         /** @description Of a minute; of all processes where Valkey shares limits, else of the one that answers. null: nothing limits it */
         readonly ChannelLimit: {
             readonly used: number;
             readonly most: number;
+        } | null;
+        /** @description What it told last, within seven days */
+        readonly ChannelBalance: {
+            /** Format: date-time */
+            readonly at: string;
+            readonly amounts: readonly {
+                /** @description A decimal in the vendor's currency */
+                readonly amount: string;
+                /** @description null: the vendor says none */
+                readonly currency: string | null;
+            }[];
         } | null;
         readonly ChannelInput: {
             /** @description Name of the channel, unique. */
@@ -7123,6 +7161,29 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["ChannelTest"];
+                };
+            };
+        };
+    };
+    readonly askChannelBalance: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description A slash in it is written %2F */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChannelBalance"];
                 };
             };
         };

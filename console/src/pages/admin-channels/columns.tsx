@@ -1,6 +1,7 @@
 // The columns of the list of channels, and the values they share with the drawer.
 
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
+import { Sparkline } from '../../charts/sparkline.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Badge, Count, Duration, Money, None, Percent, Status, Time } from '../../ui/values.tsx'
 import { type Channel, isStored } from './channels.ts'
@@ -66,7 +67,7 @@ export const channelColumns: readonly Column<Channel>[] = [
     header: <Trans>Success, 1 h</Trans>,
     align: 'right',
     sortable: true,
-    cell: ({ hour }) => <Success figures={hour} />,
+    cell: (channel) => <SuccessOfHour channel={channel} />,
   },
   {
     id: 'p95',
@@ -81,6 +82,12 @@ export const channelColumns: readonly Column<Channel>[] = [
     align: 'right',
     sortable: true,
     cell: ({ day, currency }) => <Money nano={day.vendorCostNano} currency={currency} />,
+  },
+  {
+    id: 'balance',
+    header: <Trans>Balance</Trans>,
+    align: 'right',
+    cell: (channel) => <Balance channel={channel} />,
   },
   {
     id: 'lastTest',
@@ -215,6 +222,51 @@ export function Success({ figures }: { readonly figures: Channel['hour'] }) {
       <Percent ratio={successPercent / 100} />{' '}
       <span className="text-text-2">
         n = <Count value={requests} />
+      </span>
+    </span>
+  )
+}
+
+/** By quarters of an hour; a line only where there is more than one to join. */
+function SuccessOfHour({ channel }: { readonly channel: Channel }) {
+  const { t, i18n } = useLingui()
+  const values = channel.quarters.map(({ successPercent }) => successPercent)
+  const shown = channel.quarters.map(({ since, requests, successPercent }) => {
+    const time = new Date(since).toLocaleTimeString(i18n.locale, { timeStyle: 'short' })
+    return `${time}: ${successPercent === null ? t`no traffic` : `${successPercent} %`} (n = ${requests})`
+  })
+  return (
+    <span className="inline-flex items-center gap-2" title={shown.join('\n')}>
+      {values.filter((each) => each !== null).length > 1 && (
+        <Sparkline
+          label={t`Success by quarter of an hour: ${shown.join(', ')}`}
+          values={values}
+          width={48}
+        />
+      )}
+      <Success figures={channel.hour} />
+    </span>
+  )
+}
+
+/** What its vendor says is left, and when it was asked. */
+export function Balance({ channel: { offersBalance, balance } }: { readonly channel: Channel }) {
+  if (!offersBalance)
+    return (
+      <span className="text-text-3">
+        <Trans>not offered</Trans>
+      </span>
+    )
+  if (balance === null) return <None />
+  return (
+    <span className="inline-flex flex-col items-end">
+      {balance.amounts.map(({ amount, currency }) => (
+        <span key={currency} className="tabular">
+          {amount} {currency ?? <Trans>(currency not said)</Trans>}
+        </span>
+      ))}
+      <span className="text-text-2">
+        <Time relative at={balance.at} />
       </span>
     </span>
   )

@@ -5,8 +5,9 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Buttons, buttonClass } from '../../ui/button.tsx'
 import { Copy, Count, Duration, Money, None, Percent, Status, Time } from '../../ui/values.tsx'
+import { AskBalance } from './ask-balance.tsx'
 import { type Channel, isStored } from './channels.ts'
-import { Groups, LastTest, PerMinute, Reason, Running } from './columns.tsx'
+import { Balance, Groups, LastTest, PerMinute, Reason, Running } from './columns.tsx'
 import { Fact, FactList, Note, Section } from './parts.tsx'
 import { keyStateWords } from './words.ts'
 
@@ -99,6 +100,10 @@ function Figures({ channel }: { readonly channel: Channel }) {
         </Fact>
         <Fact label={<Trans>A minute</Trans>}>
           <PerMinute channel={channel} />
+        </Fact>
+        <Fact label={<Trans>Balance</Trans>}>
+          <Balance channel={channel} />
+          {channel.offersBalance && <AskBalance channel={channel} />}
         </Fact>
         {lastTest !== null && (
           <Fact label={<Trans>Last test</Trans>}>

@@ -2,7 +2,7 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { read, type Shape } from '../../api/client.ts'
 import { Checkbox, Field, Input, Segments, Select, TextArea } from '../../ui/field.tsx'
 import type { Channel } from './channels.ts'
@@ -79,10 +79,18 @@ interface MoreProps {
   readonly children: ReactNode
 }
 
-/** What most channels do without; open where something of it is set or refused. */
+/** What most channels do without; opens where something of it is set or refused, and stays so while that is mended. */
 function More({ title, open, children }: MoreProps) {
+  const [isOpen, setOpen] = useState(open)
+  useEffect(() => {
+    if (open) setOpen(true)
+  }, [open])
   return (
-    <details open={open} className="rounded-card border border-border">
+    <details
+      open={isOpen}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+      className="rounded-card border border-border"
+    >
       <summary className="min-h-9 px-3 py-2 text-label text-text-2">{title}</summary>
       <div className="border-t border-border p-3">{children}</div>
     </details>

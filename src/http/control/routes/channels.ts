@@ -1,6 +1,7 @@
 // Routes over channels: what they are and how they do, and those that are made at run time.
 
 import { z } from '@hono/zod-openapi'
+import { askBalance, balanceAction } from '../../../admin/channel-balances.ts'
 import { testAction } from '../../../admin/channel-tests.ts'
 import {
   listChannels,
@@ -43,6 +44,20 @@ const figures = z.object({
 })
 
 const reasons = ['breaker', 'rate_limited', 'quota', 'credentials', 'busy', 'failing'] as const
+
+const balance = z
+  .object({
+    at: timeSchema,
+    amounts: z
+      .array(
+        z.object({
+          amount: z.string().openapi({ description: "A decimal in the vendor's currency" }),
+          currency: z.string().nullable().openapi({ description: 'null: the vendor says none' }),
+        }),
+      )
+      .readonly(),
+  })
+  .openapi('ChannelBalance')
 
 const inUse = z.object({ used: z.number().int(), most: z.number().int() }).openapi('ChannelLimit', {
   description:
@@ -111,9 +126,23 @@ const channel = z
       })
       .nullable()
       .openapi({ description: 'The newest of the last seven days' }),
+    offersBalance: z
+      .boolean()
+      .openapi({ description: 'Its vendor tells what is left of its money' }),
+    balance: balance.nullable().openapi({ description: 'What it told last, within seven days' }),
     currency: z.string(),
     hour: figures,
     day: figures,
+    quarters: z
+      .array(
+        z.object({
+          since: timeSchema,
+          requests: z.number().int(),
+          successPercent: z.number().nullable(),
+        }),
+      )
+      .readonly()
+      .openapi({ description: 'Quarters of an hour that are in `hour`, the oldest first' }),
   })
   .openapi('Channel')
 
@@ -393,6 +422,19 @@ export const channelRoutes: readonly ControlRoute[] = [
       const body = await testChannel(services.running.config(), { ...params, model })
       const { ok, model: asked, durationMs } = body
       noted({ ok, model: asked, durationMs })
+      return { body }
+    },
+  }),
+  route({
+    ...one,
+    method: 'post',
+    path: '/api/channels/{id}/balance',
+    id: balanceAction,
+    summary: "What is left of a channel's money, as its vendor says; asked at most once a minute",
+    reply: balance,
+    async run(asked) {
+      const { balance: body, isNew } = await askBalance(asked.admin, roomsOf(asked), asked.params)
+      asked.noted(isNew ? { amounts: body.amounts } : {})
       return { body }
     },
   }),
