@@ -1,7 +1,6 @@
 // How long a reply may be, where channels change what the client said of it.
 
 import { isLimit } from '../config/parameter-rules.ts'
-import type { ParameterSettings } from '../config/types.ts'
 import type { Candidate } from '../router/route.ts'
 import type { ClientDialect } from '../wire/dialect.ts'
 import type { Peek } from '../wire/request.ts'
@@ -14,24 +13,37 @@ export function boundedBy(
 ): Peek {
   if (candidates.every(({ parameters }) => parameters === undefined)) return peek
   if (operation !== 'chat' && operation !== 'completion') return peek
-  const bounds = candidates.map(({ parameters = {} }) => boundOf(parameters, peek))
+  const bounds = candidates.map((candidate) => boundOf(candidate, peek))
   const known = bounds.filter((bound) => bound !== null)
   if (known.length === bounds.length) return { ...peek, maxOutputTokens: Math.max(...known) }
   const least = Math.max(peek.leastOutputTokens ?? 0, peek.maxOutputTokens ?? 0, ...known)
   return { ...peek, maxOutputTokens: null, leastOutputTokens: least }
 }
 
-/** null: the channel leaves the reply unbounded. */
+/** What a vendor reads its limit from, by the format it is asked in; another name may say nothing to it. */
+const limitsRead: Readonly<Record<string, readonly string[]>> = {
+  'openai-chat': ['max_tokens', 'max_completion_tokens'],
+  'openai-completions': ['max_tokens'],
+  'openai-responses': ['max_output_tokens'],
+  'anthropic-messages': ['max_tokens'],
+  'cohere-v2': ['max_tokens'],
+  gemini: ['generationConfig.maxOutputTokens'],
+  'bedrock-converse': ['inferenceConfig.maxTokens'],
+}
+
+/** null: nothing that is sure to be read bounds the reply. */
 function boundOf(
-  { set = {}, remove = [], defaults = {} }: ParameterSettings,
+  { parameters = {}, dialect }: Pick<Candidate, 'parameters' | 'dialect'>,
   { maxOutputTokens }: Peek,
 ): number | null {
+  const { set = {}, remove = [], defaults = {} } = parameters
+  const read = limitsRead[dialect] ?? []
   const limitIn = (values: Readonly<Record<string, unknown>>): number | null => {
-    const found = Object.keys(values).filter(isLimit)
+    const found = read.filter((name) => Object.hasOwn(values, name))
     return found.length === 0 ? null : Math.max(...found.map((name) => Number(values[name])))
   }
-  const said = limitIn(set)
-  if (said !== null) return said
+  // A limit that is set takes the place of the client's, whatever its name.
+  if (Object.keys(set).some(isLimit)) return limitIn(set)
   const stays = remove.some(isLimit) ? null : maxOutputTokens
   return stays ?? limitIn(defaults)
 }

@@ -132,6 +132,20 @@ test('what a vendor asks of its list price is what its requests are said to cost
   })
   expect(BigInt(row.chargeNano)).toBeGreaterThan(0n)
   expect(BigInt(row.vendorCostNano) * 2n).toBe(BigInt(row.chargeNano))
+  const { json: shown } = await manage('GET', '/api/channels/main')
+  const { hour, quarters } = shown as {
+    hour: { requests: number }
+    quarters: { since: string; requests: number; successPercent: number | null }[]
+  }
+  expect(quarters).toHaveLength(4)
+  expect(hour.requests).toBeGreaterThan(0)
+  expect(quarters.reduce((sum, { requests }) => sum + requests, 0)).toBe(hour.requests)
+  for (const { requests, successPercent } of quarters)
+    expect(successPercent).toBe(requests === 0 ? null : 100)
+  const starts = quarters.map(({ since }) => Date.parse(since))
+  expect(starts.map((start) => start - (starts[0] ?? 0))).toEqual([
+    0, 900_000, 1_800_000, 2_700_000,
+  ])
 })
 
 test('a key that its vendor refuses is set aside, and the other serves on', async () => {
