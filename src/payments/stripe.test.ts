@@ -1,6 +1,8 @@
 // A day's charges and refunds at Stripe: all pages of them, and of them ours alone.
 
 import { expect, test } from 'bun:test'
+import { newOrder } from '../../test/support/payments.ts'
+import type { PaymentOrder } from '../store/payment-tables.ts'
 import { BillUnreadable } from './bill.ts'
 import type { Send } from './provider.ts'
 import { openStripe } from './stripe.ts'
@@ -57,6 +59,24 @@ test('all pages of the day by China’s clocks; a refund of the dashboard is one
   const since = Date.parse('2026-11-22T00:00:00+08:00') / 1_000
   expect(asked[0]?.searchParams.get('created[gte]')).toBe(String(since))
   expect(asked[0]?.searchParams.get('created[lt]')).toBe(String(since + 86_400))
+})
+
+test('a payment that waits for its holder is refused: nobody is there', async () => {
+  const details = { returnUrl: '', notifyUrl: '', subject: '', clientAddress: null }
+  const instructions = { kind: 'none', url: '', intent: 'pi_1' }
+  const order = { ...newOrder({ method: 'off_session' }), instructions } as unknown as PaymentOrder
+  const asked: string[] = []
+  const start = (status: string) => {
+    const send: Send = async ({ url }) => {
+      asked.push(url)
+      return reply({ id: 'pi_1', status })
+    }
+    return openStripe(settings, 'USD', send).start(order, details)
+  }
+  expect(await start('succeeded')).toMatchObject({ kind: 'none', intent: 'pi_1' })
+  expect(asked).toEqual(['https://stripe.test/v1/payment_intents/pi_1/confirm'])
+  for (const status of ['requires_action', 'requires_payment_method', 'canceled'])
+    await expect(start(status)).rejects.toThrow(`the payment is ${status}`)
 })
 
 test('a list without an end is given up', async () => {

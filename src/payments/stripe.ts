@@ -146,7 +146,11 @@ class Stripe implements Provider {
     const { intent } = instructionsOf(order)
     if (intent !== undefined) {
       const path = `/v1/payment_intents/${encodeURIComponent(intent)}/confirm`
-      await this.#call(path, { off_session: 'true' }, `${order.id}-pay`)
+      const fields = { off_session: 'true' }
+      const { status } = await this.#call<Intent>(path, fields, `${order.id}-pay`)
+      // What its holder would have to do, nobody does here.
+      if (status !== 'succeeded' && status !== 'processing')
+        throw new ProviderRefused(`the payment is ${status}`)
       return { kind: 'none' as const, url: '', intent }
     }
     const path = agreement && pathOf(agreement)
