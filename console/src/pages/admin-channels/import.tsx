@@ -6,12 +6,12 @@ import { type ChangeEvent, useState } from 'react'
 import { change, type Shape } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { Difference } from '../../ui/difference.tsx'
 import { Field, TextArea } from '../../ui/field.tsx'
 import { Failure } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { Badge } from '../../ui/values.tsx'
 import { refreshChannels } from './channels.ts'
-import { Difference } from './difference.tsx'
 import { channelsIn } from './transfer.ts'
 
 type Import = Shape<'ChannelImport'>

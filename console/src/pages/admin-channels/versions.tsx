@@ -6,11 +6,11 @@ import { useState } from 'react'
 import { change, get, type Shape } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
+import { Difference, differences } from '../../ui/difference.tsx'
 import { Skeleton, Widget } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { Badge, Time } from '../../ui/values.tsx'
 import { refreshChannels } from './channels.ts'
-import { Difference, differences } from './difference.tsx'
 
 type Version = Shape<'ConfigurationVersion'>
 

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ChangeEvent, useState } from 'react'
 import { read, type Shape } from '../../api/client.ts'
+import { roleOf, useMe } from '../../api/queries.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Field, Input, Segments } from '../../ui/field.tsx'
@@ -12,6 +13,7 @@ import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { Copy } from '../../ui/values.tsx'
 import { conversationOf, type Turn } from './conversation.ts'
 import { curlOf } from './copies.ts'
+import { SentView, sentOf } from './sent.tsx'
 import { TurnView } from './turn.tsx'
 import { fromBase64, openContent, openDataKey, readSecretKey, type SecretKey } from './unseal.ts'
 
@@ -34,25 +36,58 @@ export default function Messages({ id }: { readonly id: string }) {
 }
 
 function KeptMessages({ id }: { readonly id: string }) {
+  const { operator } = roleOf(useMe())
+  const [inspects, setInspects] = useState(false)
   const query = useQuery({
     ...read('/api/history/{id}', { params: { path: { id } } }),
     staleTime: Number.POSITIVE_INFINITY,
   })
+  if (inspects) return <Inspected id={id} />
   return (
     <Widget query={query} skeleton={<Skeleton rows={6} />}>
-      {(kept) => {
-        if (kept.body !== null)
-          return <BodyView isReadable id={id} format={kept.format} body={kept.body} />
-        if (kept.sealed !== null)
-          return <Sealed id={id} format={kept.format} sealed={kept.sealed} />
-        if (kept.withheld)
-          return (
-            <Empty title={<Trans>Only the account itself may read these messages.</Trans>}>
-              <Trans>An operator may where the deployment sets history.adminReads.</Trans>
-            </Empty>
-          )
-        return <NotKept />
-      }}
+      {(kept) => (
+        <div className="flex flex-col gap-3">
+          <KeptView id={id} kept={kept} />
+          {operator && kept.mode === 'full' && (
+            <div className="flex flex-wrap items-center gap-3">
+              <Button onClick={() => setInspects(true)}>
+                <Trans>Read it with what vendors were sent</Trans>
+              </Button>
+              <span className="text-label font-normal text-text-3">
+                <Trans>The audit log notes it.</Trans>
+              </span>
+            </div>
+          )}
+        </div>
+      )}
+    </Widget>
+  )
+}
+
+function KeptView({ id, kept }: { readonly id: string; readonly kept: Kept }) {
+  const { body, sealed, format, withheld } = kept
+  if (body !== null) return <BodyView isReadable id={id} format={format} body={body} />
+  if (sealed !== null) return <Sealed id={id} format={format} sealed={sealed} />
+  if (!withheld) return <NotKept />
+  return (
+    <Empty title={<Trans>Only the account itself may read these messages.</Trans>}>
+      <Trans>An operator may where the deployment sets history.adminReads.</Trans>
+    </Empty>
+  )
+}
+
+/** Each reading is noted: asked for once, where somebody said so. */
+function Inspected({ id }: { readonly id: string }) {
+  const query = useQuery({
+    ...read('/api/admin/history/{id}', { params: { path: { id } } }),
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  })
+  return (
+    <Widget query={query} skeleton={<Skeleton rows={6} />}>
+      {({ body, format }) =>
+        body === null ? <NotKept /> : <BodyView id={id} format={format} body={body} />
+      }
     </Widget>
   )
 }
@@ -84,41 +119,50 @@ interface BodyViewProps {
   readonly isReadable?: boolean
 }
 
-function BodyView({ id, format, body, isReadable = false }: BodyViewProps) {
-  const { t } = useLingui()
-  const [view, setView] = useState<'chat' | 'json'>('chat')
+function BodyView(props: BodyViewProps) {
   const [isWhole, setWhole] = useState(false)
-  const [text, setText] = useState('')
-  const json = JSON.stringify(body, null, 2)
-  const isLong = json.length > usualLength
-  if (isLong && !isWhole)
-    return (
-      <Empty
-        title={<Trans>These messages have {json.length.toLocaleString()} characters.</Trans>}
-        action={
-          <Button onClick={() => setWhole(true)}>
-            <Trans>Show all of it</Trans>
-          </Button>
-        }
-      />
-    )
-  const turns = conversationOf(body.request, body.reply)
-  const shown = turns?.filter((turn) =>
-    JSON.stringify(turn).toLowerCase().includes(text.toLowerCase()),
+  const json = JSON.stringify(props.body, null, 2)
+  if (json.length <= usualLength || isWhole) return <WholeBody {...props} json={json} />
+  return (
+    <Empty
+      title={<Trans>These messages have {json.length.toLocaleString()} characters.</Trans>}
+      action={
+        <Button onClick={() => setWhole(true)}>
+          <Trans>Show all of it</Trans>
+        </Button>
+      }
+    />
   )
+}
+
+type View = 'chat' | 'json' | 'sent'
+
+function WholeBody({
+  id,
+  format,
+  body,
+  json,
+  isReadable = false,
+}: BodyViewProps & { readonly json: string }) {
+  const { t } = useLingui()
+  const turns = conversationOf(body.request, body.reply)
+  const sent = sentOf(body.sent)
+  const [view, setView] = useState<View>(turns === null ? 'json' : 'chat')
+  const [text, setText] = useState('')
   return (
     <div className="flex flex-col gap-3">
       <div className="flex flex-wrap items-end gap-2">
-        <Segments
+        <Segments<View>
           label={t`How it is shown`}
-          value={turns === null ? 'json' : view}
+          value={view}
           onChange={setView}
           options={[
-            { value: 'chat', label: t`Conversation` },
+            ...(turns === null ? [] : [{ value: 'chat' as const, label: t`Conversation` }]),
             { value: 'json', label: 'JSON' },
+            ...(sent.length === 0 ? [] : [{ value: 'sent' as const, label: t`Sent to vendors` }]),
           ]}
         />
-        {turns !== null && view === 'chat' && (
+        {view === 'chat' && (
           <div className="w-48">
             <Field hideLabel label={t`Search in the messages`}>
               <Input
@@ -132,18 +176,23 @@ function BodyView({ id, format, body, isReadable = false }: BodyViewProps) {
         <Copy text={json} />
         <Again id={turns !== null && isReadable ? id : null} format={format} body={body} />
       </div>
-      {shown === undefined || view === 'json' ? (
+      {view === 'sent' && <SentView asked={body.request} sent={sent} />}
+      {view === 'json' && (
         <pre
           tabIndex={0}
           className="max-h-[70vh] overflow-auto rounded-card bg-sunken p-3 font-mono text-code"
         >
           {json}
         </pre>
-      ) : (
-        <Conversation id={id} turns={shown} />
       )}
+      {view === 'chat' && <Conversation id={id} turns={matching(turns ?? [], text)} />}
     </div>
   )
+}
+
+function matching(turns: readonly Turn[], text: string): readonly Turn[] {
+  const sought = text.toLowerCase()
+  return turns.filter((turn) => JSON.stringify(turn).toLowerCase().includes(sought))
 }
 
 interface AgainProps {

@@ -1,4 +1,4 @@
-// What differs between two documents of a channel, member by member.
+// What differs between two documents, member by member.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 

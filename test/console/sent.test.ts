@@ -1,0 +1,55 @@
+// What a vendor was sent beside what the client asked, as operators see it in a real browser.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
+import { chatReply, json, startUpstream, type Upstream } from '../support/upstream.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-sent-'))
+const file = join(folder, 'tollgate.yaml')
+let stage: ConsoleStage
+let upstream: Upstream
+
+afterAll(async () => {
+  await stage?.close()
+  await upstream?.close()
+  rmSync(folder, { recursive: true })
+})
+
+if (hasBrowser) {
+  beforeAll(async () => {
+    upstream = await startUpstream()
+    upstream.on('*', [json(200, chatReply('ok'))])
+    const channel = {
+      ...{ id: 'house', vendor: 'openai-compatible', baseUrl: upstream.url, key: 'sk-house' },
+      ...{ models: { chat: 'house-chat' }, parameters: { set: { temperature: 0.25 } } },
+    }
+    const config = {
+      channels: [channel],
+      models: { chat: { prices: { input: '1', output: '2' } } },
+      history: { mode: 'full', adminReads: true },
+    }
+    writeFileSync(file, JSON.stringify(config))
+    stage = await startConsole({ words: ['--config', file] })
+  })
+  test('what a channel changed in a request stands beside what was asked', async () => {
+    const messages = [{ role: 'user', content: 'Hello' }]
+    const reply = await stage.call({ model: 'chat', temperature: 1, messages })
+    expect(reply.status).toBe(200)
+    const id = reply.headers.get('x-request-id')
+    const page = await stage.open(`/requests?open=${id}&tab=messages`)
+    await page.getByRole('button', { name: 'Read it with what vendors were sent' }).click()
+    await page.getByText('Sent to vendors', { exact: true }).click()
+    await page.getByText('To house, as openai-chat').waitFor()
+    const table = page.getByRole('region', { name: 'What differs' })
+    const rowOf = (name: string) => table.getByRole('row').filter({ hasText: name })
+    expect(await rowOf('temperature').innerText()).toMatch(/temperature\s+1\s+0\.25/)
+    expect(await rowOf('model').innerText()).toMatch(/model\s+chat\s+house-chat/)
+    expect(await rowOf('messages').count()).toBe(0)
+    expect(await seriousFindings(page)).toEqual([])
+    expect(stage.faults()).toEqual([])
+    await page.close()
+  })
+}
