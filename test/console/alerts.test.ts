@@ -45,7 +45,7 @@ if (hasBrowser) {
     expect(await code.count()).toBe(0)
     await page.getByLabel('Also mail to').fill('')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Saved.').waitFor()
+    await page.getByText('Confirmed.').waitFor({ state: 'detached' })
     await page.close()
   })
   test('what to be warned of is saved; what is wrong is said at its field and stays', async () => {
