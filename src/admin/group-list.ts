@@ -9,6 +9,8 @@ interface GroupView {
   readonly id: string
   /** What prices are multiplied by: `1.25`. */
   readonly multiplier: string
+  /** The same of some models, by name or by beginning with a * at the end. */
+  readonly modelMultipliers: Readonly<Record<string, string>>
   readonly limits: Offer['config']['groups'][string]['limits']
   /** Names that are answered now. */
   readonly models: readonly string[]
@@ -30,6 +32,7 @@ export function listGroups(
     return {
       id,
       multiplier: settings.multiplier,
+      modelMultipliers: settings.modelMultipliers ?? {},
       limits: settings.limits,
       models: modelAccess.models(anyoneOf(id)).map((model) => model.id),
       public: config.publicGroups.includes(id),

@@ -1,7 +1,6 @@
 // What a model costs a group, line by line: each price with the group's multiplier, and beside it what its vendor asks.
 
 import { priceNames } from '../config/prices.ts'
-import type { GroupSettings } from '../config/types.ts'
 import { isTokenPrice } from '../meter/card.ts'
 import { multiplierPpm } from '../meter/rate.ts'
 import { ceilDiv, parseUnits } from '../money.ts'
@@ -32,7 +31,7 @@ export interface GroupPrice {
   /** When it was written down. */
   readonly updatedAt: string
   readonly origin: PriceRow['origin']
-  /** Of the group: `0.8`. */
+  /** Of the group for this model: `0.8`. */
   readonly multiplier: string
   readonly lines: readonly PriceLine[]
 }
@@ -41,7 +40,7 @@ const million = 1_000_000n
 
 export function groupPrice(
   row: PriceRow,
-  { multiplier }: Pick<GroupSettings, 'multiplier'>,
+  multiplier: string,
   official: PriceRow['prices'] | null,
 ): GroupPrice {
   return {

@@ -3,6 +3,7 @@
 import { keepsToSchema, takesTools } from '../catalog/abilities.ts'
 import type { Model } from '../catalog/model.ts'
 import type { ModelKind } from '../config/types.ts'
+import { multiplierOf } from '../meter/multipliers.ts'
 import { createPriceBook } from '../meter/price-book.ts'
 import { anyoneOf } from '../operations/model-access.ts'
 import type { PriceRow } from '../store/ledger.ts'
@@ -125,7 +126,11 @@ function viewIn(
       since: timeText(firstAt.get(row.model) ?? row.createdAt),
       group,
       currency: config.currency,
-      price: groupPrice(row, settings, official(priced, nowMs)?.prices ?? null),
+      price: groupPrice(
+        row,
+        multiplierOf(settings, model.id),
+        official(priced, nowMs)?.prices ?? null,
+      ),
       groups,
       keyGroups: viewer.keyGroups.filter((id) => groups.includes(id)),
       live: offer.live.get(model.id) ?? null,

@@ -1,5 +1,6 @@
 // How a model's prices came to be what they are, and what will change: as whoever asked it was charged.
 
+import { multiplierOf } from '../meter/multipliers.ts'
 import { createPriceBook } from '../meter/price-book.ts'
 import { multiplierPpm } from '../meter/rate.ts'
 import { ceilDiv, parseUnits } from '../money.ts'
@@ -99,7 +100,8 @@ interface Around {
 
 export function changeView(change: CardChange, { id, group, changes, offer }: Around): PriceChange {
   const { atMs, before, row, announcedMs } = change
-  const multiplier = offer.config.groups[group]?.multiplier ?? '1'
+  const settings = offer.config.groups[group]
+  const multiplier = settings === undefined ? '1' : multiplierOf(settings, id)
   const nowMs = Date.now()
   const current = changes.findLast((each) => each.atMs <= nowMs)
   return {

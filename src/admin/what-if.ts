@@ -2,6 +2,7 @@
 
 import { tokenPrices } from '../config/prices.ts'
 import type { Rate } from '../meter/meter.ts'
+import { multiplierOf } from '../meter/multipliers.ts'
 import { multiplierPpm } from '../meter/rate.ts'
 import { anyoneOf } from '../operations/model-access.ts'
 import type { Store, UsagePage } from '../store/store.ts'
@@ -169,7 +170,8 @@ function targetOf(offer: Offer, name: string, group: string, nowMs: number): Tar
   if (settings === undefined) return 'group'
   const model = modelAccess.model(anyoneOf(group), name)
   const priced = modelAccess.pricedAs(anyoneOf(group), name)
-  const rate = book.find(priced, nowMs, multiplierPpm(settings.multiplier))
+  const multiplier = multiplierOf(settings, model?.id ?? name)
+  const rate = book.find(priced, nowMs, multiplierPpm(multiplier))
   const row = rows.find(({ version }) => version === rate?.version)
   if (model === null || rate === null || row === undefined) return 'model'
   return { rate, kinds: [model.kind, ...model.also], asked: askedBy(row.prices) }

@@ -5,6 +5,7 @@ import {
   emptyChannel,
   emptyGroup,
   emptyModel,
+  groupConfig,
   modelConfig,
 } from '../config/build.ts'
 import { channelProblems } from '../config/cross-check.ts'
@@ -103,7 +104,7 @@ function judgeChannel(
 }
 
 function storedGroup(id: string, document: StoredItem['document']): GroupSettings {
-  return { ...emptyGroup, ...document, id, origin: 'stored' }
+  return { ...groupConfig(id, { ...emptyGroup, ...document }), origin: 'stored' }
 }
 
 function storedModel(document: StoredItem['document']): ModelConfig {

@@ -24,8 +24,8 @@ interface AuthorizerOptions extends BillingRooms {
   readonly currency: string
   /** The prices of the moment. */
   prices(): PriceBook
-  /** The group's multiplier in millionths. */
-  multiplierPpm(group: string): number
+  /** The group's multiplier of the model, in millionths. */
+  multiplierPpm(group: string, model: string): number
   readonly estimates: OutputEstimates
   /** A model without a price was asked for: the operator must know. */
   unpriced(model: string, missing: string | null): void
@@ -112,7 +112,8 @@ function boundOf(rate: Rate, expected: Expected, { usage, units }: Opening): Nan
 
 function rateOf(rooms: AuthorizerOptions, opening: Opening): Rate {
   const { model, principal, at } = opening
-  const rate = rooms.prices().find(model.id, at, rooms.multiplierPpm(principal.group))
+  const multiplierPpm = rooms.multiplierPpm(principal.group, model.id)
+  const rate = rooms.prices().find(model.id, at, multiplierPpm)
   const missing = rate?.missing(dialectKind(opening), plainImages(opening.peek)) ?? null
   if (rate !== null && missing === null) return rate
   rooms.unpriced(model.id, missing)

@@ -92,11 +92,19 @@ function bucket(settings: BucketSettings): BucketSettings {
 
 function groups(settings: FileSettings['groups']): Record<string, GroupSettings> {
   const entries = Object.entries(settings)
-  const builtIn = { ...emptyGroup, id: defaultGroup, origin: 'built-in' } as const
+  const builtIn = { ...groupConfig(defaultGroup, emptyGroup), origin: 'built-in' } as const
   return recordOf([
     [defaultGroup, builtIn],
-    ...entries.map(([id, group]) => [id, { ...group, id }] as const),
+    ...entries.map(([id, group]) => [id, groupConfig(id, group)] as const),
   ])
+}
+
+export function groupConfig(
+  id: string,
+  { modelMultipliers, ...plain }: FileSettings['groups'][string],
+): GroupSettings {
+  const hasAny = Object.keys(modelMultipliers).length > 0
+  return { ...plain, id, ...(hasAny && { modelMultipliers }) }
 }
 
 /** What a channel, a group and a model are that say nothing; `build.test.ts` holds them to the schema. */
@@ -126,6 +134,7 @@ export const emptyChannel: Omit<FileSettings['channels'][number], 'id' | 'vendor
 }
 export const emptyGroup: FileSettings['groups'][string] = {
   multiplier: '1',
+  modelMultipliers: {},
   models: ['*'],
   limits: {},
 }

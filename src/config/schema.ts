@@ -210,6 +210,11 @@ const videos = section({
 
 export const group = section({
   multiplier: key(decimal(6, '1.25'), 'What prices are multiplied by for keys of this group.', '1'),
+  modelMultipliers: key(
+    pairs(modelPattern, decimal(6, '0.8')),
+    'The same for some models, by name or by beginning with one * at the end, in place of `multiplier`; the longest counts.',
+    {},
+  ),
   models: key(
     modelPatterns,
     'Models that keys of this group may use: names, or beginnings with one * at the end.',

@@ -38,7 +38,9 @@ interface MediaSettings extends Omit<File['media'], 'store'> {
 /** How requests to a channel differ from what clients sent; names are paths with dots between. */
 export type ParameterSettings = NonNullable<Channel['parameters']>
 
-export type GroupSettings = File['groups'][string] & {
+export type GroupSettings = Omit<File['groups'][string], 'modelMultipliers'> & {
+  /** By name or pattern of a model; absent: `multiplier` for all. */
+  readonly modelMultipliers?: File['groups'][string]['modelMultipliers']
   readonly id: string
   /** Left out: the file. */
   readonly origin?: 'built-in' | 'stored'

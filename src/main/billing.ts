@@ -2,7 +2,7 @@
 
 import { type Authorizer, createAuthorizer } from '../billing/authorize.ts'
 import type { Config } from '../config/types.ts'
-import { parseUnits } from '../money.ts'
+import { compileMultipliers } from '../meter/multipliers.ts'
 import type { ProcessParts } from './process.ts'
 
 const tellAgainMs = 60_000
@@ -14,7 +14,7 @@ export function buildAuthorizer(
   { ledger, prices, estimates, log, metrics }: AuthorizerParts,
 ): Authorizer {
   const multipliers = new Map(
-    Object.values(config.groups).map(({ id, multiplier }) => [id, millionths(multiplier)]),
+    Object.values(config.groups).map((group) => [group.id, compileMultipliers(group)]),
   )
   const reported = new Map<string, number>()
   return createAuthorizer({
@@ -23,7 +23,7 @@ export function buildAuthorizer(
     estimates,
     currency: config.currency,
     prices: () => prices.book,
-    multiplierPpm: (group) => multipliers.get(group) ?? 1_000_000,
+    multiplierPpm: (group, model) => multipliers.get(group)?.(model) ?? 1_000_000,
     unpriced(model, missing) {
       metrics.unpriced.inc()
       const nowMs = performance.now()
@@ -35,9 +35,4 @@ export function buildAuthorizer(
       log.error({ model, missing, fix }, 'a model without a price was asked for and refused')
     },
   })
-}
-
-/** A multiplier has at most six places, so its nano-units end in three zeros. */
-function millionths(multiplier: string): number {
-  return Number((parseUnits(multiplier) ?? 0n) / 1_000n)
 }

@@ -46,6 +46,7 @@ if (hasBrowser) {
     expect(await seriousFindings(page)).toEqual([])
     await page.close()
   })
+  test('some models have a multiplier of their own, and what is no multiplier is said', hasOthers)
   test('who was slower is told so, and keeps what was typed', isTold)
   test('an auditor sees it and its versions, and changes nothing', audits)
   test('it is changed, brought back, and deleted where nothing names it', async () => {
@@ -96,4 +97,26 @@ async function audits() {
   for (const name of ['New group', 'Save', 'Bring back', 'Delete group'])
     expect(await page.getByRole('button', { name }).count()).toBe(0)
   await context.close()
+}
+
+async function hasOthers() {
+  const page = await stage.open('/admin/groups')
+  await page.getByRole('button', { name: 'New group' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill('sale')
+  const others = page.getByLabel('Exceptions by model')
+  await others.fill('sandbox/* 0.5\nsandbox/chat half')
+  await dialog.getByRole('button', { name: 'Make group' }).click()
+  await dialog.getByText('Write a model and a decimal, not “sandbox/chat half”.').waitFor()
+  await others.fill('sandbox/* 0.5\n\nsandbox/chat 0.25')
+  await dialog.getByRole('button', { name: 'Make group' }).click()
+  const drawer = page.getByRole('complementary', { name: 'Group sale' })
+  await drawer.getByText('What does a user of this group see?').click()
+  // 0.50 with the multiplier.
+  const row = drawer.getByRole('row').filter({ hasText: /^sandbox\/chat\$/ })
+  expect(await row.textContent()).toContain('$0.125')
+  await page.reload()
+  expect(await others.inputValue()).toBe('sandbox/* 0.5\nsandbox/chat 0.25')
+  expect(await seriousFindings(page)).toEqual([])
+  await page.close()
 }

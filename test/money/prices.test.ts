@@ -84,6 +84,28 @@ test("the group's multiplier is on the charge, not on what the vendor asks", asy
   })
 })
 
+test('some models of a group have a multiplier of their own, the longest that fits', async () => {
+  await using shop = await openShop({
+    groups: {
+      default: {
+        multiplier: '1.25',
+        modelMultipliers: { 'm-sale*': '0.5', 'm-sale-now': '0.333333', 'm-gift': '0' },
+      },
+    },
+  })
+  for (const [model, multiplierPpm, chargeNano] of [
+    ['m-dear', 1_250_000, (usualNano * 5n) / 4n],
+    ['m-sale-next', 500_000, usualNano / 2n],
+    // Rounded up once.
+    ['m-sale-now', 333_333, (usualNano * 333_333n + 999_999n) / 1_000_000n],
+    ['m-gift', 0, 0n],
+  ] as const) {
+    await shop.chat({ model })
+    const row = await shop.rowOf(model)
+    expect(row).toMatchObject({ multiplierPpm, chargeNano, vendorCostNano: usualNano })
+  }
+})
+
 test('a long prompt is charged by its tier, one at the edge is not', async () => {
   await using shop = await openShop({
     models: { 'm-tiers': { prices: { input: '1000', 'input>100': '3000', output: '2000' } } },

@@ -4128,6 +4128,10 @@ export interface components {
         readonly GroupInput: {
             /** @description What prices are multiplied by for keys of this group. Default: "1". */
             readonly multiplier?: string | null;
+            /** @description The same for some models, by name or by beginning with one * at the end, in place of `multiplier`; the longest counts. Default: {}. */
+            readonly modelMultipliers?: {
+                readonly [key: string]: string;
+            } | null;
             /** @description Models that keys of this group may use: names, or beginnings with one * at the end. Default: ["*"]. */
             readonly models?: readonly string[] | null;
             /** @description Ceilings; an absent one does not limit. */
@@ -4144,6 +4148,10 @@ export interface components {
         readonly GroupChanges: {
             /** @description What prices are multiplied by for keys of this group. Default: "1". */
             readonly multiplier?: string | null;
+            /** @description The same for some models, by name or by beginning with one * at the end, in place of `multiplier`; the longest counts. Default: {}. */
+            readonly modelMultipliers?: {
+                readonly [key: string]: string;
+            } | null;
             /** @description Models that keys of this group may use: names, or beginnings with one * at the end. Default: ["*"]. */
             readonly models?: readonly string[] | null;
             /** @description Ceilings; an absent one does not limit. */
@@ -4241,6 +4249,10 @@ export interface components {
         readonly Group: {
             readonly id: string;
             readonly multiplier: string;
+            /** @description Of some models, by name or by beginning with a * at the end; the longest counts */
+            readonly modelMultipliers: {
+                readonly [key: string]: string;
+            };
             readonly limits: {
                 readonly requestsPerMinute?: number;
                 readonly tokensPerMinute?: number;

@@ -24,7 +24,7 @@ export const columns: readonly Column<GroupRow>[] = [
     id: 'multiplier',
     header: <Trans>Multiplier</Trans>,
     align: 'right',
-    cell: ({ settings }) => <span className="tabular">× {settings.multiplier}</span>,
+    cell: ({ settings }) => <Multipliers {...settings} />,
   },
   { id: 'models', header: <Trans>Models</Trans>, cell: ({ settings }) => <Models {...settings} /> },
   { id: 'limits', header: <Trans>Limits</Trans>, cell: ({ settings }) => <Limits {...settings} /> },
@@ -100,4 +100,22 @@ export function Limits({ limits }: GroupSettings) {
   ].filter((part) => part !== null)
   if (parts.length === 0) return <Trans>none</Trans>
   return <span className="tabular">{parts.join(' · ')}</span>
+}
+
+/** The group's, and that some models have others. */
+export function Multipliers({ multiplier, modelMultipliers }: GroupSettings) {
+  const others = Object.entries(modelMultipliers)
+  return (
+    <span
+      className="tabular"
+      title={others.map(([model, other]) => `${model} × ${other}`).join(', ') || undefined}
+    >
+      × {multiplier}
+      {others.length > 0 && (
+        <span className="ml-1 text-text-3">
+          <Trans>and others</Trans>
+        </span>
+      )}
+    </span>
+  )
 }

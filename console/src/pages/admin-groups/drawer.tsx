@@ -78,7 +78,14 @@ function Facts({ row: { item, settings } }: { readonly row: GroupRow }) {
         <dt className="text-text-2">
           <Trans>Multiplier</Trans>
         </dt>
-        <dd className="tabular">× {settings.multiplier}</dd>
+        <dd className="tabular">
+          × {settings.multiplier}
+          {Object.entries(settings.modelMultipliers).map(([model, multiplier]) => (
+            <span key={model} className="block">
+              {model} × {multiplier}
+            </span>
+          ))}
+        </dd>
         <dt className="text-text-2">
           <Trans>Models</Trans>
         </dt>

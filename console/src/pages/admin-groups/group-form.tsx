@@ -14,6 +14,8 @@ import { type GroupSettings, type LimitName, limitNames } from './rows.ts'
 interface GroupValues {
   readonly id: string
   readonly multiplier: string
+  /** One a line: `gpt-4o* 0.8`. */
+  readonly modelMultipliers: string
   readonly models: string
   readonly limits: Readonly<Record<LimitName, string>>
 }
@@ -74,6 +76,7 @@ export function GroupForm({ formId, id, settings, send, onBusy }: GroupFormProps
         </Field>
       )}
       <MultiplierField form={form} />
+      <ModelMultipliersField form={form} />
       <Field
         label={t`Models`}
         hint={t`One a line: a name, or a beginning with one * at the end. A * alone: all.`}
@@ -102,6 +105,31 @@ function MultiplierField({ form: { register, formState, watch } }: FieldsProps) 
         {...register('multiplier', {
           required: message,
           pattern: { value: /^\s*\d+(\.\d{1,6})?\s*$/, message },
+        })}
+      />
+    </Field>
+  )
+}
+
+const aMultiplier = /^[^*\s]*\*?\s+\d+(\.\d{1,6})?$/
+
+function ModelMultipliersField({ form: { register, formState } }: FieldsProps) {
+  const { t } = useLingui()
+  const wrong = (text: string) => linesOf(text).find((line) => !aMultiplier.test(line))
+  return (
+    <Field
+      label={t`Exceptions by model`}
+      hint={t`One a line: a model, or a beginning with one * at the end, and its multiplier, such as gpt-4o* 0.8. The longest counts.`}
+      error={formState.errors.modelMultipliers?.message}
+    >
+      <TextArea
+        rows={3}
+        spellCheck={false}
+        {...register('modelMultipliers', {
+          validate: (text) => {
+            const line = wrong(text)
+            return line === undefined || t`Write a model and a decimal, not “${line}”.`
+          },
         })}
       />
     </Field>
@@ -168,11 +196,23 @@ function MultiplierHint({ text }: { readonly text: string }) {
   )
 }
 
-function valuesOf(id: string, { multiplier, models, limits }: GroupSettings): GroupValues {
+/** Those that say something. */
+function linesOf(text: string): readonly string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+}
+
+function valuesOf(id: string, settings: GroupSettings): GroupValues {
+  const { multiplier, modelMultipliers, models, limits } = settings
   const written = (name: LimitName) => String(limits[name] ?? '')
   return {
     id,
     multiplier,
+    modelMultipliers: Object.entries(modelMultipliers)
+      .map((pair) => pair.join(' '))
+      .join('\n'),
     models: models.join('\n'),
     limits: {
       requestsPerMinute: written('requestsPerMinute'),
@@ -182,11 +222,15 @@ function valuesOf(id: string, { multiplier, models, limits }: GroupSettings): Gr
   }
 }
 
-function bodyOf({ id, multiplier, models, limits }: GroupValues): GroupBody {
+function bodyOf(values: GroupValues): GroupBody {
+  const { id, multiplier, modelMultipliers, models, limits } = values
   const read = (name: LimitName) => (limits[name].trim() === '' ? null : Number(limits[name]))
   return {
     id: id.trim(),
     multiplier: multiplier.trim(),
+    modelMultipliers: Object.fromEntries(
+      linesOf(modelMultipliers).map((line) => line.split(/\s+/) as [string, string]),
+    ),
     models: models.split(/[\s,]+/).filter((each) => each !== ''),
     limits: {
       requestsPerMinute: read('requestsPerMinute'),
@@ -200,6 +244,7 @@ function bodyOf({ id, multiplier, models, limits }: GroupValues): GroupBody {
 function fieldOf(field: string | null): FieldPath<GroupValues> | null {
   if (field === null) return null
   if (field === 'id' || field === 'multiplier') return field
+  if (field.startsWith('modelMultipliers')) return 'modelMultipliers'
   if (field.startsWith('models')) return 'models'
   const limit = limitNames.find((name) => field === `limits.${name}`)
   return limit === undefined ? null : `limits.${limit}`

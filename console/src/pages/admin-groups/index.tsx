@@ -12,7 +12,7 @@ import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { DataTable } from '../../ui/table.tsx'
 import { Count } from '../../ui/values.tsx'
-import { columns, Origin } from './columns.tsx'
+import { columns, Multipliers, Origin } from './columns.tsx'
 import { GroupDrawer } from './drawer.tsx'
 import { MakeGroup } from './make-group.tsx'
 import { rowsOf } from './rows.ts'
@@ -109,9 +109,7 @@ function List({ rows, open, onOpen }: ListProps) {
       card={({ item, settings, use }) => ({
         title: <span className="truncate font-medium">{item.id}</span>,
         facts: [
-          <span key="multiplier" className="tabular">
-            × {settings.multiplier}
-          </span>,
+          <Multipliers key="multiplier" {...settings} />,
           use === undefined ? null : (
             <span key="keys">
               <Trans>

@@ -16,6 +16,8 @@ export interface GroupRow {
 export interface GroupSettings {
   /** A decimal: `1.25`. */
   readonly multiplier: string
+  /** In its place for some models, by name or by beginning with one * at the end. */
+  readonly modelMultipliers: Readonly<Record<string, string>>
   /** Names, or beginnings with one * at the end. */
   readonly models: readonly string[]
   readonly limits: Readonly<Record<LimitName, number | null>>
@@ -26,9 +28,10 @@ export type LimitName = (typeof limitNames)[number]
 
 /** A document is checked by the server's schema; what it leaves out has its default. */
 export function settingsOf({ document }: Pick<Item, 'document'>): GroupSettings {
-  const { multiplier, models, limits } = document as Partial<GroupSettings>
+  const { multiplier, modelMultipliers, models, limits } = document as Partial<GroupSettings>
   return {
     multiplier: multiplier ?? '1',
+    modelMultipliers: modelMultipliers ?? {},
     models: models ?? ['*'],
     limits: {
       requestsPerMinute: limits?.requestsPerMinute ?? null,

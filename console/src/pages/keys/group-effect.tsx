@@ -21,6 +21,16 @@ export function GroupEffect({ group }: { readonly group: string }) {
       className="rounded-card border border-border bg-sunken px-3 py-2 text-cell"
     >
       {known !== undefined && <Effect multiplier={known.multiplier} models={known.models.length} />}
+      {known !== undefined && Object.keys(known.modelMultipliers).length > 0 && (
+        <p className="text-text-2">
+          <Trans>
+            Otherwise:{' '}
+            {Object.entries(known.modelMultipliers)
+              .map(([model, multiplier]) => `${model} × ${multiplier}`)
+              .join(', ')}
+          </Trans>
+        </p>
+      )}
       {models.data !== undefined && models.data.items.length > 0 && (
         <table aria-label={t`What two of its models cost`} className="mt-1 w-full">
           <thead>

@@ -14,6 +14,10 @@ const group = z
   .object({
     id: z.string(),
     multiplier: z.string(),
+    modelMultipliers: z.record(z.string(), z.string()).readonly().openapi({
+      description:
+        'Of some models, by name or by beginning with a * at the end; the longest counts',
+    }),
     limits: z
       .object({ requestsPerMinute: limit, tokensPerMinute: limit, concurrentRequests: limit })
       .readonly(),
