@@ -1,5 +1,9 @@
 // A process that is stopped past its lease: another closes its node, and it admits nothing until it is open anew.
+import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { databaseFile } from '../../src/store/sqlite.ts'
+import { isBusy } from '../../src/store/sqlite-file.ts'
 import { testDatabaseUrl } from '../contract/databases.ts'
 import { eventually, type LedgerScene, ledgerScene, quickly } from '../support/ledger-node.ts'
 import { type Child, startChild } from './lines.ts'
@@ -11,10 +15,36 @@ async function leasedNano(scene: LedgerScene): Promise<bigint | undefined> {
   return (await scene.store.journal.wallet('acme'))?.leasedNano
 }
 
+/** In the middle of a write it would keep everybody else out of SQLite's file for as long as it is stopped. */
+async function stopBetweenWrites(
+  { settings: { dataDir, databaseUrl } }: LedgerScene,
+  child: Child,
+) {
+  child.signal('SIGSTOP')
+  if (databaseUrl !== null) return
+  while (isLocked(join(dataDir, databaseFile))) {
+    child.signal('SIGCONT')
+    await child.says('admitted')
+    child.signal('SIGSTOP')
+  }
+}
+
+function isLocked(file: string): boolean {
+  using database = new Database(file)
+  try {
+    database.run('BEGIN IMMEDIATE')
+    database.run('ROLLBACK')
+    return false
+  } catch (error) {
+    if (!isBusy(error)) throw error
+    return true
+  }
+}
+
 async function stopPastTheLease(scene: LedgerScene, child: Child) {
   await child.says('opened')
   await child.says('admitted')
-  child.signal('SIGSTOP')
+  await stopBetweenWrites(scene, child)
   const other = await scene.start({ slot: 1, settings })
   await eventually('the stopped node is swept', async () => (await leasedNano(scene)) === 0n)
   // The money is free again: the other node spends nearly all of it.
