@@ -69,6 +69,11 @@ function boundsOf(preset: Preset, endMs: number, timeZone: string): readonly [nu
   return preset === 'mtd' ? [month, endMs] : [startOfMonth(month - 1, timeZone), month]
 }
 
+/** What rows are asked by: a range that goes up to now has no end, however slow the browser's clock is. */
+export function rowBounds({ since, until, preset }: Range): { since: string; until?: string } {
+  return preset === null || preset === 'last-month' ? { since, until } : { since }
+}
+
 /**
  * The span that a range is compared with: as many days before, at the same times of the zone's clocks, so that days
  * stand beside days; directly before where it is shorter than a day.

@@ -95,13 +95,27 @@ export function Time({
   )
 }
 
-/** The present, told again every so often; null: once. */
+/**
+ * The present, told again at every multiple of `everyMs` of the clock, so that a range which ends with this minute never
+ * ends before now, and when a tab is seen again; null: once.
+ */
 export function useNow(everyMs: number | null): number {
   const [nowMs, setNow] = useState(() => Date.now())
   useEffect(() => {
     if (everyMs === null) return
-    const timer = setInterval(() => setNow(Date.now()), everyMs)
-    return () => clearInterval(timer)
+    let timer: ReturnType<typeof setTimeout>
+    const tell = () => {
+      clearTimeout(timer)
+      const now = Date.now()
+      setNow(now)
+      timer = setTimeout(tell, everyMs - (now % everyMs))
+    }
+    tell()
+    document.addEventListener('visibilitychange', tell)
+    return () => {
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', tell)
+    }
   }, [everyMs])
   return nowMs
 }

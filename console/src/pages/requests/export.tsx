@@ -2,7 +2,7 @@
 
 import { useLingui } from '@lingui/react/macro'
 import { apiAddress } from '../../api/viewing.ts'
-import type { Range } from '../../app/range.ts'
+import { type Range, rowBounds } from '../../app/range.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Menu } from '../../ui/menu.tsx'
@@ -17,8 +17,7 @@ interface ExportProps {
 export function ExportButton({ search, range, account }: ExportProps) {
   const { t } = useLingui()
   function save(format: 'csv' | 'json') {
-    const { since, until } = range
-    const given = { ...filtersOf(search), since, until, format, ...(account && { account }) }
+    const given = { ...filtersOf(search), ...rowBounds(range), format, ...(account && { account }) }
     const query = new URLSearchParams(
       Object.entries(given).map(([name, value]) => [name, `${value}`]),
     )

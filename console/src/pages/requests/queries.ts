@@ -4,7 +4,7 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useEffect, useState } from 'react'
 import { get, read, type Shape } from '../../api/client.ts'
 import { follow } from '../../api/follow.ts'
-import type { Range } from '../../app/range.ts'
+import { type Range, rowBounds } from '../../app/range.ts'
 import { useTimeZone } from '../../state/preferences.ts'
 import { filtersOf, type RequestsSearch } from './search.ts'
 
@@ -16,14 +16,13 @@ export interface Asked {
   readonly account: string | undefined
 }
 
-function filtersFor({ search, account }: Asked) {
+function filtersFor({ search, account }: Omit<Asked, 'range'>) {
   return { ...filtersOf(search), ...(account !== undefined && { account }) }
 }
 
 export function useRequests(asked: Asked) {
-  const { since, until } = asked.range
   // Whoever has an id need not know when.
-  const range = asked.search.id === undefined ? { since, until } : {}
+  const range = asked.search.id === undefined ? rowBounds(asked.range) : {}
   const filters = { ...filtersFor(asked), ...range }
   return useInfiniteQuery({
     queryKey: ['/api/requests', filters],
@@ -70,12 +69,10 @@ interface Tail {
 const nothing: Tail = { rows: [], hasGaps: false }
 
 /** Rows as they end, newest first, by the same filters. */
-export function useTail({ search, account }: Asked, isOn: boolean): Tail {
+export function useTail({ search, account }: Omit<Asked, 'range'>, isOn: boolean): Tail {
   const [tail, setTail] = useState(nothing)
   const query = new URLSearchParams(
-    Object.entries(
-      filtersFor({ search, account, range: { since: '', until: '', preset: null } }),
-    ).map(([name, value]) => [name, String(value)]),
+    Object.entries(filtersFor({ search, account })).map(([name, value]) => [name, String(value)]),
   )
   query.set('most', mostAtOnce)
   const path = `/api/requests/live?${query}`

@@ -25,13 +25,14 @@ export const catalog: Catalog = async (language) => {
 const route = getRouteApi('/shell/shared')
 
 export default function SharedPage() {
-  // An address without a token is asked about too: whatever stands between says so on this page as on every other.
-  const { request: token = '-' } = route.useSearch()
+  const { request: token = '' } = route.useSearch()
   const shared = useQuery({
     ...read('/api/shared/requests/{token}', { params: { path: { token } } }),
+    enabled: token !== '',
     retry: false,
   })
-  const isGone = shared.error instanceof Problem && [400, 404].includes(shared.error.status)
+  const isGone =
+    token === '' || (shared.error instanceof Problem && [400, 404].includes(shared.error.status))
   return (
     <Page title={<Trans>A shared request</Trans>}>
       <Card>
