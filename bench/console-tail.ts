@@ -1,15 +1,15 @@
-// What ten consoles that follow requests cost the requests: `bun bench/console-tail.ts [ROUNDS] [SECONDS]`. Rounds with
-// and without them are interleaved, each on a new data directory, with the built-in vendor. Server on core 0, load and
-// consoles on core 1.
+// What ten consoles that follow requests cost the requests: `bun bench/console-tail.ts [ROUNDS] [SECONDS]`. Windows with
+// and without them alternate in one process, with the built-in vendor. Server on core 0, load and consoles on core 1.
 
 import { execFileSync } from 'node:child_process'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type ServerProcess, startServer } from '../test/support/server-process.ts'
-import { cpuUs, guardProcess, rssMb, untilQuiet } from './processes.ts'
+import { cpuUs, guardProcess, rssMb } from './processes.ts'
 
 const consoles = 10
 const connections = 32
-const warmUpMs = 2_000
+const warmUpMs = 10_000
+/** Before a window is measured: whoever begins or ends to follow has done so. */
+const settleMs = 500
 /** How often the page asks what runs, while something does. */
 const runningEveryMs = 1_000
 
@@ -89,31 +89,26 @@ function command(dataDir: string, ...words: string[]): string {
   return execFileSync('bin/tollgate', [...words, '--data', dataDir], { encoding: 'utf8' })
 }
 
-async function round(following: number, ms: number): Promise<Round> {
-  const server = await startServer(undefined, { under: ['taskset', '-c', '0'] })
+/** One window of requests; with the cookies of those who follow meanwhile. */
+async function round(
+  { url, pid }: ServerProcess,
+  key: string,
+  cookies: readonly string[],
+  ms: number,
+): Promise<Round> {
   const end = new AbortController()
+  const followers = cookies.map((cookie) => follow(url, cookie, end.signal))
   try {
-    const key = /sk-tg-\w+/.exec(server.stdout)?.[0] ?? ''
-    command(server.dataDir, 'account', 'credit', 'default', '100000', '--reason', 'bench')
-    // Whether or not anybody follows, the control API is loaded.
-    await signIn(server, 'nobody')
-    const followers = Array.from({ length: following }, async (_, index) =>
-      follow(server.url, await signIn(server, `operator-${index}`), end.signal),
-    )
-    await load(server.url, key, warmUpMs)
-    const before = cpuUs(server.pid)
-    const answered = await load(server.url, key, ms)
-    const memory = rssMb(server.pid)
-    await untilQuiet(server.pid)
-    const spent = cpuUs(server.pid) - before
+    await load(url, key, settleMs)
+    const before = cpuUs(pid)
+    const answered = await load(url, key, ms)
+    const spent = cpuUs(pid) - before
+    const memory = rssMb(pid)
     end.abort()
     const rows = (await Promise.all(followers)).reduce((sum, count) => sum + count, 0)
-    const perSecond = answered / (ms / 1_000)
-    return { perSecond, cpuUs: spent / answered, rssMb: memory, rows }
+    return { perSecond: answered / (ms / 1_000), cpuUs: spent / answered, rssMb: memory, rows }
   } finally {
     end.abort()
-    await server.kill()
-    server.remove()
   }
 }
 
@@ -121,19 +116,29 @@ function median(values: readonly number[]): number {
   return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN
 }
 
-const [rounds = '3', seconds = '8'] = process.argv.slice(2)
+const [rounds = '10', seconds = '3'] = process.argv.slice(2)
 guardProcess()
+const server = await startServer(undefined, { under: ['taskset', '-c', '0'] })
 const measured: Record<number, Round[]> = { 0: [], [consoles]: [] }
-for (let index = 0; index < Number(rounds); index++) {
-  const order = index % 2 === 0 ? [0, consoles] : [consoles, 0]
-  for (const following of order) {
-    const one = await round(following, Number(seconds) * 1_000)
-    measured[following]?.push(one)
-    console.log(
-      `${following} consoles: ${one.perSecond.toFixed(0)} requests/s, ${one.cpuUs.toFixed(1)} us/request, ${one.rssMb.toFixed(0)} MB, ${one.rows} rows sent`,
-    )
-    await sleep(500)
+try {
+  const key = /sk-tg-\w+/.exec(server.stdout)?.[0] ?? ''
+  command(server.dataDir, 'account', 'credit', 'default', '100000', '--reason', 'bench')
+  const cookies: string[] = []
+  for (let index = 0; index < consoles; index++)
+    cookies.push(await signIn(server, `operator-${index}`))
+  await load(server.url, key, warmUpMs)
+  for (let index = 0; index < Number(rounds); index++) {
+    for (const following of index % 2 === 0 ? [0, consoles] : [consoles, 0]) {
+      const one = await round(server, key, cookies.slice(0, following), Number(seconds) * 1_000)
+      measured[following]?.push(one)
+      console.log(
+        `${following} consoles: ${one.perSecond.toFixed(0)} requests/s, ${one.cpuUs.toFixed(1)} us/request, ${one.rssMb.toFixed(0)} MB, ${one.rows} rows sent`,
+      )
+    }
   }
+} finally {
+  await server.kill()
+  server.remove()
 }
 console.log('| consoles | requests/s | CPU, us/request | memory, MB |')
 console.log('| --: | --: | --: | --: |')

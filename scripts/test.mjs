@@ -2,6 +2,7 @@
 // closes with `N passed, N failed`.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { ensure, startPostgres, startValkey } from './services.mjs'
 import { bun, root, say, setupOrExit } from './setup.mjs'
@@ -12,8 +13,8 @@ const services = [
   { name: 'system calls', variable: 'TEST_STRACE', start: findStrace },
   { name: 'a browser', variable: 'TEST_CHROMIUM', start: findChromium },
 ]
-/** Files run at once: as many as keep two cores busy, since a test waits for a good part of its time. */
-const together = 3
+/** Files run at once: as many as keep the cores busy, since a test waits for a good part of its time. */
+const together = Math.max(3, availableParallelism())
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
 
 let interruptedBy
@@ -29,17 +30,10 @@ setupOrExit({ development: true })
 const { env, stops, leftOut } = await startServices()
 let results
 try {
-  const isLong = process.argv[2] === '--long'
-  // A long test does five to ten times the work of a short one, perhaps on a machine half as fast.
-  results = isLong
-    ? [
-        await runTests(
-          ['--timeout', '300000', ...process.argv.slice(3)],
-          { ...env, TEST_LONG: '1' },
-          longTests(),
-        ),
-      ]
-    : await runBriefTests([`--parallel=${together}`, ...process.argv.slice(2)])
+  results =
+    process.argv[2] === '--long'
+      ? await runLongTests(process.argv.slice(3))
+      : await runBriefTests([`--parallel=${together}`, ...process.argv.slice(2)])
 } finally {
   await Promise.all(stops.map((stop) => stop()))
 }
@@ -87,16 +81,34 @@ function headlessShell() {
   }
 }
 
-/** The files that do more at length. They measure time and memory too, so each runs alone. */
+/** Files that measure time and memory one after another, with nothing beside them; those that only repeat more together. */
+async function runLongTests(args) {
+  // A long test does five to ten times the work of a short one, perhaps on a machine half as fast.
+  const long = ['--timeout', '300000', ...args]
+  const longEnv = { ...env, TEST_LONG: '1' }
+  if (args.some((arg) => existsSync(join(root, arg)))) return [await runTests(long, longEnv, [])]
+  const { measuring, repeating } = longTests()
+  return [
+    await runTests([`--parallel=${together}`, ...long], longEnv, repeating),
+    await runTests(long, longEnv, measuring),
+  ]
+}
+
+/** The files that do more at length: `measuring` hold their figures to a limit then. */
 function longTests() {
-  return ['src', 'test']
+  const all = ['src', 'test']
     .flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
     )
     .filter((path) => path.endsWith('.test.ts'))
-    .filter((path) => readFileSync(join(root, path), 'utf8').includes("support/long.ts'"))
-    .map((path) => `./${path}`)
-    .sort()
+    .map((path) => ({ path: `./${path}`, text: readFileSync(join(root, path), 'utf8') }))
+    .filter(({ text }) => text.includes("support/long.ts'"))
+    .sort((one, other) => (one.path < other.path ? -1 : 1))
+  const pathsOf = (files) => files.map(({ path }) => path)
+  return {
+    measuring: pathsOf(all.filter(({ text }) => text.includes('isLong'))),
+    repeating: pathsOf(all.filter(({ text }) => !text.includes('isLong'))),
+  }
 }
 
 /** Tests in a browser by themselves: it takes so much of a small machine that others beside it come too late. */

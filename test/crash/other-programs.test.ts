@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { eventually } from '../support/clients.ts'
 import { type Deployment, deploy, expectBalances, expectCleanAudit } from '../support/deployment.ts'
 import { locksOn } from '../support/locks.ts'
-import { isLong } from '../support/long.ts'
+import { repetitions } from '../support/long.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 import { expectCharged, ready, type Seen, startLoad } from './gateway-load.ts'
 import type { OtherTask } from './other-program.ts'
@@ -106,8 +106,9 @@ async function live(
 test.each(workerCounts)(
   'with %d serving processes, no other program on the files loses a charge, a credit or a lock',
   async (workers) => {
-    const others: readonly Other[] =
-      isLong || workers === 1 ? ['read', 'backup', 'vacuum', 'lock'] : ['lock']
+    const others: readonly Other[] = repetitions(workers === 1, true)
+      ? ['read', 'backup', 'vacuum', 'lock']
+      : ['lock']
     // Its own connection would hold the log for the server.
     const deployment = await deploy({ databaseUrl: null, credits, apart: true })
     try {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { makeDirectory } from '../contract/databases.ts'
 import { eventually } from '../support/clients.ts'
 import { type EngineCase, engineCases, expectCleanAudit } from '../support/deployment.ts'
-import { isLong } from '../support/long.ts'
+import { repetitions } from '../support/long.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 
@@ -72,8 +72,8 @@ function killsOf(engine: EngineCase['engine'], traces: readonly (readonly string
     }),
   )
   // They are the same awaits on both engines. All of them take a quarter of an hour.
-  const each = Bun.env['TEST_EVERY_AWAIT'] === '1' ? 1 : engine === 'sqlite' ? 4 : 12
-  if (isLong) return all.filter((_, index) => index % each === 0)
+  const each = Bun.env['TEST_EVERY_AWAIT'] === '1' ? 1 : engine === 'sqlite' ? 6 : 18
+  if (repetitions(false, true)) return all.filter((_, index) => index % each === 0)
   return flows.map((flow, index) => {
     const [file, text] = flow.brief
     const lines = readFileSync(join(import.meta.dir, '..', '..', 'src', file), 'utf8').split('\n')

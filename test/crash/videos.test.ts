@@ -11,7 +11,7 @@ import {
   keyOf,
   postgresCases,
 } from '../support/deployment.ts'
-import { briefly, isLong, repetitions } from '../support/long.ts'
+import { briefly, repetitions } from '../support/long.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 import { type JobStatus, startVideoVendor, type VideoVendor } from '../support/video-vendor.ts'
 import { ready } from './gateway-load.ts'
@@ -22,9 +22,10 @@ const creditNano = 100_000_000_000n
 const credits = { acme: '100' }
 const rounds = repetitions(1, 4)
 /** What its vendor says of a video as the gateway is killed. */
-const states: readonly JobStatus[] = isLong
-  ? ['queued', 'in_progress', 'completed', 'completed', 'completed']
-  : ['queued', 'completed']
+const states = repetitions<readonly JobStatus[]>(
+  ['queued', 'completed'],
+  ['queued', 'in_progress', 'completed', 'completed', 'completed'],
+)
 
 interface Scene {
   readonly vendor: VideoVendor

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import OpenAI from 'openai'
-import { isLong } from '../support/long.ts'
+import { repetitions } from '../support/long.ts'
 import { startServer } from '../support/server-process.ts'
 
 const root = join(import.meta.dir, '../..')
@@ -65,7 +65,7 @@ async function serves(command: string): Promise<void> {
   }
 }
 
-describe.if(isLong)('packages', () => {
+describe.if(repetitions(false, true))('packages', () => {
   beforeAll(() => run(root, 'node', 'scripts/package.mjs', 'binary', program))
   afterAll(() => rmSync(made, { recursive: true, force: true }))
 

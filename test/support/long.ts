@@ -1,10 +1,10 @@
-// What `npm test` does briefly and `npm run test:long` does at length: it runs the files that import this one, one after
-// another with nothing beside them, so that they may also measure time and memory.
+// What `npm test` does briefly and `npm run test:long` does at length: it runs the files that import this one. Those with
+// `isLong` in them run one after another with nothing beside them, so that they may also measure time and memory.
 
 export const isLong = Bun.env['TEST_LONG'] === '1'
 
-/** Of a count in `npm test` and the one at length. */
-export function repetitions(brief: number, long: number): number {
+/** Of a count or a choice in `npm test` and the one at length. */
+export function repetitions<Value>(brief: Value, long: Value): Value {
   return isLong ? long : brief
 }
 
