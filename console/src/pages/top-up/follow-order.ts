@@ -25,15 +25,15 @@ export function useOrder(id: string) {
     await client.invalidateQueries({ queryKey: orderQuery(id).queryKey })
   }, [id, client])
 
-  // A payment may still arrive after the order has ended.
-  const mayChange = order.data !== undefined && order.data.creditedAt === null
+  // A payment may still arrive after the order has ended, a second one after the first.
+  const isThere = order.data !== undefined
   useEffect(() => {
-    if (!mayChange) return
+    if (!isThere) return
     const key = orderQuery(id).queryKey
     return follow(`/api/orders/${encodeURIComponent(id)}/events`, {
       on: { order: (data) => client.setQueryData(key, JSON.parse(data) as Order) },
     })
-  }, [id, mayChange, client])
+  }, [id, isThere, client])
 
   useEffect(() => {
     if (!isOpen) return
@@ -54,10 +54,12 @@ export function useOrder(id: string) {
     }
   }, [isOpen, check])
 
-  const state = order.data?.state
+  const revision = order.data?.revision
+  const isCredited = order.data?.creditedAt !== null
   useEffect(() => {
-    if (state === 'credited') void client.invalidateQueries({ queryKey: ['/api/balance'] })
-  }, [state, client])
+    if (revision !== undefined && isCredited)
+      void client.invalidateQueries({ queryKey: ['/api/balance'] })
+  }, [revision, isCredited, client])
 
   return { order, check }
 }
