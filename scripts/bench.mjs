@@ -1,10 +1,23 @@
-// Runs the benchmarks with the arguments given (`npm run bench -- ...`).
+// Runs the benchmarks with the arguments given (`npm run bench -- ...`); `scale` is one of its own, with a PostgreSQL.
 import { spawnSync } from 'node:child_process'
+import { startPostgres } from './services.mjs'
 import { bun, root, setupOrExit } from './setup.mjs'
 
 setupOrExit({ development: true })
-const run = spawnSync(bun, ['--no-orphans', 'bench/main.ts', ...process.argv.slice(2)], {
-  cwd: root,
-  stdio: 'inherit',
-})
-process.exit(run.status ?? 1)
+const given = process.argv.slice(2)
+if (given[0] === 'scale') {
+  const { url, stop } = await startPostgres()
+  process.exitCode = run('bench/scale.ts', given.slice(1), { DATABASE_URL: url })
+  await stop()
+} else {
+  process.exitCode = run('bench/main.ts', given, {})
+}
+
+function run(program, words, env) {
+  const ended = spawnSync(bun, ['--no-orphans', program, ...words], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  })
+  return ended.status ?? 1
+}

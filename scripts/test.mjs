@@ -119,7 +119,7 @@ async function runBriefTests(args) {
     .filter((entry) => entry.isDirectory() || entry.name.endsWith('.test.ts'))
     .map(({ name }) => `./test/${name}`)
   return [
-    await runTests(args, env, ['./src', './console/src', ...others]),
+    await runTests(args, env, ['./src', './bench', './console/src', ...others]),
     await runTests(args, env, ['./test/console']),
   ]
 }

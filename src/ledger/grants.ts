@@ -101,12 +101,12 @@ export class Grants {
     lease.asks += 1
     lease.gaveBackSinceAsk = false
     this.#options.authority.grant(lease.account, needNano, wantNano).then(
-      (grant) => this.#granted(lease, needNano, wantNano, grant),
+      (grant) => this.#granted(lease, needNano, grant),
       (error) => this.#unreachable(lease, error, purpose),
     )
   }
 
-  #granted(lease: Lease, needNano: Nano, wantNano: Nano, grant: Grant): void {
+  #granted(lease: Lease, needNano: Nano, grant: Grant): void {
     lease.answers = lease.asks
     // Granted to an epoch that is over, and released with it.
     if (lease.fenced) return
@@ -117,9 +117,8 @@ export class Grants {
     lease.freeNano += grant.grantedNano
     lease.postedNano = grant.postedNano
     lease.elsewhereNano = grant.leasedElsewhereNano
-    lease.lackingNano = lease.gaveBackSinceAsk
-      ? null
-      : lackingNano(needNano, wantNano, grant.grantedNano)
+    // What it was granted may have been all there was, or half of it: the next answer tells.
+    lease.lackingNano = lease.gaveBackSinceAsk || grant.grantedNano > 0n ? null : needNano
     this.serve(lease)
     if (lease.waiters.length === 0) return
     // Only a wallet that has run out is worth what a recall costs: every node then leases no more than it needs.
@@ -151,10 +150,4 @@ export class Grants {
     this.#ask(lease)
     this.#pulseLater(lease)
   }
-}
-
-/** The wallet's free money is below this after an answer; null: it may have any amount. */
-function lackingNano(needNano: Nano, wantNano: Nano, grantedNano: Nano): Nano | null {
-  if (grantedNano === 0n) return needNano
-  return grantedNano < wantNano ? 1n : null
 }

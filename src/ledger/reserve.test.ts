@@ -45,8 +45,8 @@ test('no reserve is asked of a wallet that ran out, that another node recalled, 
     stage.leases.close(admitted(await hold), 30n)
   }
   const more = stage.leases.hold('out', 'k', 30n)
-  await stage.next().answer({ grantedNano: 30n, postedNano: 1_000n, leasedElsewhereNano: 970n })
-  stage.leases.close(admitted(await more), 30n)
+  await stage.next().answer({ grantedNano: 0n, postedNano: 20n })
+  expect(await more).toEqual({ refused: 'insufficient' })
   stage.leases.recall('recalled')
   for (const nowMs of [0, 1_000]) stage.leases.tick(nowMs)
   expect(stage.asked).toEqual([])

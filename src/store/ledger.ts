@@ -113,7 +113,7 @@ export interface GrantRequest extends NodeRef {
   readonly account: string
   /** Granted at least this, or nothing. */
   readonly needNano: Nano
-  /** Granted up to this where the wallet has it. */
+  /** Granted up to this where the wallet has it; beyond the need at most half of what is free where others lease too. */
   readonly wantNano: Nano
 }
 

@@ -175,8 +175,15 @@ async function grant(session: Session, request: GrantRequest): Promise<Grant> {
   const postedNano = wallet?.postedNano ?? 0n
   const freeNano = postedNano - (wallet?.leasedNano ?? 0n)
   const fenced = open.length === 0
-  const mostNano = needNano > wantNano ? needNano : wantNano
-  const grantedNano = fenced || freeNano < needNano ? 0n : atMost(mostNano, freeNano)
+  const [elsewhere] = await session.query<{ readonly amount: string }>(
+    `SELECT CAST(coalesce(sum(amount_nano), 0) AS TEXT) AS amount FROM lease
+      WHERE account = ? AND NOT (node = ? AND epoch = ?)`,
+    [account, node, epoch],
+  )
+  const leasedElsewhereNano = BigInt(elsewhere?.amount ?? 0)
+  // However many nodes lease, the next one finds some without a recall.
+  const mostNano = atMost(wantNano, leasedElsewhereNano > 0n ? freeNano / 2n : freeNano)
+  const grantedNano = fenced || freeNano < needNano ? 0n : mostNano > needNano ? mostNano : needNano
   if (grantedNano > 0n) {
     await movePending(session, [[account, grantedNano]])
     await session.run(
@@ -186,12 +193,7 @@ async function grant(session: Session, request: GrantRequest): Promise<Grant> {
       [node, epoch, account, grantedNano],
     )
   }
-  const [elsewhere] = await session.query<{ readonly amount: string }>(
-    `SELECT CAST(coalesce(sum(amount_nano), 0) AS TEXT) AS amount FROM lease
-      WHERE account = ? AND NOT (node = ? AND epoch = ?)`,
-    [account, node, epoch],
-  )
-  return { grantedNano, fenced, leasedElsewhereNano: BigInt(elsewhere?.amount ?? 0), postedNano }
+  return { grantedNano, fenced, leasedElsewhereNano, postedNano }
 }
 
 async function giveBack(

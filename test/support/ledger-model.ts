@@ -267,14 +267,15 @@ function leaseTable(book: LedgerBook): LeaseTable {
       const node = book.node(request)
       const free = book.free(account)
       const fits = node !== null && free >= needNano
-      const grantedNano = fits ? least(needNano > wantNano ? needNano : wantNano, free) : 0n
+      const own = book.lease(request, account)?.amount ?? 0n
+      const leasedElsewhereNano = book.leased(account) - book.pinned(account) - own
+      const mostNano = least(wantNano, leasedElsewhereNano > 0n ? free / 2n : free)
+      const grantedNano = !fits ? 0n : mostNano > needNano ? mostNano : needNano
       if (node !== null && grantedNano > 0n) {
         const lease = node.leases.get(account) ?? { amount: 0n, held: 0n, recalled: false }
         lease.amount += grantedNano
         node.leases.set(account, lease)
       }
-      const own = book.lease(request, account)?.amount ?? 0n
-      const leasedElsewhereNano = book.leased(account) - book.pinned(account) - own
       const postedNano = book.posted(account)
       return { grantedNano, fenced: node === null, leasedElsewhereNano, postedNano }
     },
