@@ -122,13 +122,19 @@ export function runningTable(engine: Engine): RunningTable {
   return {
     async watch(account) {
       const name = account === null ? everybody : cleanText(account)
-      const sql = `UPDATE running_watch SET until = ${now} + ? WHERE account = ? AND until > ${now}`
-      if ((await engine.run(sql, [watchedMs, name])) > 0) return true
+      const [kept] = await engine.query<{ readonly fresh: number }>(
+        `SELECT CASE WHEN until > ${now} + ? THEN 1 ELSE 0 END AS fresh FROM running_watch
+          WHERE account = ? AND until > ${now}`,
+        [watchedMs / 2, name],
+      )
+      // A console asks every second: that is no reason to write as often.
+      if (kept?.fresh === 1) return true
       await engine.run(
         `INSERT INTO running_watch (account, until) VALUES (?, ${now} + ?)
           ON CONFLICT (account) DO UPDATE SET until = excluded.until`,
         [name, watchedMs],
       )
+      if (kept !== undefined) return true
       await engine.run(`DELETE FROM running_watch WHERE until <= ${now}`, [])
       return false
     },

@@ -35,6 +35,24 @@ onEachEngine('running requests', (start) => {
     expect(await table.work()).toEqual({ accounts: null, stops: [] })
   })
 
+  test('who looks again and again is written down anew before it runs out, not each time', async () => {
+    const { store, engine } = await start()
+    const until = async () => {
+      const rows = await engine.query<{ readonly until: string }>(
+        'SELECT CAST(until AS TEXT) AS until FROM running_watch',
+        [],
+      )
+      return rows.map((row) => Number(row.until))
+    }
+    await store.running.watch('ann')
+    const [first = 0] = await until()
+    await store.running.watch('ann')
+    expect(await until()).toEqual([first])
+    await engine.run('UPDATE running_watch SET until = until - 6000', [])
+    expect(await store.running.watch('ann')).toBeTrue()
+    expect((await until())[0]).toBeGreaterThanOrEqual(first)
+  })
+
   test('a report replaces the one before, and those of several processes are together', async () => {
     const { running: table } = (await start()).store
     await table.report('one', [running, { ...running, requestId: 'req_2' }])
