@@ -99,7 +99,8 @@ function channelAlert({ id, state, reason, since }: Found['channels'][number]): 
 }
 
 function priceAlert({ model, reason, refused }: MissingPrice): Alert {
-  const asked = refused === 0 ? '' : `; ${refused} requests were refused in the last hour`
+  const requests = refused === 1 ? '1 request was' : `${refused} requests were`
+  const asked = refused === 0 ? '' : `; ${requests} refused in the last hour`
   return {
     code: 'price_missing',
     severity: refused === 0 ? 'warning' : 'critical',

@@ -23,6 +23,7 @@ if (hasBrowser) {
     await page.getByRole('row').filter({ hasText: 'no-such-model' }).waitFor()
     await page.close()
   })
+  test('what is wrong is named, with what it is about, in both languages', namesAlerts)
   test('a user is found, suspended and taken back, which the audit log tells', suspends)
   test('reconciling says that requests, ledger and totals agree', async () => {
     const page = await stage.open('/admin/reconcile?range=24h')
@@ -44,6 +45,23 @@ if (hasBrowser) {
       await page.close()
     },
   )
+}
+
+async function namesAlerts() {
+  const body = { model: 'sandbox/unpriced', messages: [{ role: 'user', content: 'Hello' }] }
+  expect((await stage.call(body)).status).toBe(503)
+  for (const [language, name] of [
+    ['en', 'A model has no price'],
+    ['zh-CN', '模型没有价格'],
+  ] as const) {
+    const page = await stage.open('/admin', { language })
+    const alert = page.getByRole('listitem').filter({ hasText: name })
+    await alert.getByText('1 request was refused in the last hour').waitFor()
+    expect(await seriousFindings(page)).toEqual([])
+    await alert.getByRole('link', { name: 'sandbox/unpriced' }).click()
+    await page.waitForURL('**/console/admin/prices?open=sandbox*')
+    await page.close()
+  }
 }
 
 async function suspends() {

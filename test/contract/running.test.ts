@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import type { ProcessReading, RunningRequest } from '../../src/store/running.ts'
-import { onEachEngine } from './engines.ts'
+import { type Bench, onEachEngine } from './engines.ts'
 
 const running: RunningRequest = {
   requestId: 'req_1',
@@ -24,6 +24,23 @@ const running: RunningRequest = {
   heldNano: '4',
 }
 
+async function writesSeldom({ store, engine }: Bench): Promise<void> {
+  const until = async () => {
+    const rows = await engine.query<{ readonly until: string }>(
+      'SELECT CAST(until AS TEXT) AS until FROM running_watch',
+      [],
+    )
+    return rows.map((row) => Number(row.until))
+  }
+  await store.running.watch('ann')
+  const [first = 0] = await until()
+  await store.running.watch('ann')
+  expect(await until()).toEqual([first])
+  await engine.run('UPDATE running_watch SET until = until - 6000', [])
+  expect(await store.running.watch('ann')).toBeTrue()
+  expect((await until())[0]).toBeGreaterThanOrEqual(first)
+}
+
 onEachEngine('running requests', (start) => {
   test('processes know whose are looked at, and by then who does', async () => {
     const { running: table } = (await start()).store
@@ -35,23 +52,8 @@ onEachEngine('running requests', (start) => {
     expect(await table.work()).toEqual({ accounts: null, stops: [] })
   })
 
-  test('who looks again and again is written down anew before it runs out, not each time', async () => {
-    const { store, engine } = await start()
-    const until = async () => {
-      const rows = await engine.query<{ readonly until: string }>(
-        'SELECT CAST(until AS TEXT) AS until FROM running_watch',
-        [],
-      )
-      return rows.map((row) => Number(row.until))
-    }
-    await store.running.watch('ann')
-    const [first = 0] = await until()
-    await store.running.watch('ann')
-    expect(await until()).toEqual([first])
-    await engine.run('UPDATE running_watch SET until = until - 6000', [])
-    expect(await store.running.watch('ann')).toBeTrue()
-    expect((await until())[0]).toBeGreaterThanOrEqual(first)
-  })
+  test('who looks again and again is written down anew before it runs out, not each time', async () =>
+    writesSeldom(await start()))
 
   test('a report replaces the one before, and those of several processes are together', async () => {
     const { running: table } = (await start()).store

@@ -12,6 +12,7 @@ import { Segments } from '../../ui/field.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { Count, Duration, Money, None, Percent, Status, Time } from '../../ui/values.tsx'
+import { Alerts } from './alerts.tsx'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
@@ -46,36 +47,6 @@ export default function OperationsPage() {
         )}
       </Widget>
     </Page>
-  )
-}
-
-function Alerts({ alerts }: { readonly alerts: Operations['alerts'] }) {
-  if (alerts.length === 0)
-    return (
-      <p className="text-success">
-        <Status tone="ok">
-          <Trans>Nothing is wrong that the gateway knows of.</Trans>
-        </Status>
-      </p>
-    )
-  return (
-    <ul className="flex flex-col gap-2">
-      {alerts.map((alert, index) => (
-        <li
-          key={index}
-          className={`rounded-card border p-3 ${alert.severity === 'critical' ? 'border-danger/40 bg-danger-tint' : 'border-warning/40 bg-warning-tint'}`}
-        >
-          <Status tone={alert.severity === 'critical' ? 'failed' : 'warning'}>
-            <span className="whitespace-normal">{alert.message}</span>
-          </Status>
-          {alert.since !== null && (
-            <span className="ml-2 text-text-2">
-              <Time relative at={alert.since} />
-            </span>
-          )}
-        </li>
-      ))}
-    </ul>
   )
 }
 

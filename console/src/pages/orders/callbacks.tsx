@@ -83,7 +83,7 @@ function Facts({ health }: { readonly health: Health }) {
   return (
     <dl className="grid grid-cols-1 gap-x-6 gap-y-3 sm:grid-cols-2 lg:grid-cols-4">
       <Fact name={<Trans>Last message</Trans>}>
-        {receivedAt === null ? <Trans>never</Trans> : <Time at={receivedAt} />}
+        {receivedAt === null ? <Trans>none yet</Trans> : <Time at={receivedAt} />}
       </Fact>
       <Fact name={<Trans>Last one refused</Trans>}>
         {refusedAt === null ? <None /> : <Time at={refusedAt} />}
