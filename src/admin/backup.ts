@@ -2,21 +2,11 @@
 
 import { randomUUID } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
-import { settleCopies } from '../ledger/settle-copy.ts'
+import { basename, dirname, resolve } from 'node:path'
 import type { StoreSettings } from '../store/open.ts'
-import { databaseFile } from '../store/sqlite.ts'
-import {
-  copyDatabase,
-  finishCopy,
-  isDataName,
-  openCopy,
-  placeCopy,
-  removeCopy,
-} from '../store/sqlite-copy.ts'
-import { copyOutboxes } from '../store/sqlite-outbox-copy.ts'
-import { auditLedger } from './audit.ts'
+import { finishCopy, isDataName, placeCopy, removeCopy } from '../store/sqlite-copy.ts'
 import type { Input } from './schema.ts'
+import { copyState, settleState } from './snapshot.ts'
 import { AdminError } from './use-case.ts'
 
 /** Writes a new file and checks the ledger in it. Throws where the ledger is damaged; no file is left then. */
@@ -38,28 +28,13 @@ function refused(message: string): AdminError {
   return new AdminError('conflict', 'file', message)
 }
 
-/** The outboxes first: what leaves them meanwhile is in the ledger by the time it is copied. */
 async function write(dataDir: string, file: string) {
   const folder = `${file}.${randomUUID()}`
   try {
-    const outboxes = copyOutboxes(dataDir)
-    copyDatabase(join(dataDir, databaseFile), folder)
-    const copy = await openCopy(folder)
-    try {
-      const settled = await settleCopies(copy, outboxes)
-      await copy.endNodes()
-      const { transfers, usageRows, wallets, findings } = await auditLedger({ store: copy })
-      const damaged = findings.find(({ kind }) => kind === 'integrity')
-      if (damaged !== undefined) {
-        throw refused(`the ledger is damaged, and no backup was made: ${damaged.message}`)
-      }
-      await copy.close()
-      placeCopy(finishCopy(folder), file)
-      return { transfers, usageRows, settled, wallets, findings: findings.length }
-    } catch (error) {
-      await copy.close()
-      throw error
-    }
+    const { settled, audit } = await settleState(folder, copyState(dataDir, folder), 'file')
+    placeCopy(finishCopy(folder), file)
+    const { transfers, usageRows, wallets, findings } = audit
+    return { transfers, usageRows, settled, wallets, findings: findings.length }
   } finally {
     removeCopy(folder)
   }

@@ -6,6 +6,7 @@ import { pathText } from '../config/problems.ts'
 import { priceProblem } from './price-card.ts'
 import { alertInputs } from './schema-alerts.ts'
 import { autoTopUpInputs } from './schema-auto-top-up.ts'
+import { dataInputs } from './schema-data.ts'
 import { doctorInputs } from './schema-doctor.ts'
 import { historyInputs } from './schema-history.ts'
 import { keyInputs } from './schema-keys.ts'
@@ -87,6 +88,7 @@ export const inputs = {
   applyFilePrices: z.strictObject({ allowLarge: z.boolean().default(false) }),
   backUp: z.strictObject({ file: text }),
   restore: z.strictObject({ file: text, force: z.boolean().default(false) }),
+  ...dataInputs,
   ...peopleInputs,
   ...preferenceInputs,
   ...redemptionInputs,

@@ -9,6 +9,7 @@ import { channelList, channelModels, channelTest } from './channel.ts'
 import { codesCreate, codesList, codesRevoke } from './codes.ts'
 import { type Command, type Line, UsageError } from './command.ts'
 import { configCheck, configShow } from './config.ts'
+import { dataCopy } from './data.ts'
 import { commandHelp, createHelp, version } from './help.ts'
 import {
   historyDelete,
@@ -109,6 +110,7 @@ const commands: readonly Command[] = [
   audit,
   backup,
   restore,
+  dataCopy,
   migrate,
   priceList,
   priceSet,

@@ -52,7 +52,24 @@ export async function openPostgres(databaseUrl: string, migrationFolder?: string
 }
 
 /** What the opening of this database would apply. Throws as it does. */
-export async function waitingInPostgres(databaseUrl: string): Promise<readonly string[]> {
+export function waitingInPostgres(databaseUrl: string): Promise<readonly string[]> {
+  return withClient(databaseUrl, (client) => waitingMigrations(migrationSession(client)))
+}
+
+/** Does the work on a connection to the database as it is: no migration is applied. */
+export function withConnection<Result>(
+  databaseUrl: string,
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  return withClient(databaseUrl, (client) =>
+    work(sessionOver((sql, values) => client.query(sql, values))),
+  )
+}
+
+async function withClient<Result>(
+  databaseUrl: string,
+  work: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     application_name: 'tollgate',
@@ -62,7 +79,7 @@ export async function waitingInPostgres(databaseUrl: string): Promise<readonly s
   try {
     const client = await connect(pool, databaseUrl)
     try {
-      return await waitingMigrations(migrationSession(client))
+      return await work(client)
     } finally {
       client.release()
     }

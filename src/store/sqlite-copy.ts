@@ -21,7 +21,7 @@ import type { Store } from './store.ts'
 import { createStore } from './tables.ts'
 
 /** Copies a database as of one moment into a folder of its own, where `openCopy` opens it. Throws `DataError`. */
-export function copyDatabase(path: string, folder: string): void {
+export function copyDatabase(path: string, folder: string, name = databaseFile): void {
   if (!existsSync(path)) throw new DataError(`Cannot use ${path}: there is no such file.`)
   naming(path, () => {
     const database = new Database(path, { readwrite: true, create: false })
@@ -29,7 +29,7 @@ export function copyDatabase(path: string, folder: string): void {
       database.run('PRAGMA busy_timeout = 5000')
       const made = database.query(`SELECT 1 FROM sqlite_master WHERE name = 'schema_migration'`)
       if (made.get() === null) throw new Error('it holds no Tollgate data')
-      writeCopy(database, folder)
+      writeCopy(database, folder, name)
     } finally {
       database.close()
     }
@@ -37,8 +37,8 @@ export function copyDatabase(path: string, folder: string): void {
 }
 
 /** What fails here is the place of the copy, unless the database itself is damaged or locked. */
-function writeCopy(database: Database, folder: string): void {
-  const target = join(folder, databaseFile)
+function writeCopy(database: Database, folder: string, name: string): void {
+  const target = join(folder, name)
   try {
     makeDataDir(folder)
     database.run('VACUUM INTO ?', [target])

@@ -6,18 +6,18 @@ import type { Engine } from './engine.ts'
 import { lazily } from './lazy.ts'
 import { openSqlite } from './sqlite.ts'
 
-const fileName = 'history.db'
+export const historyFileName = 'history.db'
 const migrations = join(import.meta.dirname, 'migrations', 'history')
 
 /** Whether this data directory has ever held messages. */
 export function hasHistoryFile(dataDir: string): boolean {
-  return existsSync(join(dataDir, fileName))
+  return existsSync(join(dataDir, historyFileName))
 }
 
 /** Made at its first use: most deployments have none. */
 export function historyFile(dataDir: string): Engine {
   return lazily('sqlite', async () => {
-    const engine = await openSqlite(dataDir, migrations, fileName)
+    const engine = await openSqlite(dataDir, migrations, historyFileName)
     // What a power cut takes of it is no money; what is deleted is overwritten.
     await engine.run('PRAGMA synchronous = NORMAL', [])
     await engine.run('PRAGMA secure_delete = ON', [])

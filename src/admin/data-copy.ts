@@ -1,0 +1,199 @@
+// Copies a deployment from SQLite to PostgreSQL: a snapshot that is kept until it is whole there, so that a copy that was cut off goes on.
+
+import { createHash, randomUUID } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { SecretBox } from '../identity/secret-box.ts'
+import { CopyRefused, type CopyTable } from '../store/copy-table.ts'
+import type { CopyTarget } from '../store/postgres-copy-target.ts'
+import { databaseFile } from '../store/sqlite.ts'
+import { copyDatabase, removeCopy } from '../store/sqlite-copy.ts'
+import { type CopySource, openCopySource } from '../store/sqlite-copy-source.ts'
+import { hasHistoryFile, historyFile, historyFileName } from '../store/sqlite-history.ts'
+import type { OutboxCopy } from '../store/sqlite-outbox-copy.ts'
+import { type Audit, auditLedger } from './audit.ts'
+import { decryptSecrets } from './channel-secrets.ts'
+import type { Input } from './schema.ts'
+import { copyState, settleState } from './snapshot.ts'
+import { timeText } from './time.ts'
+import { AdminError } from './use-case.ts'
+
+const folderName = 'data-copy'
+const stateFile = 'state.json'
+
+/** What a copy is of. */
+interface Snapshot {
+  readonly id: string
+  /** When it was taken, RFC 3339. */
+  readonly at: string
+  /** Of the files as they were: the same again, and nothing has happened since. */
+  readonly fingerprint: string
+  readonly settled: number
+  readonly audit: Audit
+}
+
+interface CopyRooms {
+  readonly dataDir: string
+  /** Of the key that is given to this process, or kept in the data directory. */
+  readonly box: SecretBox
+  readonly nowMs: number
+  onTable(done: { readonly table: string; readonly rows: number }): void
+}
+
+/**
+ * Throws AdminError: `to` where the database holds other data; `begun` where a copy was begun and the deployment has gone on
+ * since; where what is there in the end is not what was copied. What servers use is not touched before all is verified.
+ */
+export async function copyData(rooms: CopyRooms, { to, begun }: Input<'copyData'>) {
+  const folder = join(rooms.dataDir, folderName)
+  const snapshot = await snapshotOf(rooms, folder, begun)
+  const { openCopyTarget } = await import('../store/postgres-copy-target.ts')
+  const opened = openCopyTarget(to, { id: snapshot.id, restart: begun === 'restart' })
+  const target = await opened.catch(refuse)
+  const { id: _, fingerprint, audit, ...about } = snapshot
+  const { transfers, usageRows, wallets, findings } = audit
+  const counts = { transfers, usageRows, wallets, findings: findings.length }
+  try {
+    const made = target === null ? null : await copyAll(rooms, target, folder, audit)
+    removeCopy(folder)
+    return {
+      ok: findings.length === 0,
+      ...about,
+      ...counts,
+      ...(made ?? { tables: 0, rows: 0, closedSecrets: 0 }),
+    }
+  } finally {
+    await target?.close()
+  }
+}
+
+function refuse(error: unknown): never {
+  if (error instanceof CopyRefused) throw new AdminError('conflict', 'to', error.message)
+  throw error
+}
+
+/** The one that was begun, or a new one. */
+async function snapshotOf(
+  rooms: CopyRooms,
+  folder: string,
+  begun: Input<'copyData'>['begun'],
+): Promise<Snapshot> {
+  const { dataDir } = rooms
+  for (const name of readdirSync(dataDir)) {
+    if (name.startsWith(`${folderName}-`)) removeCopy(join(dataDir, name))
+  }
+  if (begun === 'restart') removeCopy(folder)
+  const kept = existsSync(folder)
+    ? (JSON.parse(readFileSync(join(folder, stateFile), 'utf8')) as Snapshot)
+    : null
+  if (kept !== null && begun === 'resume') return kept
+  const draft = `${folder}-${randomUUID()}`
+  try {
+    const outboxes = copyFiles(dataDir, draft)
+    const fingerprint = fingerprintOf(draft, outboxes)
+    if (kept?.fingerprint === fingerprint) return kept
+    if (kept !== null) {
+      throw new AdminError(
+        'conflict',
+        'begun',
+        `a copy was begun at ${kept.at}, and the deployment has gone on since: go on with that state, or begin anew with what is there now`,
+      )
+    }
+    const made = await settleState(draft, outboxes, 'from')
+    if (hasHistoryFile(draft)) await bringForward(draft)
+    const snapshot = { id: randomUUID(), at: timeText(rooms.nowMs), fingerprint, ...made }
+    writeFileSync(join(draft, stateFile), JSON.stringify(snapshot), { mode: 0o600 })
+    renameSync(draft, folder)
+    return snapshot
+  } finally {
+    removeCopy(draft)
+  }
+}
+
+function copyFiles(dataDir: string, folder: string): readonly OutboxCopy[] {
+  const outboxes = copyState(dataDir, folder)
+  if (hasHistoryFile(dataDir)) {
+    copyDatabase(join(dataDir, historyFileName), folder, historyFileName)
+  }
+  return outboxes
+}
+
+/** SQLite writes a copy of the same content alike each time. */
+function fingerprintOf(folder: string, outboxes: readonly OutboxCopy[]): string {
+  const hash = createHash('sha256').update(JSON.stringify(outboxes))
+  for (const name of [databaseFile, historyFileName]) {
+    const path = join(folder, name)
+    if (existsSync(path)) hash.update(readFileSync(path))
+  }
+  return hash.digest('hex')
+}
+
+async function bringForward(folder: string): Promise<void> {
+  const history = historyFile(folder)
+  await history.query('SELECT 1', [])
+  await history.close()
+}
+
+async function copyAll(rooms: CopyRooms, target: CopyTarget, folder: string, audit: Audit) {
+  const source = openCopySource(folder)
+  try {
+    let rows = 0
+    for (const table of target.tables) {
+      source.check(table)
+      rows += await copyTable(source, target, table)
+      rooms.onTable({ table: table.name, rows: await verify(source, target, table) })
+    }
+    if (!isDeepStrictEqual(await auditLedger(target), audit)) {
+      throw differs('the audit of the copy is not that of the ledger')
+    }
+    const closedSecrets = await countClosed(target, rooms.box)
+    await target.place()
+    return { tables: target.tables.length, rows, closedSecrets }
+  } catch (error) {
+    return refuse(error)
+  } finally {
+    source.close()
+  }
+}
+
+async function copyTable(
+  source: CopySource,
+  target: CopyTarget,
+  table: CopyTable,
+): Promise<number> {
+  let progress = await target.progress(table)
+  for (;;) {
+    const page = source.page(table, progress.after)
+    if (page.length === 0) return progress.rows
+    progress = await target.add(table, page, progress)
+  }
+}
+
+async function verify(source: CopySource, target: CopyTarget, table: CopyTable): Promise<number> {
+  const wanted = source.digest(table)
+  const found = await target.digest(table)
+  if (isDeepStrictEqual(found, wanted)) return found.rows
+  throw differs(
+    `the table ${table.name} has ${wanted.rows} rows and the copy ${found.rows}, or others`,
+  )
+}
+
+function differs(what: string): AdminError {
+  return new AdminError('conflict', 'begun', `${what}; nothing was put in place: begin anew`)
+}
+
+/** Stored channels whose secrets do not open with the key of this process. */
+async function countClosed({ store }: CopyTarget, box: SecretBox): Promise<number> {
+  const items = await store.configuration.all()
+  return items.filter(({ kind, document }) => kind === 'channel' && !opens(document, box)).length
+}
+
+function opens(document: Readonly<Record<string, unknown>>, box: SecretBox): boolean {
+  try {
+    decryptSecrets(document, box)
+    return true
+  } catch {
+    return false
+  }
+}
