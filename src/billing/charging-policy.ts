@@ -101,7 +101,6 @@ function usageOf(
   summary: ReplySummary | null,
 ): Pick<Charges, 'usage' | 'source'> {
   const { status, errorCode, accepted } = settlement
-  const outputBytes = outputOf(settlement.request, summary)
   // Its client left, or its money ended: the vendor has worked on the prompt all the same.
   const stopped = stoppedBy.has(errorCode ?? '')
   const reported = summary?.usage && !isUnbelieved(settlement) ? summary.usage : null
@@ -114,7 +113,9 @@ function usageOf(
   }
   // An error without content is nobody's debt.
   const isCharged =
-    outputBytes > 0 || (status === 200 && errorCode === null) || (stopped && accepted)
+    (status === 200 && errorCode === null) ||
+    (stopped && accepted) ||
+    outputOf(settlement.request, summary) > 0
   if (summary === null || !isCharged) return nothing
   return { usage: countedOf(settlement.request, summary), source: 'counted' }
 }

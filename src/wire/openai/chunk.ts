@@ -55,7 +55,7 @@ export class ChunkScan {
   choices = -1
   /** Some choice says something: text, reasoning, a refusal, a call, sound. */
   semantic = false
-  /** Bytes of generated text: content, reasoning, refusals and arguments of calls. */
+  /** Bytes of generated text: content, reasoning, refusals and arguments of calls; 0 where they are not counted. */
   outputBytes = 0
   /** The first finish reason, a JSON string that is not empty. */
   finishAt = -1
@@ -71,10 +71,12 @@ export class ChunkScan {
   private reasoningBytes = 0
   private readonly top = new MemberScan()
   private readonly usageRoot: string
+  private readonly counts: boolean
 
-  /** `usageRoot`: the first name on the way to a vendor's hidden usage, or ''. */
-  constructor(usageRoot = '') {
+  /** `usageRoot`: the first name on the way to a vendor's hidden usage, or ''. `counts`: whether output is counted. */
+  constructor(usageRoot = '', counts = true) {
     this.usageRoot = usageRoot
+    this.counts = counts
   }
 
   /** Reads the object at `at`. Throws JsonSyntaxError. */
@@ -176,7 +178,7 @@ export class ChunkScan {
   private noteText(bytes: Uint8Array, at: number, end: number): void {
     if (end - at <= 2) return
     this.semantic = true
-    this.outputBytes += textBytes(bytes, at, end)
+    if (this.counts) this.outputBytes += textBytes(bytes, at, end)
   }
 
   /** A `delta` or a `message`. */
@@ -229,7 +231,7 @@ export class ChunkScan {
     if (bytes[at] === QUOTE) this.noteText(bytes, at, end)
     else if (bytes[at] === OPEN_ARRAY && isSomething(bytes, at, end)) {
       this.semantic = true
-      this.outputBytes += partsBytes(bytes, at)
+      if (this.counts) this.outputBytes += partsBytes(bytes, at)
     }
   }
 
@@ -238,6 +240,7 @@ export class ChunkScan {
     const end = said.skip()
     if (!isSomething(bytes, at, end)) return
     this.semantic = true
+    if (!this.counts) return
     const found =
       bytes[at] === QUOTE
         ? textBytes(bytes, at, end)
@@ -251,7 +254,7 @@ export class ChunkScan {
   private noteNamed(bytes: Uint8Array, at: number, name: string): void {
     if (bytes[at] !== OPEN_OBJECT) return
     this.noteAny(bytes, at, said.skip())
-    this.outputBytes += namedBytes(bytes, at, name)
+    if (this.counts) this.outputBytes += namedBytes(bytes, at, name)
   }
 
   private readCalls(bytes: Uint8Array, at: number): void {
@@ -259,7 +262,7 @@ export class ChunkScan {
     callList.open(bytes, at)
     while (callList.next()) {
       this.semantic = true
-      if (bytes[callList.value] !== OPEN_OBJECT) continue
+      if (!this.counts || bytes[callList.value] !== OPEN_OBJECT) continue
       call.open(bytes, callList.value)
       while (call.next()) {
         if (bytes[call.value] !== OPEN_OBJECT) continue

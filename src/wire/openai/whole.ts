@@ -135,7 +135,7 @@ export function readWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
 
 function scanWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
   return readable(body, (at) => {
-    const scan = new ChunkScan(quirks.usagePath?.[0])
+    const scan = new ChunkScan(quirks.usagePath?.[0], false)
     scan.read(body, at)
     if (skipSpace(body, scan.end) < body.length) {
       throw new JsonSyntaxError(scan.end, 'unexpected bytes behind the reply')
@@ -158,11 +158,20 @@ function scanWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
       fault: null,
       bytes: edit === null ? body : join(splice(body, [edit])),
       ...counts,
-      outputBytes: scan.outputBytes,
+      // Counted where it is asked for: what a vendor reports is charged without.
+      get outputBytes() {
+        return countedBytes(body, at)
+      },
       finishReason,
       model: scan.modelAt < 0 ? null : stringOf(body, scan.modelAt, scan.modelEnd),
     }
   })
+}
+
+function countedBytes(body: Uint8Array, at: number): number {
+  const scan = new ChunkScan()
+  scan.read(body, at)
+  return scan.outputBytes
 }
 
 /** The offset of the last `"name":` before `before`, at its value; -1 where there is none. */
