@@ -108,10 +108,35 @@ export function relayedReply(
   fields['content-type'] = reframe?.contentType ?? plain
   if (answer.stream) addStreamFields(fields)
   Object.assign(fields, answer.headers)
-  const { body } = answer
-  const shown = reframe === null || body instanceof Uint8Array ? body : reframed(body, reframe)
+  return new Response(shownBody(answer.body, reframe), { headers: fields })
+}
+
+/**
+ * From this size on the runtime sends a reply that was waited for in as many pieces as its head has names, values and
+ * marks between them (oven-sh/bun#41341).
+ */
+const piecemealBytes = 15_360
+
+function shownBody(body: Answer['body'], reframe: Reframe | null): BodyInit {
+  if (body instanceof Uint8Array)
+    return body.length < piecemealBytes ? (body as BodyInit) : inOneWrite(body)
   // The runtime takes an async generator as a body; the DOM's types do not know of it.
-  return new Response(shown as BodyInit, { headers: fields })
+  return (reframe === null ? body : reframed(body, reframe)) as unknown as BodyInit
+}
+
+/** A body that leaves in one write with its head, which says its length. */
+function inOneWrite(body: Uint8Array): ReadableStream {
+  const source = {
+    type: 'direct',
+    pull(controller: ReadableStreamDirectController) {
+      controller.write(body as Uint8Array<ArrayBuffer>)
+      controller.end()
+    },
+  }
+  // Room for all of it: what does not fit goes out before its length is known. The DOM's types know no direct source.
+  return new ReadableStream(source as unknown as UnderlyingSource, {
+    highWaterMark: body.length + 1,
+  })
 }
 
 export function plainReply(

@@ -4,10 +4,12 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { authorized, eventually, pace, steady } from '../support/clients.ts'
 import { type Gateway, residentBytes, startGateway } from '../support/gateway.ts'
 import { isLong, lasts, repetitions } from '../support/long.ts'
-import { portOf, post, RawClient } from '../support/socket.ts'
+import { parseReply, portOf, post, RawClient } from '../support/socket.ts'
 import {
+  chatReply,
   chunk,
   delta,
+  json,
   send,
   sseHead,
   startUpstream,
@@ -47,7 +49,7 @@ beforeAll(async () => {
       vendor: 'openai',
       baseUrl: upstream.url,
       key: 'sk-up',
-      models: ['flood', 'fine'],
+      models: ['flood', 'fine', 'large'],
     },
   ]
   gateway = await startGateway({ config: { channels } })
@@ -151,3 +153,32 @@ test('a reader that stops is let go, and so is its vendor', async () => {
   )
   expect(row.usageSource).toBe('counted')
 })
+
+/** Around the size from which the runtime is given them otherwise, and far above it. */
+test.each([15_359, 15_360, 15_361, 100_000, 1_000_000])(
+  'a slow reader gets a whole reply of %i bytes with its length, and may ask again',
+  async (size) => {
+    const asked = JSON.stringify({ model: 'large', messages: [{ role: 'user', content: 'Hello' }] })
+    const bare = JSON.stringify(chatReply('')).length
+    const value = chatReply('é"\\'.padEnd(size - bare - 3, 'x'))
+    const expected = Buffer.from(JSON.stringify(value))
+    expect(expected.length).toBe(size)
+    upstream.on('large', [json(200, value)])
+    const client = await RawClient.open(portOf(gateway.url))
+    for (const _time of ['first', 'second']) {
+      client.received = ''
+      client.send(post('/v1/chat/completions', authorized(), asked))
+      const isWhole = () => parseReply(client.received).body.length >= size
+      while (!isWhole()) {
+        const { bytes } = client
+        sip(client)
+        await client.until(() => client.bytes > bytes)
+      }
+      const reply = parseReply(client.received)
+      expect([reply.status, reply.headers['content-length']]).toEqual([200, String(size)])
+      expect(reply.headers['transfer-encoding']).toBeUndefined()
+      expect(Buffer.from(reply.body, 'latin1').equals(expected)).toBe(true)
+    }
+    client.destroy()
+  },
+)
