@@ -1,10 +1,14 @@
 // Finds where JSON strings end, and remembers the long ones of a document that is walked more than once.
 
+import { blockwiseEnd, hasBlocks } from './string-end.ts'
+
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 /** Quotes closer together than this are found faster byte by byte than by `indexOf`. */
 const NEAR = 24
 const DENSE = 12
+/** Where so many escaped quotes were met and the string goes on, more are to come. */
+const MANY = 4
 /** Strings longer than this are worth remembering the end of. */
 const LONG = 256
 const nothing = new Uint8Array(0)
@@ -55,7 +59,8 @@ export function endOfString(bytes: Uint8Array, open: number): number {
 function longStringEnd(bytes: Uint8Array, from: number): number {
   let at = from
   let near = false
-  for (;;) {
+  for (let met = 0; ; met++) {
+    if (met === MANY && hasBlocks()) return blockwiseEnd(bytes, at)
     if (near) {
       const stop = Math.min(at + NEAR, bytes.length)
       while (at < stop) {

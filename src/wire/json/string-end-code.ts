@@ -1,0 +1,9 @@
+// Written by `npm run wasm` from string-end.wat; do not edit.
+
+export const stringEndCode =
+  'AGFzbQEAAAABBwFgAn9/AX8DAgEABQMBAAEHEQIGbWVtb3J5AgAEZmluZAAACoQCAYECCgF/AXsBewF7' +
+  'AXsBfgF+AX4BfgF+QSL9DyEDQdwA/Q8hBCABrSELAkADQCACIABPDQEgAv0ABAAiBSAD/SP9ZK0gAv0A' +
+  'BBAiBiAD/SP9ZK1CEIaEIQcgBSAE/SP9ZK0gBiAE/SP9ZK1CEIaEIgggC4RQRQRAIAggC0J/hYMiCCAI' +
+  'QgGGQn+FgyEJIAlC1arVqtWq1arVAIMgCHxCqtWq1arVqtWqf4MgCUKq1arVqtWq1ap/gyAIfELVqtWq' +
+  '1arVqtUAg4QgCEJ/hYMiCiALhEJ/hSAHgyEHIApCIIghCwsgB1BFBEAgB3qnIAJqDwsgAkEgaiECDAAL' +
+  'C0F/IAunaws='
