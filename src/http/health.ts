@@ -62,8 +62,9 @@ function respondMetrics(request: Request, health: Health, address: string): Resp
     return refuse(
       new GatewayError(
         'invalid_api_key',
-        'Metrics are read from this machine itself, or with the metrics token as a bearer token.',
+        'Metrics are read from this machine itself, or with the token that server.metricsToken sets as a bearer token.',
       ),
+      { 'www-authenticate': 'Bearer' },
     )
   }
   return new Response(health.metrics(), {
@@ -71,13 +72,21 @@ function respondMetrics(request: Request, health: Health, address: string): Resp
   })
 }
 
+/** What proxies add to a request: one on this machine speaks for others, and what it forwards is not local. */
+const forwarding = [
+  'x-forwarded-for',
+  'forwarded',
+  'x-real-ip',
+  'x-forwarded-proto',
+  'via',
+] as const
+
 function mayRead(headers: Headers, token: string | null, address: string): boolean {
-  // A proxy on this machine speaks for others: what it forwards is not local.
-  const forwarded = headers.has('x-forwarded-for') || headers.has('forwarded')
+  const forwarded = forwarding.some((name) => headers.has(name))
   if (!forwarded && (address === '::1' || /^(::ffff:)?127\./.test(address))) return true
   const shown = headers.get('authorization')
   if (token === null || shown === null) return false
-  const [expected, given] = [Buffer.from(`Bearer ${token}`), Buffer.from(shown)]
+  const [expected, given] = [Buffer.from(token), Buffer.from(shown.replace(/^bearer +/i, ''))]
   return expected.length === given.length && timingSafeEqual(expected, given)
 }
 

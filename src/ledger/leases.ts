@@ -61,6 +61,8 @@ interface LeaseUpkeep {
   readonly changed: number
   /** Requests that run, those that hold nothing included. */
   readonly openHolds: number
+  /** Leased and not held, of all accounts. */
+  readonly freeNano: Nano
   /** Accounts whose lease is looked after. */
   readonly accounts: number
   /** null where this node knows nothing of the account. */
@@ -237,6 +239,12 @@ class NodeLeases implements Leases {
     for (const lease of this.#leases.values())
       if (lease.heldNano > 0n) held.set(lease.account, lease.heldNano)
     return held
+  }
+
+  get freeNano(): Nano {
+    let sumNano = 0n
+    for (const lease of this.#leases.values()) sumNano += lease.freeNano
+    return sumNano
   }
 
   state(account: string): LeaseState | null {

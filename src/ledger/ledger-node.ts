@@ -188,6 +188,7 @@ class Node implements LedgerNode {
     const { rows, chargedNano, writtenOffNano, setAside } = this.#state.totals()
     let heldNano = 0n
     for (const amountNano of this.#leases.held().values()) heldNano += amountNano
+    const leasedNano = heldNano + this.#leases.freeNano
     return {
       unsettled: this.#writer.unsettledRecords,
       oldestUnsettledMs: this.#writer.oldestUnsettledMs(),
@@ -199,6 +200,7 @@ class Node implements LedgerNode {
       writtenOffNano,
       setAside,
       heldNano,
+      leasedNano,
     }
   }
 

@@ -76,4 +76,6 @@ export interface LedgerStats {
   readonly setAside: number
   /** What running requests hold. */
   readonly heldNano: Nano
+  /** Leased to this process and not spent: what is free, and what is held. */
+  readonly leasedNano: Nano
 }

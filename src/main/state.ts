@@ -192,6 +192,8 @@ function readingOf(ledger: LedgerNode): LedgerReading {
   return {
     ...stats,
     heldUnits: Number(formatUnits(stats.heldNano)),
+    leasedUnits: Number(formatUnits(stats.leasedNano)),
+    chargedUnits: Number(formatUnits(stats.chargedNano)),
     writtenOffUnits: Number(formatUnits(stats.writtenOffNano)),
     open: ledger.closed === null,
   }

@@ -72,6 +72,8 @@ const sources: MetricSources = {
     missing: 1,
     oldestUnsettledMs: 1_500,
     heldUnits: 0.25,
+    leasedUnits: 1.5,
+    chargedUnits: 2.75,
     writtenOffUnits: 0,
     setAside: 0,
     open: true,

@@ -38,6 +38,10 @@ export interface LedgerReading {
   readonly oldestUnsettledMs: number
   /** Money of running requests, in units of the currency: for a graph, not for an account. */
   readonly heldUnits: number
+  /** Money of wallets that this process may spend and has not: what is free in its leases, and what is held. */
+  readonly leasedUnits: number
+  /** What wallets paid since the start, in units of the currency. */
+  readonly chargedUnits: number
   /** What no wallet paid since the start, in units of the currency. */
   readonly writtenOffUnits: number
   /** Settlements no ledger would take, since the start. */
@@ -268,6 +272,18 @@ function addLedger(read: Read, sources: MetricSources): void {
     'held_units',
     'Money held for running requests, in units of the currency.',
     () => ledger().heldUnits,
+  )
+  read(
+    'gauge',
+    'leased_units',
+    'Money leased to this process and not spent, in units of the currency.',
+    () => ledger().leasedUnits,
+  )
+  read(
+    'counter',
+    'charged_units_total',
+    'Charges that wallets paid, in units of the currency.',
+    () => ledger().chargedUnits,
   )
   read(
     'counter',

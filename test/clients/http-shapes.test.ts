@@ -200,9 +200,11 @@ describe('odd addresses', () => {
   )
 
   test('what is forwarded is not local: metrics stay shut', async () => {
-    for (const name of ['x-forwarded-for', 'forwarded']) {
+    for (const name of ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-proto', 'via']) {
       const reply = await fetch(`${gateway.url}/metrics`, { headers: { [name]: 'for=1.2.3.4' } })
-      expect(reply.status).toBe(401)
+      expect([name, reply.status]).toEqual([name, 401])
+      expect(reply.headers.get('www-authenticate')).toBe('Bearer')
+      expect(await reply.text()).toContain('server.metricsToken')
     }
   })
 })

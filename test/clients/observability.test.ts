@@ -80,6 +80,8 @@ describe('metrics', () => {
     const token = { authorization: 'Bearer metrics-token-0123456789' }
     expect((await get({ ...from, ...token })).status).toBe(200)
     expect((await get({ ...from, authorization: `${token.authorization}x` })).status).toBe(401)
+    const lower = token.authorization.replace('Bearer', 'bearer')
+    expect((await get({ ...from, authorization: lower })).status).toBe(200)
   })
 
   test('counters move by what happened', async () => {
@@ -91,6 +93,7 @@ describe('metrics', () => {
       input: await value('tollgate_tokens_total', { kind: 'input' }),
       output: await value('tollgate_tokens_total', { kind: 'output' }),
       first: await value('tollgate_time_to_first_token_seconds_count'),
+      charged: await value('tollgate_charged_units_total'),
     }
     await (await gateway.post('/v1/chat/completions', body('whole'))).text()
     await (await gateway.post('/v1/chat/completions', body('stream', true))).text()
@@ -110,6 +113,10 @@ describe('metrics', () => {
     expect(await value('tollgate_tokens_total', { kind: 'input' })).toBe(before.input + 14)
     expect(await value('tollgate_tokens_total', { kind: 'output' })).toBe(before.output + 10)
     expect(await value('tollgate_time_to_first_token_seconds_count')).toBeGreaterThan(before.first)
+    await eventually(async () =>
+      (await value('tollgate_charged_units_total')) > before.charged ? true : undefined,
+    )
+    expect(await value('tollgate_leased_units')).toBeGreaterThan(0)
   })
 
   test('requests under way are shown, and none when all are done', async () => {
