@@ -1,6 +1,7 @@
 // Builds every room, listens, reloads and drains: the only file that knows them all.
 
 import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -121,7 +122,7 @@ async function serve(argv: readonly string[]): Promise<void> {
     await supervise({ script: import.meta.path, version, config, load: loadWith, env: process.env })
     return
   }
-  const log = createLog({ level: config.logLevel, worker: worker?.slot ?? null })
+  const log = createLog({ level: config.logLevel, node: hostname(), worker: worker?.slot ?? null })
   const lock = worker === null ? lockData(config.dataDir) : null
   const store = await openStore(config)
   const state = await buildState({ version, config, store, log, worker, collector })

@@ -1,5 +1,6 @@
 // Makes this process the supervisor of `--workers`: takes the data and the port, starts the workers, passes signals on.
 
+import { hostname } from 'node:os'
 import { needsRestart } from '../config/describe.ts'
 import type { Flags } from '../config/settings.ts'
 import type { Config } from '../config/types.ts'
@@ -29,7 +30,7 @@ const leavingMs = 1_000
 export async function supervise(options: SuperviseOptions): Promise<void> {
   const { config, version, script } = options
   checkPlatform(process.platform)
-  const log = createLog({ level: config.logLevel })
+  const log = createLog({ level: config.logLevel, node: hostname() })
   const lock = lockData(config.dataDir)
   await waitForPort(config.server.host, config.server.port)
   const consoleFiles = consoleBuild(config, log)

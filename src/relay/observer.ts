@@ -4,6 +4,7 @@ import { isUnbelieved } from '../billing/charging-policy.ts'
 import type { Settlement } from '../billing/settlement.ts'
 import { promptTokens, replyTokens } from '../config/prices.ts'
 import type { OutputEstimates } from '../meter/output-estimate.ts'
+import { formatUnits } from '../money.ts'
 import type { Candidate } from '../router/route.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -159,10 +160,12 @@ function logLine(log: Log, row: UsageRow): void {
   log.lines.members(
     `"request_id":"${row.requestId}","operation":"${row.operation}","status":${row.status}` +
       `,"dur_ms":${row.durationMs},"ttft_ms":${row.ttftMs},"model":${quoted(scrub(row.modelAsked))}` +
-      `,"channel":${quoted(row.channel)},"attempts":${row.attempts},"stream":${row.stream}` +
-      `,"account":${quoted(row.account)},"key_id":${quoted(row.key)}${whence(row)}` +
+      `,"channel":${quoted(row.channel)},"vendor":${quoted(row.vendor)},"attempts":${row.attempts},"stream":${row.stream}` +
+      `,"account":${quoted(row.account)},"key_id":${quoted(row.key)}` +
+      `,"group":${quoted(row.group)}${whence(row)}` +
       `,"tokens":{"input":${input},"cached":${cachedInput},"cache_write":${cacheWrite}` +
-      `,"output":${output},"reasoning":${reasoning}},"usage_source":"${row.usageSource}"${error}`,
+      `,"output":${output},"reasoning":${reasoning}},"usage_source":"${row.usageSource}"` +
+      `,"cost":"${formatUnits(row.chargeNano)}"${error}`,
     'request',
   )
 }

@@ -188,18 +188,18 @@ test('lines wait, leave in order, and are all there', async () => {
   rmSync(folder, { recursive: true })
 })
 
-test('lines of a worker name it, those of requests and of children too', () => {
+test('lines name their worker and its machine, those of requests and of children too', () => {
   const written = lines((fd) => {
-    const log = createLog({ level: 'info', fd, worker: 2 })
+    const log = createLog({ level: 'info', fd, worker: 2, node: 'rack "1"' })
     log.info({}, 'plain')
     log.child({ part: 'a' }).info({}, 'child')
     log.lines.members('"status":200', 'request')
     log.output.flush()
   })
-  expect(written.map(({ worker, msg }) => [worker, msg])).toEqual([
-    [2, 'plain'],
-    [2, 'child'],
-    [2, 'request'],
+  expect(written.map(({ node, worker, msg }) => [node, worker, msg])).toEqual([
+    ['rack "1"', 2, 'plain'],
+    ['rack "1"', 2, 'child'],
+    ['rack "1"', 2, 'request'],
   ])
 })
 

@@ -47,6 +47,8 @@ interface LogOptions {
   readonly fd?: number
   /** Of several processes that write to one reader: named in every line, and no line is cut by another's. */
   readonly worker?: number | null
+  /** The machine, named in every line where it is given. */
+  readonly node?: string
 }
 
 /** Fields whose value is never written, wherever they stand. */
@@ -73,13 +75,17 @@ const deepest = 6
  * A log of JSON lines with `ts` (RFC 3339, milliseconds), `level`, `msg` and the fields given.
  * What waits is written when the process exits.
  */
-export function createLog({ level, fd = 2, worker = null }: LogOptions): Log {
+export function createLog({ level, fd = 2, worker = null, node }: LogOptions): Log {
   const sink = createSink(fd, { shared: worker !== null })
-  const shared = { level, lead: worker === null ? '' : `"worker":${worker},` }
+  const base = { ...(node !== undefined && { node }), ...(worker !== null && { worker }) }
+  const members = Object.entries(base).map(
+    ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)},`,
+  )
+  const shared = { level, lead: members.join('') }
   const root = pino(
     {
       level: 'trace',
-      base: worker === null ? null : { worker },
+      base: members.length === 0 ? null : base,
       timestamp: () => `,"ts":"${isoNow()}"`,
       // Errors are put into words by `redact`, with their secrets gone.
       serializers: { err: (error: unknown) => error },

@@ -1,6 +1,8 @@
 // What operators see of clients' requests: health, metrics, ids that agree, and logs without secrets.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { hostname } from 'node:os'
+import { formatUnits } from '../../src/money.ts'
 import { authorized, eventually } from '../support/clients.ts'
 import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
 import { parsePrometheus } from '../support/prometheus.ts'
@@ -176,6 +178,9 @@ describe('a request', () => {
       )
       expect(line['status']).toBe(status)
       expect(line['model']).toBe(model)
+      expect(line['node']).toBe(hostname())
+      expect([line['group'], line['vendor']]).toEqual([row.group, row.vendor])
+      expect(line['cost']).toBe(formatUnits(row.chargeNano))
       expect(Number(reply.headers.get('openai-processing-ms'))).toBeGreaterThanOrEqual(0)
       expect(reply.headers.get('openai-processing-ms')).toMatch(/^\d+$/)
     },
