@@ -60,6 +60,8 @@ export interface Settlement {
   readonly ttftMs: number | null
   readonly durationMs: number
   readonly vendorMs: number
+  /** When the last vendor was asked, after the request's arrival. */
+  readonly sentAfterMs?: number
 }
 
 /** A reply kept for whoever repeats its request. */

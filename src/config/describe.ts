@@ -25,6 +25,13 @@ export function describeConfig(config: Config): Record<string, unknown> {
     encryptionKey: masked(config.encryptionKey),
     media: { ...config.media, s3: describeBucket(config.media.s3) },
     smtp: config.smtp && { ...config.smtp, password: masked(config.smtp.password) },
+    telemetry: {
+      otlp: {
+        ...config.telemetry.otlp,
+        endpoint: maskedAddress(config.telemetry.otlp.endpoint),
+        headers: maskedBy(/^/, config.telemetry.otlp.headers),
+      },
+    },
     payments: describePayments(config.payments),
     channels: config.channels.map(describeChannel),
     keys: config.keys.map(describeKey),
@@ -39,8 +46,10 @@ export function describeConfig(config: Config): Record<string, unknown> {
 export function needsRestart(before: Config, after: Config): readonly string[] {
   const general = ['dataDir', 'databaseUrl', 'valkeyUrl', 'currency'] as const
   const changed = general.filter((name) => before[name] !== after[name])
+  const isTracedAlike = JSON.stringify(before.telemetry) === JSON.stringify(after.telemetry)
   return [
     ...changed,
+    ...(isTracedAlike ? [] : ['telemetry']),
     ...changes('server', before.server, after.server, [
       'host',
       'port',

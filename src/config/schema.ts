@@ -45,6 +45,7 @@ import {
 import { payments } from './schema-payments.ts'
 import { history, identity, notices, statusPage, usage } from './schema-run-time.ts'
 import { smtp } from './schema-smtp.ts'
+import { telemetry } from './schema-telemetry.ts'
 import { uploads } from './schema-uploads.ts'
 
 const day = 86_400_000
@@ -442,6 +443,7 @@ export const fileSchema = section({
   videos: part(videos, 'Videos, which are made as jobs.'),
   media: part(media, 'Images, sound and video, and where results of them are kept.'),
   smtp: key(smtp, 'The server that mail is sent by; left out: none is sent.'),
+  telemetry: part(telemetry, 'Where traces of requests go.'),
   payments: part(payments, 'How customers pay, and what they are given for it.'),
   identity: part(identity, 'Who may sign in, and as what.'),
   usage: part(usage, 'The record of each request.'),

@@ -84,6 +84,7 @@ async function finishAll({ state, listener, log, close }: DrainOptions): Promise
     await state.kept.keeper.idle()
     await state.keyUses.flush()
     await closeHistory(state)
+    await state.traces?.flush()
     await state.ledger.drain()
     await state.limiter.close()
     await state.dialer.close()

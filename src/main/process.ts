@@ -13,6 +13,7 @@ import type { Background } from '../operations/responses/background.ts'
 import type { ResponseKeeper } from '../operations/responses/keeper.ts'
 import type { VideoJobs } from '../operations/videos/jobs.ts'
 import type { Deadlines } from '../relay/deadlines.ts'
+import type { Traces } from '../relay/request-spans.ts'
 import type { Health, HealthControl, HealthReport } from '../router/route.ts'
 import type { Store } from '../store/store.ts'
 import type { Denials } from '../telemetry/denials.ts'
@@ -28,6 +29,8 @@ export interface ProcessParts {
   readonly health: Health & HealthControl & HealthReport
   readonly limiter: ReturnType<typeof createLimiter>
   readonly metrics: Metrics
+  /** null: no collector is configured. */
+  readonly traces: Traces | null
   readonly keyring: ReturnType<typeof createKeyring>
   readonly keyUses: KeyUses
   readonly ledger: LedgerNode

@@ -26,7 +26,7 @@ import { Denials } from '../telemetry/denials.ts'
 import type { Log } from '../telemetry/log.ts'
 import { startLoopLag } from '../telemetry/loop-lag.ts'
 import { createMetrics, type LedgerReading, type MetricSources } from '../telemetry/metrics.ts'
-import { createDialer } from '../upstream/dial.ts'
+import { createDialer, type Dialer } from '../upstream/dial.ts'
 import { Activity } from './activity.ts'
 import { openHistoryParts } from './history.ts'
 import { settleLeftOutboxes } from './left-outboxes.ts'
@@ -66,6 +66,8 @@ export async function buildState(options: StateOptions) {
   const { limiter, isShared } = watchedLimiter(config, log)
   const { load, activity, lag } = watchedLoad()
   const history = await openHistoryParts(config, store, log, runTime.current)
+  const dialer = createDialer()
+  const traces = await tracesOf(options, config, dialer)
   const sources: MetricSources = {
     ...sourcesOf(log, ledger),
     channelStates: () =>
@@ -74,6 +76,7 @@ export async function buildState(options: StateOptions) {
     limitsShared: isShared,
     priceConflicts: () => prices.conflicts.length,
     history: history.recorder,
+    traces: traces?.counts ?? { sent: 0, dropped: 0 },
   }
   const shared = {
     log,
@@ -90,7 +93,8 @@ export async function buildState(options: StateOptions) {
     diskFiles: openDiskFiles(config),
     load,
     ...watchedCallers(options),
-    dialer: createDialer(),
+    dialer,
+    traces,
     deadlines,
     spools: createSpools(join(config.dataDir, 'tmp'), new MemoryTrimmer(collector).passed),
   }
@@ -115,6 +119,16 @@ export async function buildState(options: StateOptions) {
     applyStored: serving.applyStored,
     stored,
   }
+}
+
+/** Loaded only where a collector is named: in the file, or by the variable that all of OpenTelemetry reads. */
+async function tracesOf({ version, log }: StateOptions, config: Config, dialer: Dialer) {
+  const { otlp: settings } = config.telemetry
+  const { env } = process
+  const endpoint = settings.endpoint ?? env['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? null
+  if (endpoint === null || endpoint === '' || env['OTEL_SDK_DISABLED'] === 'true') return null
+  const { openTraces } = await import('./traces.ts')
+  return openTraces({ endpoint, settings, env, version, dialer, log })
 }
 
 async function openKeys({ config, store, worker }: StateOptions) {

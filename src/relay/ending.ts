@@ -103,6 +103,7 @@ export class Ending {
       ttftMs,
       durationMs: performance.now() - request.startedMs,
       vendorMs,
+      sentAfterMs: current === null ? 0 : current.sentMs - request.startedMs,
     }
   }
 }

@@ -12,11 +12,14 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { Counter, Histogram } from '../telemetry/registry.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import type { Observer } from './request.ts'
+import type { Traces } from './request-spans.ts'
 
 interface ObserverRooms {
   readonly estimates: OutputEstimates
   readonly metrics: Metrics
   readonly log: Log
+  /** Where a collector is configured. */
+  readonly traces: Traces | null
 }
 
 /** Children of the metrics for one candidate: resolved once, counted on ever after. */
@@ -37,7 +40,7 @@ const tokenLabels = {
 const tokenKinds = Object.keys(tokenLabels) as (keyof typeof tokenLabels)[]
 
 export function createObserver(rooms: ObserverRooms): Observer {
-  const { estimates, metrics, log } = rooms
+  const { estimates, metrics, log, traces } = rooms
   const counts = new WeakMap<Candidate, Counts>()
   const settling = metrics.overhead.with('settle')
   const answered = countAnswers(metrics)
@@ -53,7 +56,8 @@ export function createObserver(rooms: ObserverRooms): Observer {
         metrics.streamAborts.with(isClients ? 'client' : 'upstream').inc()
       }
       if (isUnbelieved(settlement)) alarm(rooms, settlement, row)
-      if (log.lines.writes('info')) logLine(log, row)
+      const traceId = traces === null ? row.traceId : traces.ended(settlement, row)
+      if (log.lines.writes('info')) logLine(log, row, traceId ?? row.traceId)
     },
     settling(tookMs) {
       settling.observe(tookMs / 1000)
@@ -78,7 +82,7 @@ export function createObserver(rooms: ObserverRooms): Observer {
     },
     unrelayed(row, route, status, durationMs) {
       answered(route, status, durationMs)
-      if (row !== null && log.lines.writes('info')) logLine(log, row)
+      if (row !== null && log.lines.writes('info')) logLine(log, row, row.traceId)
     },
   }
 }
@@ -151,7 +155,7 @@ function count(counts: Counts, settlement: Settlement, row: UsageRow): void {
 }
 
 /** Put together by hand: a line at every request must not cost what a general one does. */
-function logLine(log: Log, row: UsageRow): void {
+function logLine(log: Log, row: UsageRow, traceId: string | null): void {
   const { input, cachedInput, cacheWrite, output, reasoning } = row
   const error =
     row.errorCode === null
@@ -162,7 +166,7 @@ function logLine(log: Log, row: UsageRow): void {
       `,"dur_ms":${row.durationMs},"ttft_ms":${row.ttftMs},"model":${quoted(scrub(row.modelAsked))}` +
       `,"channel":${quoted(row.channel)},"vendor":${quoted(row.vendor)},"attempts":${row.attempts},"stream":${row.stream}` +
       `,"account":${quoted(row.account)},"key_id":${quoted(row.key)}` +
-      `,"group":${quoted(row.group)}${whence(row)}` +
+      `,"group":${quoted(row.group)}${whence(row, traceId)}` +
       `,"tokens":{"input":${input},"cached":${cachedInput},"cache_write":${cacheWrite}` +
       `,"output":${output},"reasoning":${reasoning}},"usage_source":"${row.usageSource}"` +
       `,"cost":"${formatUnits(row.chargeNano)}"${error}`,
@@ -170,7 +174,7 @@ function logLine(log: Log, row: UsageRow): void {
   )
 }
 
-function whence({ clientAddress, clientRequestId, traceId }: UsageRow): string {
+function whence({ clientAddress, clientRequestId }: UsageRow, traceId: string | null): string {
   const id =
     clientRequestId === null ? '' : `,"client_request_id":${quoted(scrub(clientRequestId))}`
   const trace = traceId === null ? '' : `,"trace_id":"${traceId}"`

@@ -83,6 +83,7 @@ const sources: MetricSources = {
   loopLagMs: () => 12,
   limitsShared: () => true,
   priceConflicts: () => 0,
+  traces: { sent: 0, dropped: 0 },
   history: { reading: { queueBytes: 0, dropped: 0, diskBytes: 0 } },
 }
 const create = () => createMetrics({ version: '0.1.0', runtime: 'bun', sources })

@@ -19,6 +19,8 @@ export interface MetricSources {
   /** Models whose price in this node's file is not the one that is charged. */
   priceConflicts(): number
   readonly history: { readonly reading: HistoryReading }
+  /** Requests whose traces a collector took, and that were lost to it. */
+  readonly traces: { readonly sent: number; readonly dropped: number }
 }
 
 /** How message history does. */
@@ -228,9 +230,25 @@ function addReadings(registry: Registry, sources: MetricSources): void {
     sources.priceConflicts,
   )
   addHistory(read, sources)
+  addTraces(read, sources)
 }
 
 type Read = (type: 'counter' | 'gauge', name: string, help: string, value: () => number) => void
+
+function addTraces(read: Read, { traces }: MetricSources): void {
+  read(
+    'counter',
+    'traces_sent_total',
+    'Requests whose traces the collector took.',
+    () => traces.sent,
+  )
+  read(
+    'counter',
+    'traces_dropped_total',
+    'Requests whose traces were lost: no room, or a collector that did not take them.',
+    () => traces.dropped,
+  )
+}
 
 function addHistory(read: Read, { history }: MetricSources): void {
   read(

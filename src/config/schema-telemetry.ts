@@ -1,0 +1,31 @@
+// The part of the file that says where traces of requests go.
+
+import { z } from 'zod'
+import { isHttpUrl, withoutTrailingSlash } from './rules.ts'
+import { checkedText, key, pairs, part, section } from './schema-parts.ts'
+
+const otlp = section({
+  endpoint: key(
+    checkedText('expected an http or https address', isHttpUrl).transform(withoutTrailingSlash),
+    'Base address of a collector that takes OTLP over HTTP, such as http://localhost:4318; left out: OTEL_EXPORTER_OTLP_ENDPOINT, else there are no traces.',
+  ),
+  headers: key(
+    pairs(
+      z.string().regex(/^[a-z0-9-]+$/, 'expected the name of a header in lower case'),
+      z.string().regex(/^[\x20-\x7e]+$/, 'expected printable ASCII characters'),
+    ),
+    'What the collector is sent beside the spans, such as its key.',
+    {},
+  ),
+  ratio: key(
+    z
+      .number('expected a number from 0 to 1')
+      .min(0, 'expected a number from 0 to 1')
+      .max(1, 'expected a number from 0 to 1'),
+    'Share of the requests that are traced where their client has not decided; left out: OTEL_TRACES_SAMPLER_ARG, else all.',
+  ),
+})
+
+export const telemetry = section({
+  otlp: part(otlp, 'Traces by OpenTelemetry.'),
+})
