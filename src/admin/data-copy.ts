@@ -101,7 +101,7 @@ async function snapshotOf(
       )
     }
     const made = await settleState(draft, outboxes, 'from')
-    if (hasHistoryFile(draft)) await bringForward(draft)
+    await bringForward(draft)
     const snapshot = { id: randomUUID(), at: timeText(rooms.nowMs), fingerprint, ...made }
     writeFileSync(join(draft, stateFile), JSON.stringify(snapshot), { mode: 0o600 })
     renameSync(draft, folder)
@@ -129,6 +129,7 @@ function fingerprintOf(folder: string, outboxes: readonly OutboxCopy[]): string 
   return hash.digest('hex')
 }
 
+/** A deployment that never kept a message has no such file: its tables are empty then. */
 async function bringForward(folder: string): Promise<void> {
   const history = historyFile(folder)
   await history.query('SELECT 1', [])

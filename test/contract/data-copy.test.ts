@@ -1,7 +1,7 @@
 // `tollgate data copy`: from SQLite to PostgreSQL, cut off and gone on with, verified, and never half in its place.
 
 import { afterAll, expect, test } from 'bun:test'
-import { cpSync, existsSync, renameSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { adjustBalance } from '../../src/admin/accounts.ts'
 import { auditLedger } from '../../src/admin/audit.ts'
@@ -11,7 +11,7 @@ import { encryptionKey } from '../../src/identity/encryption-key.ts'
 import { createSecretBox } from '../../src/identity/secret-box.ts'
 import { openStore } from '../../src/store/open.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
-import { historyFile } from '../../src/store/sqlite-history.ts'
+import { historyFile, historyFileName } from '../../src/store/sqlite-history.ts'
 import type { Store } from '../../src/store/store.ts'
 import { adminOf } from '../support/admin.ts'
 import { mainFile, runCommand } from '../support/command-line.ts'
@@ -197,6 +197,14 @@ onPostgres('a copy that is killed goes on, and is in its place whole or not at a
 
   const again = await copy(dataDir, url)
   expect([again.code, again.err]).toEqual([1, expect.stringContaining('holds data already')])
+})
+
+onPostgres('a deployment that never kept a message is copied too', async () => {
+  const [dataDir, url] = [newFolder(), await newSchema()]
+  await fill(dataDir, 5)
+  for (const name of readdirSync(dataDir))
+    if (name.startsWith(historyFileName)) rmSync(join(dataDir, name))
+  expect(await copy(dataDir, url)).toMatchObject({ code: 0, made: { ok: true, usageRows: 5 } })
 })
 
 onPostgres('what has changed since is refused, and begun anew or left out as is said', async () => {
