@@ -1,22 +1,22 @@
-// A backup: one file with the ledger, and settled in it what the outboxes held, whether a server runs or not.
+// A backup: one file with the ledger, whether a server runs or not; on SQLite what the outboxes held is settled in it.
 
 import { randomUUID } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import type { StoreSettings } from '../store/open.ts'
 import { finishCopy, isDataName, placeCopy, removeCopy } from '../store/sqlite-copy.ts'
+import { dumpDatabase } from './postgres-dump.ts'
 import type { Input } from './schema.ts'
 import { copyState, settleState } from './snapshot.ts'
 import { AdminError } from './use-case.ts'
 
-/** Writes a new file and checks the ledger in it. Throws where the ledger is damaged; no file is left then. */
+/**
+ * Writes a new file. On SQLite the ledger in it is checked, and where that is damaged this throws and leaves no file; on
+ * PostgreSQL a restore checks it.
+ */
 export async function backUp({ dataDir, databaseUrl }: StoreSettings, { file }: Input<'backUp'>) {
-  if (databaseUrl !== null) {
-    throw refused(
-      'the ledger is kept in PostgreSQL: back it up with pg_dump (docs/storage.md says what of the nodes belongs with it)',
-    )
-  }
   if (existsSync(file)) throw refused(`${file} is there already: name a new file`)
+  if (databaseUrl !== null) return dumpDatabase(databaseUrl, file)
   if (dirname(file) === resolve(dataDir) && isDataName(basename(file))) {
     throw refused(`${file} is a name of the server's own files: name another file`)
   }

@@ -1,7 +1,14 @@
 // Copies a deployment from SQLite to PostgreSQL: a snapshot that is kept until it is whole there, so that a copy that was cut off goes on.
 
 import { createHash, randomUUID } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  createReadStream,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { SecretBox } from '../identity/secret-box.ts'
@@ -91,7 +98,7 @@ async function snapshotOf(
   const draft = `${folder}-${randomUUID()}`
   try {
     const outboxes = copyFiles(dataDir, draft)
-    const fingerprint = fingerprintOf(draft, outboxes)
+    const fingerprint = await fingerprintOf(draft, outboxes)
     if (kept?.fingerprint === fingerprint) return kept
     if (kept !== null) {
       throw new AdminError(
@@ -120,11 +127,12 @@ function copyFiles(dataDir: string, folder: string): readonly OutboxCopy[] {
 }
 
 /** SQLite writes a copy of the same content alike each time. */
-function fingerprintOf(folder: string, outboxes: readonly OutboxCopy[]): string {
+async function fingerprintOf(folder: string, outboxes: readonly OutboxCopy[]): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(outboxes))
   for (const name of [databaseFile, historyFileName]) {
     const path = join(folder, name)
-    if (existsSync(path)) hash.update(readFileSync(path))
+    if (!existsSync(path)) continue
+    for await (const chunk of createReadStream(path)) hash.update(chunk)
   }
   return hash.digest('hex')
 }

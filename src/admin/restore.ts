@@ -1,4 +1,4 @@
-// Puts a backup into a data directory that no server has, checked before it takes its place.
+// Puts a backup into a data directory that no server has, checked before it takes its place, or into an empty PostgreSQL.
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
@@ -15,6 +15,7 @@ import {
   removeCopy,
 } from '../store/sqlite-copy.ts'
 import { auditLedger } from './audit.ts'
+import { restoreDatabase } from './postgres-dump.ts'
 import type { Input } from './schema.ts'
 import { AdminError } from './use-case.ts'
 
@@ -24,9 +25,7 @@ export async function restore(
   { file, force }: Input<'restore'>,
   nowMs: number,
 ) {
-  if (databaseUrl !== null) {
-    throw refused('the ledger is kept in PostgreSQL: restore it with pg_restore or psql')
-  }
+  if (databaseUrl !== null) return restoreDatabase(databaseUrl, file)
   const lock = lockData(dataDir)
   try {
     if (!force && dataFiles(dataDir).length > 0) {

@@ -10,7 +10,8 @@ import { requireData, storeSettings } from './settings.ts'
 export const backup: Command = {
   name: 'backup',
   words: ['FILE'],
-  summary: 'write the ledger and what the outboxes hold to a new file; works while the server runs',
+  summary:
+    'write the ledger, on SQLite with what the outboxes hold, to a new file; works while the server runs',
   options: {},
   async run(context) {
     const [word = ''] = context.words
@@ -19,6 +20,7 @@ export const backup: Command = {
     const made = await backUp(settings, { file: resolve(word) })
     const { ok, file, bytes, transfers, usageRows, settled, wallets, findings } = made
     if (context.json) await printJson(made)
+    else if (findings === null) await print(`${file}: ${bytes} bytes. A restore checks them.\n`)
     else {
       const outcome = ok ? 'no difference' : `${findings} findings, as in the ledger`
       await print(
@@ -32,9 +34,13 @@ export const backup: Command = {
 export const restore: Command = {
   name: 'restore',
   words: ['FILE'],
-  summary: 'put a backup into the data directory; the server must not run',
+  summary:
+    'put a backup into the data directory, or into an empty PostgreSQL; the server must not run',
   options: {
-    force: { type: 'boolean', help: 'move what is there aside, into a folder beside it' },
+    force: {
+      type: 'boolean',
+      help: 'move what is there aside, into a folder beside it; on SQLite',
+    },
   },
   hints: { 'conflict force': ', or say --force' },
   async run(context) {
@@ -48,7 +54,7 @@ export const restore: Command = {
       const outcome = ok ? 'no difference' : `${findings} findings, as in the ledger backed up`
       const moved = aside === null ? '' : ` What was there is in ${aside}.`
       await print(
-        `${dataDir}: ${transfers} transfers, ${usageRows} usage rows, ${wallets} wallets: ${outcome}.${moved}\n`,
+        `${dataDir ?? 'The database'}: ${transfers} transfers, ${usageRows} usage rows, ${wallets} wallets: ${outcome}.${moved}\n`,
       )
     }
     return ok ? 0 : 1

@@ -56,6 +56,15 @@ export function waitingInPostgres(databaseUrl: string): Promise<readonly string[
   return withClient(databaseUrl, (client) => waitingMigrations(migrationSession(client)))
 }
 
+/** Whether servers have ever used this database. */
+export function holdsData(databaseUrl: string): Promise<boolean> {
+  return withConnection(databaseUrl, async (session) => {
+    const sql = `SELECT to_regclass('schema_migration')::text AS name`
+    const [found] = await session.query<{ readonly name: string | null }>(sql, [])
+    return found?.name != null
+  })
+}
+
 /** Does the work on a connection to the database as it is: no migration is applied. */
 export function withConnection<Result>(
   databaseUrl: string,

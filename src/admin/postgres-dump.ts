@@ -1,0 +1,95 @@
+// A database of PostgreSQL as a file and back, by PostgreSQL's own programs.
+
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { existsSync, linkSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { openStore } from '../store/open.ts'
+import { auditLedger } from './audit.ts'
+import { AdminError } from './use-case.ts'
+
+/** Writes a new file, whole or not at all: the state of one moment, in pg_dump's own format. */
+export async function dumpDatabase(databaseUrl: string, file: string) {
+  const draft = `${file}.${randomUUID()}`
+  try {
+    // For its owner alone; pg_dump keeps the mode of a file that is there.
+    writeFileSync(draft, '', { mode: 0o600, flag: 'wx' })
+    await run('pg_dump', databaseUrl, ['--format=custom', '--no-owner', `--file=${draft}`], draft)
+    linkSync(draft, file)
+    // Counted where it is restored.
+    const counts = {
+      transfers: null,
+      usageRows: null,
+      settled: null,
+      wallets: null,
+      findings: null,
+    }
+    return { ok: true, file, bytes: statSync(file).size, ...counts }
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+/** Fills an empty database from such a file, whole or not at all, brings it to the present schema and audits it. */
+export async function restoreDatabase(databaseUrl: string, file: string) {
+  if (!existsSync(file)) throw refused(`${file} is not there`)
+  const { holdsData } = await import('../store/postgres.ts')
+  if (await holdsData(databaseUrl)) {
+    throw refused('the database holds data already: name an empty one (DATABASE_URL)')
+  }
+  const whole = ['--single-transaction', '--exit-on-error', '--no-owner']
+  await run('pg_restore', databaseUrl, [...whole, file], file)
+  const store = await openStore({ dataDir: '', databaseUrl })
+  try {
+    const { ok, transfers, usageRows, wallets, findings } = await auditLedger({ store })
+    const counts = { transfers, usageRows, wallets, findings: findings.length }
+    return { ok, file, dataDir: null, ...counts, aside: null }
+  } finally {
+    await store.close()
+  }
+}
+
+/** The password goes by a file that only its owner reads: what a process is started with is seen by everybody. */
+async function run(
+  program: string,
+  databaseUrl: string,
+  args: readonly string[],
+  beside: string,
+): Promise<void> {
+  const url = new URL(databaseUrl)
+  const passwords = `${beside}.${randomUUID()}`
+  if (url.password !== '') {
+    const password = decodeURIComponent(url.password).replaceAll(/[\\:]/g, '\\$&')
+    writeFileSync(passwords, `*:*:*:*:${password}\n`, { mode: 0o600, flag: 'wx' })
+    url.password = ''
+    url.searchParams.set('passfile', passwords)
+  }
+  try {
+    await finish(program, [`--dbname=${url.href.replaceAll('+', '%20')}`, ...args])
+  } finally {
+    rmSync(passwords, { force: true })
+  }
+}
+
+async function finish(program: string, args: readonly string[]): Promise<void> {
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const said: string[] = []
+  child.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text))
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', (error) => reject(missing(program, error)))
+    child.once('close', resolve)
+  })
+  if (code === 0) return
+  const [reason] = said.join('').split('\n')
+  throw refused(`${reason?.trim() || `${program} ended with ${code}`}`)
+}
+
+function missing(program: string, error: Error): Error {
+  if (!('code' in error) || error.code !== 'ENOENT') return error
+  return refused(
+    `${program} is not on this machine: install PostgreSQL's client programs, of the server's version or newer`,
+  )
+}
+
+function refused(message: string): AdminError {
+  return new AdminError('conflict', 'file', message)
+}
