@@ -312,7 +312,7 @@ export const channel = section({
   note: key(text('expected text').max(1_000, 'expected at most 1000 characters'), 'For operators.'),
   passTrace: key(
     yesOrNo,
-    'The vendor is sent the traceparent of the client, where it sent one.',
+    'The vendor is sent the traceparent and tracestate of the client, where it sent them.',
     false,
   ),
   dialect: key(

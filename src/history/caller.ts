@@ -10,6 +10,8 @@ export interface Caller {
   readonly requestId: string | null
   /** As it came (W3C Trace Context), well formed. */
   readonly traceparent: string | null
+  /** What tracing systems say beside it, where there is a trace. */
+  readonly tracestate?: string | null
   /** The application that sent it; null where it does not say. */
   readonly client: ClientApplication | null
 }

@@ -99,6 +99,14 @@ describe('ids', () => {
     [`00-${traceId}-00f067aa0ba902b7`, false],
     [`cc-${traceId}-00f067aa0ba902b7-01-${'x'.repeat(300)}`, false],
   ])('%s is a trace: %p', (traceparent, holds) => {
-    expect(idOf({ traceparent }).traceparent).toBe(holds ? traceparent : null)
+    const tracestate = 'rojo=1,congo=t61'
+    const caller = idOf({ traceparent, tracestate })
+    expect(caller.traceparent).toBe(holds ? traceparent : null)
+    expect(caller.tracestate).toBe(holds ? tracestate : null)
+  })
+
+  test.each(['x'.repeat(513), 'a=é', ''])('%p is no state of a trace', (tracestate) => {
+    const traceparent = `00-${traceId}-00f067aa0ba902b7-01`
+    expect(idOf({ traceparent, tracestate }).tracestate).toBeNull()
   })
 })

@@ -18,6 +18,8 @@ const id = /^[\x21-\x7e]+$/
 const trace =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-[\x21-\x7e]*)?$/
 const longestTrace = 256
+const traceState = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/
+const longestTraceState = 512
 /** Nobody stands behind more proxies. */
 const mostHops = 32
 
@@ -34,10 +36,12 @@ export function createCallers({
   }
   return {
     of(headers, peer) {
+      const traceparent = traceOf(headers.get('traceparent'))
       return {
         address: peer === null ? null : addressOf(headers, plain(peer)),
         requestId: idOf(headers),
-        traceparent: traceOf(headers.get('traceparent')),
+        traceparent,
+        tracestate: traceparent === null ? null : traceStateOf(headers.get('tracestate')),
         client: clientApplication(headers.get('user-agent')),
       }
     },
@@ -54,6 +58,13 @@ function traceOf(shown: string | null): string | null {
   if (shown === null || shown.length > longestTrace || !trace.test(shown)) return null
   // The first version ends with its flags.
   return shown.startsWith('00') && shown.length > 55 ? null : shown
+}
+
+/** W3C Trace Context, section 3.3: a list that is passed on whole or not at all. */
+function traceStateOf(shown: string | null): string | null {
+  return shown !== null && shown.length <= longestTraceState && traceState.test(shown)
+    ? shown
+    : null
 }
 
 /**

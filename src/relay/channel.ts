@@ -18,7 +18,7 @@ export interface Channel {
   readonly tag: string
   readonly vendor: Vendor
   readonly timeouts: Partial<TimeoutSettings>
-  /** Its vendor is sent the client's traceparent. */
+  /** Its vendor is sent the client's traceparent and tracestate. */
   readonly passesTrace?: boolean
   /** What it changes in a request for text; absent: nothing. */
   readonly changes?: BodyChanges

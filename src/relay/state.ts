@@ -48,8 +48,9 @@ export function passedTo(
   { identity }: Pick<Candidate, 'identity'>,
 ): PassedHeaders | undefined {
   const own = identity ? headersFor(request, channel) : undefined
-  const { traceparent } = request.caller
-  return traceparent === null || channel.passesTrace !== true ? own : { ...own, traceparent }
+  const { traceparent, tracestate } = request.caller
+  if (traceparent === null || channel.passesTrace !== true) return own
+  return { ...own, traceparent, ...(tracestate && { tracestate }) }
 }
 
 /** The tag of the channel whose state the client brings back; null where it brings none. */

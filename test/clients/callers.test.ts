@@ -140,17 +140,19 @@ describe('a record', () => {
 })
 
 test('a vendor is told the trace where its channel says so, on both paths, and else nowhere', async () => {
+  const tracestate = 'rojo=00f067aa0ba902b7, congo=t61rcWkgMzE'
   const traceOf = async (model: string, path = chat) => {
     await postJson(
       gateway.url + path,
       { ...body(model), max_tokens: 5 },
-      { ...authorized(), traceparent },
+      { ...authorized(), traceparent, tracestate },
     )
-    return upstream.of(model).at(-1)?.headers.get('traceparent')
+    const headers = upstream.of(model).at(-1)?.headers
+    return [headers?.get('traceparent'), headers?.get('tracestate')]
   }
-  expect(await traceOf('quiet')).toBeUndefined()
-  expect(await traceOf('told')).toBe(traceparent)
-  expect(await traceOf('translated', '/v1/messages')).toBe(traceparent)
+  expect(await traceOf('quiet')).toEqual([undefined, undefined])
+  expect(await traceOf('told')).toEqual([traceparent, tracestate])
+  expect(await traceOf('translated', '/v1/messages')).toEqual([traceparent, tracestate])
 })
 
 describe('a caller without a valid key', () => {

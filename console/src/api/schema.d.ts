@@ -3829,7 +3829,7 @@ export interface components {
             readonly tags?: readonly string[] | null;
             /** @description For operators. */
             readonly note?: string | null;
-            /** @description The vendor is sent the traceparent of the client, where it sent one. Default: false. */
+            /** @description The vendor is sent the traceparent and tracestate of the client, where it sent them. Default: false. */
             readonly passTrace?: boolean | null;
             /** @description The only format spoken to it, such as openai-chat; left out: whatever the vendor speaks. */
             readonly dialect?: string | null;
@@ -3941,7 +3941,7 @@ export interface components {
             readonly tags?: readonly string[] | null;
             /** @description For operators. */
             readonly note?: string | null;
-            /** @description The vendor is sent the traceparent of the client, where it sent one. Default: false. */
+            /** @description The vendor is sent the traceparent and tracestate of the client, where it sent them. Default: false. */
             readonly passTrace?: boolean | null;
             /** @description The only format spoken to it, such as openai-chat; left out: whatever the vendor speaks. */
             readonly dialect?: string | null;
