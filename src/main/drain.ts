@@ -67,11 +67,15 @@ function isAttended(): boolean {
 }
 
 /** What waits may be lost: no money is in it. */
-const longestHistoryMs = 5_000
+const longestMs = 5_000
 
 async function closeHistory({ history: { recorder } }: State): Promise<void> {
-  await Promise.race([recorder.idle(), delay(longestHistoryMs, undefined, { ref: false })])
+  await withinBound(recorder.idle())
   await recorder.close()
+}
+
+async function withinBound(work: Promise<void>): Promise<void> {
+  await Promise.race([work, delay(longestMs, undefined, { ref: false })])
 }
 
 async function finishAll({ state, listener, log, close }: DrainOptions): Promise<void> {
@@ -84,7 +88,7 @@ async function finishAll({ state, listener, log, close }: DrainOptions): Promise
     await state.kept.keeper.idle()
     await state.keyUses.flush()
     await closeHistory(state)
-    await state.traces?.flush()
+    if (state.traces !== null) await withinBound(state.traces.flush())
     await state.ledger.drain()
     await state.limiter.close()
     await state.dialer.close()

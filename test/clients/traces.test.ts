@@ -156,3 +156,10 @@ test('a collector that refuses costs its spans alone: they are counted, and requ
   )
   await gateway.logged('it answered 503')
 })
+
+test('what waits is sent as the server stops', async () => {
+  collectorStatus = 200
+  const row = await call('stream')
+  expect(await gateway.stop()).toBe(0)
+  expect(spans.filter(({ traceId }) => traceId === `${row.requestId.slice(4)}0000`)).toHaveLength(2)
+})
