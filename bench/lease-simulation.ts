@@ -5,7 +5,7 @@ import type { LeaseSettings } from '../src/ledger/lease.ts'
 import { createLeases, type Leases } from '../src/ledger/leases.ts'
 import type { Hold, NoHold } from '../src/ledger/ledger.ts'
 import type { Nano } from '../src/money.ts'
-import type { Grant } from '../src/store/ledger.ts'
+import type { Grant, GrantSize } from '../src/store/ledger.ts'
 
 export interface LeaseScenario {
   /** Nodes that requests of the account reach, each as often as the others. */
@@ -135,13 +135,14 @@ class Wallet {
     this.#clock.after(this.#freeAtMs - nowMs, work)
   }
 
-  grant(node: number, needNano: Nano, wantNano: Nano): Grant {
+  grant(node: number, { needNano, wantNano, spareNano = 0n }: GrantSize): Grant {
     this.counts.grants += 1
     const freeNano = this.postedNano - this.leasedNano
     const leasedElsewhereNano = this.leasedNano - (this.leased[node] ?? 0n)
-    const spareNano = leasedElsewhereNano > 0n ? freeNano / 2n : freeNano
-    const mostNano = wantNano < spareNano ? wantNano : spareNano
-    const grantedNano = freeNano < needNano ? 0n : mostNano > needNano ? mostNano : needNano
+    const forLaterNano = leasedElsewhereNano > 0n ? freeNano / 2n : freeNano
+    const sizes = [needNano, least(wantNano, freeNano), least(spareNano, forLaterNano)]
+    const mostNano = sizes.reduce((most, each) => (each > most ? each : most))
+    const grantedNano = freeNano < needNano ? 0n : mostNano
     this.#move(node, grantedNano)
     return { grantedNano, fenced: false, leasedElsewhereNano, postedNano: this.postedNano }
   }
@@ -192,8 +193,7 @@ class Node {
         throw error
       },
       authority: {
-        grant: (_, needNano, wantNano) =>
-          this.#asked(() => wallet.grant(place, needNano, wantNano)),
+        grant: (_, size) => this.#asked(() => wallet.grant(place, size)),
         giveBack: (_, amountNano) => void this.#asked(() => wallet.giveBack(place, amountNano)),
         recall: () => void this.#asked(() => wallet.recall(place)),
         forget: () => undefined,
@@ -381,6 +381,10 @@ class Run {
     this.#idle.push(Number(idleNano) / Math.max(1, Number(this.#wallet.postedNano)))
     if (!this.#isOver) this.#clock.after(tickMs, () => this.#sample())
   }
+}
+
+function least(one: Nano, other: Nano): Nano {
+  return one < other ? one : other
 }
 
 /** More than the longest chain of promises between an answer of the ledger and the request that waits for it. */

@@ -32,7 +32,7 @@ function openLeases(): Leases {
   const granted = { fenced: false, leasedElsewhereNano: 0n, postedNano }
   const leases = createLeases({
     authority: {
-      grant: async (_account, _needNano, wantNano) => ({ ...granted, grantedNano: wantNano }),
+      grant: async (_account, { wantNano }) => ({ ...granted, grantedNano: wantNano }),
       giveBack: ignore,
       recall: ignore,
       forget: ignore,

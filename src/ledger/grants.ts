@@ -1,7 +1,7 @@
 // Money that comes to a lease and leaves it: grants asked for those who wait, who is served, and what goes back.
 
 import type { Nano } from '../money.ts'
-import type { Grant } from '../store/ledger.ts'
+import type { Grant, GrantSize } from '../store/ledger.ts'
 import type { HoldTotals, Lease, Waiter } from './lease.ts'
 import { isWorthAsking, judge, pulseMs, request } from './lease.ts'
 
@@ -10,8 +10,8 @@ import { isWorthAsking, judge, pulseMs, request } from './lease.ts'
  * a grant must see what was given back before it, and what an earlier epoch gives back is not the present one's.
  */
 export interface Authority {
-  /** At least `needNano` or nothing, up to `wantNano`. Rejects where the ledger cannot be reached. */
-  grant(account: string, needNano: Nano, wantNano: Nano): Promise<Grant>
+  /** Rejects where the ledger cannot be reached. */
+  grant(account: string, size: GrantSize): Promise<Grant>
   /** Sends back what no request holds; never waits. */
   giveBack(account: string, amountNano: Nano): void
   /** Asks the other nodes for what they do not need. */
@@ -87,26 +87,27 @@ export class Grants {
 
   /** For the next requests: nobody waits for it. */
   reserve(lease: Lease, wantNano: Nano): void {
-    if (!this.draining) this.#grant(lease, 1n, wantNano, 'reserve')
+    const size = { needNano: 1n, wantNano: 1n, spareNano: wantNano }
+    if (!this.draining) this.#grant(lease, size, 'reserve')
   }
 
   #ask(lease: Lease): void {
     if (lease.asks > lease.answers) return
     const asked = request(lease)
     if (asked === null) return
-    this.#grant(lease, asked.needNano, asked.wantNano, 'request')
+    this.#grant(lease, asked, 'request')
   }
 
-  #grant(lease: Lease, needNano: Nano, wantNano: Nano, purpose: 'request' | 'reserve'): void {
+  #grant(lease: Lease, size: GrantSize, purpose: 'request' | 'reserve'): void {
     lease.asks += 1
     lease.gaveBackSinceAsk = false
-    this.#options.authority.grant(lease.account, needNano, wantNano).then(
-      (grant) => this.#granted(lease, needNano, grant),
+    this.#options.authority.grant(lease.account, size).then(
+      (grant) => this.#granted(lease, size, grant),
       (error) => this.#unreachable(lease, error, purpose),
     )
   }
 
-  #granted(lease: Lease, needNano: Nano, grant: Grant): void {
+  #granted(lease: Lease, size: GrantSize, grant: Grant): void {
     lease.answers = lease.asks
     // Granted to an epoch that is over, and released with it.
     if (lease.fenced) return
@@ -117,8 +118,7 @@ export class Grants {
     lease.freeNano += grant.grantedNano
     lease.postedNano = grant.postedNano
     lease.elsewhereNano = grant.leasedElsewhereNano
-    // What it was granted may have been all there was, or half of it: the next answer tells.
-    lease.lackingNano = lease.gaveBackSinceAsk || grant.grantedNano > 0n ? null : needNano
+    lease.lackingNano = lease.gaveBackSinceAsk ? null : lackingNano(size, grant.grantedNano)
     this.serve(lease)
     if (lease.waiters.length === 0) return
     // Only a wallet that has run out is worth what a recall costs: every node then leases no more than it needs.
@@ -150,4 +150,10 @@ export class Grants {
     this.#ask(lease)
     this.#pulseLater(lease)
   }
+}
+
+/** The wallet's free money is below this after an answer; null: it may have any amount. */
+function lackingNano({ needNano, wantNano }: GrantSize, grantedNano: Nano): Nano | null {
+  if (grantedNano === 0n) return needNano
+  return grantedNano < wantNano ? 1n : null
 }

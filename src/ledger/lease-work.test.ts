@@ -5,6 +5,8 @@ import { maxNano } from '../money.ts'
 import type { Grant, NodeRef } from '../store/ledger.ts'
 import { LeaseWork } from './lease-work.ts'
 
+/** Of each grant here. */
+const size = { needNano: 5n, wantNano: 5n }
 const ref: NodeRef = { node: 'n', epoch: 3 }
 const granted: Grant = {
   grantedNano: 5n,
@@ -69,7 +71,7 @@ function stage() {
 test('a grant waits for what was given back before it', async () => {
   const { work, calls, next, turn } = stage()
   const back = work.giveBack(3, 'ann', 7n)
-  const grant = work.grant(3, 'ann', 5n, 5n)
+  const grant = work.grant(3, 'ann', size)
   const first = await next()
   expect(first.what).toBe('giveBack ann 7')
   await turn()
@@ -103,7 +105,7 @@ test('what failed is not tried again; the account gives back all when it rests, 
 
 test('a grant that failed rejects, and may have been done all the same', async () => {
   const { work, next, turn, settle } = stage()
-  const grant = work.grant(3, 'bob', 1n, 1n)
+  const grant = work.grant(3, 'bob', size)
   grant.catch(() => undefined)
   ;(await next()).fail()
   expect(grant).rejects.toThrow('away')
@@ -118,7 +120,7 @@ test('a grant that failed rejects, and may have been done all the same', async (
 
 test('an account whose every call was answered has nothing to give back at rest', async () => {
   const { work, calls, next } = stage()
-  const grant = work.grant(3, 'ann', 5n, 5n)
+  const grant = work.grant(3, 'ann', size)
   ;(await next()).answer()
   await grant
   await work.forget(3, 'ann')
@@ -127,14 +129,14 @@ test('an account whose every call was answered has nothing to give back at rest'
 
 test('calls of an epoch that is over reach no ledger', async () => {
   const { work, calls, fenced, next, close } = stage()
-  expect(await work.grant(2, 'ann', 5n, 5n)).toMatchObject({ grantedNano: 0n, fenced: true })
+  expect(await work.grant(2, 'ann', size)).toMatchObject({ grantedNano: 0n, fenced: true })
   await work.giveBack(2, 'ann', 5n)
   await work.recall(2, 'ann')
   expect(calls).toEqual([])
-  const grant = work.grant(3, 'swept', 5n, 5n)
+  const grant = work.grant(3, 'swept', size)
   ;(await next()).answer()
   await grant
   expect(fenced).toEqual([ref])
   close()
-  expect(await work.grant(3, 'ann', 5n, 5n)).toMatchObject({ fenced: true })
+  expect(await work.grant(3, 'ann', size)).toMatchObject({ fenced: true })
 })

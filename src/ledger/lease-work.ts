@@ -1,7 +1,7 @@
 // What the serving thread asks of its leases, carried out in the order it was asked; and what an unclear end leaves behind.
 
 import { maxNano, type Nano } from '../money.ts'
-import type { Grant, LeaseTable, NodeRef } from '../store/ledger.ts'
+import type { Grant, GrantSize, LeaseTable, NodeRef } from '../store/ledger.ts'
 
 interface LeaseWorkOptions {
   readonly leases: Pick<LeaseTable, 'grant' | 'giveBack' | 'recall'>
@@ -29,13 +29,13 @@ export class LeaseWork {
   }
 
   /** Rejects where the ledger cannot be reached. */
-  grant(epoch: number, account: string, needNano: Nano, wantNano: Nano): Promise<Grant> {
+  grant(epoch: number, account: string, size: GrantSize): Promise<Grant> {
     return this.#inTurn(async () => {
       const ref = this.#refOf(epoch)
       if (ref === null) return grantOfNoEpoch
       const { leases, onFenced } = this.#options
       const grant = await this.#tried(ref, account, () =>
-        leases.grant({ ...ref, account, needNano, wantNano }),
+        leases.grant({ ...ref, account, ...size }),
       )
       if (grant.fenced) onFenced(ref)
       return grant

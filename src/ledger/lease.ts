@@ -2,6 +2,7 @@
 
 import type { Nano } from '../money.ts'
 import { maxNano } from '../money.ts'
+import type { GrantSize } from '../store/ledger.ts'
 import type { Hold, NoHold } from './ledger.ts'
 
 /** How often a waiter is looked at again, and the ledger asked again for it. */
@@ -219,7 +220,7 @@ function reachableNano(lease: Lease, hold: Held): Nano {
  * What to ask of the ledger now; null: nothing that could change a waiter's lot. The need is what the most modest
  * waiter lacks, so that money for it is not left where it is because another needs more.
  */
-export function request(lease: Lease): { needNano: Nano; wantNano: Nano } | null {
+export function request(lease: Lease): GrantSize | null {
   let needNano: Nano | null = null
   let waitingNano = 0n
   for (const { byNano } of lease.waiters) {
@@ -231,8 +232,11 @@ export function request(lease: Lease): { needNano: Nano; wantNano: Nano } | null
   const shared = isShared(lease)
   const recentNano = shared ? 0n : lease.spendPerSecondNano * horizonSeconds
   const shareNano = shared ? 0n : lease.postedNano / 5n
-  const wantNano = max(max(waitingNano - lease.freeNano, recentNano), max(shareNano, needNano))
-  return { needNano, wantNano: min(wantNano, maxNano) }
+  return {
+    needNano,
+    wantNano: min(max(waitingNano - lease.freeNano, needNano), maxNano),
+    spareNano: min(max(recentNano, shareNano), maxNano),
+  }
 }
 
 /** Whether an answer now could help the waiter: it lacks something, and the latest answer does not say it lacks it for good. */

@@ -43,13 +43,13 @@ describe('a hold', () => {
     const spent = admitted(stage.leases.hold('a', 'k', 1_000n))
     stage.leases.close(spent, 1_000n)
     const second = stage.leases.hold('a', 'k', 10n)
-    expect(stage.asked[0]).toMatchObject({ needNano: 10n, wantNano: 200n })
+    expect(stage.asked[0]).toMatchObject({ needNano: 10n, wantNano: 10n, spareNano: 200n })
     await stage.next().answer({ grantedNano: 10n, postedNano: 1_000n })
     stage.leases.close(admitted(await second), 10n)
     // 1,010 within 2 s, averaged over 10 s: 101 a second.
     stage.leases.tick(2_000)
     void stage.leases.hold('a', 'k', 10n)
-    expect(stage.asked[0]).toMatchObject({ needNano: 10n, wantNano: 1_010n })
+    expect(stage.asked[0]).toMatchObject({ needNano: 10n, wantNano: 10n, spareNano: 1_010n })
   })
 
   test('throws below 0, and so do an extension and a charge', () => {
@@ -201,7 +201,7 @@ describe('giving back', () => {
     stage.leases.close(hold, 40n)
     for (const nowMs of [0, 10_000]) stage.leases.tick(nowMs)
     void stage.leases.hold('a', 'k', 7n)
-    expect(stage.asked[0]?.wantNano).toBeGreaterThan(7n)
+    expect(stage.asked[0]?.spareNano).toBeGreaterThan(7n)
   })
 
   test('a recall while others wait here does not make them hopeless', async () => {

@@ -351,8 +351,7 @@ function budgetsOver(
 /** What leases ask of the ledger goes to the worker, each for the epoch of the moment. */
 function workerAuthority(link: WorkerLink, epoch: () => number): Authority {
   return {
-    grant: (account, needNano, wantNano) =>
-      link.ask({ ask: 'grant', epoch: epoch(), account, needNano, wantNano }),
+    grant: (account, size) => link.ask({ ask: 'grant', epoch: epoch(), account, size }),
     giveBack: (account, amountNano) =>
       link.tell({ kind: 'giveBack', epoch: epoch(), account, amountNano }),
     recall: (account) => link.tell({ kind: 'recall', epoch: epoch(), account }),

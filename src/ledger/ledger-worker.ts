@@ -246,8 +246,8 @@ class LedgerWorker {
   }
 
   async #grant(question: Extract<Question, { ask: 'grant' }>): Promise<Grant> {
-    const { epoch, account, needNano, wantNano } = question
-    const grant = await this.#leases.grant(epoch, account, needNano, wantNano)
+    const { epoch, account, size } = question
+    const grant = await this.#leases.grant(epoch, account, size)
     this.#leasesRest.granted(account)
     return grant
   }

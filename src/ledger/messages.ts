@@ -5,6 +5,7 @@ import type { Nano } from '../money.ts'
 import type { KeyUse } from '../store/keys.ts'
 import type {
   Grant,
+  GrantSize,
   IdempotencyDone,
   IdempotencyFound,
   IdempotencyTable,
@@ -69,8 +70,7 @@ export type Question =
       readonly ask: 'grant'
       readonly epoch: number
       readonly account: string
-      readonly needNano: Nano
-      readonly wantNano: Nano
+      readonly size: GrantSize
     }
   | { readonly ask: 'begin'; readonly entry: IdempotencyEntry }
   | {

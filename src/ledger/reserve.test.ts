@@ -11,7 +11,7 @@ test('a lease at rest is asked once for what the next requests may hold', async 
   stage.leases.tick(0)
   expect(stage.asked).toEqual([])
   stage.leases.tick(1_000)
-  expect(stage.asked[0]).toMatchObject({ needNano: 1n, wantNano: 280n })
+  expect(stage.asked[0]).toMatchObject({ needNano: 1n, spareNano: 280n })
   await stage.next().answer({ grantedNano: 280n, postedNano: 1_990n })
   for (let nowMs = 2_000; nowMs < 59_000; nowMs += 1_000) stage.leases.tick(nowMs)
   expect([stage.asked, stage.givenBack]).toEqual([[], []])
@@ -30,7 +30,7 @@ test('a reserve takes no more than a fifth of the wallet, but for one request', 
     stage.leases.close(admitted(await hold), 30n)
   }
   for (const nowMs of [0, 1_000]) stage.leases.tick(nowMs)
-  const wanted = stage.asked.map(({ account, wantNano }) => [account, wantNano])
+  const wanted = stage.asked.map(({ account, spareNano }) => [account, spareNano])
   expect(wanted).toEqual([
     ['rich', 100n],
     ['poor', 30n],

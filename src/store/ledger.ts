@@ -109,12 +109,17 @@ export interface NodeRef {
   readonly epoch: number
 }
 
-export interface GrantRequest extends NodeRef {
-  readonly account: string
+export interface GrantSize {
   /** Granted at least this, or nothing. */
   readonly needNano: Nano
-  /** Granted up to this where the wallet has it; beyond the need at most half of what is free where others lease too. */
+  /** What waits: granted up to this where the wallet has it. */
   readonly wantNano: Nano
+  /** For what is to come, nothing unless given: granted up to this, at most half of what is free where others lease too. */
+  readonly spareNano?: Nano
+}
+
+export interface GrantRequest extends NodeRef, GrantSize {
+  readonly account: string
 }
 
 export interface Grant {

@@ -12,7 +12,7 @@ import {
   nowMs,
   writeLeases,
 } from './leases.ts'
-import type { Grant, GrantRequest, LeaseTable, NodeRef, NodeTable } from './ledger.ts'
+import type { Grant, GrantRequest, GrantSize, LeaseTable, NodeRef, NodeTable } from './ledger.ts'
 import { RowRefused } from './store.ts'
 import { cleanText } from './text.ts'
 import { lockWallets, moveWallets } from './wallets.ts'
@@ -165,8 +165,9 @@ function cleanRef({ node, epoch }: NodeRef): NodeRef {
 async function grant(session: Session, request: GrantRequest): Promise<Grant> {
   const { node, epoch } = cleanRef(request)
   const account = cleanText(request.account)
-  const { needNano, wantNano } = request
-  if (needNano < 0n || wantNano < 0n) throw new RowRefused('A grant of less than nothing')
+  const { needNano, wantNano, spareNano = 0n } = request
+  if (needNano < 0n || wantNano < 0n || spareNano < 0n)
+    throw new RowRefused('A grant of less than nothing')
   const open = await session.query(`SELECT 1 FROM node WHERE ${isOpen}${forShare[session.kind]}`, [
     node,
     epoch,
@@ -181,9 +182,8 @@ async function grant(session: Session, request: GrantRequest): Promise<Grant> {
     [account, node, epoch],
   )
   const leasedElsewhereNano = BigInt(elsewhere?.amount ?? 0)
-  // However many nodes lease, the next one finds some without a recall.
-  const mostNano = atMost(wantNano, leasedElsewhereNano > 0n ? freeNano / 2n : freeNano)
-  const grantedNano = fenced || freeNano < needNano ? 0n : mostNano > needNano ? mostNano : needNano
+  const grantedNano =
+    fenced || freeNano < needNano ? 0n : grantOf(request, freeNano, leasedElsewhereNano > 0n)
   if (grantedNano > 0n) {
     await movePending(session, [[account, grantedNano]])
     await session.run(
@@ -194,6 +194,17 @@ async function grant(session: Session, request: GrantRequest): Promise<Grant> {
     )
   }
   return { grantedNano, fenced, leasedElsewhereNano, postedNano }
+}
+
+/** However many nodes lease, the next one finds some without a recall. */
+function grantOf(
+  { needNano, wantNano, spareNano = 0n }: GrantSize,
+  freeNano: Nano,
+  isShared: boolean,
+) {
+  const sizes = [needNano, atMost(wantNano, freeNano)]
+  const spare = atMost(spareNano, isShared ? freeNano / 2n : freeNano)
+  return sizes.reduce((most, each) => (each > most ? each : most), spare)
 }
 
 async function giveBack(

@@ -129,9 +129,9 @@ const command = fc.oneof(
   step(
     4,
     'grant',
-    fc.tuple(ref, account, small, amount),
-    ([by, name, needNano, wantNano], ledger, epochs) =>
-      ledger.leases.grant({ ...refOf(by, epochs), account: name, needNano, wantNano }),
+    fc.tuple(ref, account, fc.record({ needNano: small, wantNano: amount, spareNano: amount })),
+    ([by, name, size], ledger, epochs) =>
+      ledger.leases.grant({ ...refOf(by, epochs), account: name, ...size }),
   ),
   step(1, 'give back', fc.tuple(ref, account, amount), ([by, name, amountNano], ledger, epochs) =>
     ledger.leases.giveBack(refOf(by, epochs), name, amountNano),

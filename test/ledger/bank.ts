@@ -1,6 +1,6 @@
 // The ledger's side of leases, in memory and plain: wallets, nodes, leases, settlement. Refuses to break its own rules.
 
-import type { Grant, NodeRef } from '../../src/store/ledger.ts'
+import type { Grant, GrantSize, NodeRef } from '../../src/store/ledger.ts'
 
 interface Lease extends NodeRef {
   readonly account: string
@@ -58,11 +58,15 @@ export class Bank {
     return known !== undefined && known.open && known.epoch === ref.epoch
   }
 
-  grant(ref: NodeRef, account: string, need: bigint, want: bigint): Grant {
+  grant(ref: NodeRef, account: string, size: GrantSize): Grant {
+    const { needNano: need, wantNano: want, spareNano: spare = 0n } = size
     if (need <= 0n || want < need) throw new Error(`need ${need}, want ${want}`)
     const fenced = !this.isOpen(ref)
     const free = this.posted(account) - this.leased(account)
-    const grantedNano = fenced || free < need ? 0n : want < free ? want : free
+    const half = this.leased(account) > this.leased(account, ref) ? free / 2n : free
+    const forWaiting = want < free ? want : free
+    const forLater = spare < half ? spare : half
+    const grantedNano = fenced || free < need ? 0n : forWaiting > forLater ? forWaiting : forLater
     if (grantedNano > 0n) this.#lease(ref, account).amount += grantedNano
     return {
       grantedNano,

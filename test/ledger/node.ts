@@ -4,7 +4,7 @@ import type { LeaseSettings } from '../../src/ledger/lease.ts'
 import type { Leases } from '../../src/ledger/leases.ts'
 import { createLeases } from '../../src/ledger/leases.ts'
 import type { Hold, NoHold } from '../../src/ledger/ledger.ts'
-import type { Grant, NodeRef } from '../../src/store/ledger.ts'
+import type { Grant, GrantSize, NodeRef } from '../../src/store/ledger.ts'
 import type { Bank, Charge } from './bank.ts'
 
 /** What decides when something happens: at some later moment, in any order, or after a virtual time. */
@@ -35,7 +35,7 @@ export class Node {
     this.ref = bank.open(name)
     this.leases = createLeases({
       authority: {
-        grant: (account, needNano, wantNano) => this.#grant(account, needNano, wantNano),
+        grant: (account, size) => this.#grant(account, size),
         giveBack: (account, amountNano) => this.#giveBack(account, amountNano),
         forget: () => undefined,
         recall: (account) => {
@@ -118,7 +118,7 @@ export class Node {
     this.leases.open()
   }
 
-  #grant(account: string, needNano: bigint, wantNano: bigint): Promise<Grant> {
+  #grant(account: string, size: GrantSize): Promise<Grant> {
     const { ref, isCutOff } = this
     return new Promise((resolve, reject) => {
       this.#send(() => {
@@ -126,7 +126,7 @@ export class Node {
           this.#scheduler.soon(() => reject(new Error('the ledger is out of reach')))
           return
         }
-        const grant = this.#bank.grant(ref, account, needNano, wantNano)
+        const grant = this.#bank.grant(ref, account, size)
         this.#scheduler.soon(() => resolve(grant))
       })
     })

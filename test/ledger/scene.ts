@@ -11,6 +11,7 @@ interface Asked {
   readonly account: string
   readonly needNano: bigint
   readonly wantNano: bigint
+  readonly spareNano?: bigint
   answer(grant: Partial<Grant>): Promise<void>
   reject(error: Error): Promise<void>
 }
@@ -40,7 +41,7 @@ export function scene(settings: Partial<LeaseSettings> = {}): Scene {
   const timers: { run: () => void; delayMs: number }[] = []
   const leases = createLeases({
     authority: {
-      grant: (account, needNano, wantNano) => {
+      grant: (account, size) => {
         const { promise, resolve, reject } = Promise.withResolvers<Grant>()
         const answer = async (grant: Partial<Grant>) => {
           resolve({
@@ -56,7 +57,7 @@ export function scene(settings: Partial<LeaseSettings> = {}): Scene {
           reject(error)
           await settled()
         }
-        asked.push({ account, needNano, wantNano, answer, reject: fail })
+        asked.push({ account, ...size, answer, reject: fail })
         return promise
       },
       giveBack: (account, amountNano) => givenBack.push([account, amountNano]),

@@ -263,14 +263,15 @@ function nodeTable(book: LedgerBook): NodeTable {
 function leaseTable(book: LedgerBook): LeaseTable {
   return {
     async grant(request: GrantRequest): Promise<Grant> {
-      const { account, needNano, wantNano } = request
+      const { account, needNano, wantNano, spareNano = 0n } = request
       const node = book.node(request)
       const free = book.free(account)
       const fits = node !== null && free >= needNano
       const own = book.lease(request, account)?.amount ?? 0n
       const leasedElsewhereNano = book.leased(account) - book.pinned(account) - own
-      const mostNano = least(wantNano, leasedElsewhereNano > 0n ? free / 2n : free)
-      const grantedNano = !fits ? 0n : mostNano > needNano ? mostNano : needNano
+      const forLater = least(spareNano, leasedElsewhereNano > 0n ? free / 2n : free)
+      const sizes = [needNano, least(wantNano, free), forLater]
+      const grantedNano = fits ? sizes.reduce((most, each) => (each > most ? each : most)) : 0n
       if (node !== null && grantedNano > 0n) {
         const lease = node.leases.get(account) ?? { amount: 0n, held: 0n, recalled: false }
         lease.amount += grantedNano
