@@ -220,7 +220,10 @@ async function focuses() {
     const at = Date.now()
     Date.now = () => at
   })
+  // The page asks once as it opens: about an order that is not paid yet.
+  const asked = page.waitForResponse((reply) => reply.url().endsWith(`/api/orders/${id}/check`))
   await page.reload()
+  await (await asked).finished()
   await page.getByRole('timer').waitFor()
   simulator.paysim.control.misbehave({ lost: true })
   await simulator.paysim.control.pay(id)
