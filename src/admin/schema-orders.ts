@@ -5,6 +5,8 @@ import { orderStates } from '../store/order-state.ts'
 import { name, page, text } from './schema-parts.ts'
 
 const provider = z.enum(['alipay', 'wechatpay', 'stripe'], 'expected alipay, wechatpay or stripe')
+/** Before any provider had bills. */
+const firstBillDay = '2000-01-01'
 const money = z
   .string()
   .regex(
@@ -22,7 +24,9 @@ export const orderInputs = {
   order: z.strictObject({ id: text }),
   paymentBill: z.strictObject({
     provider,
-    day: z.iso.date('expected a day such as 2026-11-23'),
+    day: z.iso
+      .date('expected a day such as 2026-11-23')
+      .refine((day) => day >= firstBillDay, `expected a day from ${firstBillDay} on`),
   }),
   listOrders: z.strictObject({
     ...page,

@@ -408,7 +408,8 @@ describe.each(engineCases)('the bill of a day, on $engine', ({ databaseUrl }) =>
       payments: 0,
       differences: [],
     })
-    expect((await billOf('alipay', '2020-02-31')).json).toMatchObject({ status: 400, field: 'day' })
+    for (const no of ['2020-02-31', '1970-01-01'])
+      expect((await billOf('stripe', no)).json).toMatchObject({ status: 400, field: 'day' })
     const path = `/api/payments/bill?provider=alipay&day=${day}`
     expect((await scene.stage.send(person('ann'), 'GET', path)).status).toBe(403)
   })

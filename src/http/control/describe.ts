@@ -81,10 +81,9 @@ function failures(route: ControlRoute) {
     }),
     // Also of a public route, where a key is shown that calls models.
     403: 'Not by this caller',
-    ...(isUnsafe(route.method) && {
-      409: 'In conflict with what is there',
-      413: 'The body is too large',
-    }),
+    // Reading may conflict too, as with a provider or vendor that is asked and refuses.
+    409: 'In conflict with what is there',
+    ...(isUnsafe(route.method) && { 413: 'The body is too large' }),
     ...(route.body !== undefined && { 415: 'The body is not JSON' }),
     ...(route.method === 'post' && { 422: 'The Idempotency-Key was used for another request' }),
     ...route.statuses,
