@@ -38,6 +38,8 @@ GRANT INSERT, UPDATE, DELETE ON outbox_gap TO tollgate_app;
 -- Where usage.keepDays is set, for the removal of older rows; what is not that old the database itself keeps:
 -- GRANT DELETE ON usage TO tollgate_app;
 -- GRANT UPDATE ON usage_kept TO tollgate_app;
+GRANT INSERT, UPDATE ON usage_archive TO tollgate_app;
+GRANT UPDATE ON usage_archive_turn TO tollgate_app;
 GRANT INSERT ON usage_series TO tollgate_app;
 GRANT INSERT, UPDATE ON usage_quarter, usage_quarter_all TO tollgate_app;
 GRANT UPDATE ON price_newest TO tollgate_app;

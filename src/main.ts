@@ -15,6 +15,7 @@ import { type ConfigWatch, watchConfig } from './config/watch.ts'
 import { type Listener, listen } from './http/server.ts'
 import { watchKeys } from './identity/watch.ts'
 import { keepAlerts } from './main/alert-timer.ts'
+import { openArchiver } from './main/archiver.ts'
 import { consoleBuild, openConsole, shownConsole } from './main/console.ts'
 import { openControl } from './main/control.ts'
 import { createDrain, type Drain } from './main/drain.ts'
@@ -134,7 +135,7 @@ async function serve(argv: readonly string[]): Promise<void> {
   }
   const notify = (request: Request) => control.handle(request, null)
   const play = openPlayMoney(state, { isAlone: worker === null, notify })
-  const { watches, timers } = watchStore(state, log, play)
+  const { watches, timers } = watchStore(state, { log, play, worker })
   const control = openControl(state, {
     version,
     log,
@@ -204,8 +205,10 @@ function logMistakes(log: Log): void {
   process.on('unhandledRejection', failed)
 }
 
+type WatchParts = Pick<ListeningParts, 'log' | 'play' | 'worker'>
+
 /** Keys, prices and settings changed elsewhere count here within a second; usage rows are kept as long as they say. */
-function watchStore(state: State, log: Log, play: PlayMoney) {
+function watchStore(state: State, { log, play, worker }: WatchParts) {
   const { store, ledger, prices, runTime, stored, activity } = state
   const busy = activity.isBusy
   const failed = (what: string) => (error: unknown) =>
@@ -236,9 +239,11 @@ function watchStore(state: State, log: Log, play: PlayMoney) {
     }),
   ]
   for (const watch of watches) activity.add(watch)
+  const archiver = openArchiver({ config: () => state.current.config, worker, store, log })
   const retention = keepUsageFor({
     keepDays: () => runTime.current()['usage.keepDays'],
     prune: (before, limit) => ledger.changes.pruneUsage(before, limit),
+    archive: () => (state.current.config.usage.archive ? archiver.archive : null),
     onError: (error) =>
       log.warn({ err: error }, 'old usage rows could not be removed; trying again'),
   })
@@ -246,7 +251,7 @@ function watchStore(state: State, log: Log, play: PlayMoney) {
   const payments = keepPayments(state, { log, play }, (error) =>
     log.warn({ err: error }, 'orders could not be looked after; trying again'),
   )
-  return { watches, timers: [retention, alerts, payments] }
+  return { watches, timers: [retention, archiver, alerts, payments] }
 }
 
 interface ListeningParts {

@@ -29,14 +29,10 @@ export class BucketFiles implements FileStore {
 
   /** Throws ConfigError. */
   constructor({ settings, nowMs }: BucketOptions) {
-    const { bucket, accessKeyId, secretAccessKey, prefix } = settings
-    // All of it is said, since Bun would take from the environment what is not.
-    const region = settings.region ?? (settings.endpoint === null ? 'us-east-1' : 'auto')
-    const endpoint = settings.endpoint ?? `https://s3.${region}.amazonaws.com`
-    this.client = new S3Client({ bucket, accessKeyId, secretAccessKey, region, endpoint })
-    this.prefix = prefix
+    this.client = openBucket(settings)
+    this.prefix = settings.prefix
     this.nowMs = nowMs
-    if (this.client.presign(prefix).includes('X-Amz-Security-Token'))
+    if (this.client.presign(this.prefix).includes('X-Amz-Security-Token'))
       throw new ConfigError([leak], null)
   }
 
@@ -96,6 +92,18 @@ export class BucketFiles implements FileStore {
     const isOurs = rest.length === 0 && /^\d+$/.test(hour) && isFileId(id)
     return key.startsWith(this.prefix) && isOurs ? Number(hour) : null
   }
+}
+
+export function openBucket({
+  bucket,
+  accessKeyId,
+  secretAccessKey,
+  ...at
+}: BucketSettings): S3Client {
+  // All of it is said, since Bun would take from the environment what is not.
+  const region = at.region ?? (at.endpoint === null ? 'us-east-1' : 'auto')
+  const endpoint = at.endpoint ?? `https://s3.${region}.amazonaws.com`
+  return new S3Client({ bucket, accessKeyId, secretAccessKey, region, endpoint })
 }
 
 /** Errors of the client are of many kinds, and none of them a mistake of ours; its words may quote addresses and keys. */

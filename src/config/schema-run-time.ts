@@ -64,6 +64,11 @@ export const usage = section({
     runTimeValues['usage.keepDays'],
     'How long the record of each request is kept, totals and journal aside; left out: as set at run time, else for ever.',
   ),
+  archive: key(
+    yesOrNo,
+    'Records are written to files before they are removed: in the bucket of media.store.s3, else in archive/ of the data directory.',
+    false,
+  ),
 })
 
 export const history = section({

@@ -24,6 +24,7 @@ test('nothing is removed unless it is said how long rows are kept, and then with
   let days: number | null = null
   const kept = keepUsageFor({
     keepDays: () => days,
+    archive: () => null,
     prune: async (before) => {
       asked.push(before)
       return 0
@@ -47,6 +48,7 @@ test('full batches follow each other soon, and a failure is told and tried again
   let calls = 0
   const kept = keepUsageFor({
     keepDays: () => 1,
+    archive: () => null,
     prune: async () => {
       const result = results[calls] ?? 0
       calls += 1
@@ -66,5 +68,22 @@ test('full batches follow each other soon, and a failure is told and tried again
   expect([calls, errors]).toEqual([4, [results[3]]])
   await pass(60_000)
   expect(calls).toBe(5)
+  kept.close()
+})
+
+test('where rows are archived, whole days in UTC are, and nothing is removed beside that', async () => {
+  const archived: number[] = []
+  const kept = keepUsageFor({
+    keepDays: () => 30,
+    archive: () => async (before) => {
+      archived.push(before)
+    },
+    prune: () => expect.unreachable('rows were removed without being archived'),
+    onError: (error) => expect.unreachable(String(error)),
+  })
+  await pass(5_000)
+  await pass(60_000)
+  const day = Date.parse('2026-10-23T00:00:00Z')
+  expect(archived).toEqual([day, day])
   kept.close()
 })

@@ -1,4 +1,5 @@
-// Removes usage rows that are older than the deployment keeps them: a few at a time, through the ledger's thread.
+// Removes usage rows that are older than the deployment keeps them: a few at a time, through the ledger's thread; or, where
+// they are archived, by whole days, through a thread that writes them to files before.
 
 const dayMs = 86_400_000
 const firstMs = 5_000
@@ -12,10 +13,13 @@ interface RetentionOptions {
   readonly keepDays: () => number | null
   /** Returns how many rows it removed. */
   readonly prune: (before: number, limit: number) => Promise<number>
+  /** In place of `prune`, all there is before that moment; null: rows are removed alone. Asked each time. */
+  readonly archive: () => ((before: number) => Promise<void>) | null
   readonly onError: (error: unknown) => void
 }
 
-export function keepUsageFor({ keepDays, prune, onError }: RetentionOptions): { close(): void } {
+export function keepUsageFor(options: RetentionOptions): { close(): void } {
+  const { keepDays, prune, onError } = options
   let closed = false
   let timer = setTimeout(look, firstMs)
   timer.unref()
@@ -30,8 +34,12 @@ export function keepUsageFor({ keepDays, prune, onError }: RetentionOptions): { 
   async function removeSome(): Promise<number> {
     const days = keepDays()
     if (days === null) return 0
+    const before = Date.now() - days * dayMs
     try {
-      return await prune(Date.now() - days * dayMs, rowsAtOnce)
+      const archive = options.archive()
+      if (archive === null) return await prune(before, rowsAtOnce)
+      await archive(before - (before % dayMs))
+      return 0
     } catch (error) {
       onError(error)
       return 0

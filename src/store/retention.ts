@@ -2,6 +2,9 @@
 
 import type { Engine, Session } from './engine.ts'
 import { quarterOf } from './rollup-table.ts'
+import { amongIds, type KeptUsage, selectUsage, usageRowOf } from './usage-columns.ts'
+import type { UsagePlace } from './usage-filter.ts'
+import type { UsageRow } from './usage-row.ts'
 
 export interface RetentionTable {
   /**
@@ -9,6 +12,10 @@ export interface RetentionTable {
    * totals and their entries in the journal stay. Returns how many it removed.
    */
   prune(before: number, limit: number): Promise<number>
+  /** Rows of requests that began before this moment, oldest first, behind a place; at most `limit`. */
+  oldest(before: number, after: UsagePlace | null, limit: number): Promise<UsageRow[]>
+  /** As `prune`, of these rows alone. */
+  remove(before: number, requestIds: readonly string[]): Promise<number>
 }
 
 const advance = 'UPDATE usage_kept SET since = ? WHERE since < ?'
@@ -19,12 +26,29 @@ const remove = `DELETE FROM usage WHERE request_id IN (
 export function retentionTable(engine: Engine): RetentionTable {
   return {
     async prune(before, limit) {
-      // Whole quarters, so that the totals of each are of rows that are all there, or may all be gone.
-      const since = quarterOf(before)
-      if ((await keptSince(engine)) < since) await engine.run(advance, [since, since])
+      const since = await advanceTo(engine, before)
       return engine.run(remove, [since, limit])
     },
+    async oldest(before, after, limit) {
+      const behind = after === null ? '' : ' AND at >= ? AND (at, request_id) > (?, ?)'
+      const from = after === null ? [] : [after.at, after.at, after.requestId]
+      const sql = `${selectUsage} WHERE at < ?${behind} ORDER BY at, request_id LIMIT ?`
+      const kept = await engine.query<KeptUsage>(sql, [before, ...from, limit])
+      return kept.map(usageRowOf)
+    },
+    async remove(before, requestIds) {
+      const since = await advanceTo(engine, before)
+      const sql = `DELETE FROM usage WHERE ${amongIds[engine.kind]} AND at < ?`
+      return engine.run(sql, [JSON.stringify(requestIds), since])
+    },
   }
+}
+
+/** Whole quarters, so that the totals of each are of rows that are all there, or may all be gone. */
+async function advanceTo(engine: Engine, before: number): Promise<number> {
+  const since = quarterOf(before)
+  if ((await keptSince(engine)) < since) await engine.run(advance, [since, since])
+  return since
 }
 
 /** Unix milliseconds; of requests from before it the rows may be gone. 0 where none was ever removed. */

@@ -41,6 +41,7 @@ import type { RunningTable } from './running.ts'
 import type { SearchReader } from './search.ts'
 import type { SettingTable } from './settings.ts'
 import type { InvitationTable, SessionTable, SignInTable } from './sign-in.ts'
+import type { UsageArchiveTable } from './usage-archive.ts'
 import type { UsageFilter, UsagePlace, UsagePredicate } from './usage-filter.ts'
 import type { UsageRow } from './usage-row.ts'
 import type { VideoTable } from './video-table.ts'
@@ -167,6 +168,7 @@ export interface Store {
   readonly outboxes: OutboxTable
   readonly rollups: RollupStore
   readonly retention: RetentionTable
+  readonly archive: UsageArchiveTable
   readonly reconcile: ReconcileTable
   readonly prices: PriceTable
   readonly idempotency: IdempotencyTable

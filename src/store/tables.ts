@@ -50,6 +50,7 @@ import { statementReader } from './statement.ts'
 import type { AccountTable, Store } from './store.ts'
 import { cleanText } from './text.ts'
 import { usageTable } from './usage.ts'
+import { usageArchiveTable } from './usage-archive.ts'
 import { videoTable } from './videos.ts'
 
 /** `history`: where messages are kept, where that is a database of its own. */
@@ -85,6 +86,7 @@ export function createStore(engine: Engine, history = engine): Store {
     outboxes: outboxTable(engine),
     rollups: rollupStore(engine),
     retention: retentionTable(engine),
+    archive: usageArchiveTable(engine),
     reconcile: reconcileTable(engine),
     prices: priceTable(engine),
     idempotency: idempotencyTable(engine),
@@ -100,14 +102,7 @@ export function createStore(engine: Engine, history = engine): Store {
     redemption: redemptionTable(engine),
     pace: paceTable(engine),
     audit: auditTable(engine),
-    deployment: {
-      currency: () => readCurrency(engine),
-      rememberCurrency: (code) => rememberCurrency(engine, code),
-      groups: () => readGroups(engine),
-      rememberGroups: (names) => rememberGroups(engine, names),
-      address: () => readAddress(engine),
-      rememberAddress: (address) => rememberAddress(engine, address),
-    },
+    deployment: deploymentTable(engine),
     settings: settingTable(engine),
     configuration: configurationTable(engine),
     controlReplies: controlReplyTable(engine),
@@ -121,6 +116,17 @@ export function createStore(engine: Engine, history = engine): Store {
       if (history !== engine) await history.close()
       await engine.close()
     },
+  }
+}
+
+function deploymentTable(engine: Engine): Store['deployment'] {
+  return {
+    currency: () => readCurrency(engine),
+    rememberCurrency: (code) => rememberCurrency(engine, code),
+    groups: () => readGroups(engine),
+    rememberGroups: (names) => rememberGroups(engine, names),
+    address: () => readAddress(engine),
+    rememberAddress: (address) => rememberAddress(engine, address),
   }
 }
 

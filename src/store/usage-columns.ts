@@ -42,6 +42,12 @@ export const selectUsage = selectUsageOf('usage')
 export const selectUsageWith = (more: string): string =>
   `SELECT ${columnsAsFields}, ${more} FROM usage`
 
+/** For a list of ids as JSON. */
+export const amongIds = {
+  sqlite: 'request_id IN (SELECT value FROM json_each(?))',
+  postgres: 'request_id = ANY(ARRAY(SELECT json_array_elements_text(CAST(? AS json))))',
+}
+
 /**
  * In the order of the columns. The money is given beside the row: settling decides how it is divided; so is `posting`, the
  * request whose entry in the journal it shares.

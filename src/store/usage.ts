@@ -5,7 +5,7 @@ import { foldedUntil } from './rollup-facets.ts'
 import { newestBatch, readBatches } from './settlement-log.ts'
 import type { SettledPlace, SettledRows, UsagePage, UsageTable } from './store.ts'
 import { cleanText } from './text.ts'
-import { type KeptUsage, selectUsage, usageRowOf } from './usage-columns.ts'
+import { amongIds, type KeptUsage, selectUsage, usageRowOf } from './usage-columns.ts'
 import {
   type UsageFilter,
   type UsagePlace,
@@ -101,11 +101,6 @@ function nextAfter(rows: readonly UsageRow[], limit: number): UsagePlace | null 
 function byNewest(one: UsageRow, other: UsageRow): number {
   if (one.at !== other.at) return other.at - one.at
   return Buffer.compare(Buffer.from(other.requestId), Buffer.from(one.requestId))
-}
-
-const amongIds = {
-  sqlite: 'request_id IN (SELECT value FROM json_each(?))',
-  postgres: 'request_id = ANY(ARRAY(SELECT json_array_elements_text(CAST(? AS json))))',
 }
 
 async function settledAfter(

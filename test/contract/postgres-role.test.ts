@@ -47,6 +47,11 @@ if (databaseUrl !== null) {
 
   test('so does everything beside the ledger', async () => {
     const { store } = await underRole(databaseUrl)
+    const turn = { holder: 'one', nowMs: 1 }
+    expect(await store.archive.take(turn, 2)).toBe(true)
+    const sums = { requests: 1, chargeNano: 1n, writeoffNano: 0n, bytes: 1, sha256: 'a' }
+    expect(await store.archive.add(turn, { name: 'a', firstAt: 1, lastAt: 1, ...sums })).toBe(true)
+    await store.archive.close('a', 2)
     await store.accounts.ensure('ann', 1)
     await store.keys.insert(keyRow())
     expect(await store.keys.disable('key_1', 5)).toBe(true)

@@ -1,0 +1,160 @@
+// Usage rows that are past their time go to files, and are removed when a file that is whole has them.
+
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
+import type { ArchiveFiles } from '../blobs/archive-files.ts'
+import type { PriceBook } from '../meter/meter.ts'
+import type { Store } from '../store/store.ts'
+import type { ArchivedFile } from '../store/usage-archive.ts'
+import type { UsagePlace } from '../store/usage-filter.ts'
+import type { UsageRow } from '../store/usage-row.ts'
+import { priceBookOf } from './price-books.ts'
+import { usageView } from './usage-view.ts'
+import { dayMs } from './zone.ts'
+
+/** Longer than one file takes: a process that dies leaves its turn to others after it. */
+const turnMs = 300_000
+/** All of them are in memory once, compressed. */
+const fileRows = 20_000
+const pageRows = 1_000
+const removedAtOnce = 500
+
+interface ArchiveParts {
+  readonly store: Store
+  readonly files: ArchiveFiles
+  /** This process, by a name that it has after a restart too. */
+  readonly holder: string
+  /** Unix milliseconds, the beginning of a day in UTC: a day is written when all of it is past its time. */
+  readonly before: number
+  /** Between two removals, so that settling goes on. */
+  readonly pause: (tookMs: number) => Promise<void>
+  readonly onFile: (file: Noted) => void
+}
+
+type Noted = Omit<ArchivedFile, 'writtenAt' | 'removedAt'>
+
+/**
+ * Until nothing is left that is past its time, or the turn is another process's. Rejects where a file cannot be written, or
+ * not be read back as it was written: then no row of it is removed.
+ */
+export async function archiveUsage(parts: ArchiveParts): Promise<void> {
+  const { store, holder } = parts
+  const turn = (forMs: number) => {
+    const nowMs = Date.now()
+    return store.archive.take({ holder, nowMs }, nowMs + forMs)
+  }
+  if (!(await turn(turnMs))) return
+  try {
+    do {
+      const open = await store.archive.open()
+      if (open !== null) await removeRows(parts, open)
+      else if (!(await writeNext(parts))) return
+    } while (await turn(turnMs))
+  } finally {
+    await turn(0)
+  }
+}
+
+/** False where there is nothing to write, or the turn was lost. */
+async function writeNext(parts: ArchiveParts): Promise<boolean> {
+  const { store, files, holder, onFile } = parts
+  const made = await fileOfOldest(parts)
+  if (made === null) return false
+  const { file, content } = made
+  await files.put(file.name, content)
+  if (!(await store.archive.add({ holder, nowMs: Date.now() }, file))) return false
+  onFile(file)
+  return true
+}
+
+/** Of one day at most. */
+async function fileOfOldest({ store, before }: ArchiveParts) {
+  const [first] = await store.retention.oldest(before, null, 1)
+  if (first === undefined) return null
+  const day = dayOf(first.at)
+  const sums = {
+    firstAt: first.at,
+    lastAt: first.at,
+    requests: 0,
+    chargeNano: 0n,
+    writeoffNano: 0n,
+  }
+  const book = await priceBookOf(store)
+  async function* lines() {
+    let after: UsagePlace | null = null
+    while (sums.requests < fileRows) {
+      const rows: UsageRow[] = await store.retention.oldest(day + dayMs, after, pageRows)
+      for (const { at, chargeNano, writeoffNano } of rows) {
+        sums.lastAt = at
+        sums.requests += 1
+        sums.chargeNano += chargeNano
+        sums.writeoffNano += writeoffNano
+      }
+      yield linesOf(rows, book)
+      after = rows.at(-1) ?? after
+      if (rows.length < pageRows) return
+    }
+  }
+  const content = await pipeline(lines, createGzip(), (packed) => buffer(packed))
+  const sha256 = sha256Of(content)
+  const date = new Date(day).toISOString().slice(0, 10)
+  // By its bytes: the same rows again are the same file, and no file takes the place of another.
+  const name = `${date.slice(0, 7)}/usage-${date}-${sha256.slice(0, 12)}.ndjson.gz`
+  return { file: { name, ...sums, bytes: content.length, sha256 }, content }
+}
+
+function linesOf(rows: readonly UsageRow[], book: PriceBook): string {
+  return rows.map((row) => `${JSON.stringify(usageView(row, book))}\n`).join('')
+}
+
+/** By the ids in the file as it lies there: a request that was settled since is in none, and stays. */
+async function removeRows({ store, files, pause }: ArchiveParts, file: ArchivedFile) {
+  const content = await readArchived(files, file)
+  if (typeof content === 'string') throw new Error(`${file.name} ${content}: its rows stay`)
+  const before = dayOf(file.lastAt) + dayMs
+  const remove = async (ids: readonly string[]) => {
+    const beganMs = performance.now()
+    await store.retention.remove(before, ids)
+    await pause(performance.now() - beganMs)
+  }
+  let ids: string[] = []
+  for await (const { requestId } of requestsIn(content)) {
+    ids.push(requestId)
+    if (ids.length < removedAtOnce) continue
+    await remove(ids)
+    ids = []
+  }
+  await remove(ids)
+  await store.archive.close(file.name, Date.now())
+}
+
+/** Or in words why it is not what was written. */
+async function readArchived(
+  files: ArchiveFiles,
+  { name, sha256 }: Pick<ArchivedFile, 'name' | 'sha256'>,
+): Promise<Uint8Array | 'is not there' | 'is not as it was written'> {
+  const content = await files.get(name)
+  if (content === null) return 'is not there'
+  return sha256Of(content) === sha256 ? content : 'is not as it was written'
+}
+
+async function* requestsIn(content: Uint8Array): AsyncGenerator<ReturnType<typeof usageView>> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const piece of Readable.from([content]).pipe(createGunzip())) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) yield JSON.parse(line)
+  }
+}
+
+function dayOf(at: number): number {
+  return Math.floor(at / dayMs) * dayMs
+}
+
+function sha256Of(content: Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex')
+}

@@ -1,0 +1,91 @@
+// Files that are kept for good: in a folder of this machine, or in a store that speaks S3.
+
+import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { BucketSettings } from '../config/types.ts'
+import { openBucket } from './hosting-s3.ts'
+
+export interface ArchiveFiles {
+  /** Resolves when all of it is there to stay, in place of what had its name. */
+  put(name: string, bytes: Uint8Array): Promise<void>
+  /** null where there is none of this name. */
+  get(name: string): Promise<Uint8Array | null>
+}
+
+export function archiveFiles(dataDir: string, bucket: BucketSettings | null): ArchiveFiles {
+  return bucket === null ? onDisk(join(dataDir, 'archive')) : inBucket(bucket)
+}
+
+function onDisk(folder: string): ArchiveFiles {
+  return {
+    async put(name, bytes) {
+      const path = join(folder, name)
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+      const part = `${path}.part`
+      await synced(part, 'w', (file) => file.writeFile(bytes))
+      await rename(part, path)
+      // The names too, or a cut of the power takes the file back whose rows are gone.
+      for (let at = dirname(path); at.length >= dirname(folder).length; at = dirname(at))
+        await synced(at, 'r')
+    },
+    async get(name) {
+      try {
+        return await readFile(join(folder, name))
+      } catch (error) {
+        if (codeOf(error) === 'ENOENT') return null
+        throw error
+      }
+    },
+  }
+}
+
+type Handle = Awaited<ReturnType<typeof open>>
+
+async function synced(
+  path: string,
+  flags: 'r' | 'w',
+  work: (file: Handle) => Promise<void> = async () => undefined,
+): Promise<void> {
+  const file = await open(path, flags, 0o600)
+  try {
+    await work(file)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+function inBucket(settings: BucketSettings): ArchiveFiles {
+  const client = openBucket(settings)
+  const fileOf = (name: string) => client.file(`${settings.prefix}archive/${name}`)
+  return {
+    async put(name, bytes) {
+      await said(() => fileOf(name).write(bytes, { type: 'application/gzip', retry: 3 }))
+    },
+    async get(name) {
+      try {
+        return await fileOf(name).bytes()
+      } catch (error) {
+        if (codeOf(error) === 'NoSuchKey') return null
+        throw unheard(error)
+      }
+    },
+  }
+}
+
+async function said(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    throw unheard(error)
+  }
+}
+
+/** Its own words may quote addresses and keys. */
+function unheard(error: unknown): Error {
+  return new Error(`the store of the archive says ${codeOf(error) ?? 'unknown'}`)
+}
+
+function codeOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error ? String(error.code) : null
+}

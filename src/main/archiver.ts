@@ -1,0 +1,50 @@
+// Archives usage rows in a thread of its own: it reads, compresses and writes what a serving thread has no time for.
+
+import { hostname } from 'node:os'
+import { Worker as Thread } from 'node:worker_threads'
+import type { Config } from '../config/types.ts'
+import type { Store } from '../store/store.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { ArchiveStart, ArchiveWord } from './archive-thread.ts'
+import type { Worker } from './worker.ts'
+
+interface ArchiverParts {
+  readonly config: () => Config
+  /** Of several serving processes on one data directory the first does it. */
+  readonly worker: Worker | null
+  readonly store: Pick<Store, 'archive'>
+  readonly log: Log
+}
+
+export function openArchiver({ config, worker, store, log }: ArchiverParts) {
+  let thread: Thread | null = null
+
+  function run(start: ArchiveStart): Promise<void> {
+    const made = new Thread(new URL('./archive-thread.ts', import.meta.url), { workerData: start })
+    thread = made
+    made.unref()
+    return new Promise((resolve, reject) => {
+      made.on('message', (word: ArchiveWord) => {
+        if ('failure' in word) reject(new Error(word.failure))
+        else log.info(word, 'usage rows are archived, and will be removed')
+      })
+      made.on('error', reject)
+      made.on('exit', () => resolve())
+    })
+  }
+
+  return {
+    /** Of requests from before that moment, the beginning of a day in UTC. */
+    async archive(before: number): Promise<void> {
+      if (worker !== null && worker.slot > 0) return
+      const { dataDir, databaseUrl, media } = config()
+      const holder = `${hostname()} ${dataDir}`
+      if (!(await store.archive.isDue({ holder, nowMs: Date.now() }, before))) return
+      await run({ dataDir, databaseUrl, bucket: media.s3, holder, before })
+    },
+    /** Each step is whole by itself: the next start goes on from it. */
+    close() {
+      void thread?.terminate()
+    },
+  }
+}
