@@ -242,7 +242,8 @@ function watchStore(state: State, { log, play, worker }: WatchParts) {
   const archiver = openArchiver({ config: () => state.current.config, worker, store, log })
   const retention = keepUsageFor({
     keepDays: () => runTime.current()['usage.keepDays'],
-    prune: (before, limit) => ledger.changes.pruneUsage(before, limit),
+    keepRefusalsDays: () => state.current.config.usage.keepRefusalsDays,
+    prune: (pruning) => ledger.changes.pruneUsage(pruning),
     archive: () => (state.current.config.usage.archive ? archiver.archive : null),
     onError: (error) =>
       log.warn({ err: error }, 'old usage rows could not be removed; trying again'),

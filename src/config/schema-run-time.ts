@@ -64,6 +64,11 @@ export const usage = section({
     runTimeValues['usage.keepDays'],
     'How long the record of each request is kept, totals and journal aside; left out: as set at run time, else for ever.',
   ),
+  keepRefusalsDays: key(
+    keptDays,
+    'How long the record of a request is kept that was refused before a vendor was asked, and cost nothing; no longer than others.',
+    7,
+  ),
   archive: key(
     yesOrNo,
     'Records are written to files before they are removed: in the bucket of media.store.s3, else in archive/ of the data directory.',

@@ -6,7 +6,7 @@ import type { ResponseChange } from '../store/responses.ts'
 import type { VideoChange, VideoChanged } from '../store/video-table.ts'
 import type { Holds } from './leases.ts'
 import type { Hold } from './ledger.ts'
-import type { IdempotencyEntry, VideoBeginning } from './messages.ts'
+import type { IdempotencyEntry, Pruning, VideoBeginning } from './messages.ts'
 import type { WorkerLink } from './worker-link.ts'
 
 export interface LedgerChanges {
@@ -25,7 +25,7 @@ export interface LedgerChanges {
   /** Notes when keys were last used. Rejects where the store cannot be reached. */
   noteKeyUses(uses: readonly KeyUse[]): Promise<void>
   /** Removes the oldest usage rows of requests that began before then; returns how many. Rejects where the store cannot be reached. */
-  pruneUsage(before: number, limit: number): Promise<number>
+  pruneUsage(pruning: Pruning): Promise<number>
   /** Every other change of a video. Rejects where the store cannot be reached. */
   changeVideo(change: Exclude<VideoChange, { readonly kind: 'begin' }>): Promise<VideoChanged>
 }
@@ -61,8 +61,8 @@ export class WorkerChanges implements LedgerChanges {
     await this.#link.ask({ ask: 'used', uses })
   }
 
-  pruneUsage(before: number, limit: number): Promise<number> {
-    return this.#link.ask({ ask: 'prune', before, limit })
+  pruneUsage(pruning: Pruning): Promise<number> {
+    return this.#link.ask({ ask: 'prune', ...pruning })
   }
 
   async beginVideo(hold: Hold, beginning: VideoBeginning): Promise<'begun' | 'insufficient'> {

@@ -12,7 +12,15 @@ import type { Store } from '../store/store.ts'
 import type { VideoChanged } from '../store/video-table.ts'
 import { keepFolding } from './folding.ts'
 import { LeaseWork } from './lease-work.ts'
-import type { Answers, Question, Spent, SpentRange, ToWorker, WorkerStart } from './messages.ts'
+import type {
+  Answers,
+  Pruning,
+  Question,
+  Spent,
+  SpentRange,
+  ToWorker,
+  WorkerStart,
+} from './messages.ts'
 import { NodeKeeper } from './node-keeper.ts'
 import { OutboxDrain } from './outbox-drain.ts'
 import { OutboxEnd } from './outbox-end.ts'
@@ -207,7 +215,7 @@ class LedgerWorker {
       case 'used':
         return this.#store.keyUses.note(question.uses).then(() => null)
       case 'prune':
-        return this.#store.retention.prune(question.before, question.limit)
+        return prune(this.#store, question)
     }
   }
 
@@ -417,4 +425,8 @@ class LedgerWorker {
 /** What the keeper asks of the ledger again and again while something is leased, and the opening that lets it. */
 function isAboutLeases(what: string): boolean {
   return what === 'open' || what === 'renew' || what === 'recall'
+}
+
+function prune({ retention }: Store, { what, before, limit }: Pruning): Promise<number> {
+  return what === 'all' ? retention.prune(before, limit) : retention.pruneRefusals(before, limit)
 }

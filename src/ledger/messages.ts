@@ -64,6 +64,12 @@ export interface Spent {
   readonly reached: number
 }
 
+export interface Pruning {
+  readonly what: 'all' | 'refusals'
+  readonly before: number
+  readonly limit: number
+}
+
 /** Questions are answered once; `epoch` is the one the asker lives in. */
 export type Question =
   | {
@@ -86,8 +92,8 @@ export type Question =
   /** What keys have spent; one amount for each range. */
   | { readonly ask: 'spent'; readonly ranges: readonly SpentRange[] }
   | { readonly ask: 'used'; readonly uses: readonly KeyUse[] }
-  /** Remove the oldest usage rows of requests that began before then. */
-  | { readonly ask: 'prune'; readonly before: number; readonly limit: number }
+  /** Remove the oldest usage rows of requests that began before then, or of those that were refused. */
+  | ({ readonly ask: 'prune' } & Pruning)
   /** Settle what is there, close the node, the store and the files. */
   | { readonly ask: 'stop' }
 

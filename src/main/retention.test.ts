@@ -24,9 +24,10 @@ test('nothing is removed unless it is said how long rows are kept, and then with
   let days: number | null = null
   const kept = keepUsageFor({
     keepDays: () => days,
+    keepRefusalsDays: () => 3_650,
     archive: () => null,
-    prune: async (before) => {
-      asked.push(before)
+    prune: async ({ what, before }) => {
+      if (what === 'all') asked.push(before)
       return 0
     },
     onError: (error) => expect.unreachable(String(error)),
@@ -48,6 +49,7 @@ test('full batches follow each other soon, and a failure is told and tried again
   let calls = 0
   const kept = keepUsageFor({
     keepDays: () => 1,
+    keepRefusalsDays: () => 7,
     archive: () => null,
     prune: async () => {
       const result = results[calls] ?? 0
@@ -75,6 +77,7 @@ test('where rows are archived, whole days in UTC are, and nothing is removed bes
   const archived: number[] = []
   const kept = keepUsageFor({
     keepDays: () => 30,
+    keepRefusalsDays: () => 30,
     archive: () => async (before) => {
       archived.push(before)
     },
@@ -85,5 +88,31 @@ test('where rows are archived, whole days in UTC are, and nothing is removed bes
   await pass(60_000)
   const day = Date.parse('2026-10-23T00:00:00Z')
   expect(archived).toEqual([day, day])
+  kept.close()
+})
+
+test('refusals go sooner than the rest, never later, and also where the rest is kept for ever', async () => {
+  let days: number | null = null
+  const asked: string[] = []
+  const kept = keepUsageFor({
+    keepDays: () => days,
+    keepRefusalsDays: () => 7,
+    archive: () => null,
+    prune: async ({ what, before }) => {
+      asked.push(`${what} ${(Date.now() - before) / dayMs}`)
+      // More than one batch of refusals: the next look comes soon.
+      return what === 'refusals' && asked.length === 1 ? 500 : 0
+    },
+    onError: (error) => expect.unreachable(String(error)),
+  })
+  await pass(5_000)
+  await pass(100)
+  expect(asked.splice(0)).toEqual(['refusals 7', 'refusals 7'])
+  days = 30
+  await pass(60_000)
+  expect(asked.splice(0)).toEqual(['refusals 7', 'all 30'])
+  days = 5
+  await pass(60_000)
+  expect(asked.splice(0)).toEqual(['all 5'])
   kept.close()
 })

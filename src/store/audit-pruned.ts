@@ -3,6 +3,7 @@
 import { exactSum } from './audit-accounts.ts'
 import type { Session } from './engine.ts'
 import type { Findings } from './findings.ts'
+import type { Kept } from './retention.ts'
 
 const differingAccounts = `WITH part AS (
     SELECT 'wallet:' || usage_series.account AS id, charge_nano AS nano
@@ -27,13 +28,17 @@ const differingQuarters = `WITH own AS (${sumsOf('usage_quarter')}),
   WHERE own.quarter IS NULL OR together.quarter IS NULL
     OR own.requests <> together.requests OR own.nano <> together.nano ORDER BY 1`
 
-/** Of quarters before `since`: what totals say each account paid is what its entries say. */
+/**
+ * Of quarters before `since`: what totals say each account paid is what its entries say. Of those that miss refusals at
+ * least: all accounts together are what each has.
+ */
 export async function auditPruned(
   session: Session,
-  since: number,
+  { since, refusalsSince }: Kept,
   findings: Findings,
 ): Promise<void> {
-  if (since === 0) return
+  const last = Math.max(since, refusalsSince)
+  if (last === 0) return
   interface Differing {
     readonly id: string
     readonly kept: string
@@ -47,7 +52,7 @@ export async function auditPruned(
   interface Quarter {
     readonly quarter: number
   }
-  for (const { quarter } of await session.query<Quarter>(differingQuarters, [since, since])) {
+  for (const { quarter } of await session.query<Quarter>(differingQuarters, [last, last])) {
     const message = 'the totals of all accounts are not what those of each add up to'
     findings.add('quarter', new Date(quarter).toISOString(), message)
   }

@@ -5,6 +5,7 @@ import { createRollupCheck } from './audit-rollups.ts'
 import { ownProblems, SharedEntries } from './audit-shared.ts'
 import type { Session, Value } from './engine.ts'
 import type { Findings } from './findings.ts'
+import type { Kept } from './retention.ts'
 import { type KeptUsage, selectUsageWith, usageRowOf } from './usage-columns.ts'
 import type { UsageRow } from './usage-row.ts'
 
@@ -34,19 +35,18 @@ const nextPage = selectPage('WHERE at >= ? AND (at, request_id) > (?, ?)')
 export type RowWithEntries = KeptUsage &
   Readonly<Record<'posting' | 'paid' | 'lost', string | null>>
 
-interface UsageAudit {
+/** What is left of rows where some may have been removed makes no totals. */
+interface UsageAudit extends Kept {
   readonly price: (row: UsageRow) => Nano | null
-  /** Of requests from before it rows may have been removed: what is left of them makes no totals. */
-  readonly since: number
 }
 
 /** Returns how many rows there are. */
 export async function auditUsage(
   session: Session,
-  { price, since }: UsageAudit,
+  { price, since, refusalsSince }: UsageAudit,
   findings: Findings,
 ): Promise<number> {
-  const quarters = createRollupCheck(session, findings)
+  const quarters = createRollupCheck(session, refusalsSince, findings)
   const shared = new SharedEntries()
   const endQuarter = async () => {
     await quarters.close()

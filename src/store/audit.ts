@@ -11,7 +11,7 @@ import { checkIntegrity } from './integrity.ts'
 import type { AuditReport, AuditTable } from './ledger.ts'
 import { auditOutboxes } from './outbox-epochs.ts'
 import { readPrices } from './prices.ts'
-import { keptSince } from './retention.ts'
+import { keptOf } from './retention.ts'
 
 export function auditTable(engine: Engine): AuditTable {
   return {
@@ -22,13 +22,13 @@ export function auditTable(engine: Engine): AuditTable {
         if (!(await checkIntegrity(session, findings))) return damaged(findings)
         const price = pricing(await readPrices(session))
         await auditAccounts(session, findings)
-        const since = await keptSince(session)
-        await auditLeases(session, since, findings)
+        const kept = await keptOf(session)
+        await auditLeases(session, kept.since, findings)
         await auditJournal(session, findings)
         await auditPayments(session, findings)
         await auditOutboxes(session, findings)
-        const usageRows = await auditUsage(session, { price, since }, findings)
-        await auditPruned(session, since, findings)
+        const usageRows = await auditUsage(session, { price, ...kept }, findings)
+        await auditPruned(session, kept, findings)
         await auditFacets(session, findings)
         return {
           transfers: await count(session, 'SELECT count(*) AS count FROM transfer'),

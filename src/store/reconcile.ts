@@ -14,7 +14,7 @@ import type {
   ReconcilePiece,
   ReconcileTable,
 } from './reconcile-table.ts'
-import { keptSince } from './retention.ts'
+import { keptOf } from './retention.ts'
 import { quarterMs, quarterOf } from './rollup-table.ts'
 import { cleanText } from './text.ts'
 import { usageRowOf } from './usage-columns.ts'
@@ -29,15 +29,15 @@ export function reconcileTable(engine: Engine): ReconcileTable {
 }
 
 async function read(session: Session, asked: ReconcilePeriod): Promise<ReconcilePiece> {
-  const kept = await keptSince(session)
+  const { since: kept, refusalsSince } = await keptOf(session)
   const last = Math.min(asked.until, quarterOf(asked.since) + mostDays * dayMs)
   if (asked.since < kept) {
-    const piece = { ...asked, until: Math.min(last, kept) }
+    const piece = { ...asked, until: Math.min(last, kept), refusalsSince: 0 }
     const totals = await totalsOf(session, piece)
     return { until: piece.until, pruned: true, rows: [], orphans: [], totals }
   }
   const until = await endOf(session, { ...asked, until: last })
-  const piece = { ...asked, until }
+  const piece = { ...asked, until, refusalsSince }
   return {
     until,
     pruned: false,
@@ -67,8 +67,14 @@ async function endOf(session: Session, asked: ReconcilePeriod): Promise<number> 
   return Math.min(asked.until, end > asked.since ? end : asked.since + quarterMs)
 }
 
-async function rowsOf(session: Session, asked: ReconcilePeriod): Promise<ReconciledRow[]> {
-  const sql = selectWithEntries(`WHERE at >= ? AND at < ?${ofAccount(asked, 'account')}`)
+/** Requests for which no vendor was asked, some of which may be removed, count from this moment on. */
+interface Piece extends ReconcilePeriod {
+  readonly refusalsSince: number
+}
+
+async function rowsOf(session: Session, asked: Piece): Promise<ReconciledRow[]> {
+  const counts = ` AND (channel IS NOT NULL OR status < 400 OR at >= ${asked.refusalsSince})`
+  const sql = selectWithEntries(`WHERE at >= ? AND at < ?${counts}${ofAccount(asked, 'account')}`)
   const kept = await session.query<RowWithEntries>(sql, bound(asked))
   const shared = new SharedEntries()
   const rows = kept.map((each) => ({ row: usageRowOf(each), entries: each }))
@@ -112,12 +118,14 @@ async function orphansOf(session: Session, asked: ReconcilePeriod): Promise<Reco
   return kept.map((each) => ({ ...each, amountNano: BigInt(each.amountNano) }))
 }
 
-async function totalsOf(session: Session, asked: ReconcilePeriod): Promise<ReconciledTotal[]> {
+async function totalsOf(session: Session, asked: Piece): Promise<ReconciledTotal[]> {
   const sql = `SELECT quarter - quarter % ${dayMs} AS day, account, sum(requests) AS requests,
       CAST(${exactSum('coalesce(charge_nano, 0)')} AS TEXT) AS "chargeNano",
       CAST(${exactSum('coalesce(writeoff_nano, 0)')} AS TEXT) AS "writeoffNano"
     FROM usage_quarter JOIN usage_series ON usage_series.id = series
-    WHERE quarter >= ? AND quarter < ?${ofAccount(asked, 'account')} GROUP BY 1, 2 ORDER BY 1, 2`
+    WHERE quarter >= ? AND quarter < ?
+      AND (channel <> '' OR status_class < '4xx' OR quarter >= ${asked.refusalsSince})
+      ${ofAccount(asked, 'account')} GROUP BY 1, 2 ORDER BY 1, 2`
   interface Kept extends Omit<ReconciledTotal, 'chargeNano' | 'writeoffNano'> {
     readonly chargeNano: string
     readonly writeoffNano: string

@@ -12,6 +12,8 @@ export interface RetentionTable {
    * totals and their entries in the journal stay. Returns how many it removed.
    */
   prune(before: number, limit: number): Promise<number>
+  /** As `prune`, of requests that were refused before a vendor was asked, and cost nothing. */
+  pruneRefusals(before: number, limit: number): Promise<number>
   /** Rows of requests that began before this moment, oldest first, behind a place; at most `limit`. */
   oldest(before: number, after: UsagePlace | null, limit: number): Promise<UsageRow[]>
   /** As `prune`, of these rows alone. */
@@ -19,6 +21,13 @@ export interface RetentionTable {
 }
 
 const advance = 'UPDATE usage_kept SET since = ? WHERE since < ?'
+
+const advanceRefusals = 'UPDATE usage_kept SET refusals_since = ? WHERE refusals_since < ?'
+
+/** In the words of the index, or it would not be taken. */
+const removeRefusals = `DELETE FROM usage WHERE request_id IN (
+  SELECT request_id FROM usage WHERE channel IS NULL AND attempts = 0 AND status >= 400
+    AND charge_nano = 0 AND writeoff_nano = 0 AND at < ? ORDER BY at LIMIT ?)`
 
 const remove = `DELETE FROM usage WHERE request_id IN (
   SELECT request_id FROM usage WHERE at < ? ORDER BY at LIMIT ?)`
@@ -28,6 +37,12 @@ export function retentionTable(engine: Engine): RetentionTable {
     async prune(before, limit) {
       const since = await advanceTo(engine, before)
       return engine.run(remove, [since, limit])
+    },
+    async pruneRefusals(before, limit) {
+      const since = quarterOf(before)
+      const { refusalsSince } = await keptOf(engine)
+      if (refusalsSince < since) await engine.run(advanceRefusals, [since, since])
+      return engine.run(removeRefusals, [since, limit])
     },
     async oldest(before, after, limit) {
       const behind = after === null ? '' : ' AND at >= ? AND (at, request_id) > (?, ?)'
@@ -47,14 +62,21 @@ export function retentionTable(engine: Engine): RetentionTable {
 /** Whole quarters, so that the totals of each are of rows that are all there, or may all be gone. */
 async function advanceTo(engine: Engine, before: number): Promise<number> {
   const since = quarterOf(before)
-  if ((await keptSince(engine)) < since) await engine.run(advance, [since, since])
+  if ((await keptOf(engine)).since < since) await engine.run(advance, [since, since])
   return since
 }
 
-/** Unix milliseconds; of requests from before it the rows may be gone. 0 where none was ever removed. */
-export async function keptSince(session: Session): Promise<number> {
-  const sql = 'SELECT since FROM usage_kept'
-  const [kept] = await session.query<{ readonly since: number }>(sql, [])
+/** Unix milliseconds; 0 where none was ever removed. */
+export interface Kept {
+  /** Of requests from before it the rows may be gone. */
+  readonly since: number
+  /** Those of refusals from before it, where it is later. */
+  readonly refusalsSince: number
+}
+
+export async function keptOf(session: Session): Promise<Kept> {
+  const sql = 'SELECT since, refusals_since AS "refusalsSince" FROM usage_kept'
+  const [kept] = await session.query<Kept>(sql, [])
   if (kept === undefined) throw new Error('The table usage_kept has lost its row.')
-  return kept.since
+  return kept
 }

@@ -15,7 +15,7 @@ import {
 } from './ledger.ts'
 import { cameBefore, noteCome } from './outbox-epochs.ts'
 import { postingsOf } from './postings.ts'
-import { keptSince } from './retention.ts'
+import { keptOf } from './retention.ts'
 import { addLate } from './rollup-facets.ts'
 import { addRollups, RollupTotals } from './rollups.ts'
 import { checkSettlement } from './settlement-check.ts'
@@ -81,8 +81,9 @@ async function knownIds(session: Session, batch: readonly Settlement[]): Promise
 
 /** Of requests whose rows were removed: an entry that they shared has not their id, but their records' numbers are known. */
 async function removedIds(session: Session, batch: readonly Settlement[]): Promise<string[]> {
-  const since = await keptSince(session)
-  const old = batch.filter(({ row, place }) => row.at < since && place !== undefined)
+  const { since, refusalsSince } = await keptOf(session)
+  const last = Math.max(since, refusalsSince)
+  const old = batch.filter(({ row, place }) => row.at < last && place !== undefined)
   if (old.length === 0) return []
   const came = await cameBefore(
     session,

@@ -97,7 +97,7 @@ if (databaseUrl !== null) {
     'DELETE FROM transfer',
     'TRUNCATE transfer',
     'UPDATE usage SET charge_nano = 0',
-    'DELETE FROM usage',
+    'UPDATE usage_kept SET since = 900000',
     'TRUNCATE usage',
     'DELETE FROM set_aside',
     'DELETE FROM ledger_account',
@@ -107,6 +107,21 @@ if (databaseUrl !== null) {
     'DROP TABLE transfer',
     'SET session_replication_role = replica',
   ]
+  test('of usage it removes what was refused and cost nothing, past its time, and no more', async () => {
+    const { url, store } = await underRole(databaseUrl)
+    const ref = await store.nodes.open('n1', hourMs)
+    const refused = { channel: null, attempts: 0, status: 429, at: 5 }
+    await store.settlements.settle([
+      finished(ref, { requestId: 'a', at: 5 }),
+      finished(ref, { ...refused, requestId: 'b' }),
+    ])
+    expect(await store.retention.pruneRefusals(900_000, 9)).toBe(1)
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    ends.push(() => client.end())
+    await expect(client.query('DELETE FROM usage')).rejects.toThrow('append-only')
+  })
+
   test.each(forbidden)('%s is not permitted', async (sql) => {
     const { url, store } = await underRole(databaseUrl)
     await fund(store, 'ann', 100n)
