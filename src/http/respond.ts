@@ -4,6 +4,7 @@ import { Buffer } from 'node:buffer'
 import { errorTable, GatewayError } from '../errors.ts'
 import type { Caller } from '../history/caller.ts'
 import type { Fields, Reply } from '../operations/operation.ts'
+import type { ByteSink, ReplyStream } from '../relay/backpressure-queue.ts'
 import type { Answer } from '../relay/request.ts'
 import { join } from '../wire/json/splice.ts'
 import type { Reframe } from '../wire/reply.ts'
@@ -118,25 +119,50 @@ export function relayedReply(
 const piecemealBytes = 15_360
 
 function shownBody(body: Answer['body'], reframe: Reframe | null): BodyInit {
-  if (body instanceof Uint8Array)
-    return body.length < piecemealBytes ? (body as BodyInit) : inOneWrite(body)
-  // The runtime takes an async generator as a body; the DOM's types do not know of it.
-  return (reframe === null ? body : reframed(body, reframe)) as unknown as BodyInit
+  if (!(body instanceof Uint8Array)) return asItComes(body, reframe)
+  return body.length < piecemealBytes ? (body as BodyInit) : inOneWrite(body)
+}
+
+/** The connection is written to with no promise and no iterator's step between; what one turn writes leaves together. */
+function asItComes(body: ReplyStream, reframe: Reframe | null): ReadableStream {
+  return directStream({
+    pull: (sink) => body.pipe(reframe === null ? sink : reframing(sink, reframe)),
+    cancel: () => body.leave(),
+  })
+}
+
+/** A reply that breaks off stays without its end. */
+function reframing(sink: ByteSink, reframe: Reframe): ByteSink {
+  // Of nothing the runtime would say what it says of a connection that is gone.
+  const write = (shown: Uint8Array) => (shown.length === 0 ? 1 : sink.write(shown))
+  return {
+    write: (bytes) => write(reframe.push(bytes)),
+    end() {
+      write(reframe.end())
+      return sink.end()
+    },
+  }
 }
 
 /** A body that leaves in one write with its head, which says its length. */
 function inOneWrite(body: Uint8Array): ReadableStream {
-  const source = {
-    type: 'direct',
-    pull(controller: ReadableStreamDirectController) {
-      controller.write(body as Uint8Array<ArrayBuffer>)
-      controller.end()
-    },
+  const pull = (sink: ByteSink) => {
+    sink.write(body)
+    sink.end()
   }
-  // Room for all of it: what does not fit goes out before its length is known. The DOM's types know no direct source.
-  return new ReadableStream(source as unknown as UnderlyingSource, {
-    highWaterMark: body.length + 1,
-  })
+  // Room for all of it: what does not fit goes out before its length is known.
+  return directStream({ pull }, body.length + 1)
+}
+
+interface DirectSource {
+  pull(sink: ByteSink): Promise<void> | void
+  cancel?(): void
+}
+
+function directStream(source: DirectSource, highWaterMark?: number): ReadableStream {
+  // The DOM's types know no direct source.
+  const direct = { ...source, type: 'direct' } as unknown as UnderlyingSource
+  return new ReadableStream(direct, highWaterMark === undefined ? undefined : { highWaterMark })
 }
 
 export function plainReply(

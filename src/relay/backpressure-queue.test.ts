@@ -17,7 +17,7 @@ function owner() {
 
 async function read(queue: BackpressureQueue): Promise<Uint8Array[]> {
   const pieces: Uint8Array[] = []
-  for await (const piece of queue.body()) pieces.push(piece)
+  await queue.pipe({ write: (piece) => pieces.push(piece), end: () => undefined })
   return pieces
 }
 
@@ -53,4 +53,71 @@ test('whatever the chunks, a client has all bytes in order, in pieces of at most
     }),
     { numRuns: 50 },
   )
+})
+
+test('a connection without room is given no more until it has some', async () => {
+  const queue = new BackpressureQueue(owner(), 0)
+  const room = Promise.withResolvers<number>()
+  const given: number[] = []
+  const piped = queue.pipe({
+    write: ({ length }) => (given.push(length) === 1 ? room.promise : length),
+    end: () => given.push(0),
+  })
+  queue.push(new Uint8Array(3))
+  await Promise.resolve()
+  queue.push(new Uint8Array(5))
+  queue.end()
+  await Promise.resolve()
+  expect(given).toEqual([3])
+  expect(queue.waitingBytes).toBe(8)
+  room.resolve(3)
+  await piped
+  expect(given).toEqual([3, 5, 0])
+  expect(queue.closed).toBeTrue()
+})
+
+test('what comes within one turn goes out in one piece, behind what the turn does', async () => {
+  const queue = new BackpressureQueue(owner(), 0)
+  const done: string[] = []
+  const piped = queue.pipe({
+    write: (piece) => done.push(Buffer.from(piece).toString()),
+    end: () => done.push('end'),
+  })
+  queue.push(Buffer.from('a'))
+  queue.push(Buffer.from('b'))
+  done.push('settled')
+  queue.end()
+  await piped
+  expect(done).toEqual(['settled', 'ab', 'end'])
+})
+
+test.each([
+  ['is broken off', (queue: BackpressureQueue) => queue.break('cut'), 'cut'],
+  ['fails in its sink', (queue: BackpressureQueue) => queue.push(Buffer.from('bad')), 'no JSON'],
+])('a reply that %s rejects', async (_, end, message) => {
+  const queue = new BackpressureQueue(owner(), 0)
+  const write = (): number => {
+    throw new Error('no JSON')
+  }
+  const piped = queue.pipe({ write, end: () => undefined })
+  end(queue)
+  expect(piped).rejects.toThrow(message)
+  expect(await piped.catch(() => queue.closed)).toBeTrue()
+})
+
+test('a reply that broke off before anybody asked for it rejects as well', () => {
+  const queue = new BackpressureQueue(owner(), 0)
+  queue.break('cut')
+  expect(queue.pipe({ write: () => 1, end: () => undefined })).rejects.toThrow('cut')
+})
+
+test.each([
+  ['says so', (queue: BackpressureQueue) => queue.leave(), 1],
+  ['takes nothing', (queue: BackpressureQueue) => queue.push(Buffer.from('a')), 0],
+])('a connection that is gone and %s ends it', async (_, go, taken) => {
+  const queue = new BackpressureQueue(owner(), 0)
+  const piped = queue.pipe({ write: () => taken, end: () => undefined })
+  go(queue)
+  await piped
+  expect(queue.closed).toBeTrue()
 })

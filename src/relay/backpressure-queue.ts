@@ -11,6 +11,21 @@ const lowBytes = 16_384
 /** The runtime holds what it was given until the client took it, so a slow one is given little at a time. */
 const pieceBytes = 65_536
 
+/** The client's connection; what the runtime gives as the controller of a direct stream is one. */
+export interface ByteSink {
+  /** The bytes are taken either way: a promise says when there is room again, and 0 that the connection is gone. */
+  write(bytes: Uint8Array): number | Promise<number>
+  end(): unknown
+}
+
+/** A reply's body as it comes. */
+export interface ReplyStream {
+  /** Gives it to `sink`; called once. Resolves at its end or once `sink` is gone, rejects where it breaks off. */
+  pipe(sink: ByteSink): Promise<void>
+  /** Nobody is there to take it any more. */
+  leave(): void
+}
+
 export interface BackpressureOwner {
   /** The client fell behind, or caught up. */
   pause(): void
@@ -20,7 +35,7 @@ export interface BackpressureOwner {
 /** The connection to the client is to be broken, so that nobody takes a cut reply for a whole one. */
 class BrokenReply extends Error {}
 
-export class BackpressureQueue {
+export class BackpressureQueue implements ReplyStream {
   /** When the client last took bytes, or had nothing to take (`performance.now()`). */
   takenAtMs: number
   private readonly owner: BackpressureOwner
@@ -30,8 +45,12 @@ export class BackpressureQueue {
   private queuedBytes = 0
   private paused = false
   private ended = false
+  private sink: ByteSink | null = null
+  /** Given to a connection that has no room for more yet. */
+  private blockedBytes = 0
+  private scheduled = false
   private broken: BrokenReply | null = null
-  private wake: (() => void) | null = null
+  private piped: PromiseWithResolvers<void> | null = null
 
   constructor(owner: BackpressureOwner, nowMs: number) {
     this.owner = owner
@@ -39,7 +58,7 @@ export class BackpressureQueue {
   }
 
   get waitingBytes(): number {
-    return this.queuedBytes
+    return this.queuedBytes + this.blockedBytes
   }
 
   push(chunk: Uint8Array): void {
@@ -52,40 +71,80 @@ export class BackpressureQueue {
       this.detach()
       this.owner.pause()
     }
-    this.rouse()
+    this.schedule()
   }
 
   end(): void {
     this.ended = true
-    this.rouse()
+    this.schedule()
   }
 
   /** Drops what is queued and ends with an error. */
   break(message: string): void {
     if (this.ended) return
-    this.broken = new BrokenReply(message)
     this.ended = true
     this.queue = []
     this.queuedBytes = 0
-    this.rouse()
+    this.broken = new BrokenReply(message)
+    this.over(this.broken)
   }
 
-  /** The reply's body; iterated once. What gathered since the last piece goes out in one. */
-  async *body(): AsyncGenerator<Uint8Array, void, void> {
+  pipe(sink: ByteSink): Promise<void> {
+    if (this.broken !== null) return Promise.reject(this.broken)
+    this.sink = sink
+    this.piped = Promise.withResolvers<void>()
+    this.flow()
+    return this.piped.promise
+  }
+
+  leave(): void {
+    this.over(null)
+  }
+
+  private over(error: unknown): void {
+    this.closed = true
+    if (error === null) this.piped?.resolve()
+    else this.piped?.reject(error)
+  }
+
+  /**
+   * Not at once: what one read of the vendor brought goes out in one piece, and what is done to its last bytes, as
+   * settling the request, is done before they leave.
+   */
+  private schedule(): void {
+    if (this.scheduled || this.sink === null) return
+    this.scheduled = true
+    queueMicrotask(this.flow)
+  }
+
+  private readonly flow = (): void => {
+    this.scheduled = false
+    const { sink } = this
+    if (sink === null) return
     try {
-      for (;;) {
-        if (this.queuedBytes > 0) yield this.take()
-        else if (this.broken !== null) throw this.broken
-        else if (this.ended) return
-        else await new Promise<void>(this.sleep)
-      }
-    } finally {
-      this.closed = true
+      while (this.queuedBytes > 0 && this.blockedBytes === 0 && !this.closed) this.give(sink)
+      if (!this.ended || this.closed || this.waitingBytes > 0) return
+      sink.end()
+      this.leave()
+    } catch (error) {
+      this.over(error)
     }
   }
 
-  private readonly sleep = (resolve: () => void): void => {
-    this.wake = resolve
+  private give(sink: ByteSink): void {
+    const piece = this.take()
+    const written = sink.write(piece)
+    if (written === 0) this.leave()
+    if (typeof written === 'number') return
+    this.blockedBytes = piece.length
+    // Where there is never room again, `leave` is called.
+    written.then(this.unblock, this.unblock)
+  }
+
+  private readonly unblock = (): void => {
+    this.blockedBytes = 0
+    this.takenAtMs = performance.now()
+    this.flow()
   }
 
   private take(): Uint8Array {
@@ -130,11 +189,5 @@ export class BackpressureQueue {
       count++
     }
     return join(queue.splice(0, count))
-  }
-
-  private rouse(): void {
-    const wake = this.wake
-    this.wake = null
-    wake?.()
   }
 }

@@ -70,7 +70,7 @@ export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
     this.attempts.waited(nowMs)
     for (const bytes of this.held) queue.push(bytes)
     this.held = []
-    this.answer.resolve(this.answerOf(queue.body(), this.request.peek.stream, null))
+    this.answer.resolve(this.answerOf(queue, this.request.peek.stream, null))
     return queue
   }
 

@@ -15,6 +15,7 @@ import type { Segment, Spool, Upload } from '../vendors/media.ts'
 import type { ClientDialect, Dialects } from '../wire/dialect.ts'
 import type { OpaqueOrigin } from '../wire/hub/opaque-state.ts'
 import type { Address, Peek } from '../wire/request.ts'
+import type { ReplyStream } from './backpressure-queue.ts'
 import type { Channel } from './channel.ts'
 import type { Deadlines } from './deadlines.ts'
 
@@ -88,7 +89,7 @@ export interface ClientSlot {
 /** The reply to send: head at once, the body whole or as it comes. */
 export interface Answer {
   readonly stream: boolean
-  readonly body: Uint8Array | AsyncGenerator<Uint8Array, void, void>
+  readonly body: Uint8Array | ReplyStream
   /** Media type of a body that is neither JSON nor a stream of events; else null. */
   readonly type: string | null
   /** Milliseconds spent waiting for vendors until now. */

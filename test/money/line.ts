@@ -141,7 +141,11 @@ async function readReply(call: Call, taking: Promise<void>): Promise<string> {
   await taking
   if (body instanceof Uint8Array) return Buffer.from(body).toString()
   let text = ''
-  for await (const bytes of body) text += Buffer.from(bytes).toString()
+  const write = (bytes: Uint8Array) => {
+    text += Buffer.from(bytes).toString()
+    return bytes.length
+  }
+  await body.pipe({ write, end: () => undefined })
   return text
 }
 

@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import { errorTable, GatewayError } from '../../errors.ts'
+import type { ByteSink, ReplyStream } from '../../relay/backpressure-queue.ts'
 import type { Answer } from '../../relay/request.ts'
 import type { JsonObject } from '../../wire/ir.ts'
 import { ResponsesFrames } from '../../wire/openai-responses/frames.ts'
@@ -127,23 +128,29 @@ async function finish({ response }: Queued, answer: Answer, live: Live): Promise
     return JSON.parse(Buffer.from(body).toString('utf8')) as JsonObject
   }
   // Larger than what is held back is larger than what is kept; it is heard to its end for what it costs.
-  if (!answer.stream) for await (const _piece of body);
+  if (!answer.stream) await body.pipe(unheard)
   else if (await listen(body, live)) return live.soFar.last ?? cut(response)
   const error = { code: 'server_error', message: 'The response is too large to be kept.' }
   return { ...response, status: 'failed', error }
 }
 
+const unheard: ByteSink = { write: ({ length }) => length, end: () => undefined }
+
 /** Hears a stream to its end; false where it told more than is kept. */
-async function listen(body: AsyncIterable<Uint8Array>, live: Live): Promise<boolean> {
+async function listen(body: ReplyStream, live: Live): Promise<boolean> {
   const { soFar } = live
   const frames = new ResponsesFrames()
   let fits = true
-  for await (const piece of body) {
-    for (const data of frames.push(piece)) if (fits) soFar.event(JSON.parse(data) as JsonObject)
-    fits &&= soFar.length <= maxKeptBytes
-    if (!fits) soFar.forget()
-    live.touch()
-  }
+  await body.pipe({
+    ...unheard,
+    write(piece) {
+      for (const data of frames.push(piece)) if (fits) soFar.event(JSON.parse(data) as JsonObject)
+      fits &&= soFar.length <= maxKeptBytes
+      if (!fits) soFar.forget()
+      live.touch()
+      return piece.length
+    },
+  })
   return fits
 }
 
