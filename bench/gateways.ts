@@ -1,5 +1,5 @@
 /** The gateways under test: how each is configured, started on its core, and addressed. */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import type { Target } from './load.ts'
 import { type Mock, type Route, routeOf } from './mock.ts'
@@ -123,6 +123,46 @@ function portkey(mock: Mock, script: string): Gateway {
   return { name: 'portkey', label: 'Portkey', ...about, start }
 }
 
+/** What `peer:FILE` holds, as JSON. In its texts {port}, {mock} and {data} stand for this run's, in `prefix` {model}. */
+interface PeerFile {
+  label: string
+  command: string
+  args: string[]
+  env?: Record<string, string>
+  /** Texts of files that are put into {data} first, by name. */
+  files?: Record<string, string>
+  /** Answers 200 once it serves. */
+  ready: string
+  /** Before `/v1/...`. */
+  prefix?: string
+  headers?: Record<string, string>
+}
+
+/** Any other gateway, of a program that stands on this machine. Throws where its file cannot be read. */
+function peer(mock: Mock, path: string): Gateway {
+  const file = JSON.parse(readFileSync(path, 'utf8')) as PeerFile
+  const start = async (data: string): Promise<Running> => {
+    const port = await freePort()
+    const known: Record<string, string> = { port: String(port), mock: String(mock.port), data }
+    const filled = (text: string) =>
+      text.replaceAll(/\{(\w+)\}/g, (all, name) => known[name] ?? all)
+    for (const [name, text] of Object.entries(file.files ?? {}))
+      writeFileSync(join(data, name), filled(text))
+    const env = Object.fromEntries(
+      Object.entries(file.env ?? {}).map(([name, text]) => [name, filled(text)]),
+    )
+    const url = `http://127.0.0.1:${port}${file.ready}`
+    const { server, readyMs } = await launch(file.command, file.args.map(filled), data, url, env)
+    const prefix = file.prefix ?? ''
+    const headers = { ...authorization, ...file.headers }
+    const target = (model: string) =>
+      openai(port, prefix.replaceAll('{model}', model), routeOf(mock, model), headers)
+    return { pid: server.pid, readyMs, target, stop: server.stop }
+  }
+  const about = { strict: false, checksKeys: false, fixedRate: 3000 }
+  return { name: `peer:${path}`, label: file.label, ...about, start }
+}
+
 /** By operation. */
 const modelEntries: Record<string, string> = {
   '/images/generations': '{ kind: image, prices: { image: "40000" } }',
@@ -199,9 +239,10 @@ export function findGateways(names: string[], root: string, mock: Mock, tools: T
       return tools.portkey === undefined ? [] : [portkey(mock, tools.portkey)]
     }
     const [kind, folder] = name.split(':')
+    if (kind === 'peer' && folder !== undefined) return [peer(mock, resolve(root, folder))]
     if (kind !== 'tollgate') {
       throw new Error(
-        `--gateways: unknown gateway ${name} (known: direct, haproxy, portkey, tollgate)`,
+        `--gateways: unknown gateway ${name} (known: direct, haproxy, portkey, tollgate, tollgate:DIR, peer:FILE)`,
       )
     }
     const checkout = folder === undefined ? root : resolve(root, folder)

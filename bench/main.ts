@@ -1,13 +1,13 @@
 /** The benchmark: starts the mock, runs every gateway in interleaved rounds, and reports. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { loadavg, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { addAddedLatency, type Sample } from './figures.ts'
 import { findGateways, type Gateway, makeDataFolder } from './gateways.ts'
 import { type Mock, makeRoutes, startMock } from './mock.ts'
 import { HELP, type Options, readOptions } from './options.ts'
-import { guardProcess, untilQuiet } from './processes.ts'
-import { page, plainTable, type Run, tableRows, verdictRows } from './report.ts'
+import { guardProcess, machineTimes, untilQuiet } from './processes.ts'
+import { busyText, page, plainTable, type Run, tableRows, verdictRows } from './report.ts'
 import { installTools } from './setup.ts'
 import { Sent, usageDifferences } from './usage.ts'
 import { freePort } from './wait.ts'
@@ -111,6 +111,7 @@ function report(run: Run, failures: string[]): void {
   console.log(`\n${plainTable(tableRows(run))}\n`)
   const verdicts = verdictRows(run)
   if (verdicts.length > 0) console.log(`${plainTable(verdicts)}\n`)
+  console.log(`Busy: ${busyText(run)}`)
   for (const reason of run.missing) console.log(`Left out: ${reason}`)
   for (const note of run.notes) console.log(`Note: ${note}`)
   for (const failure of failures) console.log(`FAILED: ${failure}`)
@@ -133,7 +134,8 @@ async function main(): Promise<number> {
   const tools = installTools(join(rig, 'streams.c'), cache, options.gateways)
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'))
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-  const routes = makeRoutes(options.seconds)
+  // Twice as many events as requests, over 200 streams.
+  const routes = makeRoutes(options.seconds, options.warmRequests / 100)
   const mock = await startMock(rig, join(folder, 'mock'), await freePort(), routes)
   const gateways = findGateways(options.gateways, root, mock, tools)
   const context: Context = {
@@ -145,7 +147,13 @@ async function main(): Promise<number> {
     failures: [],
     notes: new Set(),
   }
+  const [loadBefore = 0] = loadavg()
+  const before = machineTimes()
   await runRounds(context, gateways)
+  const after = machineTimes()
+  const all = after.all - before.all
+  const busyShare = 1 - (after.idle - before.idle) / all
+  const stolenShare = (after.stolen - before.stolen) / all
   await mock.stop()
   addAddedLatency(context.samples)
   const run: Run = {
@@ -156,6 +164,7 @@ async function main(): Promise<number> {
     missing: tools.missing,
     notes: [...context.notes],
     versions: tools.versions,
+    busy: { loadBefore, busyShare, stolenShare },
   }
   report(run, context.failures)
   return context.failures.length === 0 ? 0 : 1

@@ -8,6 +8,7 @@ import {
   code,
   embeddingsReply,
   imageReply,
+  nested,
   prose,
   streamEvent,
   streamTail,
@@ -51,27 +52,24 @@ export function routeOf({ routes }: Pick<Mock, 'routes'>, model: string): Route 
   return route
 }
 
-function whole(model: string, content: string, replySize = 280): Route {
-  const reply = chatReply(model, prose(replySize))
+function whole(model: string, content: string, said = prose(280)): Route {
+  const reply = chatReply(model, said)
   return { model, kind: 'whole', path: chat, request: chatRequest(model, content, false), reply }
 }
 
-function stream(model: string, streams: number, seconds: number, lowMs: number, highMs: number) {
-  const events = Math.ceil((seconds * 1000) / ((lowMs + highMs) / 2))
-  const pace: Pace = { streams, events, lowMs, highMs }
+function stream(model: string, pace: Pace): Route {
   const request = chatRequest(model, prose(700), true)
-  return {
-    model,
-    kind: 'stream',
-    path: chat,
-    request,
-    reply: streamEvent(model),
-    pace,
-  } satisfies Route
+  return { model, kind: 'stream', path: chat, request, reply: streamEvent(model), pace }
 }
 
-/** Every model of the bench. `seconds` is the length of a paced stream. */
-export function makeRoutes(seconds: number): Route[] {
+/** Streams of about so many seconds, their events so far apart. */
+function lasting(streams: number, seconds: number, lowMs: number, highMs: number): Pace {
+  const events = Math.ceil((seconds * 1000) / ((lowMs + highMs) / 2))
+  return { streams, events, lowMs, highMs }
+}
+
+/** Every model of the bench. `seconds` is the length of a paced stream, `warmEvents` how many each warming one has. */
+export function makeRoutes(seconds: number, warmEvents: number): Route[] {
   const echo = chatReply('bench-echo', '@SEEN@')
   const echoed = (request: string): Route => ({
     model: 'bench-echo',
@@ -83,9 +81,11 @@ export function makeRoutes(seconds: number): Route[] {
   return [
     whole('bench-whole', prose(800)),
     whole('bench-flood', prose(800)),
-    whole('bench-large', prose(800), 100 * KB),
+    whole('bench-large', prose(800), prose(100 * KB)),
+    whole('bench-large-code', prose(800), code(100 * KB)),
     whole('bench-prose', prose(400 * KB)),
     whole('bench-code', code(400 * KB)),
+    whole('bench-nested', nested(400 * KB)),
     echoed(chatRequest('bench-echo', code(400 * KB), false)),
     {
       model: 'bench-image',
@@ -101,9 +101,11 @@ export function makeRoutes(seconds: number): Route[] {
       request: JSON.stringify({ model: 'bench-embedding', input: [prose(800)] }),
       reply: embeddingsReply('bench-embedding', 5000 * KB),
     },
-    stream('bench-stream', 200, seconds, 40, 100),
-    stream('bench-few', 200, Math.ceil(seconds / 3), 100, 100),
-    stream('bench-many', 1000, seconds + 2, 100, 100),
+    stream('bench-stream', lasting(200, seconds, 40, 100)),
+    // As fast as every gateway here can just follow.
+    stream('bench-warm', { streams: 200, events: warmEvents, lowMs: 10, highMs: 10 }),
+    stream('bench-few', lasting(200, Math.ceil(seconds / 3), 100, 100)),
+    stream('bench-many', lasting(1000, seconds + 2, 100, 100)),
   ]
 }
 

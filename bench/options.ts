@@ -12,18 +12,21 @@ export interface Options {
   /** Length of one measured phase, seconds. */
   seconds: number
   quick: boolean
+  /** So many small requests are sent before anything is measured; of larger ones a part of it. */
+  warmRequests: number
   /** Whether this run may replace the published page. */
   publish: boolean
 }
 
 export const HELP = `npm run bench -- [options]
   --only w1,w3          workloads: ${WORKLOADS.join(' ')} (default: all)
-  --gateways a,b        direct, haproxy, portkey, tollgate, tollgate:DIR (another checkout)
+  --gateways a,b        direct, haproxy, portkey, tollgate, tollgate:DIR (another checkout), peer:FILE (below)
   --rounds N            interleaved rounds (default 3)
   --seconds N           length of one measured phase (default 10)
-  --quick               phases of 3 s, no fixed-rate phase, 3 cold starts
+  --quick               phases of 3 s, a tenth of the warm-up, no fixed-rate phase, 3 cold starts
   --publish             write docs/benchmarks.md also after a partial run
-A run of everything writes docs/benchmarks.md; any other prints its table only.`
+A run of everything writes docs/benchmarks.md; any other prints its table only.
+peer:FILE is any gateway whose program stands on this machine; bench/README.md says what its file has.`
 
 function list(text: string | undefined, whole: readonly string[]): string[] {
   return text === undefined ? [...whole] : text.split(',').filter((name) => name !== '')
@@ -67,6 +70,7 @@ export function readOptions(argv: string[]): Options | undefined {
     rounds: positive('rounds', values.rounds, 3),
     seconds: positive('seconds', values.seconds, values.quick ? 3 : 10),
     quick: values.quick,
+    warmRequests: values.quick ? 3_000 : 30_000,
     publish: values.publish || !partial,
   }
 }

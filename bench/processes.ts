@@ -104,16 +104,60 @@ function tree(pid: number): number[] {
   return [pid, ...children(pid).flatMap(tree)]
 }
 
+/** Fields 3 and on of a stat file; proc(5): they stand behind the command's closing parenthesis. */
+function statFields(path: string): { command: string; fields: string[] } {
+  const stat = readFileSync(path, 'utf8')
+  const end = stat.lastIndexOf(')')
+  return { command: stat.slice(stat.indexOf('(') + 1, end), fields: stat.slice(end + 2).split(' ') }
+}
+
+/** Fields 14 to `last` added up: user and system time, and up to 17 those of children that have ended. */
+function timeUs(fields: string[], last: number): number {
+  const ticks = fields.slice(11, last - 2).reduce((sum, field) => sum + Number(field), 0)
+  return (ticks / ticksPerSecond) * 1e6
+}
+
 /** CPU time used so far by a process, its threads and its children, in microseconds. */
 export function cpuUs(pid: number): number {
-  let ticks = 0
-  for (const each of tree(pid)) {
-    const stat = readFileSync(`/proc/${each}/stat`, 'utf8')
-    // proc(5): after the command's closing parenthesis stand fields 3 and on; 14 to 17 are the times.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    for (const field of fields.slice(11, 15)) ticks += Number(field)
+  return tree(pid).reduce(
+    (sum, each) => sum + timeUs(statFields(`/proc/${each}/stat`).fields, 17),
+    0,
+  )
+}
+
+export interface ThreadTimes {
+  /** The thread that serves requests. */
+  mainUs: number
+  /** The runtime's worker threads: of them one settles. */
+  workersUs: number
+}
+
+/** CPU time used so far by threads of a process, in microseconds; what is left are the runtime's own threads. */
+export function threadTimes(pid: number): ThreadTimes {
+  const times: ThreadTimes = { mainUs: 0, workersUs: 0 }
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const { command, fields } = statFields(`/proc/${pid}/task/${thread}/stat`)
+    if (Number(thread) === pid) times.mainUs += timeUs(fields, 15)
+    else if (command.startsWith('Worker')) times.workersUs += timeUs(fields, 15)
   }
-  return (ticks / ticksPerSecond) * 1e6
+  return times
+}
+
+export interface MachineTimes {
+  /** Ticks of all cores, of whatever kind. */
+  all: number
+  /** Of them those in which nothing ran. */
+  idle: number
+  /** Of them those that the host gave to others. */
+  stolen: number
+}
+
+/** proc(5), /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal. */
+export function machineTimes(): MachineTimes {
+  const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n')
+  const ticks = line.split(/ +/).slice(1, 9).map(Number)
+  const [, , , idle = 0, waiting = 0, , , stolen = 0] = ticks
+  return { all: ticks.reduce((sum, each) => sum + each, 0), idle: idle + waiting, stolen }
 }
 
 /** Resident memory of a process and its children, in MB (1e6 bytes). */

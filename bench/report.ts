@@ -16,6 +16,17 @@ export interface Run {
   missing: string[]
   notes: string[]
   versions: Record<string, string>
+  busy: Busy
+}
+
+/** How busy the machine was. */
+interface Busy {
+  /** Processes that ran or wanted to in the minute before. */
+  loadBefore: number
+  /** Of the time of all cores while it ran, that in which something did. */
+  busyShare: number
+  /** Of the same that which the host gave to others. */
+  stolenShare: number
 }
 
 function number(value: number, digits: number): string {
@@ -109,18 +120,28 @@ function machine(): string {
   return `${processors.length} cores of ${processors[0]?.model ?? 'an unnamed processor'}, Linux ${release()}`
 }
 
+/** The bench itself takes up to two cores; more than that is others' work. */
+export function busyText({ busy: { loadBefore, busyShare, stolenShare } }: Run): string {
+  const cores = number(busyShare * cpus().length, 1)
+  return (
+    `load average before ${number(loadBefore, 1)}; while it ran ${cores} of ${cpus().length} cores were busy, ` +
+    `${number(stolenShare * 100, 1)} % of their time taken by the host`
+  )
+}
+
 /** docs/benchmarks.md. It names no path of this machine. */
 export function page(run: Run): string {
   const versions = Object.entries(run.versions).map(([name, version]) => `${name} ${version}`)
   const left = run.missing.map((reason) => `* Left out: ${reason.split('\n')[0]}`)
   const notes = run.notes.map((note) => `* ${note}`)
-  const { rounds, seconds } = run.options
+  const { rounds, seconds, warmRequests } = run.options
   return `# Benchmarks
 
 Written by \`npm run bench\`; do not edit.
 
 * Date: ${run.date}
 * Machine: ${machine()}
+* Busy: ${busyText(run)}
 * Versions: ${versions.join(', ')}
 * ${rounds} interleaved rounds (A B C, C B A, ...), phases of ${seconds} s; each cell is the median, with the least and the greatest in brackets; a ratio is one of medians, and a bound by itself is held against the worst.
 ${[...left, ...notes].map((line) => `${line}\n`).join('')}
@@ -134,7 +155,7 @@ ${markdownTable(tableRows(run))}
 
 ## How it is measured
 
-The gateway runs alone on core 0; the mock upstream (nginx) and the load share core 1, all over loopback. CPU is user and system time of the gateway's process, threads and children, from /proc, until it has come to rest after the load, divided by the requests or events. *direct* is the load on the mock with nothing between. HAProxy proxies with one thread, reuses connections, checks nothing, and has \`http-no-delay\` set, without which it holds events back for up to 200 ms. Portkey runs as its package ships it, on Node, and checks no key. Tollgate checks the key, meters and records each request, with the log level at \`warn\`.
+The gateway runs alone on core 0; the mock upstream (nginx) and the load share core 1, all over loopback. Before it is measured each has answered ${number(warmRequests, 0)} requests of 1 KB, ${number(warmRequests * 2, 0)} events, a tenth as many of 100 and 400 KB and a fiftieth or hundredth as many of 2 and 5 MB, or as many as it took in 20 s; only the memory of streams is that of a fresh process. CPU is user and system time of the gateway's process, threads and children, from /proc, until it has come to rest after the load, divided by the requests or events. *direct* is the load on the mock with nothing between. HAProxy proxies with one thread, reuses connections, checks nothing, and has \`http-no-delay\` set, without which it holds events back for up to 200 ms. Portkey runs as its package ships it, on Node, and checks no key. Tollgate checks the key, meters and records each request, with the log level at \`warn\`.
 
 Every reply of HAProxy and Tollgate is compared byte for byte with what the mock sent, every event of every stream is numbered and compared, the request as the mock saw it is compared by its MD5, and Tollgate's usage rows are counted against the requests sent: all must agree, or the run fails and this page is not written. Portkey writes JSON anew, so its replies are compared by meaning. Requests under way when a closed loop of wrk ends are cut off and may or may not have a row; streams are counted exactly.
 

@@ -56,6 +56,19 @@ export function code(size: number): string {
   return text
 }
 
+/** JSON whose form inside a JSON string has about `size` characters, as what a tool gave back. */
+export function nested(size: number): string {
+  const next = numbers(size + 2)
+  const rows: string[] = []
+  for (let length = 0; length < size; ) {
+    const [word = '', other = ''] = prose(40 + Math.floor(next() * 40)).split('. ')
+    const row = JSON.stringify({ id: rows.length, name: word, tags: other.split(' '), ok: true })
+    rows.push(row)
+    length += JSON.stringify(row).length
+  }
+  return `[${rows.join(',')}]`
+}
+
 /** A chat request. The messages stand before the model, as the official Python SDK sends them. */
 export function chatRequest(model: string, content: string, stream: boolean): string {
   const messages = [
