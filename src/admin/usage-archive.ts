@@ -132,7 +132,7 @@ async function removeRows({ store, files, pause }: ArchiveParts, file: ArchivedF
 }
 
 /** Or in words why it is not what was written. */
-async function readArchived(
+export async function readArchived(
   files: ArchiveFiles,
   { name, sha256 }: Pick<ArchivedFile, 'name' | 'sha256'>,
 ): Promise<Uint8Array | 'is not there' | 'is not as it was written'> {
@@ -141,7 +141,9 @@ async function readArchived(
   return sha256Of(content) === sha256 ? content : 'is not as it was written'
 }
 
-async function* requestsIn(content: Uint8Array): AsyncGenerator<ReturnType<typeof usageView>> {
+export async function* requestsIn(
+  content: Uint8Array,
+): AsyncGenerator<ReturnType<typeof usageView>> {
   const decoder = new TextDecoder()
   let rest = ''
   for await (const piece of Readable.from([content]).pipe(createGunzip())) {

@@ -3,6 +3,7 @@
 import { AdminError } from '../admin/use-case.ts'
 import { ConfigError } from '../config/problems.ts'
 import { accountCredit, accountDebit, accountList, balance } from './account.ts'
+import { archiveList, archiveVerify } from './archive.ts'
 import { audit } from './audit.ts'
 import { backup, restore } from './backup.ts'
 import { channelList, channelModels, channelTest } from './channel.ts'
@@ -96,6 +97,8 @@ const commands: readonly Command[] = [
   codesList,
   codesRevoke,
   usage,
+  archiveList,
+  archiveVerify,
   requestShow,
   requestRunning,
   requestStop,
