@@ -12,8 +12,15 @@ export interface ArchiveFiles {
   get(name: string): Promise<Uint8Array | null>
 }
 
-export function archiveFiles(dataDir: string, bucket: BucketSettings | null): ArchiveFiles {
-  return bucket === null ? onDisk(join(dataDir, 'archive')) : inBucket(bucket)
+/** A store that has not answered by then is taken to be away. */
+const answerMs = 60_000
+
+export function archiveFiles(
+  dataDir: string,
+  bucket: BucketSettings | null,
+  withinMs = answerMs,
+): ArchiveFiles {
+  return bucket === null ? onDisk(join(dataDir, 'archive')) : inBucket(bucket, withinMs)
 }
 
 function onDisk(folder: string): ArchiveFiles {
@@ -55,16 +62,19 @@ async function synced(
   }
 }
 
-function inBucket(settings: BucketSettings): ArchiveFiles {
+function inBucket(settings: BucketSettings, withinMs: number): ArchiveFiles {
   const client = openBucket(settings)
   const fileOf = (name: string) => client.file(`${settings.prefix}archive/${name}`)
   return {
     async put(name, bytes) {
-      await said(() => fileOf(name).write(bytes, { type: 'application/gzip', retry: 3 }))
+      const type = 'application/gzip'
+      await answered(fileOf(name).write(bytes, { type, retry: 3 }), withinMs).catch((error) => {
+        throw unheard(error)
+      })
     },
     async get(name) {
       try {
-        return await fileOf(name).bytes()
+        return await answered(fileOf(name).bytes(), withinMs)
       } catch (error) {
         if (codeOf(error) === 'NoSuchKey') return null
         throw unheard(error)
@@ -73,11 +83,14 @@ function inBucket(settings: BucketSettings): ArchiveFiles {
   }
 }
 
-async function said(work: () => Promise<unknown>): Promise<void> {
+async function answered<Answer>(answer: Promise<Answer>, withinMs: number): Promise<Answer> {
+  const late = Promise.withResolvers<never>()
+  const error = Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })
+  const timer = setTimeout(() => late.reject(error), withinMs)
   try {
-    await work()
-  } catch (error) {
-    throw unheard(error)
+    return await Promise.race([answer, late.promise])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

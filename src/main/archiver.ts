@@ -25,8 +25,11 @@ export function openArchiver({ config, worker, store, log }: ArchiverParts) {
     made.unref()
     return new Promise((resolve, reject) => {
       made.on('message', (word: ArchiveWord) => {
-        if ('failure' in word) reject(new Error(word.failure))
-        else log.info(word, 'usage rows are archived, and will be removed')
+        if ('failure' in word) {
+          reject(new Error(word.failure))
+          // A call that nobody answers would keep it.
+          void made.terminate()
+        } else log.info(word, 'usage rows are archived, and will be removed')
       })
       made.on('error', reject)
       made.on('exit', () => resolve())
