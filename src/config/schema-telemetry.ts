@@ -1,4 +1,4 @@
-// The part of the file that says where traces of requests go.
+// The part of the file that says where traces and metrics go.
 
 import { z } from 'zod'
 import { isHttpUrl, withoutTrailingSlash } from './rules.ts'
@@ -7,14 +7,14 @@ import { checkedText, key, pairs, part, section } from './schema-parts.ts'
 const otlp = section({
   endpoint: key(
     checkedText('expected an http or https address', isHttpUrl).transform(withoutTrailingSlash),
-    'Base address of a collector that takes OTLP over HTTP, such as http://localhost:4318; left out: OTEL_EXPORTER_OTLP_ENDPOINT, else there are no traces.',
+    'Base address of a collector that takes OTLP over HTTP, such as http://localhost:4318; left out: OTEL_EXPORTER_OTLP_ENDPOINT, else nothing is sent.',
   ),
   headers: key(
     pairs(
       z.string().regex(/^[a-z0-9-]+$/, 'expected the name of a header in lower case'),
       z.string().regex(/^[\x20-\x7e]+$/, 'expected printable ASCII characters'),
     ),
-    'What the collector is sent beside the spans, such as its key.',
+    'What the collector is sent beside them, such as its key.',
     {},
   ),
   ratio: key(
@@ -27,5 +27,5 @@ const otlp = section({
 })
 
 export const telemetry = section({
-  otlp: part(otlp, 'Traces by OpenTelemetry.'),
+  otlp: part(otlp, 'Traces and metrics by OpenTelemetry.'),
 })

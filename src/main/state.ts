@@ -18,6 +18,7 @@ import { formatUnits, parseUnits } from '../money.ts'
 import { Background } from '../operations/responses/background.ts'
 import { ResponseKeeper } from '../operations/responses/keeper.ts'
 import { Deadlines } from '../relay/deadlines.ts'
+import type { Traces } from '../relay/request-spans.ts'
 import { createHealth } from '../router/health.ts'
 import type { Health } from '../router/route.ts'
 import type { Arrival } from '../store/arrivals.ts'
@@ -26,10 +27,11 @@ import { Denials } from '../telemetry/denials.ts'
 import type { Log } from '../telemetry/log.ts'
 import { startLoopLag } from '../telemetry/loop-lag.ts'
 import { createMetrics, type LedgerReading, type MetricSources } from '../telemetry/metrics.ts'
-import { createDialer, type Dialer } from '../upstream/dial.ts'
+import { createDialer } from '../upstream/dial.ts'
 import { Activity } from './activity.ts'
 import { openHistoryParts } from './history.ts'
 import { settleLeftOutboxes } from './left-outboxes.ts'
+import type { OpenTelemetryOptions } from './open-telemetry.ts'
 import { Prices } from './prices.ts'
 import type { ProcessParts } from './process.ts'
 import { openDiskFiles, sweepResults } from './results.ts'
@@ -67,16 +69,16 @@ export async function buildState(options: StateOptions) {
   const { load, activity, lag } = watchedLoad()
   const history = await openHistoryParts(config, store, log, runTime.current)
   const dialer = createDialer()
-  const traces = await tracesOf(options, config, dialer)
+  const registry = () => shared.metrics.registry
+  const traces = await tracesOf(options, config, { dialer, registry })
   const sources: MetricSources = {
-    ...sourcesOf(log, ledger),
+    ...sourcesOf(log, ledger, traces),
     channelStates: () =>
       statesOf([...serving.current.front.services.relay.channels.keys()], health),
     loopLagMs: () => lag.lagMs(),
     limitsShared: isShared,
     priceConflicts: () => prices.conflicts.length,
     history: history.recorder,
-    traces: traces?.counts ?? { sent: 0, dropped: 0 },
   }
   const shared = {
     log,
@@ -122,13 +124,17 @@ export async function buildState(options: StateOptions) {
 }
 
 /** Loaded only where a collector is named: in the file, or by the variable that all of OpenTelemetry reads. */
-async function tracesOf({ version, log }: StateOptions, config: Config, dialer: Dialer) {
+async function tracesOf(
+  { version, log, worker }: StateOptions,
+  config: Config,
+  parts: Pick<OpenTelemetryOptions, 'dialer' | 'registry'>,
+) {
   const { otlp: settings } = config.telemetry
   const { env } = process
   const endpoint = settings.endpoint ?? env['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? null
   if (endpoint === null || endpoint === '' || env['OTEL_SDK_DISABLED'] === 'true') return null
-  const { openTraces } = await import('./traces.ts')
-  return openTraces({ endpoint, settings, env, version, dialer, log })
+  const { openTelemetry } = await import('./open-telemetry.ts')
+  return openTelemetry({ ...parts, endpoint, settings, env, version, worker, log })
 }
 
 async function openKeys({ config, store, worker }: StateOptions) {
@@ -192,8 +198,9 @@ function keptResponses(store: Store, ledger: LedgerNode, log: Log) {
   return { keeper, background: new Background(keeper, onLost) }
 }
 
-function sourcesOf({ output }: Log, ledger: LedgerNode) {
+function sourcesOf({ output }: Log, ledger: LedgerNode, traces: Traces | null) {
   return {
+    traces: traces?.counts ?? { sent: 0, dropped: 0 },
     ledger: () => readingOf(ledger),
     logPending: () => output.pending,
     logDropped: () => output.dropped,

@@ -6,6 +6,7 @@ import type { Settlement } from '../billing/settlement.ts'
 import { promptTokens, replyTokens } from '../config/prices.ts'
 import { formatUnits } from '../money.ts'
 import type { UsageRow } from '../store/usage-row.ts'
+import { providerName } from '../vendors/provider-name.ts'
 
 /** A request to be told of. */
 export interface Traced {
@@ -33,7 +34,7 @@ type Value =
 type Attribute = { readonly key: string; readonly value: Value }
 
 /** As OTLP writes it in JSON: ids as hex, nanoseconds as text. */
-export interface Span {
+interface Span {
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId?: string
@@ -53,6 +54,10 @@ const operationNames: Readonly<Record<string, string>> = {
   embedding: 'embeddings',
 }
 
+export function operationOf({ operation }: UsageRow): string {
+  return operationNames[operation] ?? operation
+}
+
 export function tracedOf(settlement: Settlement, row: UsageRow): Traced {
   return {
     row,
@@ -70,7 +75,7 @@ export function traceIdOfRow({ traceId, requestId }: UsageRow): string {
 /** The span of the request first. */
 export function spansOf({ row, traceparent, finishReason, sentAfterMs }: Traced): readonly Span[] {
   const traceId = traceIdOfRow(row)
-  const operation = operationNames[row.operation] ?? row.operation
+  const operation = operationOf(row)
   const own: Span = {
     traceId,
     spanId: newSpanId(),
@@ -139,8 +144,8 @@ function failedSpans(
 function shared(row: UsageRow, operation: string): readonly Attribute[] {
   return [
     text('gen_ai.operation.name', operation),
-    text('gen_ai.system', row.vendor),
-    text('gen_ai.provider.name', row.vendor),
+    text('gen_ai.system', providerName(row.vendor)),
+    text('gen_ai.provider.name', providerName(row.vendor)),
     text('gen_ai.request.model', row.modelAsked),
   ].flat()
 }

@@ -1,4 +1,4 @@
-// A registry of counters, gauges and histograms, printed in the Prometheus text format.
+// A registry of counters, gauges and histograms, read as data or printed in the Prometheus text format.
 
 export interface Counter {
   /** Adds `by`, 1 when left out; below zero is ignored, a counter only grows. */
@@ -33,6 +33,27 @@ interface Definition {
   readonly maxChildren?: number
 }
 
+/** A histogram as it stands. */
+export interface Distribution {
+  /** Upper bounds, ascending; what is above them all stands last in `counts`. */
+  readonly bounds: readonly number[]
+  readonly counts: readonly number[]
+  readonly sum: number
+}
+
+/** A metric as it stands. */
+export interface Reading {
+  readonly name: string
+  readonly help: string
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly labels: readonly string[]
+  readonly series: readonly {
+    /** In the order of the labels. */
+    readonly values: readonly string[]
+    readonly value: number | Distribution
+  }[]
+}
+
 export interface Registry {
   counter(definition: Definition): Family<Counter>
   gauge(definition: Definition): Family<Gauge>
@@ -41,6 +62,7 @@ export interface Registry {
   /** A metric read when it is asked for. */
   read(type: 'counter' | 'gauge', definition: Definition, collect: () => readonly Sample[]): void
   readonly names: readonly string[]
+  readings(): readonly Reading[]
   /** Prometheus text exposition format 0.0.4. Source: prometheus.io, "Exposition formats". */
   print(): string
 }
@@ -48,32 +70,53 @@ export interface Registry {
 const defaultChildren = 500
 const overflow = 'other'
 
-interface Printable {
+interface Readable {
   readonly name: string
-  print(): string
+  reading(): Reading
 }
 
-export function createRegistry(): Registry {
-  const metrics = new Map<string, Printable>()
-  const add = <T extends Printable>(metric: T): T => {
+interface NameShapes {
+  readonly name: RegExp
+  readonly label: RegExp
+}
+
+const prometheusNames: NameShapes = {
+  name: /^[a-zA-Z_:][a-zA-Z0-9_:]*$/,
+  label: /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/,
+}
+/** Source: OpenTelemetry, "Metrics API", instrument names; they are not printed for Prometheus. */
+export const openTelemetryNames: NameShapes = {
+  name: /^[a-z][a-z0-9_.]{0,254}$/,
+  label: /^[a-z][a-z0-9_.]*$/,
+}
+
+export function createRegistry(shapes: NameShapes = prometheusNames): Registry {
+  const metrics = new Map<string, Readable>()
+  const add = <T extends Readable>(metric: T, definition: Definition): T => {
+    check(definition, shapes)
     if (metrics.has(metric.name)) throw new Error(`metric ${metric.name} is registered twice`)
     metrics.set(metric.name, metric)
     return metric
   }
+  const readings = () => [...metrics.values()].map((metric) => metric.reading())
   return {
-    counter: (definition) => add(new Children(definition, 'counter', () => new Cell(), printCell)),
-    gauge: (definition) => add(new Children(definition, 'gauge', () => new Cell(), printCell)),
+    counter: (definition) => add(new Children(definition, 'counter', () => new Cell()), definition),
+    gauge: (definition) => add(new Children(definition, 'gauge', () => new Cell()), definition),
     histogram: (definition, buckets) =>
-      add(new Children(definition, 'histogram', () => new Buckets(buckets), printBuckets)),
+      add(new Children(definition, 'histogram', () => new Buckets(buckets)), definition),
     read(type, definition, collect) {
-      check(definition)
-      const { name } = definition
-      add({ name, print: () => header(definition, type) + printSamples(definition, collect()) })
+      const { name, help } = definition
+      const reading = () => {
+        const series = collect().map(([values, value]) => ({ values, value }))
+        return { name, help, type, labels: names(definition), series }
+      }
+      add({ name, reading }, definition)
     },
     get names() {
       return [...metrics.keys()]
     },
-    print: () => [...metrics.values()].map((metric) => metric.print()).join(''),
+    readings,
+    print: () => readings().map(printed).join(''),
   }
 }
 
@@ -84,23 +127,18 @@ export function labelled(text: string, name: string, value: string): string {
   )
 }
 
-type PrintChild<T> = (name: string, labels: string, child: T) => string
-
-class Children<T> implements Family<T>, Printable {
+class Children<T extends { read(): number | Distribution }> implements Family<T>, Readable {
   readonly name: string
   readonly #definition: Definition
-  readonly #header: string
+  readonly #type: Reading['type']
   readonly #make: () => T
-  readonly #print: PrintChild<T>
-  readonly #children = new Map<string, { readonly labels: string; readonly child: T }>()
+  readonly #children = new Map<string, { readonly values: readonly string[]; readonly child: T }>()
 
-  constructor(definition: Definition, type: string, make: () => T, print: PrintChild<T>) {
-    check(definition)
+  constructor(definition: Definition, type: Reading['type'], make: () => T) {
     this.name = definition.name
     this.#definition = definition
-    this.#header = header(definition, type)
+    this.#type = type
     this.#make = make
-    this.#print = print
     // Without labels there is one series, and it is there from the start.
     if (names(definition).length === 0) this.with()
   }
@@ -116,15 +154,17 @@ class Children<T> implements Family<T>, Printable {
     if (this.#children.size >= maxChildren && values.some((value) => value !== overflow))
       return this.with(...values.map(() => overflow))
     const child = this.#make()
-    this.#children.set(key, { labels: printLabels(labels, values), child })
+    this.#children.set(key, { values, child })
     return child
   }
 
-  print(): string {
-    let text = this.#header
-    for (const { labels, child } of this.#children.values())
-      text += this.#print(this.name, labels, child)
-    return text
+  reading(): Reading {
+    const { name, help } = this.#definition
+    const series = [...this.#children.values()].map(({ values, child }) => ({
+      values,
+      value: child.read(),
+    }))
+    return { name, help, type: this.#type, labels: names(this.#definition), series }
   }
 }
 
@@ -139,9 +179,12 @@ class Cell implements Counter, Gauge {
   add(by: number): void {
     this.value += by
   }
+  read(): number {
+    return this.value
+  }
 }
 
-class Buckets implements Histogram {
+class Buckets implements Histogram, Distribution {
   readonly bounds: readonly number[]
   /** One more than bounds, for what is above them all. */
   readonly counts: number[]
@@ -161,24 +204,29 @@ class Buckets implements Histogram {
     this.counts[index] = (this.counts[index] ?? 0) + 1
     this.sum += value
   }
+
+  read(): Distribution {
+    return this
+  }
 }
 
-const nameShape = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/
-const labelShape = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/
-
-function check(definition: Definition): void {
-  if (!nameShape.test(definition.name)) throw new Error(`bad metric name ${definition.name}`)
+function check(definition: Definition, shapes: NameShapes): void {
+  if (!shapes.name.test(definition.name)) throw new Error(`bad metric name ${definition.name}`)
   for (const label of names(definition))
-    if (!labelShape.test(label)) throw new Error(`bad label ${label} of ${definition.name}`)
+    if (!shapes.label.test(label)) throw new Error(`bad label ${label} of ${definition.name}`)
 }
 
 function names(definition: Definition): readonly string[] {
   return definition.labels ?? []
 }
 
-function header({ name, help }: Definition, type: string): string {
+function printed({ name, help, type, labels, series }: Reading): string {
   const text = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
-  return `# HELP ${name} ${text}\n# TYPE ${name} ${type}\n`
+  const lines = series.map(({ values, value }) => {
+    const pairs = printLabels(labels, values)
+    return typeof value === 'number' ? line(name, pairs, value) : printBuckets(name, pairs, value)
+  })
+  return `# HELP ${name} ${text}\n# TYPE ${name} ${type}\n${lines.join('')}`
 }
 
 /** `a="1",b="2"`, without the braces. */
@@ -200,11 +248,7 @@ function number(value: number): string {
   return value > 0 ? '+Inf' : '-Inf'
 }
 
-function printCell(name: string, labels: string, { value }: Cell): string {
-  return line(name, labels, value)
-}
-
-function printBuckets(name: string, labels: string, { bounds, counts, sum }: Buckets): string {
+function printBuckets(name: string, labels: string, { bounds, counts, sum }: Distribution): string {
   const before = labels === '' ? '' : `${labels},`
   let total = 0
   let text = ''
@@ -214,10 +258,4 @@ function printBuckets(name: string, labels: string, { bounds, counts, sum }: Buc
     text += line(`${name}_bucket`, `${before}le="${bound}"`, total)
   }
   return text + line(`${name}_sum`, labels, sum) + line(`${name}_count`, labels, total)
-}
-
-function printSamples(definition: Definition, samples: readonly Sample[]): string {
-  return samples
-    .map(([values, value]) => line(definition.name, printLabels(names(definition), values), value))
-    .join('')
 }

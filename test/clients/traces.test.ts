@@ -49,7 +49,11 @@ beforeAll(async () => {
   const channel = { vendor: 'openai', baseUrl: upstream.url, key: 'sk-vendor-0123456789' }
   const models = ['stream', 'second', 'whole']
   gateway = await startGateway({
-    env: { LOG_LEVEL: 'info', OTEL_EXPORTER_OTLP_HEADERS: 'X-Collector=a%20key' },
+    env: {
+      LOG_LEVEL: 'info',
+      OTEL_METRICS_EXPORTER: 'none',
+      OTEL_EXPORTER_OTLP_HEADERS: 'X-Collector=a%20key',
+    },
     config: {
       telemetry: { otlp: { endpoint: `http://127.0.0.1:${collector.port}/` } },
       channels: [

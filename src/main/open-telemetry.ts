@@ -1,0 +1,54 @@
+// What an OpenTelemetry collector is told: traces of requests, and metrics once a minute. Loaded only where one is named.
+
+import type { Traces } from '../relay/request-spans.ts'
+import type { Registry } from '../telemetry/registry.ts'
+import { type CollectorOptions, collectorAt } from './otlp-collector.ts'
+import { MetricReader } from './otlp-metrics.ts'
+import { RequestMetrics } from './request-metrics.ts'
+import { SpanQueue } from './traces.ts'
+
+export interface OpenTelemetryOptions extends CollectorOptions {
+  /** The product's own metrics, once there are some. */
+  readonly registry: () => Registry
+}
+
+/** By the standard variables, each of the two may be turned off by itself. */
+export function openTelemetry(options: OpenTelemetryOptions): Traces {
+  const { env, settings, registry } = options
+  const collector = collectorAt(options)
+  const spans =
+    env['OTEL_TRACES_EXPORTER'] === 'none'
+      ? null
+      : new SpanQueue(collector, Number(settings.ratio ?? env['OTEL_TRACES_SAMPLER_ARG'] ?? 1))
+  const metrics =
+    env['OTEL_METRICS_EXPORTER'] === 'none'
+      ? null
+      : new RequestMetrics(isNewest(env['OTEL_SEMCONV_STABILITY_OPT_IN']))
+  const reader =
+    metrics === null
+      ? null
+      : new MetricReader(
+          collector,
+          () => [...registry().readings(), ...metrics.readings()],
+          Number(env['OTEL_METRIC_EXPORT_INTERVAL'] ?? usualIntervalMs),
+        )
+  return {
+    ended(settlement, row) {
+      const traceId = spans?.note(settlement, row) ?? null
+      metrics?.note(settlement, row, traceId)
+      return traceId
+    },
+    counts: spans?.counts ?? { sent: 0, dropped: 0 },
+    async flush() {
+      await Promise.all([spans?.flush(), reader?.flush()])
+    },
+  }
+}
+
+/** Source: OpenTelemetry specification, "Periodic exporting MetricReader". */
+const usualIntervalMs = 60_000
+
+/** Instruments of the conventions keep their older names unless their user asks for the newest. */
+function isNewest(optIn: string | undefined): boolean {
+  return (optIn ?? '').split(',').some((each) => each.trim() === 'gen_ai_latest_experimental')
+}

@@ -1,0 +1,97 @@
+// An OpenTelemetry collector that takes OTLP over HTTP in JSON: where it is, who speaks to it, and what it does not take.
+
+import { hostname } from 'node:os'
+import type { Config } from '../config/types.ts'
+import type { Log } from '../telemetry/log.ts'
+import { ask } from '../upstream/ask.ts'
+import type { Dialer } from '../upstream/dial.ts'
+
+export interface CollectorOptions {
+  /** The collector's base address. */
+  readonly endpoint: string
+  readonly settings: Config['telemetry']['otlp']
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly version: string
+  /** One of several serving processes; null: the only one. */
+  readonly worker: { readonly slot: number } | null
+  readonly dialer: Dialer
+  readonly log: Log
+}
+
+export interface Collector {
+  /** What every message says of its sender. */
+  readonly resource: object
+  readonly scope: { readonly name: string; readonly version: string }
+  /** Whether it was taken; where not, the log says why, once a minute. Never rejects. */
+  send(kind: 'traces' | 'metrics', message: object): Promise<boolean>
+}
+
+const answerWithinMs = 5_000
+const maxReplyBytes = 65_536
+const warnEveryMs = 60_000
+
+export function collectorAt(options: CollectorOptions): Collector {
+  const { endpoint, settings, env, version, worker, dialer, log } = options
+  const headers = {
+    ...standardHeaders(env['OTEL_EXPORTER_OTLP_HEADERS'] ?? ''),
+    ...settings.headers,
+    'content-type': 'application/json',
+  }
+  const about = {
+    'service.name': env['OTEL_SERVICE_NAME'] ?? 'tollgate',
+    'service.version': version,
+    // Metrics of processes that say the same of themselves would be taken for one's.
+    'service.instance.id': worker === null ? hostname() : `${hostname()}/${worker.slot}`,
+    'host.name': hostname(),
+  }
+  const bounds = { dialer, maxBytes: maxReplyBytes, timeoutMs: answerWithinMs }
+  const warnedMs = { traces: Number.NEGATIVE_INFINITY, metrics: Number.NEGATIVE_INFINITY }
+
+  /** null: it was taken. */
+  async function refusal(kind: string, message: object): Promise<string | null> {
+    const url = `${endpoint.replace(/\/$/, '')}/v1/${kind}`
+    try {
+      const call = { method: 'POST', url, headers, body: JSON.stringify(message) } as const
+      const { status } = await ask(bounds, call)
+      return status >= 200 && status < 300 ? null : `it answered ${status}`
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+  }
+
+  return {
+    resource: { attributes: attributesOf(Object.entries(about)) },
+    scope: { name: 'tollgate', version },
+    async send(kind, message) {
+      const reason = await refusal(kind, message)
+      if (reason !== null && performance.now() - warnedMs[kind] >= warnEveryMs) {
+        warnedMs[kind] = performance.now()
+        const what = `the OpenTelemetry collector did not take ${kind}; requests are served on`
+        log.warn({ reason }, what)
+      }
+      return reason === null
+    },
+  }
+}
+
+/** Attributes that are text, as OTLP writes them in JSON. */
+export function attributesOf(pairs: readonly (readonly [key: string, value: string])[]) {
+  return pairs.map(([key, stringValue]) => ({ key, value: { stringValue } }))
+}
+
+/** `name=value,name=value`, values with percent escapes: the OpenTelemetry specification of OTLP exporters. */
+function standardHeaders(text: string): Readonly<Record<string, string>> {
+  const pairs = text.split(',').flatMap((each) => {
+    const at = each.indexOf('=')
+    return at < 1 ? [] : [[each.slice(0, at).trim().toLowerCase(), unescaped(each.slice(at + 1))]]
+  })
+  return Object.fromEntries(pairs)
+}
+
+function unescaped(value: string): string {
+  try {
+    return decodeURIComponent(value.trim())
+  } catch {
+    return value.trim()
+  }
+}

@@ -1,0 +1,98 @@
+// Sends metrics to an OpenTelemetry collector at intervals: readings of a registry as OTLP writes them in JSON.
+
+import type { Distribution, Reading } from '../telemetry/registry.ts'
+import { attributesOf, type Collector } from './otlp-collector.ts'
+
+/** Of the protocol: opentelemetry/proto/metrics/v1/metrics.proto, AGGREGATION_TEMPORALITY_CUMULATIVE. */
+const cumulative = 2
+/** An interval of no sense is no reason to send without pause. */
+const leastIntervalMs = 100
+
+/** A value with its trace. */
+export interface Exemplar {
+  readonly traceId: string
+  readonly value: number
+  /** Unix milliseconds. */
+  readonly at: number
+}
+
+export type OtlpReading = Reading & {
+  readonly unit?: string
+  /** The last of each series that has one, by its values joined by a NUL. */
+  readonly exemplars?: ReadonlyMap<string, Exemplar>
+}
+
+export class MetricReader {
+  readonly #collector: Collector
+  readonly #readings: () => readonly OtlpReading[]
+  readonly #since = nanoOf(Date.now())
+  #sending: Promise<void> | null = null
+
+  constructor(collector: Collector, readings: () => readonly OtlpReading[], intervalMs: number) {
+    this.#collector = collector
+    this.#readings = readings
+    const everyMs = Number.isFinite(intervalMs) ? Math.max(leastIntervalMs, intervalMs) : 60_000
+    setInterval(() => void this.flush(), everyMs).unref()
+  }
+
+  flush(): Promise<void> {
+    this.#sending ??= this.#send().finally(() => {
+      this.#sending = null
+    })
+    return this.#sending
+  }
+
+  async #send(): Promise<void> {
+    const { resource, scope } = this.#collector
+    const times = { startTimeUnixNano: this.#since, timeUnixNano: nanoOf(Date.now()) }
+    const metrics = this.#readings().flatMap((reading) =>
+      reading.series.length === 0 ? [] : metricOf(reading, times),
+    )
+    await this.#collector.send('metrics', {
+      resourceMetrics: [{ resource, scopeMetrics: [{ scope, metrics }] }],
+    })
+  }
+}
+
+function nanoOf(timeMs: number): string {
+  return `${timeMs}000000`
+}
+
+type Times = { readonly startTimeUnixNano: string; readonly timeUnixNano: string }
+
+function metricOf(reading: OtlpReading, times: Times) {
+  const { name, help: description, type, labels, series, unit = '', exemplars } = reading
+  const dataPoints = series.map(({ values, value }) => ({
+    attributes: attributesOf(labels.flatMap((label, at) => pairOf(label, values[at]))),
+    ...times,
+    ...(typeof value === 'number' ? { asDouble: value } : distributionOf(value)),
+    ...exemplarOf(exemplars?.get(values.join('\u0000'))),
+  }))
+  const about = { name, description, unit }
+  if (type === 'gauge') return { ...about, gauge: { dataPoints } }
+  const kept = { dataPoints, aggregationTemporality: cumulative }
+  return type === 'counter'
+    ? { ...about, sum: { ...kept, isMonotonic: true } }
+    : { ...about, histogram: kept }
+}
+
+/** What is not known is left out. */
+function pairOf(label: string, value = ''): readonly (readonly [string, string])[] {
+  return value === '' ? [] : [[label, value]]
+}
+
+/** OTLP writes whole numbers as text, since they have 64 bits. */
+function distributionOf({ bounds, counts, sum }: Distribution) {
+  return {
+    count: String(counts.reduce((all, count) => all + count, 0)),
+    sum,
+    bucketCounts: counts.map(String),
+    explicitBounds: bounds,
+  }
+}
+
+function exemplarOf(exemplar: Exemplar | undefined) {
+  if (exemplar === undefined) return {}
+  const { traceId, value, at } = exemplar
+  return { exemplars: [{ timeUnixNano: nanoOf(at), asDouble: value, traceId }] }
+}
