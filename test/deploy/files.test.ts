@@ -72,11 +72,9 @@ describe('compose', () => {
   })
 
   test('every file and volume that is mounted is there', () => {
-    const all = { ...services, ...overlay.services }
+    const all = [...Object.values(services), ...Object.values(overlay.services)]
     const named = new Set([...Object.keys(volumes), ...Object.keys(overlay.volumes)])
-    const mounts = Object.values(all).flatMap(
-      (each) => (each as { volumes?: string[] }).volumes ?? [],
-    )
+    const mounts = all.flatMap((each) => (each as { volumes?: string[] }).volumes ?? [])
     expect(mounts.length).toBeGreaterThan(8)
     for (const [source = ''] of mounts.map((mount) => mount.split(':'))) {
       if (source.startsWith('.')) statSync(join(deploy, 'compose', source))
