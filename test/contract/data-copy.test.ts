@@ -253,7 +253,7 @@ test.skipIf(testDatabaseUrl === null || !isLong)(
   'many requests, killed four times on the way',
   async () => {
     const [dataDir, url] = [newFolder(), await newSchema()]
-    // A million of them take a quarter of an hour.
+    // A million of them take six minutes.
     const rows = Number(Bun.env['TEST_COPY_ROWS'] ?? 30_000)
     await fill(dataDir, rows, 100)
     const begunAt = performance.now()
