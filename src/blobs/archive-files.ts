@@ -1,6 +1,6 @@
 // Files that are kept for good: in a folder of this machine, or in a store that speaks S3.
 
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { BucketSettings } from '../config/types.ts'
 import { openBucket } from './hosting-s3.ts'
@@ -29,8 +29,14 @@ function onDisk(folder: string): ArchiveFiles {
       const path = join(folder, name)
       await mkdir(dirname(path), { recursive: true, mode: 0o700 })
       const part = `${path}.part`
-      await synced(part, 'w', (file) => file.writeFile(bytes))
-      await rename(part, path)
+      try {
+        await synced(part, 'w', (file) => file.writeFile(bytes))
+        await rename(part, path)
+      } catch (error) {
+        // Of a full disk.
+        await rm(part, { force: true })
+        throw error
+      }
       // The names too, or a cut of the power takes the file back whose rows are gone.
       for (let at = dirname(path); at.length >= dirname(folder).length; at = dirname(at))
         await synced(at, 'r')
