@@ -250,6 +250,24 @@ onEachEngine('an archive that fails', (start) => {
     expect(await left(store)).toEqual(all)
   })
 
+  test('rows that another process removes meanwhile make no empty file', async () => {
+    const { store } = await start()
+    await fill({ store })
+    const dataDir = folder()
+    const { retention } = store
+    const pruned = async () => {
+      await retention.prune(first + 3 * dayMs, 99)
+      return []
+    }
+    const oldest: typeof retention.oldest = (before, after, limit) =>
+      limit === 1 ? retention.oldest(before, after, limit) : pruned()
+    const meanwhile = { ...store, retention: { ...retention, oldest } }
+    await archive(meanwhile, archiveFiles(dataDir, null))
+    expect(await store.archive.list(null, 9)).toEqual([])
+    expect(readOrNone(dataDir)).toEqual([])
+    expect(await left(store)).toEqual([])
+  })
+
   test('a disk that cannot be written to keeps every row', async () => {
     const { store } = await start()
     await fill({ store })
