@@ -46,6 +46,7 @@ function row(id: string, label: string, unit: string, digits: number, targets?: 
 
 const w1 = '1 KB request, whole reply'
 const few = '200 paced streams'
+const crowd = '5,000 streams, 1 s gaps'
 const many = '1,000 streams, 100 ms gaps'
 
 export const FIGURES: Figure[] = [
@@ -93,6 +94,12 @@ export const FIGURES: Figure[] = [
   row('w4.risePer1000Mb', 'Memory from idle to 1,000 streams', 'MB', 1),
   row('w4.slopePer1000Mb', 'Memory per 1,000 streams (200 to 1,000)', 'MB', 1, [{ most: 35 }]),
   row('w4.afterMb', 'Memory after 1,000 streams', 'MB', 1),
+  row('w8.peak', `${crowd}: at one time`, 'streams', 0),
+  row('w8.lost', `${crowd}: events lost`, '', 0, [{ most: 0 }]),
+  row('w8.late', `${crowd}: events over 200 ms late`, '', 0),
+  row('w8.cpuUs', `${crowd}: CPU`, 'us/event', 1),
+  row('w8.transitP99Us', `${crowd}: transit of an event, p99`, 'us', 0),
+  row('w8.peakMb', `${crowd}: memory`, 'MB', 0),
   row('w5.mixedCpuUs', 'Key flood, 9 of 10 invalid: CPU', 'us/request', 1),
   row('w5.refusedCpuUs', 'Key flood, all invalid: CPU', 'us/refused', 1),
   row('w6.readyMs', 'Start to first 200', 'ms', 0, [{ most: 250 }]),

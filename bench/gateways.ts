@@ -1,6 +1,7 @@
 /** The gateways under test: how each is configured, started on its core, and addressed. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import { fillKeys } from './keys.ts'
 import type { Target } from './load.ts'
 import { type Mock, type Route, routeOf } from './mock.ts'
 import { GATEWAY_CORE, type Spawned, spawnPinned } from './processes.ts'
@@ -170,9 +171,34 @@ const modelEntries: Record<string, string> = {
   '': '{ kind: chat, context: 1000000, prices: { input: "0.15", cachedInput: "0.075", output: "0.60" } }',
 }
 
-function tollgateConfiguration(mock: Mock): string {
-  const routes = [...mock.routes.values()]
-  const channel = ({ model }: Route) => `  - id: ${model}
+/** What `tollgate?keys=1000&channels=50&workers=2` asks for. */
+interface Breadth {
+  /** In the store, beside the one that is used. */
+  keys: number
+  /** That serve each model, at one priority. */
+  channels: number
+  workers: number
+}
+
+const narrow: Breadth = { keys: 0, channels: 1, workers: 1 }
+
+/** Throws an Error on a name or number that is none. */
+function breadthOf(query: string): Breadth {
+  const breadth = { ...narrow }
+  for (const [name, text] of new URLSearchParams(query)) {
+    const value = Number(text)
+    if (!Object.hasOwn(narrow, name) || !Number.isSafeInteger(value) || value < 0)
+      throw new Error(`--gateways: ${name}=${text} is none of ${Object.keys(narrow).join(', ')}`)
+    breadth[name as keyof Breadth] = value
+  }
+  return breadth
+}
+
+function tollgateConfiguration(mock: Mock, { channels }: Breadth): string {
+  const routes = [...mock.routes.values()].flatMap((route) =>
+    Array.from({ length: channels }, (_, number) => ({ ...route, number })),
+  )
+  const channel = ({ model, number }: Route & { number: number }) => `  - id: ${model}-${number}
     vendor: openai
     baseUrl: http://127.0.0.1:${mock.port}/${model}/v1
     key: sk-mock-key
@@ -187,7 +213,7 @@ groups:
 channels:
 ${routes.map(channel).join('\n')}
 models:
-${routes.map(entry).join('\n')}
+${[...mock.routes.values()].map(entry).join('\n')}
 accounts:
   bench: { credit: "10000000" }
 keys:
@@ -195,13 +221,16 @@ keys:
 `
 }
 
-function tollgate(name: string, checkout: string, mock: Mock): Gateway {
+function tollgate(name: string, checkout: string, mock: Mock, breadth: Breadth): Gateway {
   const start = async (data: string): Promise<Running> => {
     const port = await freePort()
     const file = join(data, 'tollgate.yaml')
-    writeFileSync(file, tollgateConfiguration(mock))
+    writeFileSync(file, tollgateConfiguration(mock, breadth))
     const main = join(checkout, 'src/main.ts')
-    const options = ['--config', file, '--data', join(data, 'data'), '--port', String(port)]
+    const dataDir = join(data, 'data')
+    if (breadth.keys > 0 && !existsSync(dataDir)) await fillKeys(dataDir, breadth.keys)
+    const options = ['--config', file, '--data', dataDir, '--port', String(port)]
+    if (breadth.workers > 1) options.push('--workers', String(breadth.workers))
     // A level from the outside wins; one log line a request would be work that the others do not do.
     const env = {
       BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
@@ -216,12 +245,13 @@ function tollgate(name: string, checkout: string, mock: Mock): Gateway {
     return { pid: server.pid, readyMs, target, stop: server.stop }
   }
   const about = { strict: true, checksKeys: true, fixedRate: 3000, checkout }
-  return {
-    name,
-    label: name === 'tollgate' ? 'Tollgate' : `Tollgate in ${basename(checkout)}`,
-    ...about,
-    start,
-  }
+  return { name, label: labelOf(name, checkout), ...about, start }
+}
+
+function labelOf(name: string, checkout: string): string {
+  const [place = '', query] = name.split('?')
+  const label = place === 'tollgate' ? 'Tollgate' : `Tollgate in ${basename(checkout)}`
+  return query === undefined ? label : `${label}, ${query.replaceAll('&', ', ')}`
 }
 
 /**
@@ -238,7 +268,8 @@ export function findGateways(names: string[], root: string, mock: Mock, tools: T
     if (name === 'portkey') {
       return tools.portkey === undefined ? [] : [portkey(mock, tools.portkey)]
     }
-    const [kind, folder] = name.split(':')
+    const [place = '', query = ''] = name.split('?')
+    const [kind, folder] = place.split(':')
     if (kind === 'peer' && folder !== undefined) return [peer(mock, resolve(root, folder))]
     if (kind !== 'tollgate') {
       throw new Error(
@@ -250,7 +281,7 @@ export function findGateways(names: string[], root: string, mock: Mock, tools: T
       tools.missing.push(`${name}: there is no src/main.ts`)
       return []
     }
-    return [tollgate(name, checkout, mock)]
+    return [tollgate(name, checkout, mock, breadthOf(query))]
   })
 }
 

@@ -106,6 +106,7 @@ export function makeRoutes(seconds: number, warmEvents: number): Route[] {
     stream('bench-warm', { streams: 200, events: warmEvents, lowMs: 10, highMs: 10 }),
     stream('bench-few', lasting(200, Math.ceil(seconds / 3), 100, 100)),
     stream('bench-many', lasting(1000, seconds + 2, 100, 100)),
+    stream('bench-crowd', lasting(5000, seconds + 10, 900, 1100)),
   ]
 }
 

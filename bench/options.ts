@@ -1,7 +1,7 @@
 /** The bench's command line, and what follows from it: durations, rounds, which workloads and gateways. */
 import { parseArgs } from 'node:util'
 
-export const WORKLOADS = ['w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7'] as const
+export const WORKLOADS = ['w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7', 'w8'] as const
 export type WorkloadName = (typeof WORKLOADS)[number]
 
 export interface Options {
@@ -20,7 +20,8 @@ export interface Options {
 
 export const HELP = `npm run bench -- [options]
   --only w1,w3          workloads: ${WORKLOADS.join(' ')} (default: all)
-  --gateways a,b        direct, haproxy, portkey, tollgate, tollgate:DIR (another checkout), peer:FILE (below)
+  --gateways a,b        direct, haproxy, portkey, tollgate, tollgate:DIR (another checkout), peer:FILE (below);
+                        behind tollgate may stand ?keys=N&channels=N&workers=N
   --rounds N            interleaved rounds (default 3)
   --seconds N           length of one measured phase (default 10)
   --quick               phases of 3 s, a tenth of the warm-up, no fixed-rate phase, 3 cold starts

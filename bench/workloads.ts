@@ -283,7 +283,25 @@ async function w7(bench: Bench): Promise<Figures> {
   }
 }
 
-const LOADS = { w1, w2, w3, w4, w5, w7 }
+/** 5,000 streams at one time, an event a second each. */
+async function w8(bench: Bench): Promise<Figures> {
+  const { pid } = bench.running
+  await streams(bench, 'bench-warm', 500)
+  const { result: measured, peakMb } = await withPeakRss(pid, () =>
+    streams(bench, 'bench-crowd', 8000),
+  )
+  const { result, cpu } = measured
+  return {
+    'w8.peak': result.peak,
+    'w8.lost': result.lost,
+    'w8.late': result.late,
+    'w8.cpuUs': cpu.all / result.events,
+    'w8.transitP99Us': result.transitP99Us,
+    ...(pid !== undefined && { 'w8.peakMb': peakMb }),
+  }
+}
+
+const LOADS = { w1, w2, w3, w4, w5, w7, w8 }
 export type LoadName = keyof typeof LOADS
 
 /** Runs one workload on the bench's gateway. Late events are figures; what is lost or altered is a failure. */
