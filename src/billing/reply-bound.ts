@@ -1,6 +1,7 @@
 // How long a reply may be, where channels change what the client said of it.
 
 import { isLimit } from '../config/parameter-rules.ts'
+import { factsOf } from '../router/facts.ts'
 import type { Candidate } from '../router/route.ts'
 import type { ClientDialect } from '../wire/dialect.ts'
 import type { Peek } from '../wire/request.ts'
@@ -11,7 +12,7 @@ export function boundedBy(
   peek: Peek,
   { operation }: Pick<ClientDialect, 'operation'>,
 ): Peek {
-  if (candidates.every(({ parameters }) => parameters === undefined)) return peek
+  if (!factsOf(candidates).changesParameters) return peek
   if (operation !== 'chat' && operation !== 'completion') return peek
   const bounds = candidates.map((candidate) => boundOf(candidate, peek))
   const known = bounds.filter((bound) => bound !== null)

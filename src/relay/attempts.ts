@@ -2,6 +2,7 @@
 
 import { failedAttempt } from '../billing/charging-policy.ts'
 import { type Fault, faultTable, type GatewayError } from '../errors.ts'
+import { factsOf } from '../router/facts.ts'
 import { plan } from '../router/plan.ts'
 import { type Blocked, type Candidate, laneOf, type Outcome } from '../router/route.ts'
 import type { AfterFailure, FailedAttempt } from '../store/usage-row.ts'
@@ -55,7 +56,7 @@ export class Attempts {
   ) {
     const { maxAttempts } = rooms.retry
     const { candidates } = request
-    const limited = candidates.reduce((sum, { limits }) => (limits ? sum + 1 : sum), 0)
+    const { limited } = factsOf(candidates)
     this.maxAttempts = maxAttempts
     if (limited > 0) this.room = new ChannelRoom(rooms.limiter, request.peek.body.length)
     // Those that turn out to be full are not tried.

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { byRank } from './facts.ts'
 import { plan } from './plan.ts'
 import type { Block, Candidate } from './route.ts'
 
@@ -147,4 +148,66 @@ test('a single channel is tried although its breaker is open, but not while it c
 
 test('no candidates, no plan', () => {
   expect(plan([], view(), 0, Math.random, many)).toEqual({ attempts: [], blocked: null })
+})
+
+const crowd = (count: number, of: (index: number) => Partial<Candidate> = () => ({})) =>
+  Array.from({ length: count }, (_, index) => candidate(`c${index}`, of(index)))
+
+test('of many, the places go by weight too, and the second among the rest', () => {
+  // One weighs as much as all the others together.
+  const candidates = crowd(51, (index) => ({ weight: index === 0 ? 50 : 1 }))
+  const random = seeded(11)
+  const runs = 40_000
+  let first = 0
+  let second = 0
+  for (let n = 0; n < runs; n += 1) {
+    const [one, two] = ids(plan(candidates, view(), 0, random, { maxAttempts: 2 }))
+    if (one === 'c0') first += 1
+    else if (two === 'c0') second += 1
+  }
+  expect(Math.abs(first / runs - 0.5)).toBeLessThan(0.01)
+  expect(Math.abs(second / (runs - first) - 50 / 99)).toBeLessThan(0.015)
+})
+
+test('of many, the first places are of those that may be asked, by rank, none twice, however few are left', () => {
+  const blocks = fc.record({
+    block: fc.constantFrom<Block[]>('breaker', 'quota'),
+    waitMs: fc.nat(),
+  })
+  const each = fc.record({
+    identity: fc.boolean(),
+    priority: fc.integer({ min: 0, max: 2 }),
+    weight: fc.integer({ min: 0, max: 1_000 }),
+    block: fc.option(blocks, { freq: 2, nil: undefined }),
+  })
+  const list = fc.array(each, { minLength: 17, maxLength: 60 })
+  const most = fc.integer({ min: 1, max: 5 })
+  fc.assert(
+    fc.property(list, fc.integer(), most, (given, seed, maxAttempts) => {
+      const candidates = crowd(given.length, (index) => ({ ...given[index] }))
+      const blocked: Blocks = Object.fromEntries(
+        given.flatMap(({ block }, index) => (block ? [[`c${index}`, block]] : [])),
+      )
+      const { attempts } = plan(candidates, view(blocked), 0, seeded(seed), { maxAttempts })
+      const usable = candidates.filter(({ channelId }) => blocked[channelId] === undefined)
+      const places = attempts.slice(0, usable.length)
+      expect(places.every((place) => usable.includes(place))).toBeTrue()
+      expect(new Set(attempts).size).toBe(attempts.length)
+      expect(places).toHaveLength(Math.min(maxAttempts, usable.length))
+      const rest = usable.filter((one) => !places.includes(one))
+      for (const [index, place] of places.entries())
+        for (const later of [...places.slice(index + 1), ...rest])
+          expect(byRank(place, later)).toBeLessThanOrEqual(0)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('of a thousand, only those that are drawn are looked at', () => {
+  const candidates = crowd(1_000)
+  let looks = 0
+  const counting = { ...view(), usable: () => ++looks > 0 }
+  const { attempts } = plan(candidates, counting, 0, seeded(3), { maxAttempts: 3 })
+  expect(attempts).toHaveLength(3)
+  expect(looks).toBe(3)
 })

@@ -1,5 +1,6 @@
 // The order in which channels are tried: pure, over a snapshot of health.
 
+import { byRank, factsOf, type Tier, weightOf } from './facts.ts'
 import { type Candidate, type Health, laneOf, type Plan } from './route.ts'
 
 interface PlanOptions {
@@ -7,6 +8,11 @@ interface PlanOptions {
 }
 
 type HealthView = Pick<Health, 'usable' | 'blocked' | 'waitMs'>
+
+/** Past so many candidates only those are looked at that are drawn. */
+const fewCandidates = 16
+/** So often what is drawn may turn out to be drawn already, or unusable, before all are looked at. */
+const mostMisses = 32
 
 const nobody: Plan = Object.freeze({ attempts: Object.freeze([]), blocked: null })
 
@@ -24,11 +30,14 @@ export function plan(
   { maxAttempts }: PlanOptions,
 ): Plan {
   if (candidates.length === 0 || maxAttempts < 1) return nobody
+  const first = drawn(candidates, health, nowMs, random, maxAttempts)
+  if (first.length === maxAttempts) return { attempts: first, blocked: null }
   const usable: Candidate[] = []
   const open: Candidate[] = []
   let limited = 0
   let refused = 0
   for (const candidate of candidates) {
+    if (first.includes(candidate)) continue
     const { model } = candidate
     const lane = laneOf(candidate)
     if (health.usable(lane, model, nowMs)) {
@@ -41,7 +50,7 @@ export function plan(
     else refused += 1
   }
   const shut = Math.floor(candidates.length / 2)
-  const attempts = ordered(usable, random)
+  const attempts = [...first, ...ordered(usable, random)]
   if (open.length > shut) attempts.push(...soonest(open, health, nowMs, open.length - shut))
   if (attempts.length > maxAttempts) attempts.length = maxAttempts
   if (attempts.length > 0) return { attempts, blocked: null }
@@ -71,21 +80,53 @@ function soonest(
 }
 
 /**
+ * The first places, each given to one of the rest of its rank in proportion to weight: by drawing from all of them and
+ * drawing again where one is unusable or has a place. Fewer than `most`, or none, where that would take too long.
+ */
+function drawn(
+  candidates: readonly Candidate[],
+  health: HealthView,
+  nowMs: number,
+  random: () => number,
+  most: number,
+): readonly Candidate[] {
+  if (candidates.length <= fewCandidates || most > fewCandidates) return []
+  const places: Candidate[] = []
+  let misses = 0
+  for (const tier of factsOf(candidates).tiers) {
+    const until = Math.min(most, places.length + tier.members.length)
+    while (places.length < until) {
+      const one = pick(tier, random)
+      const isFree = one !== undefined && !places.includes(one)
+      if (isFree && health.usable(laneOf(one), one.model, nowMs)) places.push(one)
+      else if (++misses > mostMisses) return places
+    }
+    if (places.length === most) break
+  }
+  return places
+}
+
+function pick({ members, sums }: Tier, random: () => number): Candidate | undefined {
+  const at = random() * (sums.at(-1) ?? 0)
+  let [low, high] = [0, sums.length - 1]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((sums[middle] ?? 0) > at) high = middle
+    else low = middle + 1
+  }
+  return members[low]
+}
+
+/**
  * Weighted random order by sorting on -ln(u)/weight (Efraimidis and Spirakis, "Weighted random
  * sampling with a reservoir", 2006): each next place goes to one of the rest in proportion to weight.
  */
 function ordered(candidates: readonly Candidate[], random: () => number): Candidate[] {
   if (candidates.length < 2) return [...candidates]
-  const drawn = candidates.map((candidate) => {
-    const draw = -Math.log(1 - random())
-    return { candidate, draw: candidate.weight > 0 ? draw / candidate.weight : draw }
-  })
-  drawn.sort(
-    (a, b) =>
-      Number(a.candidate.weight <= 0) - Number(b.candidate.weight <= 0) ||
-      a.candidate.priority - b.candidate.priority ||
-      Number(b.candidate.identity) - Number(a.candidate.identity) ||
-      a.draw - b.draw,
-  )
-  return drawn.map(({ candidate }) => candidate)
+  const draws = candidates.map((candidate) => ({
+    candidate,
+    draw: -Math.log(1 - random()) / weightOf(candidate),
+  }))
+  draws.sort((a, b) => byRank(a.candidate, b.candidate) || a.draw - b.draw)
+  return draws.map(({ candidate }) => candidate)
 }
