@@ -67,7 +67,7 @@ export class Attempts {
     this.request = request
     this.operation = operation
     const { attempts } = planned
-    this.order = attempts.length < 2 ? attempts : originFirst(attempts, rooms, request)
+    this.order = candidates.length < 2 ? attempts : originFirst(attempts, rooms, request, nowMs)
     this.blocked = planned.blocked
   }
 

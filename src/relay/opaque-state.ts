@@ -1,7 +1,7 @@
 // Opaque state of vendors, to and from the client: marked with its channel on the way out, opened for that channel alone.
 
 import { Buffer } from 'node:buffer'
-import type { Candidate } from '../router/route.ts'
+import { type Candidate, laneOf } from '../router/route.ts'
 import { opaquePrefix, unwrapOpaque, wrapOpaque } from '../wire/hub/opaque-state.ts'
 import type { ChatEvent, ChatRequest, Message, RequestPart } from '../wire/ir.ts'
 import type { Channel } from './channel.ts'
@@ -77,11 +77,20 @@ function originChannel(body: Uint8Array): string | null {
 /** The attempts, those at the channel that made, or keeps, the state that the client brings back first. */
 export function originFirst(
   attempts: readonly Candidate[],
-  rooms: RelayRooms,
+  { channels, health }: RelayRooms,
   request: RelayRequest,
+  nowMs: number,
 ): readonly Candidate[] {
   const tag = stateTag(request) ?? originChannel(request.peek.body)
   if (tag === null) return attempts
-  const isThere = ({ channelId }: Candidate) => rooms.channels.get(channelId)?.tag === tag
-  return [...attempts.filter(isThere), ...attempts.filter((each) => !isThere(each))]
+  const isThere = ({ channelId }: Candidate) => channels.get(channelId)?.tag === tag
+  const planned = attempts.filter(isThere)
+  // Where more serve the model than are tried, the plan may have left it out.
+  const first =
+    planned.length > 0
+      ? planned
+      : request.candidates.filter(
+          (each) => isThere(each) && health.usable(laneOf(each), each.model, nowMs),
+        )
+  return [...first, ...attempts.filter((each) => !isThere(each))]
 }

@@ -10,6 +10,8 @@ import { type Responder, startResponder } from '../support/responder.ts'
 let gateway: Gateway
 let client: OpenAI
 let accounts: readonly Responder[]
+/** More than are tried for one request. */
+let crowd: readonly Responder[]
 
 beforeAll(async () => {
   accounts = await Promise.all([startResponder(), startResponder()])
@@ -18,12 +20,20 @@ beforeAll(async () => {
     const models = { twice: 'gpt-5', [`only${at}`]: 'gpt-5' }
     return { id: `account${at}`, vendor: 'openai', baseUrl: url, key, models }
   })
-  gateway = await startGateway({ config: { channels } })
+  crowd = await Promise.all(Array.from({ length: 20 }, startResponder))
+  const crowded = crowd.map(({ url }, at) => ({
+    id: `crowd${at}`,
+    vendor: 'openai',
+    baseUrl: url,
+    key: `sk-upstream-secret-one-of-many-${at}`,
+    models: { crowded: 'gpt-5', ...(at < 8 && { several: 'gpt-5' }) },
+  }))
+  gateway = await startGateway({ config: { channels: [...channels, ...crowded] } })
   client = openaiClient(gateway.url)
 })
 afterAll(async () => {
   await gateway.stop()
-  for (const account of accounts) await account.stop()
+  for (const account of [...accounts, ...crowd]) await account.stop()
 })
 beforeEach(() => {
   for (const { bodies } of accounts) bodies.length = 0
@@ -73,6 +83,21 @@ test.each([true, false])('a conversation stays at the account, streamed: %p', as
   }
   expect([...used].sort()).toEqual([0, 1])
 })
+
+test.each(['several', 'crowded'])(
+  'it stays at its account also where more serve the model than are tried: %s',
+  async (model) => {
+    for (let turns = 0; turns < 20; turns++) {
+      for (const account of crowd) account.bodies.length = 0
+      const first = await client.responses.create({ ...asked, model, input: 'Hello' })
+      const at = crowd.findIndex(({ bodies }) => bodies.length === 1)
+      await client.responses.create({ ...asked, model, input: again(first) })
+      const { bodies = [] } = crowd[at] ?? {}
+      expect(bodies).toHaveLength(2)
+      expect(encryptedIn(bodies[1])).toEqual(['sealed-1'])
+    }
+  },
+)
 
 test('another account is asked without it', async () => {
   const first = await client.responses.create({ ...asked, input: 'Hello' })
