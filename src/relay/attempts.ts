@@ -35,9 +35,11 @@ export class Attempts {
   readonly room: ChannelRoom | null = null
   private readonly maxAttempts: number
   private readonly request: RelayRequest
-  private readonly order: readonly Candidate[]
+  private order: readonly Candidate[]
   /** The place in it of the next. */
   private at = 0
+  /** The order has all that may be tried, and not only as many as are usually enough. */
+  private isWhole = true
   /** No channel may be tried: why, and for how long. */
   private readonly blocked: Blocked | null
   /** Made where it is needed: a plain chat's bytes are only relayed. */
@@ -58,11 +60,11 @@ export class Attempts {
     const { candidates } = request
     const { limited } = factsOf(candidates)
     this.maxAttempts = maxAttempts
-    if (limited > 0) this.room = new ChannelRoom(rooms.limiter, request.peek.body.length)
-    // Those that turn out to be full are not tried.
-    const planned = plan(candidates, rooms.health, nowMs, Math.random, {
-      maxAttempts: maxAttempts + limited,
-    })
+    if (limited > 0) {
+      this.room = new ChannelRoom(rooms.limiter, request.peek.body.length)
+      this.isWhole = candidates.length <= maxAttempts
+    }
+    const planned = plan(candidates, rooms.health, nowMs, Math.random, { maxAttempts })
     this.rooms = rooms
     this.request = request
     this.operation = operation
@@ -74,14 +76,27 @@ export class Attempts {
   /** The next attempt made ready; null where none is left. A promise where something has to be fetched for it. */
   next(): Prepared | null | Promise<Prepared | null> {
     for (;;) {
-      const candidate = this.order[this.at]
-      if (candidate === undefined || this.tried >= this.maxAttempts) return null
+      const candidate = this.tried < this.maxAttempts ? this.upcoming() : undefined
+      if (candidate === undefined) return null
       this.at++
       const mayAsk = this.room?.take(candidate) ?? true
       if (mayAsk instanceof Promise) return this.onceAsked(mayAsk, candidate)
       const prepared = mayAsk ? this.prepared(candidate) : null
       if (prepared !== null) return prepared
     }
+  }
+
+  /** Those that turned out to be full were not tried: then others follow than were planned. */
+  private upcoming(): Candidate | undefined {
+    const next = this.order[this.at]
+    if (next !== undefined || this.isWhole) return next
+    this.isWhole = true
+    const { candidates } = this.request
+    const maxAttempts = candidates.length
+    const nowMs = performance.now()
+    const { attempts } = plan(candidates, this.rooms.health, nowMs, Math.random, { maxAttempts })
+    this.order = [...this.order, ...attempts.filter((each) => !this.order.includes(each))]
+    return this.order[this.at]
   }
 
   private async onceAsked(
@@ -180,7 +195,7 @@ export class Attempts {
   /** Whether another channel may take over after the fault, before the client has heard anything. */
   after(fault: Fault): AfterFailure {
     const row = faultTable[fault.kind]
-    const next = this.order[this.at]
+    const next = this.upcoming()
     const { current } = this
     if (current !== null && !failsOver(current.plan.channel, fault))
       return row.failover ? 'status_not_retried' : 'request_at_fault'

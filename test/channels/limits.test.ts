@@ -57,6 +57,26 @@ test('a full channel is passed over; where all are full the client is told when 
   for (let at = 0; at < 5; at++) expect((await ask(gateway, 'm-free')).status).toBe(200)
 })
 
+test('however many are full, one that has room is found, after a failure too', async () => {
+  const limits = { requestsPerMinute: 1 }
+  const crowd = Array.from({ length: 30 }, (_, at) => channel(`one${at}`, ['m-crowd'], { limits }))
+  await using gateway = await startGateway({
+    config: { retry: { maxAttempts: 2 }, channels: crowd },
+  })
+  const well = Array.from({ length: 27 }, () => wellBehaved)
+  upstream.on('m-crowd', ...well, [json(500, {})], wellBehaved)
+  const served = new Set<unknown>()
+  // The one that failed was asked all the same.
+  for (const _ of crowd.slice(1)) {
+    const { status, key } = await ask(gateway, 'm-crowd')
+    expect(status).toBe(200)
+    served.add(key)
+  }
+  expect(served.size).toBe(crowd.length - 1)
+  expect(upstream.of('m-crowd')).toHaveLength(crowd.length)
+  expect((await ask(gateway, 'm-crowd')).status).toBe(429)
+})
+
 test('tokens are taken by an estimate and put right; what fails gives its own back', async () => {
   const usage = { prompt_tokens: 100, completion_tokens: 900, total_tokens: 1_000 }
   upstream.on('m-wordy', [json(200, chatReply('Hello', { usage }))])
