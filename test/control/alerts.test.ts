@@ -2,6 +2,9 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHmac, randomUUID } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { raiseAlerts } from '../../src/admin/alert-rules.ts'
 import { createSecretBox } from '../../src/identity/secret-box.ts'
 import { type AlertOptions, lookAfterAlerts } from '../../src/main/alerts.ts'
@@ -39,6 +42,21 @@ const notices = async (query = '', as = ann) =>
 const rules = async (as = ann) =>
   (await notices('', as)).items.map(({ rule }: { rule: string }) => rule)
 const raise = (nowMs = noon) => raiseAlerts(adminOf(stage.store, { nowMs }), [])
+
+type Check = (body: string, header: string, secret: string, nowMs?: number) => boolean
+
+async function documentedCheck(): Promise<Check> {
+  const page = await readFile('docs/alerts.md', 'utf8')
+  const code = /```js\n(.*?)```/s.exec(page)?.[1] ?? ''
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-'))
+  try {
+    const file = join(folder, 'check.mjs')
+    await writeFile(file, code)
+    return (await import(file)).isSigned
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
 
 async function spend(chargeNano: bigint, change: object = {}) {
   const row = usageRow({ requestId: randomUUID(), at: noon - minuteMs, chargeNano, ...change })
@@ -222,6 +240,23 @@ describe('a webhook', () => {
       attempts: 1,
       failure: null,
     })
+  })
+
+  test('checks what it gets as the documentation says, and refuses what others send', async () => {
+    const { webhookSecret } = (await put({ lowBalanceNano: '90000000000', webhook: hook })).json
+    const { posted, options } = hooked()
+    await lookAfterAlerts(options)
+    const body = posted[0]?.body ?? ''
+    const header = posted[0]?.fields['x-tollgate-signature'] ?? ''
+    const isSigned = await documentedCheck()
+    const later = (seconds: number) => Date.now() + seconds * 1_000
+    expect(isSigned(body, header, webhookSecret)).toBe(true)
+    expect(isSigned(body, header, webhookSecret, later(240))).toBe(true)
+    expect(isSigned(body, header, webhookSecret, later(360))).toBe(false)
+    expect(isSigned(`${body} `, header, webhookSecret)).toBe(false)
+    expect(isSigned(body, header, 'another')).toBe(false)
+    for (const wrong of ['', 't=1', header.slice(0, -2), header.replace(/v1=../, 'v1=zz')])
+      expect(isSigned(body, wrong, webhookSecret)).toBe(false)
   })
 
   test('that fails is posted to again, later and later, and is given up', async () => {
