@@ -1,13 +1,13 @@
 // Looks whether what accounts want to be warned of is the case, and tells each once until it is over.
 
-import { randomBytes } from 'node:crypto'
 import type { KeyConfig } from '../config/types.ts'
 import { periodAt } from '../ledger/spend-period.ts'
 import { formatUnits } from '../money.ts'
 import type { AlertSetting } from '../store/alerts.ts'
 import { quarterOf } from '../store/rollup-table.ts'
 import { rowOfDeclared, spentInPeriods } from './key-view.ts'
-import { type Crossing, type NoticeFacts, plain } from './notice.ts'
+import { type Crossing, type NoticeFacts, newNoticeId, plain } from './notice.ts'
+import { isOperators } from './operator-events.ts'
 import { orderCrossings } from './order-notices.ts'
 import type { AdminContext } from './use-case.ts'
 
@@ -67,7 +67,7 @@ export async function raiseAlerts(
     rules: rulesOf({ document }),
   }))
   const watched = settings.filter(hasRules)
-  const raised = await store.alerts.raised()
+  const raised = (await store.alerts.raised()).filter(({ account }) => !isOperators(account))
   const crossings = [
     ...(await lowBalances(admin, watched)),
     ...(await daySpends(admin, watched)),
@@ -94,7 +94,7 @@ export function tell(
   { account, subject, facts }: Crossing,
   rules: AlertRules = unset,
 ): Promise<boolean> {
-  const id = `ntc_${nowMs.toString(16).padStart(12, '0')}${randomBytes(8).toString('hex')}`
+  const id = newNoticeId(nowMs)
   const dueAt = {
     webhook: rules.webhook === null ? null : nowMs,
     mail: rules.email === null || !rules.emailVerified ? null : nowMs,

@@ -1,5 +1,7 @@
 // What a notice says, whatever it is about.
 
+import { randomBytes } from 'node:crypto'
+
 /** What a notice says. */
 export interface NoticeFacts {
   readonly rule:
@@ -24,6 +26,11 @@ export interface NoticeFacts {
   /** How many requests the share is of. */
   readonly requests: number | null
   readonly orderId: string | null
+}
+
+/** Sorts by time. */
+export function newNoticeId(nowMs: number): string {
+  return `ntc_${nowMs.toString(16).padStart(12, '0')}${randomBytes(8).toString('hex')}`
 }
 
 export interface Crossing {

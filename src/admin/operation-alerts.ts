@@ -1,17 +1,11 @@
 // What needs an operator, made of what processes say and of what the store has.
 
+import type { operatorEvents } from '../config/schema-webhooks.ts'
 import type { Alike, ProcessReading } from '../store/running.ts'
 import type { MissingPrice } from './price-missing.ts'
 
 export interface Alert {
-  readonly code:
-    | 'ledger_closed'
-    | 'channel_disabled'
-    | 'channel_open'
-    | 'settlement_late'
-    | 'set_aside'
-    | 'price_missing'
-    | 'warning'
+  readonly code: (typeof operatorEvents)[number]
   readonly severity: 'critical' | 'warning'
   /** What it is about: a channel, a model; null: the deployment. */
   readonly subject: string | null

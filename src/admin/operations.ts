@@ -84,6 +84,23 @@ export async function readOperations(
   }
 }
 
+/** What needs an operator, of what processes have said in the last seconds and of what the store has. */
+export async function readOperatorAlerts(
+  { store, nowMs }: Pick<AdminContext, 'store' | 'nowMs'>,
+  offer: Offer,
+  own: ProcessReading,
+): Promise<readonly Alert[]> {
+  const [reports, setAsides, missing] = await Promise.all([
+    store.running.reports(),
+    store.settlements.setAsides(mostSetAside),
+    missingPrices(store.usage, offer, nowMs - hourMs),
+  ])
+  const readings = [own, ...reports.readings.filter(({ process }) => process !== own.process)]
+  const channels = channelStrip(offer, readings)
+  const settlement = settlementOf(readings, setAsides.length)
+  return alertsOf({ readings, channels, settlement, missing })
+}
+
 function requestsOf(
   counted: readonly { readonly minute: number; readonly requests: number }[],
   thisMinute: number,

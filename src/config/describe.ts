@@ -32,6 +32,11 @@ export function describeConfig(config: Config): Record<string, unknown> {
         headers: maskedBy(/^/, config.telemetry.otlp.headers),
       },
     },
+    webhooks: config.webhooks.map((each) => ({
+      ...each,
+      url: maskedAddress(each.url),
+      secret: mask,
+    })),
     payments: describePayments(config.payments),
     channels: config.channels.map(describeChannel),
     keys: config.keys.map(describeKey),

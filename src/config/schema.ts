@@ -47,6 +47,7 @@ import { history, identity, notices, statusPage, usage } from './schema-run-time
 import { smtp } from './schema-smtp.ts'
 import { telemetry } from './schema-telemetry.ts'
 import { uploads } from './schema-uploads.ts'
+import { webhooks } from './schema-webhooks.ts'
 
 const day = 86_400_000
 const milliseconds = wholeNumber(1, day)
@@ -443,7 +444,8 @@ export const fileSchema = section({
   videos: part(videos, 'Videos, which are made as jobs.'),
   media: part(media, 'Images, sound and video, and where results of them are kept.'),
   smtp: key(smtp, 'The server that mail is sent by; left out: none is sent.'),
-  telemetry: part(telemetry, 'Where traces of requests go.'),
+  telemetry: part(telemetry, 'Where traces and metrics go.'),
+  webhooks: key(webhooks, 'Who is told of what needs an operator.', []),
   payments: part(payments, 'How customers pay, and what they are given for it.'),
   identity: part(identity, 'Who may sign in, and as what.'),
   usage: part(usage, 'The record of each request.'),

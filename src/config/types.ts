@@ -21,6 +21,7 @@ export type BillingSettings = File['billing']
 export type LedgerSettings = File['ledger']
 export type SmtpSettings = NonNullable<File['smtp']>
 export type PaymentSettings = File['payments']
+export type WebhookSettings = File['webhooks'][number]
 export type RealtimeSettings = File['realtime']
 export type HistorySettings = File['history']
 export type HistoryMode = HistorySettings['maxMode']

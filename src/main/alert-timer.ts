@@ -1,6 +1,8 @@
 // Looks after alerts once a minute; what that takes is loaded once somebody wants to be warned of something. What nobody
 // is slowed down by any more is forgotten on the way.
 
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Alert } from '../admin/operation-alerts.ts'
 import type { Config } from '../config/types.ts'
 import { encryptionKey } from '../identity/encryption-key.ts'
 import { createSecretBox } from '../identity/secret-box.ts'
@@ -12,12 +14,10 @@ import type { State } from './state.ts'
 
 const firstMs = 7_000
 const everyMs = 60_000
+const reportsMs = 2_500
 const bounds = { maxBytes: 65_536, timeoutMs: 10_000 }
 
-export function keepAlerts(
-  state: Pick<State, 'store' | 'dialer' | 'current'>,
-  log: Log,
-): { close(): void } {
+export function keepAlerts(state: State, log: Log): { close(): void } {
   let closed = false
   let timer = setTimeout(run, firstMs).unref()
   const config = () => state.current.config
@@ -36,15 +36,20 @@ export function keepAlerts(
     await store.pace.prune()
     const { alipay, wechatpay, stripe } = config().payments
     const hasOrders = Boolean(alipay ?? wechatpay ?? stripe)
-    if (!hasOrders && (await store.alerts.settings()).length === 0) return
+    const hasWebhooks = config().webhooks.length > 0
+    if (!hasOrders && !hasWebhooks && (await store.alerts.settings()).length === 0) return
     const { lookAfterAlerts } = await import('./alerts.ts')
     const box = createSecretBox(encryptionKey(config()), webhookPurpose)
     const post = postTo.bind(null, { dialer, ...bounds })
+    const postHome: typeof post = (address, ...rest) =>
+      postTo({ dialer, ...bounds, home: new URL(address).origin }, address, ...rest)
     await lookAfterAlerts({
       store,
       config,
       box,
       post,
+      postHome,
+      operatorAlerts: () => operatorAlerts(state),
       mailer: () => mailerOf(config()),
       address: () => knownAddress(config(), store),
       onMailProblem: ({ message, detail }, account) =>
@@ -58,6 +63,19 @@ export function keepAlerts(
       clearTimeout(timer)
     },
   }
+}
+
+/** Other processes say how they do while somebody looks: they are given the time to. */
+async function operatorAlerts(state: State): Promise<readonly Alert[]> {
+  const { store } = state
+  const [{ readOperatorAlerts }, { offerOf }, { readProcess }] = await Promise.all([
+    import('../admin/operations.ts'),
+    import('./running.ts'),
+    import('./process-reading.ts'),
+  ])
+  if (!(await store.running.watch(null))) await delay(reportsMs)
+  const offer = { ...offerOf(state), live: new Map() }
+  return readOperatorAlerts({ store, nowMs: Date.now() }, offer, readProcess(state))
 }
 
 /** null: no mail server is configured. */

@@ -4,6 +4,13 @@ import { createHmac } from 'node:crypto'
 import { raiseAlerts, rulesOf } from '../admin/alert-rules.ts'
 import { noticeView } from '../admin/alerts.ts'
 import { languageOf, noticeMail } from '../admin/notice-mail.ts'
+import type { Alert } from '../admin/operation-alerts.ts'
+import {
+  isOperators,
+  noteOperatorEvents,
+  operatorPost,
+  webhookOf,
+} from '../admin/operator-events.ts'
 import type { Config } from '../config/types.ts'
 import type { SecretBox } from '../identity/secret-box.ts'
 import { NotFetched } from '../safe-fetch/safe-fetch.ts'
@@ -11,18 +18,24 @@ import type { AlertNotice, AlertSetting, NoticePost, NoticeWay } from '../store/
 import type { Store } from '../store/store.ts'
 import { type Mailer, MailNotSent } from '../upstream/mail.ts'
 
+type Sending = (
+  address: string,
+  body: string,
+  fields: Readonly<Record<string, string>>,
+) => Promise<void>
+
 export interface AlertOptions {
   readonly store: Store
-  readonly config: () => Pick<Config, 'currency' | 'keys'>
+  readonly config: () => Pick<Config, 'currency' | 'keys' | 'webhooks'>
+  /** What needs an operator now; asked only where a webhook is told. */
+  readonly operatorAlerts: () => Promise<readonly Alert[]>
   readonly box: SecretBox
   /** For how long no other process looks; less than a minute unless a test says otherwise. */
   readonly turnMs?: number
   /** Throws NotFetched. */
-  readonly post: (
-    address: string,
-    body: string,
-    fields: Readonly<Record<string, string>>,
-  ) => Promise<void>
+  readonly post: Sending
+  /** The same, to an address that an operator named. Throws NotFetched. */
+  readonly postHome: Sending
   /** null: no mail server is configured. */
   readonly mailer: () => Promise<Mailer | null>
   /** Where the console is, without a slash at its end. */
@@ -46,10 +59,12 @@ const keptMs = 90 * dayMs
 export async function lookAfterAlerts(options: AlertOptions): Promise<void> {
   const { store, config, turnMs = usualTurnMs } = options
   if (!(await store.alerts.takeTurn(turnMs))) return
-  const { currency, keys } = config()
+  const { currency, keys, webhooks } = config()
   const nowMs = Date.now()
   const admin = { store, actor: 'alerts', nowMs, currency: async () => currency }
   await raiseAlerts(admin, keys)
+  const alerts = webhooks.length === 0 ? [] : await options.operatorAlerts()
+  await noteOperatorEvents(admin, webhooks, alerts)
   await postDue(options, 'webhook', (notice, setting) => postFailure(options, notice, setting))
   await postDue(options, 'mail', (notice, setting) => mailFailure(options, notice, setting))
   await store.alertNotices.prune(nowMs - keptMs)
@@ -113,37 +128,55 @@ async function postFailure(
   notice: AlertNotice,
   setting: AlertSetting | undefined,
 ): Promise<Failure | null> {
-  const { webhook } = rulesOf(setting ?? null)
-  if (webhook === null || setting?.secret == null)
-    return { text: 'there is no webhook any more', isFinal: true }
-  const text = await failureOf(options, notice, webhook, setting.secret)
-  return text === null ? null : { text, isFinal: false }
-}
-
-/** null: its server took it. */
-async function failureOf(
-  { box, post }: AlertOptions,
-  notice: AlertNotice,
-  webhook: string,
-  secret: string,
-): Promise<string | null> {
-  const { readAt: _, delivery: __, mail: ___, ...shown } = noticeView(notice)
-  const body = JSON.stringify({ type: 'alert', account: notice.account, ...shown })
+  const call = isOperators(notice.account)
+    ? operatorsCall(options, notice)
+    : accountsCall(options, notice, setting)
+  if ('text' in call) return call
+  const { address, body, key, send } = call
   const seconds = Math.floor(Date.now() / 1_000)
-  const key = decrypted(box, secret)
-  if (key === null) return 'its secret cannot be read any more: make a new one'
   const signature = createHmac('sha256', key).update(`${seconds}.${body}`)
   const fields = {
     'content-type': 'application/json',
     'x-tollgate-signature': `t=${seconds},v1=${signature.digest('hex')}`,
   }
   try {
-    await post(webhook, body, fields)
+    await send(address, body, fields)
     return null
   } catch (error) {
-    if (error instanceof NotFetched) return error.message
+    if (error instanceof NotFetched) return { text: error.message, isFinal: false }
     throw error
   }
+}
+
+interface Call {
+  readonly address: string
+  readonly body: string
+  readonly key: string
+  readonly send: Sending
+}
+
+const gone: Failure = { text: 'there is no webhook any more', isFinal: true }
+
+function operatorsCall({ config, postHome: send }: AlertOptions, notice: AlertNotice) {
+  const webhook = webhookOf(config().webhooks, notice)
+  if (webhook === undefined) return gone
+  const body = operatorPost(webhook, notice)
+  return { address: webhook.url, body, key: webhook.secret, send } satisfies Call
+}
+
+function accountsCall(
+  { box, post: send }: AlertOptions,
+  notice: AlertNotice,
+  setting: AlertSetting | undefined,
+): Call | Failure {
+  const { webhook } = rulesOf(setting ?? null)
+  if (webhook === null || setting?.secret == null) return gone
+  const { readAt: _, delivery: __, mail: ___, ...shown } = noticeView(notice)
+  const body = JSON.stringify({ type: 'alert', account: notice.account, ...shown })
+  const key = decrypted(box, setting.secret)
+  if (key === null)
+    return { text: 'its secret cannot be read any more: make a new one', isFinal: false }
+  return { address: webhook, body, key, send }
 }
 
 /** null: it was encrypted under another key of the deployment. */

@@ -27,13 +27,15 @@ export function runningOf(state: State, store: Pick<Store, 'rollups'>): Running 
     channels: channelWatch(state),
     arrivals: () => state.doctor.list(),
     audit: (signal) => auditApart(state.current.config, signal),
-    async offer() {
-      const { current, prices } = state
-      const { modelAccess } = current.front.services
-      const { book, rows } = prices
-      return { config: config(), modelAccess, book, rows, live: await live() }
-    },
+    offer: async () => ({ ...offerOf(state), live: await live() }),
   }
+}
+
+/** What is offered at the moment, without how it went of late. */
+export function offerOf({ current, prices }: Pick<State, 'current' | 'prices'>) {
+  const { modelAccess } = current.front.services
+  const { book, rows } = prices
+  return { config: withChannels(current.config, process.env), modelAccess, book, rows }
 }
 
 function channelWatch({ health, limiter }: Pick<State, 'health' | 'limiter'>): ChannelWatch {

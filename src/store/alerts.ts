@@ -1,6 +1,6 @@
 // What accounts want to be warned of, and what they were told: written by one process at a time.
 
-import type { Engine, Value } from './engine.ts'
+import type { Engine, Session, Value } from './engine.ts'
 import { nowMs } from './leases.ts'
 import { cleanText } from './text.ts'
 
@@ -14,7 +14,7 @@ export interface AlertSetting {
   readonly revision: number
 }
 
-interface Raised {
+export interface Raised {
   readonly account: string
   readonly rule: string
   readonly subject: string
@@ -58,7 +58,8 @@ export interface AlertTable {
   raised(): Promise<readonly Raised[]>
   /** Both or nothing: false where it is raised already. */
   raise(raised: Raised, notice: NewNotice): Promise<boolean>
-  clear(raised: readonly Omit<Raised, 'at'>[]): Promise<void>
+  /** Returns how many were raised still; `notice` is written with it where any was. */
+  clear(raised: readonly Omit<Raised, 'at'>[], notice?: NewNotice): Promise<number>
 }
 
 interface NoticeFilter {
@@ -123,26 +124,28 @@ export function alertTable(engine: Engine): AlertTable {
           ON CONFLICT DO NOTHING`
         const values = [cleanText(account), rule, cleanText(subject), at]
         if ((await session.run(sql, values)) === 0) return false
-        await session.run(
-          `INSERT INTO alert_notice (id, account, at, document, due_at, attempts, mail_due_at)
-            VALUES (?, ?, ?, ?, ?, 0, ?)`,
-          [
-            notice.id,
-            cleanText(notice.account),
-            notice.at,
-            JSON.stringify(notice.document),
-            notice.dueAt.webhook,
-            notice.dueAt.mail,
-          ],
-        )
+        await insertNotice(session, notice)
         return true
       }),
-    async clear(raised) {
-      const sql = 'DELETE FROM alert_raised WHERE account = ? AND rule = ? AND subject = ?'
-      for (const { account, rule, subject } of raised)
-        await engine.run(sql, [cleanText(account), rule, cleanText(subject)])
-    },
+    clear: (raised, notice) =>
+      engine.transaction(async (session) => {
+        const sql = 'DELETE FROM alert_raised WHERE account = ? AND rule = ? AND subject = ?'
+        let cleared = 0
+        for (const { account, rule, subject } of raised)
+          cleared += await session.run(sql, [cleanText(account), rule, cleanText(subject)])
+        if (notice !== undefined && cleared > 0) await insertNotice(session, notice)
+        return cleared
+      }),
   }
+}
+
+async function insertNotice(session: Session, notice: NewNotice): Promise<void> {
+  const { id, account, at, document, dueAt } = notice
+  await session.run(
+    `INSERT INTO alert_notice (id, account, at, document, due_at, attempts, mail_due_at)
+      VALUES (?, ?, ?, ?, ?, 0, ?)`,
+    [id, cleanText(account), at, JSON.stringify(document), dueAt.webhook, dueAt.mail],
+  )
 }
 
 interface KeptNotice extends Omit<AlertNotice, NoticeWay>, NoticePost {

@@ -74,3 +74,21 @@ onEachEngine('alerts', (start) => {
     expect(await ids()).toEqual(['n3'])
   })
 })
+
+onEachEngine('alerts that are over', (start) => {
+  test('what is over is told once, with its end', async () => {
+    const { store, open } = await start()
+    const other = await open()
+    expect(await store.alerts.clear([raised], notice('a'))).toBe(0)
+    await store.alerts.raise(raised, notice('a'))
+    const both = await Promise.all([
+      store.alerts.clear([raised], notice('b', 2)),
+      other.alerts.clear([raised], notice('c', 2)),
+    ])
+    expect(both.toSorted()).toEqual([0, 1])
+    expect(await store.alertNotices.list({ account: 'ann', unread: false, limit: 5 })).toHaveLength(
+      2,
+    )
+    expect(await store.alerts.raised()).toEqual([])
+  })
+})

@@ -44,10 +44,12 @@ const notices = async () => (await stage.send(ann, 'GET', '/api/me/notices')).js
 function options(change: Partial<AlertOptions> = {}): AlertOptions {
   return {
     store: stage.store,
-    config: () => ({ currency: 'USD', keys: [] }),
+    config: () => ({ currency: 'USD', keys: [], webhooks: [] }),
     box: createSecretBox(new Uint8Array(32), 'alert webhooks'),
     turnMs: 0,
     post: async () => undefined,
+    postHome: async () => undefined,
+    operatorAlerts: async () => [],
     mailer: async () => mailer,
     address: async () => 'https://gateway.example',
     ...change,

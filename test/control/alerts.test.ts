@@ -210,10 +210,12 @@ describe('a webhook', () => {
     const posted: Posted[] = []
     const options: AlertOptions = {
       store: stage.store,
-      config: () => ({ currency: 'USD', keys: [] }),
+      config: () => ({ currency: 'USD', keys: [], webhooks: [] }),
       box,
       mailer: async () => null,
       address: async () => 'https://gateway.example',
+      operatorAlerts: async () => [],
+      postHome: async () => undefined,
       async post(address, body, fields) {
         posted.push({ address, body, fields })
         answer()

@@ -3,6 +3,7 @@
 import { z } from '@hono/zod-openapi'
 import { readOperations } from '../../../admin/operations.ts'
 import { inputs } from '../../../admin/schema.ts'
+import { operatorEvents } from '../../../config/schema-webhooks.ts'
 import { nanoSchema, timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
 
@@ -118,15 +119,7 @@ const operations = z
       .array(
         z
           .object({
-            code: z.enum([
-              'ledger_closed',
-              'channel_disabled',
-              'channel_open',
-              'settlement_late',
-              'set_aside',
-              'price_missing',
-              'warning',
-            ]),
+            code: z.enum(operatorEvents),
             severity: z.enum(['critical', 'warning']),
             subject: z.string().nullable().openapi({ description: 'A channel or a model' }),
             message: z.string(),

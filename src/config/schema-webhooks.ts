@@ -1,0 +1,36 @@
+// The part of the file that says who is told of what needs an operator.
+
+import { z } from 'zod'
+import { isHttpUrl } from './rules.ts'
+import { checkedText, choice, identifier, key, secretText, section } from './schema-parts.ts'
+
+/** What the operators' first page warns of. */
+export const operatorEvents = [
+  'ledger_closed',
+  'channel_disabled',
+  'channel_open',
+  'settlement_late',
+  'set_aside',
+  'price_missing',
+  'warning',
+] as const
+
+const webhook = section({
+  id: identifier.meta({ description: 'Its name in posts and in the log.' }),
+  url: checkedText('expected an http or https address', isHttpUrl).meta({
+    description: 'Where events are posted; it may lie in the own network.',
+  }),
+  secret: secretText()
+    .min(16, 'expected at least 16 characters')
+    .meta({ description: 'What posts are signed with.', fromFile: true }),
+  events: key(
+    z.array(choice(operatorEvents), 'expected a list of events').min(1, 'expected an event'),
+    'What is told; left out: everything.',
+  ),
+})
+
+export const webhooks = z
+  .array(webhook, 'expected a list of webhooks')
+  .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, {
+    error: 'expected another id for each',
+  })
