@@ -39,9 +39,9 @@ export interface Load {
   stop(): Promise<void>
 }
 
-/** Clients that ask again and again; several of each kind, spread over the accounts. */
+/** Clients that ask again and again; several of each kind, spread over the accounts, and over `urls` or as it says. */
 export function startLoad(
-  urls: readonly string[],
+  urls: readonly string[] | (() => string),
   accounts: readonly string[],
   clients: number,
 ): Load {
@@ -50,9 +50,10 @@ export function startLoad(
   const client = async (index: number) => {
     const kind = kinds[index % kinds.length]
     const account = accounts[index % accounts.length]
-    const url = urls[index % urls.length]
-    if (kind === undefined || account === undefined || url === undefined) return
+    const next = typeof urls === 'function' ? urls : () => urls[index % urls.length]
     while (running) {
+      const url = next()
+      if (kind === undefined || account === undefined || url === undefined) return
       const outcome = await askOnce(url, account, kind)
       seen.push(outcome)
       // Nobody listens any more.

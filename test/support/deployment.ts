@@ -40,6 +40,8 @@ export interface StartOptions {
   readonly words?: readonly string[]
   /** As `ServerOptions.under`. */
   readonly under?: readonly string[]
+  /** As `ServerOptions.command`. */
+  readonly command?: string
 }
 
 export interface Deployment {
@@ -102,13 +104,14 @@ export async function deploy(options: DeploymentOptions): Promise<Deployment> {
     },
     openBooks,
     dataDir,
-    async start({ node = 0, workers = 1, env = {}, words = [], under = [] } = {}) {
+    async start({ node = 0, workers = 1, env = {}, words = [], under = [], command } = {}) {
       mkdirSync(dataDir(node), { recursive: true })
       const through = options.through ?? ((url) => url)
       const server = await startServer(dataDir(node), {
         words: ['--config', configFile, '--workers', String(workers), ...words],
         env: { ...(schema === null ? {} : { DATABASE_URL: through(schema.url) }), ...env },
         under,
+        ...(command !== undefined && { command }),
       })
       servers.push(server)
       return server
