@@ -39,11 +39,15 @@ export interface Load {
   stop(): Promise<void>
 }
 
-/** Clients that ask again and again; several of each kind, spread over the accounts, and over `urls` or as it says. */
+/**
+ * Clients that ask again and again; several of each kind, spread over the accounts, and over `urls` or as it
+ * says. `goesOn`: where nobody listens they ask again.
+ */
 export function startLoad(
   urls: readonly string[] | (() => string),
   accounts: readonly string[],
   clients: number,
+  { goesOn = false }: { readonly goesOn?: boolean } = {},
 ): Load {
   const seen: Seen[] = []
   let running = true
@@ -57,7 +61,7 @@ export function startLoad(
       const outcome = await askOnce(url, account, kind)
       seen.push(outcome)
       // Nobody listens any more.
-      if (outcome.status === 0 && outcome.dueNano !== null) return
+      if (!goesOn && outcome.status === 0 && outcome.dueNano !== null) return
     }
   }
   const ended = Promise.all(Array.from({ length: clients }, (_, index) => client(index)))
