@@ -1,4 +1,4 @@
-// Ten thousand clients that leave: nothing of them stays in the gateway, and each vendor is let go at once.
+// Thousands of clients that leave: nothing of them stays in the gateway, and each vendor is let go at once.
 
 import { expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
@@ -9,8 +9,8 @@ import type { StageGateway } from '../support/shared-gateways.ts'
 import { delta, event, hang, type Received, send, sseHead, words } from '../support/upstream.ts'
 
 const batch = 250
-const early = 2_000
-const all = repetitions(500, 10_000)
+const early = 8_000
+const all = repetitions(500, 20_000)
 const mebibyte = 1 << 20
 
 /** Where a client leaves: before the reply's head, after its first event, with many unread. */
@@ -79,9 +79,9 @@ async function leaveAll(scene: Scene): Promise<Left> {
   return { outlivedMs, memory }
 }
 
-/** The least memory in use during the 1,000 clients before the n-th: what a collection leaves. */
+/** The least memory in use during the 4,000 clients before the n-th: what a collection leaves. */
 function leastBefore(n: number, memory: readonly number[]): number {
-  return Math.min(...memory.slice((n - 1_000) / batch, n / batch))
+  return Math.min(...memory.slice((n - 4_000) / batch, n / batch))
 }
 
 function expectSoonAndFlat(outlivedMs: readonly number[], memory: readonly number[]): void {
@@ -96,8 +96,8 @@ function expectSoonAndFlat(outlivedMs: readonly number[], memory: readonly numbe
   )
   // 100 ms on a machine of its own; others may be busy on this one.
   expect(p99).toBeLessThanOrEqual(500)
-  // When the collector comes is worth 30 MiB; 8,000 streams that stayed would cost 80.
-  expect(after - before).toBeLessThan(45)
+  // When the collector comes is worth 45 MiB; 12,000 streams that stayed would cost 120.
+  expect(after - before).toBeLessThan(70)
 }
 
 test(`${all} aborted streams leave sockets where they were, and each vendor is let go`, async () => {
