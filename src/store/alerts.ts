@@ -127,15 +127,17 @@ export function alertTable(engine: Engine): AlertTable {
         await insertNotice(session, notice)
         return true
       }),
-    clear: (raised, notice) =>
-      engine.transaction(async (session) => {
+    async clear(raised, notice) {
+      if (raised.length === 0) return 0
+      return engine.transaction(async (session) => {
         const sql = 'DELETE FROM alert_raised WHERE account = ? AND rule = ? AND subject = ?'
         let cleared = 0
         for (const { account, rule, subject } of raised)
           cleared += await session.run(sql, [cleanText(account), rule, cleanText(subject)])
         if (notice !== undefined && cleared > 0) await insertNotice(session, notice)
         return cleared
-      }),
+      })
+    },
   }
 }
 
