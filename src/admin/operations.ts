@@ -38,18 +38,13 @@ export async function readOperations(
   const [today, week, month] = [1, 7, 30].map((days) => windowsOf(zone, until, days)[0])
   const hour = { since: until - hourMs - quarterMs, until }
   const windows = [today, week, month, hour].filter((each) => each !== undefined)
-  const [reports, recent, sumOf, credited, setAsides, missing] = await Promise.all([
-    store.running.reports(),
+  const [now, recent, sumOf, credited] = await Promise.all([
+    readNow(context, offer, own),
     store.usage.recent((thisMinute - minutesShown) * minuteMs),
     readWindows(context, { windows, names }),
     store.journal.credited(startOfDay(zone, nowMs)),
-    store.settlements.setAsides(mostSetAside),
-    missingPrices(store.usage, offer, nowMs - hourMs),
   ])
-  const others = reports.readings.filter(({ process }) => process !== own.process)
-  const readings = [own, ...others]
-  const channels = channelStrip(offer, readings)
-  const settlement = settlementOf(readings, setAsides.length)
+  const { readings, channels, settlement } = now
   return {
     at: timeText(nowMs),
     timeZone,
@@ -80,16 +75,23 @@ export async function readOperations(
       days30: moneyOf(month, sumOf),
       creditedTodayNano: String(credited),
     },
-    alerts: alertsOf({ readings, channels, settlement, missing }) satisfies readonly Alert[],
+    alerts: alertsOf(now) satisfies readonly Alert[],
   }
 }
 
-/** What needs an operator, of what processes have said in the last seconds and of what the store has. */
+/** What needs an operator now. */
 export async function readOperatorAlerts(
+  ...asked: Parameters<typeof readNow>
+): Promise<readonly Alert[]> {
+  return alertsOf(await readNow(...asked))
+}
+
+/** What processes have said in the last seconds, and what the store has of what alerts are made of. */
+async function readNow(
   { store, nowMs }: Pick<AdminContext, 'store' | 'nowMs'>,
   offer: Offer,
   own: ProcessReading,
-): Promise<readonly Alert[]> {
+) {
   const [reports, setAsides, missing] = await Promise.all([
     store.running.reports(),
     store.settlements.setAsides(mostSetAside),
@@ -98,7 +100,7 @@ export async function readOperatorAlerts(
   const readings = [own, ...reports.readings.filter(({ process }) => process !== own.process)]
   const channels = channelStrip(offer, readings)
   const settlement = settlementOf(readings, setAsides.length)
-  return alertsOf({ readings, channels, settlement, missing })
+  return { readings, channels, settlement, missing }
 }
 
 function requestsOf(

@@ -13,10 +13,9 @@ import type { State } from './state.ts'
 
 export function runningOf(state: State, store: Pick<Store, 'rollups'>): Running {
   const live = keptFor(60_000, () => readLive(store.rollups, Date.now()))
-  const config = () => withChannels(state.current.config, process.env)
   return {
     settings: state.runTime.current,
-    config,
+    config: () => offerOf(state).config,
     reading: () => readProcess(state),
     stored: {
       get declared() {
