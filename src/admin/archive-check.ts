@@ -4,7 +4,7 @@ import type { ArchiveFiles } from '../blobs/archive-files.ts'
 import type { Store } from '../store/store.ts'
 import type { ArchivedFile } from '../store/usage-archive.ts'
 import { timeText } from './time.ts'
-import { readArchived, requestsIn } from './usage-archive.ts'
+import { dayOf, readArchived, requestsIn } from './usage-archive.ts'
 import { dayMs } from './zone.ts'
 
 const pageFiles = 500
@@ -67,12 +67,12 @@ export async function checkArchive(store: Store, files: ArchiveFiles): Promise<C
   let ofDay: ArchivedFile[] = []
   const endDay = async () => {
     const [first] = ofDay
-    if (first !== undefined) days.push(await checkDay(store, files, dayOf(first), ofDay))
+    if (first !== undefined) days.push(await checkDay(store, files, dayOf(first.firstAt), ofDay))
     ofDay = []
   }
   for await (const file of filesOf(store)) {
     const [first] = ofDay
-    if (first !== undefined && dayOf(first) !== dayOf(file)) await endDay()
+    if (first !== undefined && dayOf(first.firstAt) !== dayOf(file.firstAt)) await endDay()
     ofDay.push(file)
   }
   await endDay()
@@ -188,8 +188,4 @@ async function* filesOf(store: Store): AsyncGenerator<ArchivedFile> {
     after = page.at(-1) ?? null
     if (page.length < pageFiles) return
   }
-}
-
-function dayOf({ firstAt }: ArchivedFile): number {
-  return Math.floor(firstAt / dayMs) * dayMs
 }

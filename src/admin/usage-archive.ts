@@ -155,7 +155,8 @@ export async function* requestsIn(
   }
 }
 
-function dayOf(at: number): number {
+/** The beginning of its day in UTC. */
+export function dayOf(at: number): number {
   return Math.floor(at / dayMs) * dayMs
 }
 
