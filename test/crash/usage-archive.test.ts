@@ -53,6 +53,17 @@ function archived(dataDir: string): string[] {
   return files.flatMap((name) => idsIn(readFileSync(join(folder, name))))
 }
 
+/** Each id is there, and none twice. */
+async function expectArchivedOnce(
+  deployment: Deployment,
+  found: readonly string[],
+  ids: ReadonlySet<string>,
+): Promise<void> {
+  expect(found).toHaveLength(requests)
+  expect(new Set(found)).toEqual(new Set(ids))
+  await expectCleanAudit(deployment)
+}
+
 describe.each(engineCases)('kill -9 of a server that archives, on $engine', ({ databaseUrl }) => {
   test('no request is lost or written twice, and the audit finds nothing', async () => {
     const config = { usage: { keepDays: 1, archive: true } }
@@ -75,10 +86,7 @@ describe.each(engineCases)('kill -9 of a server that archives, on $engine', ({ d
       }
       await deployment.start()
       await eventually(async () => (await left()).length === 0 || undefined, waitMs)
-      const found = archived(deployment.dataDir())
-      expect(found).toHaveLength(requests)
-      expect(new Set(found)).toEqual(ids)
-      await expectCleanAudit(deployment)
+      await expectArchivedOnce(deployment, archived(deployment.dataDir()), ids)
     } finally {
       await deployment.remove()
     }
@@ -103,9 +111,7 @@ describe.each(postgresCases)('two nodes and one bucket on $engine', ({ databaseU
       const left = () => deployment.store.usage.list({ limit: 1, account: 'acme' })
       await eventually(async () => (await left()).length === 0 || undefined, waitMs)
       const found = [...bucket.objects.values()].flatMap(({ bytes }) => idsIn(bytes))
-      expect(found).toHaveLength(requests)
-      expect(new Set(found)).toEqual(ids)
-      await expectCleanAudit(deployment)
+      await expectArchivedOnce(deployment, found, ids)
     } finally {
       await deployment.remove()
     }
