@@ -2,21 +2,10 @@
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { seeded } from '../../test/support/seeded.ts'
 import { byRank } from './facts.ts'
 import { plan } from './plan.ts'
 import type { Block, Candidate } from './route.ts'
-
-function seeded(seed: number): () => number {
-  let state = seed >>> 0
-  // mulberry32, public domain.
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = state
-    t = Math.imul(t ^ (t >>> 15), t | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 const candidate = (channelId: string, more: Partial<Candidate> = {}): Candidate => ({
   channelId,

@@ -2,19 +2,17 @@
 
 import { openStore } from '../../src/store/open.ts'
 import { finished, hourMs } from '../support/ledger-scene.ts'
+import { seeded } from '../support/seeded.ts'
 
 const [engine = '', address = '', name = '', seed = '1', steps = '100'] = process.argv.slice(2)
 const accounts = ['ann', 'bob', 'zoe']
 /** So few that the processes settle the same requests all the time. */
 const requests = 300
 
-/** The same run for the same seed (mulberry32). */
-let state = Number(seed)
+/** The same run for the same seed. */
+const next = seeded(Number(seed))
 function chance(below: number): number {
-  state = (state + 0x6d2b79f5) | 0
-  let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-  return ((mixed ^ (mixed >>> 14)) >>> 0) % below
+  return Math.floor(next() * below)
 }
 
 function settlement(index: number) {

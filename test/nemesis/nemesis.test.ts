@@ -12,6 +12,7 @@ import {
 } from '../support/deployment.ts'
 import { repetitions } from '../support/long.ts'
 import { type Proxy, startProxy } from '../support/proxy.ts'
+import { seeded } from '../support/seeded.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 
 /** Printed with the test: `NEMESIS_SEED` asks for the same faults of the same nodes again, at other moments of the load. */
@@ -190,15 +191,4 @@ async function expectSettled(
       ? true
       : undefined
   }, 30_000)
-}
-
-/** mulberry32, public domain. */
-function seeded(from: number): () => number {
-  let state = from >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
 }
