@@ -15,8 +15,8 @@ import { priceBookOf } from './price-books.ts'
 import { usageView } from './usage-view.ts'
 import { dayMs } from './zone.ts'
 
-/** Longer than one file takes: a process that dies leaves its turn to others after it. */
-const turnMs = 300_000
+/** A process that dies leaves its turn to others after it; one that lives renews it, however long a file takes. */
+const usualTurnMs = 30_000
 /** All of them are in memory once, compressed. */
 const fileRows = 20_000
 const pageRows = 1_000
@@ -27,6 +27,8 @@ interface ArchiveParts {
   readonly files: ArchiveFiles
   /** This process, by a name that it has after a restart too. */
   readonly holder: string
+  /** 30 s unless a test says otherwise. */
+  readonly turnMs?: number
   /** Unix milliseconds, the beginning of a day in UTC: a day is written when all of it is past its time. */
   readonly before: number
   /** Between two removals, so that settling goes on. */
@@ -41,12 +43,18 @@ type Noted = Omit<ArchivedFile, 'writtenAt' | 'removedAt'>
  * not be read back as it was written: then no row of it is removed.
  */
 export async function archiveUsage(parts: ArchiveParts): Promise<void> {
-  const { store, holder } = parts
+  const { store, holder, turnMs = usualTurnMs } = parts
   const turn = (forMs: number) => {
     const nowMs = Date.now()
     return store.archive.take({ holder, nowMs }, nowMs + forMs)
   }
   if (!(await turn(turnMs))) return
+  let renewed: Promise<unknown> = Promise.resolve()
+  const renewal = setInterval(() => {
+    // Where that fails, the next step finds out whether it still has it.
+    renewed = turn(turnMs).catch(() => undefined)
+  }, turnMs / 6)
+  renewal.unref()
   try {
     do {
       const open = await store.archive.open()
@@ -54,6 +62,8 @@ export async function archiveUsage(parts: ArchiveParts): Promise<void> {
       else if (!(await writeNext(parts))) return
     } while (await turn(turnMs))
   } finally {
+    clearInterval(renewal)
+    await renewed
     await turn(0)
   }
 }

@@ -10,6 +10,7 @@ import type { usageView } from '../../src/admin/usage-view.ts'
 import { type ArchiveFiles, archiveFiles } from '../../src/blobs/archive-files.ts'
 import type { Store } from '../../src/store/store.ts'
 import { startBucket } from '../support/bucket.ts'
+import { eventually } from '../support/clients.ts'
 import { finished, fund, lessee } from '../support/ledger-scene.ts'
 import { keptTotals } from '../support/rollups.ts'
 import { type Bench, onEachEngine } from './engines.ts'
@@ -54,6 +55,7 @@ interface Run {
   readonly before?: number
   readonly holder?: string
   readonly pause?: () => Promise<void>
+  readonly turnMs?: number
 }
 
 function archive(store: Store, files: ArchiveFiles, run: Run = {}): Promise<void> {
@@ -303,6 +305,32 @@ onEachEngine('two processes and one archive', (start) => {
       archive(other, files, { holder: 'two' }),
     ])
     expect(readOrNone(dataDir)).toEqual(all)
+    expect(await left(store)).toEqual([])
+  })
+})
+
+onEachEngine('a file that takes longer than a turn', (start) => {
+  test('its process keeps the turn by renewing it, and leaves it at the end', async () => {
+    const bench = await start()
+    const { store } = bench
+    await fill({ store })
+    const other = await bench.open()
+    const [began, written] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()]
+    const onDisk = archiveFiles(folder(), null)
+    const put: typeof onDisk.put = async (...file) => {
+      began.resolve(Date.now())
+      await written.promise
+      await onDisk.put(...file)
+    }
+    const turnMs = 300
+    const archived = archive(store, { ...onDisk, put }, { turnMs })
+    const over = (await began.promise) + turnMs
+    const isFree = (nowMs: number) => other.archive.isDue({ holder: 'two', nowMs }, first + dayMs)
+    expect(await isFree(over)).toBe(true)
+    await eventually(async () => !(await isFree(over)) || undefined)
+    written.resolve()
+    await archived
+    expect(await other.archive.take({ holder: 'two', nowMs: Date.now() }, 0)).toBe(true)
     expect(await left(store)).toEqual([])
   })
 })

@@ -106,7 +106,7 @@ describe.each(postgresCases)('two nodes and one bucket on $engine', ({ databaseU
       await eventually(() => bucket.objects.size > 0 || undefined, waitMs)
       await anyInstant(300)
       await first?.kill()
-      // Who has the turn keeps it for minutes: whichever node that was goes on.
+      // Whichever node had the turn goes on, or the other does once it is over.
       await deployment.start({ node: 0 })
       const left = () => deployment.store.usage.list({ limit: 1, account: 'acme' })
       await eventually(async () => (await left()).length === 0 || undefined, waitMs)
