@@ -239,7 +239,8 @@ function watchStore(state: State, { log, play, worker }: WatchParts) {
     }),
   ]
   for (const watch of watches) activity.add(watch)
-  const archiver = openArchiver({ config: () => state.current.config, worker, store, log })
+  const archiving = { worker, store, offloading: state.offloading, log }
+  const archiver = openArchiver({ config: () => state.current.config, ...archiving })
   const retention = keepUsageFor({
     keepDays: () => runTime.current()['usage.keepDays'],
     keepRefusalsDays: () => state.current.config.usage.keepRefusalsDays,

@@ -1,8 +1,10 @@
 // What needs an operator, made of what processes say and of what the store has.
 
 import type { operatorEvents } from '../config/schema-webhooks.ts'
+import type { FailingWork } from '../store/failing-work.ts'
 import type { Alike, ProcessReading } from '../store/running.ts'
 import type { MissingPrice } from './price-missing.ts'
+import { timeText } from './time.ts'
 
 export interface Alert {
   readonly code: (typeof operatorEvents)[number]
@@ -27,6 +29,7 @@ interface Found {
     readonly closed: readonly string[]
   }
   readonly missing: readonly MissingPrice[]
+  readonly failing: readonly FailingWork[]
 }
 
 /** Requests are settled within a second where nothing is wrong. */
@@ -35,7 +38,13 @@ const lateMs = 10_000
 const mostModels = 20
 
 /** The critical first. */
-export function alertsOf({ readings, channels, settlement, missing }: Found): readonly Alert[] {
+export function alertsOf({
+  readings,
+  channels,
+  settlement,
+  missing,
+  failing,
+}: Found): readonly Alert[] {
   const { closed, oldestUnsettledMs, setAside } = settlement
   const late = Math.round(oldestUnsettledMs / 1_000)
   const all: readonly Alert[] = [
@@ -51,6 +60,7 @@ export function alertsOf({ readings, channels, settlement, missing }: Found): re
         ]),
     ...differencesOf(readings).map((message) => ofDeployment('warning', message, 'warning')),
     ...missing.slice(0, mostModels).map(priceAlert),
+    ...failing.map(workAlert),
     ...[...new Set(readings.flatMap(({ warnings }) => warnings))].map((message) =>
       ofDeployment('warning', message, 'warning'),
     ),
@@ -101,5 +111,16 @@ function priceAlert({ model, reason, refused }: MissingPrice): Alert {
     subject: model,
     message: `${reason}${asked}`,
     since: null,
+  }
+}
+
+function workAlert({ failure, since }: FailingWork): Alert {
+  const message = `requests past their time cannot be archived, and stay: ${failure}`
+  return {
+    code: 'archive_failing',
+    severity: 'warning',
+    subject: null,
+    message,
+    since: timeText(since),
   }
 }

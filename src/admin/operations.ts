@@ -92,15 +92,16 @@ async function readNow(
   offer: Offer,
   own: ProcessReading,
 ) {
-  const [reports, setAsides, missing] = await Promise.all([
+  const [reports, setAsides, missing, failing] = await Promise.all([
     store.running.reports(),
     store.settlements.setAsides(mostSetAside),
     missingPrices(store.usage, offer, nowMs - hourMs),
+    store.failingWork.all(),
   ])
   const readings = [own, ...reports.readings.filter(({ process }) => process !== own.process)]
   const channels = channelStrip(offer, readings)
   const settlement = settlementOf(readings, setAsides.length)
-  return { readings, channels, settlement, missing }
+  return { readings, channels, settlement, missing, failing }
 }
 
 function requestsOf(

@@ -12,6 +12,7 @@ export const operatorEvents = [
   'settlement_late',
   'set_aside',
   'price_missing',
+  'archive_failing',
   'warning',
 ] as const
 

@@ -6,17 +6,21 @@ import type { Config } from '../config/types.ts'
 import type { Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ArchiveStart, ArchiveWord } from './archive-thread.ts'
+import type { Offloading } from './offloading.ts'
 import type { Worker } from './worker.ts'
 
 interface ArchiverParts {
   readonly config: () => Config
   /** Of several serving processes on one data directory the first does it. */
   readonly worker: Worker | null
-  readonly store: Pick<Store, 'archive'>
+  readonly store: Pick<Store, 'archive' | 'failingWork'>
+  readonly offloading: Offloading
   readonly log: Log
 }
 
-export function openArchiver({ config, worker, store, log }: ArchiverParts) {
+const work = { work: 'archive', subject: '' } as const
+
+export function openArchiver({ config, worker, store, offloading, log }: ArchiverParts) {
   let thread: Thread | null = null
 
   function run(start: ArchiveStart): Promise<void> {
@@ -36,14 +40,27 @@ export function openArchiver({ config, worker, store, log }: ArchiverParts) {
     })
   }
 
+  async function noted(archive: () => Promise<void>): Promise<void> {
+    try {
+      await archive()
+      await store.failingWork.note(work, null)
+    } catch (error) {
+      await store.failingWork.note(work, error instanceof Error ? error.message : String(error))
+      log.warn({ err: error }, 'requests could not be archived, and none is removed; trying again')
+    }
+  }
+
   return {
     /** Of requests from before that moment, the beginning of a day in UTC. */
     async archive(before: number): Promise<void> {
       if (worker !== null && worker.slot > 0) return
       const { dataDir, databaseUrl, media } = config()
       const holder = `${hostname()} ${dataDir}`
-      if (!(await store.archive.isDue({ holder, nowMs: Date.now() }, before))) return
-      await run({ dataDir, databaseUrl, bucket: media.s3, holder, before })
+      if (await store.archive.isDue({ holder, nowMs: Date.now() }, before))
+        await noted(() => run({ dataDir, databaseUrl, bucket: media.s3, holder, before }))
+      // Also where another process tries.
+      const failing = (await store.failingWork.all()).find((each) => each.work === work.work)
+      offloading.archiveFailingSince = failing?.since ?? null
     },
     /** Each step is whole by itself: the next start goes on from it. */
     close() {

@@ -6,6 +6,7 @@ import { type Collector, MemoryTrimmer } from '../blobs/memory-trimmer.ts'
 import { createSpools } from '../blobs/spool.ts'
 import type { Config } from '../config/types.ts'
 import { Doctor } from '../http/doctor.ts'
+import type { Front } from '../http/front.ts'
 import { KeyUses } from '../http/key-uses.ts'
 import { Load } from '../http/load.ts'
 import { issueFirstKey } from '../identity/first-key.ts'
@@ -31,6 +32,7 @@ import { createDialer } from '../upstream/dial.ts'
 import { Activity } from './activity.ts'
 import { openHistoryParts } from './history.ts'
 import { settleLeftOutboxes } from './left-outboxes.ts'
+import { createOffloading } from './offloading.ts'
 import type { OpenTelemetryOptions } from './open-telemetry.ts'
 import { Prices } from './prices.ts'
 import type { ProcessParts } from './process.ts'
@@ -71,15 +73,14 @@ export async function buildState(options: StateOptions) {
   const dialer = createDialer()
   const registry = () => shared.metrics.registry
   const traces = await tracesOf(options, config, { dialer, registry })
-  const sources: MetricSources = {
+  const sources = {
     ...sourcesOf(log, ledger, traces),
-    channelStates: () =>
-      statesOf([...serving.current.front.services.relay.channels.keys()], health),
+    channelStates: () => statesOf(serving.current.front, health),
     loopLagMs: () => lag.lagMs(),
     limitsShared: isShared,
     priceConflicts: () => prices.conflicts.length,
     history: history.recorder,
-  }
+  } satisfies MetricSources
   const shared = {
     log,
     store,
@@ -109,6 +110,7 @@ export async function buildState(options: StateOptions) {
     version,
     activity,
     runTime,
+    offloading: sources.offloading,
     firstSecret,
     keyRevision,
     leftSettled,
@@ -145,9 +147,9 @@ async function openKeys({ config, store, worker }: StateOptions) {
   return { keyring, keyRevision: revision, firstSecret }
 }
 
-function statesOf(channelIds: readonly string[], health: Health) {
+function statesOf({ services }: Front, health: Health) {
   const nowMs = performance.now()
-  return channelIds.map((id) => [id, health.state(id, nowMs)] as const)
+  return [...services.relay.channels.keys()].map((id) => [id, health.state(id, nowMs)] as const)
 }
 
 function watchedLoad() {
@@ -201,6 +203,7 @@ function keptResponses(store: Store, ledger: LedgerNode, log: Log) {
 function sourcesOf({ output }: Log, ledger: LedgerNode, traces: Traces | null) {
   return {
     traces: traces?.counts ?? { sent: 0, dropped: 0 },
+    offloading: createOffloading(),
     ledger: () => readingOf(ledger),
     logPending: () => output.pending,
     logDropped: () => output.dropped,

@@ -5,6 +5,7 @@ import type { ArrivalTable } from './arrivals.ts'
 import type { AutoTopUpTable } from './auto-top-up.ts'
 import type { ConfigurationTable } from './configuration.ts'
 import type { ControlReplyTable, OperatorEventTable } from './control.ts'
+import type { FailingWorkTable } from './failing-work.ts'
 import type { GroupUseReader } from './group-uses.ts'
 import type { HistoryTable } from './history.ts'
 import type { HistorySettingTable } from './history-settings.ts'
@@ -169,6 +170,7 @@ export interface Store {
   readonly rollups: RollupStore
   readonly retention: RetentionTable
   readonly archive: UsageArchiveTable
+  readonly failingWork: FailingWorkTable
   readonly reconcile: ReconcileTable
   readonly prices: PriceTable
   readonly idempotency: IdempotencyTable

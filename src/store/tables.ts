@@ -15,6 +15,7 @@ import {
   rememberGroups,
 } from './deployment.ts'
 import type { Engine } from './engine.ts'
+import { failingWorkTable } from './failing-work.ts'
 import { groupUseReader } from './group-uses.ts'
 import { historyTable } from './history.ts'
 import { historySettingTable } from './history-settings.ts'
@@ -87,6 +88,7 @@ export function createStore(engine: Engine, history = engine): Store {
     rollups: rollupStore(engine),
     retention: retentionTable(engine),
     archive: usageArchiveTable(engine),
+    failingWork: failingWorkTable(engine),
     reconcile: reconcileTable(engine),
     prices: priceTable(engine),
     idempotency: idempotencyTable(engine),

@@ -19,6 +19,8 @@ export interface MetricSources {
   /** Models whose price in this node's file is not the one that is charged. */
   priceConflicts(): number
   readonly history: { readonly reading: HistoryReading }
+  /** Since when the archive of usage rows fails, Unix milliseconds; null: it does not. */
+  readonly offloading: { readonly archiveFailingSince: number | null }
   /** Requests whose traces a collector took, and that were lost to it. */
   readonly traces: { readonly sent: number; readonly dropped: number }
 }
@@ -231,9 +233,22 @@ function addReadings(registry: Registry, sources: MetricSources): void {
   )
   addHistory(read, sources)
   addTraces(read, sources)
+  addOffloading(read, sources)
 }
 
 type Read = (type: 'counter' | 'gauge', name: string, help: string, value: () => number) => void
+
+function addOffloading(read: Read, { offloading }: MetricSources): void {
+  read(
+    'gauge',
+    'archive_failing_seconds',
+    'For how long old requests could not be archived; 0 where they can be.',
+    () => {
+      const { archiveFailingSince: since } = offloading
+      return since === null ? 0 : Math.max(0, Date.now() - since) / 1_000
+    },
+  )
+}
 
 function addTraces(read: Read, { traces }: MetricSources): void {
   read(

@@ -111,6 +111,29 @@ test('processes are added up, each once, and the worst of a channel is shown', a
   expect(alerts.at(-1)).toEqual(['warning', null])
 })
 
+test('what fails beside requests is told since its first failure, until it goes well', async () => {
+  const { failingWork } = stage.store
+  const told = async () => {
+    const { json } = await stage.send(eye, 'GET', path)
+    return json.alerts.filter((each: { code: string }) => each.code === 'archive_failing')
+  }
+  own = reading()
+  const work = { work: 'archive', subject: '' } as const
+  expect(await told()).toEqual([])
+  await failingWork.note(work, 'the disk is full')
+  const [first] = await told()
+  await failingWork.note(work, 'the disk is gone')
+  expect(await told()).toEqual([
+    {
+      ...first,
+      message: 'requests past their time cannot be archived, and stay: the disk is gone',
+    },
+  ])
+  expect(first).toMatchObject({ severity: 'warning', since: expect.stringMatching(/^20/) })
+  await failingWork.note(work, null)
+  expect(await told()).toEqual([])
+})
+
 test('processes that differ in what must be equal are told of, and a node of before is not', async () => {
   const alike = { version: '1.0.0', encryptionKey: 'k', configuration: 'c' }
   const differences = async (other: ProcessReading['alike']) => {

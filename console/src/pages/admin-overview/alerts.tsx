@@ -17,6 +17,7 @@ const names: Readonly<Record<Alert['code'], MessageDescriptor>> = {
   settlement_late: msg`Settlement is late`,
   set_aside: msg`Settlements were set aside`,
   price_missing: msg`A model has no price`,
+  archive_failing: msg`Old requests cannot be archived`,
   warning: msg`Warning`,
 }
 
