@@ -10,7 +10,12 @@ import { OutboxWriter } from '../src/ledger/outbox-writer.ts'
 import { encodeBody, encodeRecord } from '../src/ledger/record.ts'
 import { monotonicMs, SharedState } from '../src/ledger/shared.ts'
 import { openStore } from '../src/store/open.ts'
-import { type OutboxReader, openOutbox, openOutboxReader } from '../src/store/sqlite-outbox.ts'
+import {
+  halfOf,
+  type OutboxReader,
+  openOutbox,
+  openOutboxReader,
+} from '../src/store/sqlite-outbox.ts'
 import { createLog } from '../src/telemetry/log.ts'
 import { finishedRequest } from '../test/support/finished.ts'
 
@@ -61,7 +66,7 @@ async function turn(leases: Leases, writer: OutboxWriter, records: number, from:
 function empty(reader: OutboxReader, state: SharedState, writer: OutboxWriter): void {
   state.settled = state.written
   writer.noteSettled()
-  const idle = state.half === 0 ? 1 : 0
+  const idle = halfOf(state.turn + 1)
   if (state.isClean(idle)) return
   reader.recycle(idle)
   state.setClean(idle, true)

@@ -1,7 +1,7 @@
 // Takes the outbox's rows in order into the ledger, and hands emptied halves back to be written again.
 
 import type { Settlement } from '../store/ledger.ts'
-import { halves, type OutboxReader, type OutboxRow } from '../store/sqlite-outbox.ts'
+import { halfOf, halves, type OutboxReader, type OutboxRow } from '../store/sqlite-outbox.ts'
 import { type DecodedRecord, decodeBody } from './record.ts'
 import type { Entry, Settler } from './settlement.ts'
 import type { SharedState } from './shared.ts'
@@ -64,7 +64,7 @@ export class OutboxDrain {
   recycle(): void {
     const { reader, state } = this.#options
     for (const half of halves) {
-      if (half === state.half || state.isClean(half)) continue
+      if (half === halfOf(state.turn) || state.isClean(half)) continue
       if (reader.lastSeq(half) > state.settled) continue
       reader.recycle(half)
       state.setClean(half, true)

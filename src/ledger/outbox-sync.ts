@@ -1,11 +1,12 @@
 // Bounds what a power cut can take: syncs the outbox's log while the ledger does not have its records yet.
 
 import type { FileHandle } from 'node:fs/promises'
+import { halfOf } from '../store/sqlite-outbox.ts'
 import type { SharedState } from './shared.ts'
 import { SyncFailed } from './sync-failure.ts'
 
 interface OutboxSyncOptions {
-  /** The logs of both halves. */
+  /** The logs of both halves, in their order. */
   readonly logs: readonly Pick<FileHandle, 'datasync'>[]
   readonly state: SharedState
 }
@@ -13,6 +14,8 @@ interface OutboxSyncOptions {
 export class OutboxSync {
   readonly #options: OutboxSyncOptions
   #synced = 0
+  /** As of the last sync. */
+  #turn = -1
 
   constructor(options: OutboxSyncOptions) {
     this.#options = options
@@ -23,11 +26,16 @@ export class OutboxSync {
     const { logs, state } = this.#options
     const { written } = state
     if (written <= this.#synced) return
+    // Read after `written`: an append takes its half before it says that it is written.
+    const { turn } = state
+    // A sync flushes the disk's cache also where the file has nothing new.
+    const due = turn === this.#turn ? logs.filter((_, half) => half === halfOf(turn)) : logs
     try {
-      await Promise.all(logs.map((log) => log.datasync()))
+      await Promise.all(due.map((log) => log.datasync()))
     } catch (error) {
       throw new SyncFailed(`The outbox could not be synced: ${String(error)}`, { cause: error })
     }
     this.#synced = written
+    this.#turn = turn
   }
 }

@@ -1,6 +1,6 @@
 // Gathers what finishes in one turn of the event loop and commits it to the outbox at once; never waits for a disk.
 
-import type { Half, Outbox } from '../store/sqlite-outbox.ts'
+import { type Half, halfOf, type Outbox } from '../store/sqlite-outbox.ts'
 import { type EncodedRecord, encodeBody, numberOf } from './record.ts'
 import type { SharedState } from './shared.ts'
 
@@ -58,7 +58,7 @@ export class OutboxWriter {
   constructor(options: OutboxWriterOptions) {
     this.#options = options
     this.#seq = options.outbox.lastSeq
-    this.#half = options.state.half
+    this.#half = halfOf(options.state.turn)
     options.state.written = this.#seq
   }
 
@@ -169,7 +169,7 @@ export class OutboxWriter {
     state.setClean(other, false)
     this.#half = other
     this.#halfUsedBytes = 0
-    state.half = other
+    state.turn += 1
     return true
   }
 

@@ -6,6 +6,7 @@ import { makeDirectory, type TestDirectory } from '../../test/contract/databases
 import { finishedRequest } from '../../test/support/finished.ts'
 import type { SetAside, Settlement } from '../store/ledger.ts'
 import {
+  halfOf,
   type Outbox,
   type OutboxReader,
   openOutbox,
@@ -190,10 +191,10 @@ describe('the writer', () => {
     let turns = 0
     // Three changes of the file: the first is used again.
     for (let changes = 0; changes < 3; turns += 1) {
-      const before = state.half
+      const before = halfOf(state.turn)
       writer.pushNow(`r${turns}`, record(`r${turns}`))
-      halves.add(state.half)
-      if (state.half === before) continue
+      halves.add(halfOf(state.turn))
+      if (halfOf(state.turn) === before) continue
       changes += 1
       await drain.settleWritten()
       drain.recycle()
@@ -290,6 +291,32 @@ test('P5: a sync that fails is reported as such, and not tried again in silence'
   await sync.sync()
   makeWriter().pushNow('a', record('a'))
   expect(sync.sync()).rejects.toBeInstanceOf(SyncFailed)
+})
+
+test('a sync reaches the half that is written, and both after they took turns', async () => {
+  const calls = [0, 0]
+  const log = (half: number) => ({
+    datasync: async () => {
+      calls[half] = (calls[half] ?? 0) + 1
+    },
+  })
+  const sync = new OutboxSync({ logs: [log(0), log(1)], state })
+  const written = async () => {
+    state.written += 1
+    await sync.sync()
+    return [...calls]
+  }
+  // What the last run left may be in either.
+  expect(await written()).toEqual([1, 1])
+  expect(await written()).toEqual([2, 1])
+  state.turn += 1
+  expect(await written()).toEqual([3, 2])
+  expect(await written()).toEqual([3, 3])
+  // There and back between two syncs.
+  state.turn += 2
+  expect(await written()).toEqual([4, 4])
+  await sync.sync()
+  expect(calls).toEqual([4, 4])
 })
 
 test('two records of one append that cannot be read are both kept apart', async () => {

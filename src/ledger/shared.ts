@@ -21,7 +21,7 @@ const fields = [
   'written',
   'numbered',
   'settled',
-  'half',
+  'turn',
   'clean0',
   'clean1',
   'renewedMs',
@@ -81,12 +81,12 @@ export class SharedState {
     this.#set('numbered', BigInt(number))
   }
 
-  /** The half that is appended to; the serving thread's. */
-  get half(): Half {
-    return this.#get('half') === 0n ? 0 : 1
+  /** How often the halves have taken turns, which says the half that is appended to; the serving thread's. */
+  get turn(): number {
+    return Number(this.#get('turn'))
   }
-  set half(half: Half) {
-    this.#set('half', BigInt(half))
+  set turn(turn: number) {
+    this.#set('turn', BigInt(turn))
   }
 
   /** Up to here all is in the ledger; the worker's. */

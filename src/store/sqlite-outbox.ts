@@ -14,6 +14,11 @@ import { DataError, isBusy, makeDataDir, naming, openFile } from './sqlite-file.
 export type Half = 0 | 1
 export const halves: readonly Half[] = [0, 1]
 
+/** The one that is appended to after so many changes from one to the other. */
+export function halfOf(turn: number): Half {
+  return turn % 2 === 0 ? 0 : 1
+}
+
 /** One append: everything that finished in one turn of the event loop. */
 export interface OutboxRow {
   /** Counts up over both halves. */
