@@ -6,6 +6,7 @@ import { createDialer } from '../upstream/dial.ts'
 import {
   createSafeFetch,
   fetchTo,
+  postBytes,
   postTo,
   type SafeFetch,
   type SafeFetchOptions,
@@ -71,6 +72,19 @@ describe('what is posted', () => {
     const resolve = async (host: string) => (host === 'inside.test' ? ['10.0.0.1'] : ['127.0.0.1'])
     return { dialer, maxBytes: 1_000, timeoutMs: 2_000, resolve, allows }
   }
+
+  test('is refused with what its server says, cut to what is wanted, also before it has all', async () => {
+    const port = serve(() => new Response(`no\n\tspace ${'x'.repeat(99)}`, { status: 507 }))
+    const post = { body: new Uint8Array(4_000_000), fields: {}, reasonBytes: 9 }
+    const refused = postBytes(options(), `http://hooks.test:${port}/`, post)
+    await expect(refused).rejects.toMatchObject({
+      message: 'its server answered 507: no space',
+      status: 507,
+    })
+    const short = serve(() => new Response('no', { status: 400 }))
+    const said = postBytes(options(), `http://hooks.test:${short}/`, post)
+    await expect(said).rejects.toThrow('its server answered 400: no')
+  })
 
   test('arrives whole with its fields, and any 2xx is well', async () => {
     let seen = {}

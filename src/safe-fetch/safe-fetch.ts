@@ -30,6 +30,8 @@ interface Posted {
   readonly body: Uint8Array
   /** Header lines; none may hold a line's end. */
   readonly fields: Readonly<Record<string, string>>
+  /** So much of what its server says where it refuses stands in the message; none unless given. */
+  readonly reasonBytes?: number
 }
 
 export interface Fetched {
@@ -41,6 +43,13 @@ export interface Fetched {
 /** Why something was not fetched; the message may be shown to whoever named the address. */
 export class NotFetched extends Error {
   override readonly name = 'NotFetched'
+  /** What its server answered, where that is the reason; else null. */
+  readonly status: number | null
+
+  constructor(message: string, status: number | null = null) {
+    super(message)
+    this.status = status
+  }
 }
 
 export interface SafeFetch {
@@ -68,13 +77,21 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
 }
 
 /** Posts a text to an address that a user named; what comes back is not kept. Throws NotFetched. */
-export async function postTo(
+export function postTo(
   options: SafeFetchOptions,
   address: string,
   body: string,
   fields: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const post = { body: Buffer.from(body, 'utf8'), fields }
+  return postBytes(options, address, { body: Buffer.from(body, 'utf8'), fields })
+}
+
+/** The same of bytes. */
+export async function postBytes(
+  options: SafeFetchOptions,
+  address: string,
+  post: Posted,
+): Promise<void> {
   await fetchTo({ ...options, post }, address, { begin: () => undefined, push: () => undefined })
 }
 
@@ -252,6 +269,7 @@ function receive(
   const { promise, resolve, reject } = Promise.withResolvers<string | null>()
   const { maxBytes, timeoutMs } = options
   let byteCount = 0
+  let refused: Refused | null = null
   const refuse = (error: unknown) => {
     exchange.abort()
     reject(error)
@@ -277,7 +295,11 @@ function receive(
           return
         }
         const isWell = options.post === undefined ? status === 200 : status >= 200 && status < 300
-        if (!isWell) throw new NotFetched(`its server answered ${status}`)
+        if (!isWell) {
+          refused = new Refused(status, options.post?.reasonBytes ?? 0)
+          if (refused.isWhole) throw refused.error()
+          return
+        }
         if (options.post !== undefined) {
           // It is taken, whatever else its server has to say.
           exchange.abort()
@@ -290,17 +312,52 @@ function receive(
       }),
     bytes: (chunk) =>
       guarded(() => {
+        refused?.push(chunk)
+        if (refused !== null) {
+          if (refused.isWhole) throw refused.error()
+          return
+        }
         byteCount += chunk.length
         if (byteCount > maxBytes) throw tooLarge(maxBytes)
         receiver.push(chunk)
       }),
-    end: () => resolve(null),
-    fault: ({ message }) => reject(new NotFetched(`its server cannot be reached: ${message}`)),
+    end: () => (refused === null ? resolve(null) : reject(refused.error())),
+    fault: ({ message }) =>
+      reject(refused?.error() ?? new NotFetched(`its server cannot be reached: ${message}`)),
   }
   const bounds = { connectMs: timeoutMs, sendIdleMs: timeoutMs }
   const segments = options.post === undefined ? [] : [options.post.body]
   const exchange = options.dialer.open({ destination, segments, ...bounds }, handler)
   return timer.race(promise).finally(() => exchange.abort())
+}
+
+/** A reply that says no, and why. */
+class Refused {
+  private readonly status: number
+  private readonly maxBytes: number
+  private readonly chunks: Uint8Array[] = []
+  private byteCount = 0
+
+  constructor(status: number, maxBytes: number) {
+    this.status = status
+    this.maxBytes = maxBytes
+  }
+
+  get isWhole(): boolean {
+    return this.byteCount >= this.maxBytes
+  }
+
+  push(chunk: Uint8Array): void {
+    this.chunks.push(chunk)
+    this.byteCount += chunk.length
+  }
+
+  error(): NotFetched {
+    const said = Buffer.from(join(this.chunks)).subarray(0, this.maxBytes).toString('utf8')
+    const reason = said.replace(/[\p{Cc}\s]+/gu, ' ').trim()
+    const answer = `its server answered ${this.status}`
+    return new NotFetched(reason === '' ? answer : `${answer}: ${reason}`, this.status)
+  }
 }
 
 function tooLarge(maxBytes: number): NotFetched {
