@@ -42,7 +42,7 @@ GRANT UPDATE (refusals_since) ON usage_kept TO tollgate_app;
 -- GRANT UPDATE ON usage_kept TO tollgate_app;
 GRANT INSERT, UPDATE ON usage_archive TO tollgate_app;
 GRANT UPDATE ON usage_archive_turn TO tollgate_app;
-GRANT INSERT, UPDATE, DELETE ON failing_work TO tollgate_app;
+GRANT INSERT, UPDATE, DELETE ON failing_work, usage_export TO tollgate_app;
 GRANT INSERT ON usage_series TO tollgate_app;
 GRANT INSERT, UPDATE ON usage_quarter, usage_quarter_all TO tollgate_app;
 GRANT UPDATE ON price_newest TO tollgate_app;

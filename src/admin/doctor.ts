@@ -1,7 +1,7 @@
 // What arrives from clients, told to whoever set them up: requests that came with mistakes, and those that came through.
 
 import type { Arrival } from '../store/arrivals.ts'
-import type { SettledPlace } from '../store/store.ts'
+import type { SettledPlace } from '../store/usage-filter.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 import type { Page } from './page.ts'
 import type { Input } from './schema.ts'

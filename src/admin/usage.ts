@@ -2,8 +2,7 @@
 // sees nothing of channels and of what vendors cost; of all for operators.
 
 import type { PriceBook } from '../meter/meter.ts'
-import type { SettledPlace } from '../store/store.ts'
-import type { UsagePlace, UsagePredicate } from '../store/usage-filter.ts'
+import type { SettledPlace, UsagePlace, UsagePredicate } from '../store/usage-filter.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 import { attemptsOf, ownAttemptsOf } from './attempts.ts'
 import { blameOf } from './blame.ts'

@@ -1,6 +1,7 @@
 // How long usage rows are kept: the moment from which on all of them are, and the removal of those from before.
 
 import type { Engine, Session } from './engine.ts'
+import { exportedUntil } from './exported-until.ts'
 import { quarterOf } from './rollup-table.ts'
 import { amongIds, type KeptUsage, selectUsage, usageRowOf } from './usage-columns.ts'
 import type { UsagePlace } from './usage-filter.ts'
@@ -9,12 +10,13 @@ import type { UsageRow } from './usage-row.ts'
 export interface RetentionTable {
   /**
    * Removes the oldest rows of requests that began before this moment (Unix milliseconds), at most `limit`; their
-   * totals and their entries in the journal stay. Returns how many it removed.
+   * totals and their entries in the journal stay, and so does what a warehouse is still to get. Returns how many it
+   * removed.
    */
   prune(before: number, limit: number): Promise<number>
   /** As `prune`, of requests that were refused before a vendor was asked, and cost nothing. */
   pruneRefusals(before: number, limit: number): Promise<number>
-  /** Rows of requests that began before this moment, oldest first, behind a place; at most `limit`. */
+  /** Rows that `prune` might remove, oldest first, behind a place; at most `limit`. */
   oldest(before: number, after: UsagePlace | null, limit: number): Promise<UsageRow[]>
   /** As `prune`, of these rows alone. */
   remove(before: number, requestIds: readonly string[]): Promise<number>
@@ -25,29 +27,30 @@ const advance = 'UPDATE usage_kept SET since = ? WHERE since < ?'
 const advanceRefusals = 'UPDATE usage_kept SET refusals_since = ? WHERE refusals_since < ?'
 
 /** In the words of the index, or it would not be taken. */
-const removeRefusals = `DELETE FROM usage WHERE request_id IN (
+const removeRefusals = (session: Session) => `DELETE FROM usage WHERE request_id IN (
   SELECT request_id FROM usage WHERE channel IS NULL AND attempts = 0 AND status >= 400
-    AND charge_nano = 0 AND writeoff_nano = 0 AND at < ? ORDER BY at LIMIT ?)`
+    AND charge_nano = 0 AND writeoff_nano = 0 AND at < ? AND at < ${exportedUntil(session)} ORDER BY at LIMIT ?)`
 
-const remove = `DELETE FROM usage WHERE request_id IN (
-  SELECT request_id FROM usage WHERE at < ? ORDER BY at LIMIT ?)`
+const remove = (session: Session) => `DELETE FROM usage WHERE request_id IN (
+  SELECT request_id FROM usage WHERE at < ? AND at < ${exportedUntil(session)} ORDER BY at LIMIT ?)`
 
 export function retentionTable(engine: Engine): RetentionTable {
   return {
     async prune(before, limit) {
       const since = await advanceTo(engine, before)
-      return engine.run(remove, [since, limit])
+      return engine.run(remove(engine), [since, limit])
     },
     async pruneRefusals(before, limit) {
       const since = quarterOf(before)
       const { refusalsSince } = await keptOf(engine)
       if (refusalsSince < since) await engine.run(advanceRefusals, [since, since])
-      return engine.run(removeRefusals, [since, limit])
+      return engine.run(removeRefusals(engine), [since, limit])
     },
     async oldest(before, after, limit) {
       const behind = after === null ? '' : ' AND at >= ? AND (at, request_id) > (?, ?)'
       const from = after === null ? [] : [after.at, after.at, after.requestId]
-      const sql = `${selectUsage} WHERE at < ?${behind} ORDER BY at, request_id LIMIT ?`
+      const sql = `${selectUsage} WHERE at < ? AND at < ${exportedUntil(engine)}${behind}
+        ORDER BY at, request_id LIMIT ?`
       const kept = await engine.query<KeptUsage>(sql, [before, ...from, limit])
       return kept.map(usageRowOf)
     },

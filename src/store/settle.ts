@@ -125,8 +125,10 @@ export async function settleNew(
   }
   await noteCome(session, places)
   await moveHouse(session, houseMoves(chargedNano, writtenOffNano))
-  const ids = batch.map(({ row }) => row.requestId)
-  await logSettled(session, ids)
+  await logSettled(
+    session,
+    batch.map(({ row }) => row),
+  )
   await addLate(session, totals)
   return { settled: batch.length, chargedNano, writtenOffNano }
 }

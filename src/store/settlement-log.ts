@@ -1,32 +1,52 @@
-// What was settled, batch by batch, in the order of the commits: what a live tail follows. The last batches only.
+// What was settled, batch by batch, in the order of the commits: what a live tail and a warehouse follow. The last batches
+// only, and those that a warehouse has not taken yet.
 
 import type { Engine, Session } from './engine.ts'
-import type { SettledPlace } from './store.ts'
+import { nowMs } from './leases.ts'
+import type { SettledPlace } from './usage-filter.ts'
 
 /**
  * On PostgreSQL a counter's row, locked until the commit, makes the order of the numbers that of the commits: who has
  * read up to a number has missed none below it. On SQLite one transaction writes at a time.
  */
 const append = {
-  sqlite: `INSERT INTO settlement_log (number, ids)
-    SELECT coalesce(max(number), 0) + 1, ? FROM settlement_log RETURNING number`,
+  sqlite: `INSERT INTO settlement_log (number, ids, first_at, requests, settled_at)
+    SELECT coalesce(max(number), 0) + 1, ?, ?, ?, ${nowMs.sqlite} FROM settlement_log RETURNING number`,
   postgres: `WITH next AS (UPDATE settlement_count SET value = value + 1 RETURNING value)
-    INSERT INTO settlement_log (number, ids) SELECT value, ? FROM next RETURNING number`,
+    INSERT INTO settlement_log (number, ids, first_at, requests, settled_at)
+    SELECT value, ?, CAST(? AS BIGINT), CAST(? AS BIGINT), ${nowMs.postgres} FROM next
+    RETURNING number`,
 }
 
 const keptBatches = 4_096
 const pruneEvery = 64
+/** No settlement waits for the removal of all that a warehouse was long away for. */
+const prunedAtOnce = 1_024
+
+const heldFrom = (kind: Session['kind']) =>
+  `(SELECT min(number) FROM usage_export WHERE held_until > ${nowMs[kind]})`
 
 /** In the transaction of the settlement, at its end: from here on every other settlement waits for its commit. */
-export async function logSettled(session: Session, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return
+export async function logSettled(
+  session: Session,
+  rows: readonly { readonly requestId: string; readonly at: number }[],
+): Promise<void> {
+  if (rows.length === 0) return
+  const firstAt = rows.reduce((least, { at }) => Math.min(least, at), Number.MAX_SAFE_INTEGER)
   const [appended] = await session.query<{ readonly number: number }>(append[session.kind], [
-    JSON.stringify(ids),
+    JSON.stringify(rows.map(({ requestId }) => requestId)),
+    Math.floor(firstAt),
+    rows.length,
   ])
   if (appended === undefined) throw new Error('The table settlement_count has lost its row.')
   const { number } = appended
   if (number % pruneEvery !== 0) return
-  await session.run('DELETE FROM settlement_log WHERE number <= ?', [number - keptBatches])
+  await session.run(
+    `DELETE FROM settlement_log WHERE number <= ?
+      AND number < (SELECT min(number) FROM settlement_log) + ?
+      AND number <= coalesce(${heldFrom(session.kind)}, ?)`,
+    [number - keptBatches, prunedAtOnce, number],
+  )
 }
 
 /** Until the transaction ends nothing else is settled. On SQLite it is the one that writes. */

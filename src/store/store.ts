@@ -43,7 +43,8 @@ import type { SearchReader } from './search.ts'
 import type { SettingTable } from './settings.ts'
 import type { InvitationTable, SessionTable, SignInTable } from './sign-in.ts'
 import type { UsageArchiveTable } from './usage-archive.ts'
-import type { UsageFilter, UsagePlace, UsagePredicate } from './usage-filter.ts'
+import type { UsageExportTable } from './usage-export.ts'
+import type { SettledPlace, UsageFilter, UsagePlace, UsagePredicate } from './usage-filter.ts'
 import type { UsageRow } from './usage-row.ts'
 import type { VideoTable } from './video-table.ts'
 
@@ -65,12 +66,6 @@ export interface UsagePage {
   readonly rows: readonly UsageRow[]
   /** Where the next one begins; null: this is the end of the list. */
   readonly next: UsagePlace | null
-}
-
-/** A request's place in the order of settlement: its batch, and its index in that. */
-export interface SettledPlace {
-  readonly number: number
-  readonly index: number
 }
 
 export interface SettledRows {
@@ -171,6 +166,7 @@ export interface Store {
   readonly retention: RetentionTable
   readonly archive: UsageArchiveTable
   readonly failingWork: FailingWorkTable
+  readonly usageExport: UsageExportTable
   readonly reconcile: ReconcileTable
   readonly prices: PriceTable
   readonly idempotency: IdempotencyTable

@@ -52,6 +52,7 @@ import type { AccountTable, Store } from './store.ts'
 import { cleanText } from './text.ts'
 import { usageTable } from './usage.ts'
 import { usageArchiveTable } from './usage-archive.ts'
+import { usageExportTable } from './usage-export.ts'
 import { videoTable } from './videos.ts'
 
 /** `history`: where messages are kept, where that is a database of its own. */
@@ -89,6 +90,7 @@ export function createStore(engine: Engine, history = engine): Store {
     retention: retentionTable(engine),
     archive: usageArchiveTable(engine),
     failingWork: failingWorkTable(engine),
+    usageExport: usageExportTable(engine),
     reconcile: reconcileTable(engine),
     prices: priceTable(engine),
     idempotency: idempotencyTable(engine),

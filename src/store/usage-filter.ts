@@ -29,6 +29,12 @@ export interface UsagePredicate {
   readonly until?: number
 }
 
+/** A request's place in the order of settlement: its batch, and its index in that. */
+export interface SettledPlace {
+  readonly number: number
+  readonly index: number
+}
+
 /** Where a list goes on: with rows older than this one. */
 export interface UsagePlace {
   readonly at: number

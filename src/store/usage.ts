@@ -3,10 +3,11 @@
 import type { Engine, Session } from './engine.ts'
 import { foldedUntil } from './rollup-facets.ts'
 import { newestBatch, readBatches } from './settlement-log.ts'
-import type { SettledPlace, SettledRows, UsagePage, UsageTable } from './store.ts'
+import type { SettledRows, UsagePage, UsageTable } from './store.ts'
 import { cleanText } from './text.ts'
 import { amongIds, type KeptUsage, selectUsage, usageRowOf } from './usage-columns.ts'
 import {
+  type SettledPlace,
   type UsageFilter,
   type UsagePlace,
   type UsagePredicate,

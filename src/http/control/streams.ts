@@ -3,7 +3,7 @@
 import { type Followed, followRequests, type Owned } from '../../admin/usage.ts'
 import { AdminError } from '../../admin/use-case.ts'
 import type { ControlPrincipal } from '../../identity/principal.ts'
-import type { SettledPlace } from '../../store/store.ts'
+import type { SettledPlace } from '../../store/usage-filter.ts'
 import { roleOf } from './access.ts'
 import { authenticateControl } from './authenticate.ts'
 import { ControlError } from './problem.ts'
