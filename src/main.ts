@@ -19,6 +19,7 @@ import { openArchiver } from './main/archiver.ts'
 import { consoleBuild, openConsole, shownConsole } from './main/console.ts'
 import { openControl } from './main/control.ts'
 import { createDrain, type Drain } from './main/drain.ts'
+import { openExporter } from './main/exporter.ts'
 import { keepPayments, rateWarnings } from './main/payments.ts'
 import { openPlayMoney, type PlayMoney } from './main/play-money.ts'
 import { readProcess } from './main/process-reading.ts'
@@ -240,12 +241,14 @@ function watchStore(state: State, { log, play, worker }: WatchParts) {
   ]
   for (const watch of watches) activity.add(watch)
   const archiving = { worker, store, offloading: state.offloading, log }
-  const archiver = openArchiver({ config: () => state.current.config, ...archiving })
+  const config = () => state.current.config
+  const archiver = openArchiver({ config, ...archiving })
+  const exporter = openExporter({ config, ...archiving })
   const retention = keepUsageFor({
     keepDays: () => runTime.current()['usage.keepDays'],
-    keepRefusalsDays: () => state.current.config.usage.keepRefusalsDays,
+    keepRefusalsDays: () => config().usage.keepRefusalsDays,
     prune: (pruning) => ledger.changes.pruneUsage(pruning),
-    archive: () => (state.current.config.usage.archive ? archiver.archive : null),
+    archive: () => (config().usage.archive ? archiver.archive : null),
     onError: (error) =>
       log.warn({ err: error }, 'old usage rows could not be removed; trying again'),
   })
@@ -253,7 +256,7 @@ function watchStore(state: State, { log, play, worker }: WatchParts) {
   const payments = keepPayments(state, { log, play }, (error) =>
     log.warn({ err: error }, 'orders could not be looked after; trying again'),
   )
-  return { watches, timers: [retention, archiver, alerts, payments] }
+  return { watches, timers: [retention, archiver, exporter, alerts, payments] }
 }
 
 interface ListeningParts {

@@ -114,13 +114,18 @@ function priceAlert({ model, reason, refused }: MissingPrice): Alert {
   }
 }
 
-function workAlert({ failure, since }: FailingWork): Alert {
-  const message = `requests past their time cannot be archived, and stay: ${failure}`
+const failures = {
+  archive: ['archive_failing', 'requests past their time cannot be archived, and stay'],
+  export: ['export_failing', 'requests do not leave to it, and stay'],
+} as const
+
+function workAlert({ work, subject, failure, since }: FailingWork): Alert {
+  const [code, what] = failures[work]
   return {
-    code: 'archive_failing',
+    code,
     severity: 'warning',
-    subject: null,
-    message,
+    subject: subject === '' ? null : subject,
+    message: `${what}: ${failure}`,
     since: timeText(since),
   }
 }

@@ -15,12 +15,16 @@ export interface ArchiveFiles {
 /** A store that has not answered by then is taken to be away. */
 const answerMs = 60_000
 
+const inArchive = { folder: 'archive/', what: 'the archive' }
+
 export function archiveFiles(
   dataDir: string,
   bucket: BucketSettings | null,
   withinMs = answerMs,
 ): ArchiveFiles {
-  return bucket === null ? onDisk(join(dataDir, 'archive')) : inBucket(bucket, withinMs)
+  return bucket === null
+    ? onDisk(join(dataDir, 'archive'))
+    : filesInBucket(bucket, inArchive, withinMs)
 }
 
 function onDisk(folder: string): ArchiveFiles {
@@ -68,14 +72,19 @@ async function synced(
   }
 }
 
-function inBucket(settings: BucketSettings, withinMs: number): ArchiveFiles {
+/** Below a folder of it; `what` lies there: for messages. */
+export function filesInBucket(
+  settings: BucketSettings,
+  { folder, what }: { readonly folder: string; readonly what: string },
+  withinMs = answerMs,
+): ArchiveFiles {
   const client = openBucket(settings)
-  const fileOf = (name: string) => client.file(`${settings.prefix}archive/${name}`)
+  const fileOf = (name: string) => client.file(`${settings.prefix}${folder}${name}`)
   return {
     async put(name, bytes) {
       const type = 'application/gzip'
       await answered(fileOf(name).write(bytes, { type, retry: 3 }), withinMs).catch((error) => {
-        throw unheard(error)
+        throw unheard(error, what)
       })
     },
     async get(name) {
@@ -83,7 +92,7 @@ function inBucket(settings: BucketSettings, withinMs: number): ArchiveFiles {
         return await answered(fileOf(name).bytes(), withinMs)
       } catch (error) {
         if (codeOf(error) === 'NoSuchKey') return null
-        throw unheard(error)
+        throw unheard(error, what)
       }
     },
   }
@@ -101,8 +110,8 @@ async function answered<Answer>(answer: Promise<Answer>, withinMs: number): Prom
 }
 
 /** Its own words may quote addresses and keys. */
-function unheard(error: unknown): Error {
-  return new Error(`the store of the archive says ${codeOf(error) ?? 'unknown'}`)
+function unheard(error: unknown, what: string): Error {
+  return new Error(`the store of ${what} says ${codeOf(error) ?? 'unknown'}`)
 }
 
 function codeOf(error: unknown): string | null {

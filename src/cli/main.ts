@@ -11,6 +11,7 @@ import { codesCreate, codesList, codesRevoke } from './codes.ts'
 import { type Command, type Line, UsageError } from './command.ts'
 import { configCheck, configShow } from './config.ts'
 import { dataCopy } from './data.ts'
+import { exportDdl, exportRestart, exportStatusCommand } from './export.ts'
 import { commandHelp, createHelp, version } from './help.ts'
 import {
   historyDelete,
@@ -99,6 +100,9 @@ const commands: readonly Command[] = [
   usage,
   archiveList,
   archiveVerify,
+  exportStatusCommand,
+  exportRestart,
+  exportDdl,
   requestShow,
   requestRunning,
   requestStop,

@@ -33,6 +33,7 @@ export function buildConfig(
     valkeyUrl: override.valkeyUrl ?? plain.valkeyUrl,
     logLevel: override.logLevel ?? plain.logLevel,
     payments: paymentSettings(settings.payments),
+    usage: usageSettings(settings.usage),
     media: { ...results, s3: store.s3 === null ? null : bucket(store.s3) },
     groups: groups(settings.groups),
     channels: settings.channels.map((each) => channelConfig(each, 'file')),
@@ -84,6 +85,11 @@ function paymentSettings(settings: FileSettings['payments']): FileSettings['paym
     wechatpay: isSet(wechatpay?.privateKey, wechatpay?.apiV3Key) ? withMp(wechatpay) : null,
     stripe: isSet(stripe?.secretKey, stripe?.webhookSecret) ? stripe : null,
   }
+}
+
+function usageSettings(settings: FileSettings['usage']): FileSettings['usage'] {
+  const { s3 } = settings.export
+  return s3 === null ? settings : { ...settings, export: { ...settings.export, s3: bucket(s3) } }
 }
 
 function bucket(settings: BucketSettings): BucketSettings {

@@ -1,6 +1,13 @@
 // Shows a configuration to its operator: what is in force, without a secret in it.
 
-import type { BucketSettings, ChannelConfig, Config, KeyConfig, PaymentSettings } from './types.ts'
+import type {
+  BucketSettings,
+  ChannelConfig,
+  Config,
+  ExportSettings,
+  KeyConfig,
+  PaymentSettings,
+} from './types.ts'
 
 const mask = '***'
 /** Of a vendor's own settings. */
@@ -24,6 +31,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
     valkeyUrl: maskedAddress(config.valkeyUrl),
     encryptionKey: masked(config.encryptionKey),
     media: { ...config.media, s3: describeBucket(config.media.s3) },
+    usage: { ...config.usage, export: describeExport(config.usage.export) },
     smtp: config.smtp && { ...config.smtp, password: masked(config.smtp.password) },
     telemetry: {
       otlp: {
@@ -119,6 +127,15 @@ function describePayments(payments: PaymentSettings): Record<string, unknown> {
       secretKey: mask,
       webhookSecret: mask,
     },
+  }
+}
+
+function describeExport(settings: ExportSettings): Record<string, unknown> {
+  const { clickhouse, s3 } = settings
+  return {
+    ...settings,
+    clickhouse: clickhouse && { ...clickhouse, password: mask },
+    s3: describeBucket(s3),
   }
 }
 

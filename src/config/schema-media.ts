@@ -7,17 +7,23 @@ const bytes = wholeNumber(1_024, 1_099_511_627_776)
 /** A signed address of S3 holds for seven days at most (Signature Version 4, query string). */
 const hours = wholeNumber(1, 168)
 
-const s3 = section({
+/** A bucket, wherever one is named: what stands at its address, and what its key is to do. */
+export const bucketKeys = (use: { readonly endpoint: string; readonly accessKeyId: string }) => ({
   endpoint: key(
     checkedText('expected an http or https address', isHttpUrl).transform(withoutTrailingSlash),
-    "Address of the store; left out: Amazon's, by region. Clients fetch from there.",
+    use.endpoint,
   ),
   bucket: text().meta({ description: 'Name of the bucket.' }),
   region: key(text(), 'Region of the bucket, where the store has regions.'),
-  accessKeyId: secretText().meta({
-    description: 'Id of the key that reads, writes, lists and deletes.',
-  }),
+  accessKeyId: secretText().meta({ description: use.accessKeyId }),
   secretAccessKey: secretText().meta({ description: 'The key itself.' }),
+})
+
+const s3 = section({
+  ...bucketKeys({
+    endpoint: "Address of the store; left out: Amazon's, by region. Clients fetch from there.",
+    accessKeyId: 'Id of the key that reads, writes, lists and deletes.',
+  }),
   prefix: key(text(), 'Stands before the name of all that is kept there.', 'tollgate/'),
 })
 

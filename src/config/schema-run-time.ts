@@ -1,6 +1,7 @@
 // The sections of the file whose settings may also be changed while servers run, and what each may be.
 
 import { z } from 'zod'
+import { usageExport } from './schema-export.ts'
 import { historyBounds, historyModes } from './schema-history.ts'
 import { identityProviders } from './schema-identity.ts'
 import {
@@ -9,6 +10,7 @@ import {
   instant,
   key,
   pairs,
+  part,
   section,
   wholeNumber,
   yesOrNo,
@@ -74,6 +76,7 @@ export const usage = section({
     'Records are written to files before they are removed: in the bucket of media.store.s3, else in archive/ of the data directory.',
     false,
   ),
+  export: part(usageExport, 'Where records leave to, as they are settled.'),
 })
 
 export const history = section({

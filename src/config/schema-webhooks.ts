@@ -13,6 +13,7 @@ export const operatorEvents = [
   'set_aside',
   'price_missing',
   'archive_failing',
+  'export_failing',
   'warning',
 ] as const
 

@@ -23,6 +23,8 @@ export type SmtpSettings = NonNullable<File['smtp']>
 export type PaymentSettings = File['payments']
 export type WebhookSettings = File['webhooks'][number]
 export type RealtimeSettings = File['realtime']
+export type ExportSettings = File['usage']['export']
+export type ClickHouseSettings = NonNullable<ExportSettings['clickhouse']>
 export type HistorySettings = File['history']
 export type HistoryMode = HistorySettings['maxMode']
 /** Ceilings for one key or one group; an absent one does not limit. */

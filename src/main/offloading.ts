@@ -1,10 +1,15 @@
 // How what leaves the database does, as this process last saw it: for metrics.
 
+import type { ExportStatus } from '../store/usage-export.ts'
+
+export type ExportReading = Pick<ExportStatus, 'destination' | 'rowsBehind' | 'waitingSince'>
+
 export interface Offloading {
   /** Unix milliseconds; null: it does not fail, or there is none. */
   archiveFailingSince: number | null
+  exports: readonly ExportReading[]
 }
 
 export function createOffloading(): Offloading {
-  return { archiveFailingSince: null }
+  return { archiveFailingSince: null, exports: [] }
 }

@@ -28,7 +28,7 @@ onEachEngine('settings at run time', (start) => {
     runTime.take({
       ...silent,
       history: { ...silent.history, mode: 'metadata' },
-      usage: { keepDays: 7, keepRefusalsDays: 7, archive: false },
+      usage: { ...silent.usage, keepDays: 7 },
     })
     expect(runTime.current()).toMatchObject({ 'history.mode': 'metadata', 'usage.keepDays': 7 })
     runTime.take(silent)

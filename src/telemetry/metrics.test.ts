@@ -84,7 +84,7 @@ const sources: MetricSources = {
   limitsShared: () => true,
   priceConflicts: () => 0,
   traces: { sent: 0, dropped: 0 },
-  offloading: { archiveFailingSince: null },
+  offloading: { archiveFailingSince: null, exports: [] },
   history: { reading: { queueBytes: 0, dropped: 0, diskBytes: 0 } },
 }
 const create = () => createMetrics({ version: '0.1.0', runtime: 'bun', sources })

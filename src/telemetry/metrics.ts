@@ -19,10 +19,21 @@ export interface MetricSources {
   /** Models whose price in this node's file is not the one that is charged. */
   priceConflicts(): number
   readonly history: { readonly reading: HistoryReading }
-  /** Since when the archive of usage rows fails, Unix milliseconds; null: it does not. */
-  readonly offloading: { readonly archiveFailingSince: number | null }
+  readonly offloading: OffloadingReading
   /** Requests whose traces a collector took, and that were lost to it. */
   readonly traces: { readonly sent: number; readonly dropped: number }
+}
+
+/** Times in Unix milliseconds. */
+interface OffloadingReading {
+  /** Since when the archive of usage rows fails; null: it does not. */
+  readonly archiveFailingSince: number | null
+  readonly exports: readonly {
+    readonly destination: string
+    readonly rowsBehind: number
+    /** null: nothing waits. */
+    readonly waitingSince: number | null
+  }[]
 }
 
 /** How message history does. */
@@ -234,6 +245,7 @@ function addReadings(registry: Registry, sources: MetricSources): void {
   addHistory(read, sources)
   addTraces(read, sources)
   addOffloading(read, sources)
+  addExports(registry, sources)
 }
 
 type Read = (type: 'counter' | 'gauge', name: string, help: string, value: () => number) => void
@@ -243,11 +255,34 @@ function addOffloading(read: Read, { offloading }: MetricSources): void {
     'gauge',
     'archive_failing_seconds',
     'For how long old requests could not be archived; 0 where they can be.',
-    () => {
-      const { archiveFailingSince: since } = offloading
-      return since === null ? 0 : Math.max(0, Date.now() - since) / 1_000
-    },
+    () => secondsSince(offloading.archiveFailingSince),
   )
+}
+
+function addExports(registry: Registry, { offloading }: MetricSources): void {
+  const labels = ['destination']
+  registry.read(
+    'gauge',
+    {
+      name: 'tollgate_export_lag_seconds',
+      help: 'For how long the oldest settled request waits to leave to a warehouse.',
+      labels,
+    },
+    () => offloading.exports.map((each) => [[each.destination], secondsSince(each.waitingSince)]),
+  )
+  registry.read(
+    'gauge',
+    {
+      name: 'tollgate_export_rows_behind',
+      help: 'Settled requests that wait to leave to a warehouse.',
+      labels,
+    },
+    () => offloading.exports.map((each) => [[each.destination], each.rowsBehind]),
+  )
+}
+
+function secondsSince(ms: number | null): number {
+  return ms === null ? 0 : Math.max(0, Date.now() - ms) / 1_000
 }
 
 function addTraces(read: Read, { traces }: MetricSources): void {

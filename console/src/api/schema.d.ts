@@ -4733,7 +4733,7 @@ export interface components {
         };
         readonly OperationsAlert: {
             /** @enum {string} */
-            readonly code: "ledger_closed" | "channel_disabled" | "channel_open" | "settlement_late" | "set_aside" | "price_missing" | "archive_failing" | "warning";
+            readonly code: "ledger_closed" | "channel_disabled" | "channel_open" | "settlement_late" | "set_aside" | "price_missing" | "archive_failing" | "export_failing" | "warning";
             /** @enum {string} */
             readonly severity: "critical" | "warning";
             /** @description A channel or a model */

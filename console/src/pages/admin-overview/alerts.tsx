@@ -18,6 +18,7 @@ const names: Readonly<Record<Alert['code'], MessageDescriptor>> = {
   set_aside: msg`Settlements were set aside`,
   price_missing: msg`A model has no price`,
   archive_failing: msg`Old requests cannot be archived`,
+  export_failing: msg`Requests do not leave to a warehouse`,
   warning: msg`Warning`,
 }
 
@@ -58,6 +59,7 @@ export function Alerts({ alerts }: { readonly alerts: readonly Alert[] }) {
 
 function Subject({ code, subject }: Pick<Alert, 'code'> & { readonly subject: string }) {
   const look = 'font-mono text-code underline'
+  if (code === 'export_failing') return <span className="font-mono text-code">{subject}</span>
   if (code === 'price_missing')
     return (
       <Link to="/admin/prices" search={{ open: subject }} className={look}>

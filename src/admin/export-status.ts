@@ -1,0 +1,32 @@
+// How far records of requests have left to each warehouse, for operators.
+
+import type { Store } from '../store/store.ts'
+import { timeText } from './time.ts'
+import { AdminError } from './use-case.ts'
+
+export async function exportStatus({ usageExport, failingWork }: Store) {
+  const [all, failing] = await Promise.all([usageExport.list(), failingWork.all()])
+  return all.map(({ destination, place, rowsBehind, waitingSince, rowsTaken, ...rest }) => {
+    const failed = failing.find(({ work, subject }) => work === 'export' && subject === destination)
+    const isBehind = place.scan !== null || rowsBehind > 0
+    return {
+      destination,
+      /** `before`: what was settled before it was turned on is being sent. */
+      state: place.scan !== null ? 'before' : isBehind ? 'behind' : 'current',
+      rowsBehind,
+      waitingSince: timeText(waitingSince),
+      rowsTaken,
+      takenAt: timeText(rest.takenAt),
+      heldUntil: timeText(rest.heldUntil),
+      failure: failed?.failure ?? null,
+      failingSince: timeText(failed?.since ?? null),
+    }
+  })
+}
+
+/** Throws AdminError where nothing was ever sent to it. */
+export async function restartExport({ usageExport }: Store, destination: string) {
+  if (!(await usageExport.restart(destination)))
+    throw new AdminError('not_found', 'destination', 'nothing was ever sent to it')
+  return { destination }
+}

@@ -1,0 +1,61 @@
+// `tollgate export`: how far records of requests have left to a warehouse, and the table that takes them.
+
+import { exportStatus, restartExport } from '../admin/export-status.ts'
+import { tableOf } from '../store/warehouse-table.ts'
+import type { Command } from './command.ts'
+import { print, printJson, say, table } from './output.ts'
+import { loadFor, withStore } from './settings.ts'
+
+export const exportStatusCommand: Command = {
+  name: 'export status',
+  words: [],
+  summary: 'show how far requests have left to each warehouse, and what waits',
+  options: {},
+  async run(context) {
+    const all = await withStore(context, ({ store }) => exportStatus(store))
+    if (context.json) {
+      await printJson(all)
+      return undefined
+    }
+    const cells = all.map((each) => [
+      each.destination,
+      each.state,
+      each.rowsBehind,
+      each.waitingSince,
+      each.rowsTaken,
+      each.takenAt,
+      each.failure,
+    ])
+    const head = ['TO', 'STATE', 'BEHIND', 'SINCE', 'TAKEN', 'LAST', 'FAILURE']
+    await print(table(head, cells))
+    return undefined
+  },
+}
+
+export const exportRestart: Command = {
+  name: 'export restart',
+  words: ['DESTINATION'],
+  summary: 'send every request that is kept again: to a new table, or after one was lost',
+  options: {},
+  async run(context) {
+    const [destination = ''] = context.words
+    const restarted = await withStore(context, ({ store }) => restartExport(store, destination))
+    if (context.json) await printJson(restarted)
+    else say(`Everything is sent to ${destination} again.`)
+    return undefined
+  },
+}
+
+export const exportDdl: Command = {
+  name: 'export ddl',
+  words: [],
+  summary: 'print the statement that makes the table of ClickHouse',
+  options: {},
+  async run(context) {
+    const { clickhouse } = (await loadFor(context)).usage.export
+    const statement = tableOf(clickhouse ?? { database: 'default', table: 'tollgate_usage' })
+    if (context.json) await printJson({ statement })
+    else await print(statement)
+    return undefined
+  },
+}

@@ -1,0 +1,63 @@
+// The thread that sends records of requests to warehouses: reads, compresses and waits where no request does.
+
+import { parentPort, workerData } from 'node:worker_threads'
+import { type DepartureEvent, keepDeparting } from '../admin/usage-departure.ts'
+import { openWarehouses } from '../blobs/warehouse.ts'
+import type { ExportSettings } from '../config/types.ts'
+import { openStore, type StoreSettings } from '../store/open.ts'
+import { createDialer } from '../upstream/dial.ts'
+import type { ExportReading } from './offloading.ts'
+
+export interface ExportStart extends StoreSettings {
+  readonly settings: ExportSettings
+  readonly holder: string
+}
+
+export type ExportWord =
+  | { readonly destination: string; readonly event: DepartureEvent }
+  | { readonly readings: readonly ExportReading[] }
+
+const { settings, holder, ...kept } = workerData as ExportStart
+const tell = (word: ExportWord) => parentPort?.postMessage(word)
+const stop = new AbortController()
+parentPort?.on('message', () => stop.abort())
+
+const dayMs = 86_400_000
+const store = await openStore(kept)
+const dialer = createDialer()
+const warehouses = openWarehouses(settings, dialer)
+const names = new Set<string>(warehouses.map(({ name }) => name))
+
+/** Also where another process sends them. */
+const reading = setInterval(() => {
+  store.usageExport.list().then(
+    (all) => {
+      const own = all.filter(({ destination }) => names.has(destination))
+      const readings = own.map(({ destination, rowsBehind, waitingSince }) => {
+        return { destination, rowsBehind, waitingSince }
+      })
+      tell({ readings })
+    },
+    // Whoever sends finds the store away, and says so.
+    () => undefined,
+  )
+}, 5_000)
+
+try {
+  const departures = warehouses.map((warehouse) =>
+    keepDeparting(
+      {
+        ...{ store, warehouse, holder, intervalMs: settings.intervalMs },
+        holdMs: settings.holdDays * dayMs,
+        tell: (event) => tell({ destination: warehouse.name, event }),
+      },
+      stop.signal,
+    ),
+  )
+  await Promise.all(departures)
+} finally {
+  clearInterval(reading)
+  dialer.close()
+  await store.close()
+  parentPort?.close()
+}

@@ -1,0 +1,129 @@
+// kill -9 of servers whose requests leave to a warehouse, while others settle: each comes there, none is missing.
+
+import { describe, expect, test } from 'bun:test'
+import { startBucket } from '../support/bucket.ts'
+import { type ClickHouse, linesIn, startClickHouse } from '../support/clickhouse.ts'
+import { anyInstant, eventually } from '../support/clients.ts'
+import {
+  type Deployment,
+  deploy,
+  engineCases,
+  expectCleanAudit,
+  postgresCases,
+} from '../support/deployment.ts'
+import { finished, lessee } from '../support/ledger-scene.ts'
+import { repetitions } from '../support/long.ts'
+import type { ServerProcess } from '../support/server-process.ts'
+
+const kills = repetitions(3, 20)
+const waitMs = 60_000
+/** Before the servers start. */
+const there = 12_000
+
+/** Settles until it is stopped, a few at a time, some of days ago; gives the ids. */
+async function settling(deployment: Deployment, node: string, signal: AbortSignal) {
+  const { store } = deployment
+  const ref = await lessee(store, node, 'acme', 0n)
+  const ids: string[] = []
+  const rowsOf = (count: number) =>
+    Array.from({ length: count }, () => {
+      const requestId = `req_${node}_${String(ids.length).padStart(7, '0')}`
+      ids.push(requestId)
+      const at = Date.now() - (ids.length % 7) * 3_600_000
+      return finished(ref, { requestId, at, account: 'acme', chargeNano: 0n, priceVersion: null })
+    })
+  const fill = async (count: number) => {
+    for (let from = 0; from < count; from += 500) await store.settlements.settle(rowsOf(500))
+  }
+  const run = async () => {
+    while (!signal.aborted) {
+      await store.settlements.settle(rowsOf(20))
+      await anyInstant(10)
+    }
+    return ids
+  }
+  return { fill, run }
+}
+
+async function isCurrent({ store }: Deployment): Promise<true | undefined> {
+  const all = await store.usageExport.list()
+  const isWell = all.length > 0 && all.every((each) => each.place.scan === null)
+  return (isWell && all.every(({ rowsBehind }) => rowsBehind === 0)) || undefined
+}
+
+function arrived({ inserts }: ClickHouse): Set<string> {
+  return new Set(inserts.flatMap(({ rows }) => rows.map((each) => each.request_id)))
+}
+
+describe.each(engineCases)('kill -9 of a server that exports, on $engine', ({ databaseUrl }) => {
+  test('each request comes to ClickHouse and to the bucket', async () => {
+    await using clickhouse = startClickHouse()
+    await using bucket = startBucket()
+    const { url: endpoint, name, accessKeyId, secretAccessKey } = bucket
+    const s3 = { endpoint, bucket: name, accessKeyId, secretAccessKey }
+    const settings = { clickhouse: clickhouse.settings, s3, intervalMs: 100 }
+    const config = { usage: { export: settings, keepDays: 1 } }
+    const deployment = await deploy({ databaseUrl, credits: { acme: '10' }, config })
+    const stop = new AbortController()
+    try {
+      const work = await settling(deployment, 'a', stop.signal)
+      await work.fill(there)
+      const running = work.run()
+      for (let kill = 0; kill < kills; kill += 1) {
+        const server = await deployment.start()
+        const before = clickhouse.inserts.length
+        await eventually(() => clickhouse.inserts.length > before || undefined, waitMs)
+        await anyInstant(300)
+        await server.kill()
+      }
+      stop.abort()
+      const ids = new Set(await running)
+      await deployment.start()
+      await eventually(() => isCurrent(deployment), waitMs)
+      expect(ids.difference(arrived(clickhouse)).size).toBe(0)
+      const files = [...bucket.objects.values()].flatMap(({ bytes }) => linesIn(bytes))
+      expect(ids.difference(new Set(files.map((each) => each.request_id))).size).toBe(0)
+      expect([...bucket.objects.keys()].every((key) => key.startsWith('usage/20'))).toBe(true)
+      await expectCleanAudit(deployment)
+    } finally {
+      stop.abort()
+      await deployment.remove()
+    }
+  }, 180_000)
+})
+
+describe.each(postgresCases)('three nodes that export on $engine', ({ databaseUrl }) => {
+  test('another goes on where one is killed, and none is missing', async () => {
+    await using clickhouse = startClickHouse()
+    const settings = { clickhouse: clickhouse.settings, intervalMs: 100 }
+    const config = { usage: { export: settings } }
+    const deployment = await deploy({ databaseUrl, credits: { acme: '10' }, config })
+    const stop = new AbortController()
+    try {
+      const works = await Promise.all(
+        ['a', 'b', 'c'].map((node) => settling(deployment, node, stop.signal)),
+      )
+      const running = works.map((work) => work.run())
+      const nodes = [0, 1, 2]
+      const servers = new Map<number, ServerProcess>()
+      for (const node of nodes) servers.set(node, await deployment.start({ node }))
+      await eventually(() => clickhouse.inserts.length > 0 || undefined, waitMs)
+      const [status] = await deployment.store.usageExport.list()
+      const holding = nodes.find((node) => status?.holder.endsWith(deployment.dataDir(node)))
+      if (holding === undefined) throw new Error(`Nobody is ${status?.holder}.`)
+      await servers.get(holding)?.kill()
+      const before = clickhouse.inserts.length
+      await eventually(() => clickhouse.inserts.length > before + 2 || undefined, waitMs)
+      const [after] = await deployment.store.usageExport.list()
+      expect(after?.holder).not.toBe(status?.holder)
+      stop.abort()
+      const ids = new Set((await Promise.all(running)).flat())
+      await eventually(() => isCurrent(deployment), waitMs)
+      expect(ids.difference(arrived(clickhouse)).size).toBe(0)
+      expect(ids.size).toBeGreaterThan(100)
+    } finally {
+      stop.abort()
+      await deployment.remove()
+    }
+  }, 180_000)
+})
