@@ -132,6 +132,12 @@ test('what fails beside requests is told since its first failure, until it goes 
   expect(first).toMatchObject({ severity: 'warning', since: expect.stringMatching(/^20/) })
   await failingWork.note(work, null)
   expect(await told()).toEqual([])
+  await failingWork.note({ work: 'export', subject: 's3' }, 'it took too long')
+  const { json } = await stage.send(eye, 'GET', path)
+  const exporting = json.alerts.filter((each: { code: string }) => each.code === 'export_failing')
+  expect(exporting).toMatchObject([
+    { subject: 's3', message: 'requests do not leave to it, and stay: it took too long' },
+  ])
 })
 
 test('processes that differ in what must be equal are told of, and a node of before is not', async () => {

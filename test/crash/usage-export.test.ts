@@ -5,6 +5,7 @@ import { startBucket } from '../support/bucket.ts'
 import { type ClickHouse, linesIn, startClickHouse } from '../support/clickhouse.ts'
 import { anyInstant, eventually } from '../support/clients.ts'
 import {
+  chat,
   type Deployment,
   deploy,
   engineCases,
@@ -17,6 +18,7 @@ import type { ServerProcess } from '../support/server-process.ts'
 
 const kills = repetitions(3, 20)
 const waitMs = 60_000
+const hello = { model: 'sandbox/chat', messages: [{ role: 'user', content: 'Hello' }] }
 /** Before the servers start. */
 const there = 12_000
 
@@ -90,6 +92,40 @@ describe.each(engineCases)('kill -9 of a server that exports, on $engine', ({ da
       await deployment.remove()
     }
   }, 180_000)
+})
+
+describe.each(engineCases)('a warehouse that refuses, on $engine', ({ databaseUrl }) => {
+  test('is told of once, holds nobody up, and gets everything when it is back', async () => {
+    await using clickhouse = startClickHouse()
+    clickhouse.refusal = { status: 500, text: 'Code: 241. DB::Exception: memory limit' }
+    const settings = { clickhouse: clickhouse.settings, intervalMs: 100 }
+    const config = { usage: { export: settings } }
+    const deployment = await deploy({ databaseUrl, credits: { acme: '10' }, config })
+    try {
+      const server = await deployment.start()
+      for (let index = 0; index < 5; index += 1) await chat(server.url, 'acme', hello)
+      await server.said('requests do not leave to a warehouse')
+      await eventually(() => clickhouse.asked > 2 || undefined, waitMs)
+      const metrics = async () => (await fetch(`${server.url}/metrics`)).text()
+      const behind = 'tollgate_export_rows_behind{destination="clickhouse"} '
+      await eventually(async () => (await metrics()).includes(behind) || undefined, waitMs)
+      const [failing] = await deployment.store.failingWork.all()
+      const failure = 'its server answered 500: Code: 241. DB::Exception: memory limit'
+      expect(failing).toMatchObject({ work: 'export', subject: 'clickhouse', failure })
+      expect(server.stderr.split('requests do not leave to a warehouse')).toHaveLength(2)
+      expect(server.stderr).not.toContain(clickhouse.settings.password)
+      clickhouse.refusal = null
+      await eventually(() => isCurrent(deployment), waitMs)
+      const rows = await deployment.store.usage.list({ limit: 9 })
+      expect(rows).toHaveLength(5)
+      expect(arrived(clickhouse)).toEqual(new Set(rows.map(({ requestId }) => requestId)))
+      await eventually(
+        async () => (await deployment.store.failingWork.all()).length === 0 || undefined,
+      )
+    } finally {
+      await deployment.remove()
+    }
+  }, 120_000)
 })
 
 describe.each(postgresCases)('three nodes that export on $engine', ({ databaseUrl }) => {
