@@ -42,40 +42,36 @@ const longestWaitMs = 60_000
 
 /** Until the signal is given; leaves the turn then. A failure is told and tried again, later each time. */
 export async function keepDeparting(parts: DepartureParts, signal: AbortSignal): Promise<void> {
-  const { store, warehouse, holder, intervalMs, firstWaitMs = usualWaitMs } = parts
+  const { store, warehouse, holder, intervalMs, firstWaitMs = usualWaitMs, tell } = parts
+  const note = (failure: string | null) =>
+    store.failingWork.note({ work: 'export', subject: warehouse.name }, failure)
   let { batchRows = usualBatchRows } = parts
   let failures = 0
+  /** null: what the last process that had the turn came to may still stand in the store. */
+  let isWell: boolean | null = null
   while (!signal.aborted) {
     try {
       const isMine = await departAll({ ...parts, batchRows }, signal)
-      if (isMine) await noteEnd(parts, null, failures)
+      if (isMine && isWell !== true) {
+        await note(null)
+        if (isWell === false) tell({ failure: null })
+        isWell = true
+      }
       failures = 0
     } catch (error) {
       // Whoever refuses what is too large takes smaller ones, from now on.
       if (error instanceof BatchTooLarge) batchRows = Math.max(1, Math.floor(batchRows / 2))
       const failure = error instanceof Error ? error.message : String(error)
-      await noteEnd(parts, failure, failures)
+      if (isWell !== false) tell({ failure })
+      isWell = false
       failures += 1
+      // Where the store itself is away, what was told says so.
+      await note(failure).catch(() => undefined)
     }
     const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (failures - 1))
     await waited(failures === 0 ? intervalMs : waitMs, signal)
   }
   await store.usageExport.leave({ destination: warehouse.name, holder })
-}
-
-async function noteEnd(
-  { store, warehouse, tell }: DepartureParts,
-  failure: string | null,
-  failuresBefore: number,
-): Promise<void> {
-  if ((failure === null) !== (failuresBefore === 0)) tell({ failure })
-  if (failure === null && failuresBefore === 0) return
-  try {
-    await store.failingWork.note({ work: 'export', subject: warehouse.name }, failure)
-  } catch (error) {
-    // The store itself is away: what was told says so, and the next end notes it.
-    if (failure === null) throw error
-  }
 }
 
 async function waited(ms: number, signal: AbortSignal): Promise<void> {

@@ -146,7 +146,7 @@ async function list(session: Session): Promise<readonly ExportStatus[]> {
     `SELECT destination, began_at AS "beganAt", place, planned, holder, rows_taken AS "rowsTaken", taken_at AS "takenAt",
         held_until AS "heldUntil", CAST(coalesce((SELECT sum(requests) FROM settlement_log
           WHERE settlement_log.number > usage_export.number), 0) AS BIGINT) AS "rowsBehind",
-        (SELECT min(settled_at) FROM settlement_log
+        (SELECT min(nullif(settled_at, 0)) FROM settlement_log
           WHERE settlement_log.number > usage_export.number) AS "waitingSince"
       FROM usage_export ORDER BY destination`,
     [],

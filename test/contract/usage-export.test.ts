@@ -164,11 +164,13 @@ onEachEngine('a warehouse that is not always well', (start) => {
     const ref = await scene(store)
     const turn = { destination: 'clickhouse', holder: 'dead' }
     expect(await store.usageExport.take(turn, 600, dayMs)).not.toBe(null)
+    await store.failingWork.note({ work: 'export', subject: 'clickhouse' }, 'it was away')
     await settle(store, ref, 'a')
     const shelf = new Shelf()
     const other = await bench.open()
     expect(await other.usageExport.take({ ...turn, holder: 'two' }, 600, dayMs)).toBe(null)
     await depart({ store: other, warehouse: shelf, holder: 'two' }, () => isCurrent(store))
+    expect(await store.failingWork.all()).toEqual([])
     // Settled while those that were there are sent: it is one of both.
     expect(shelf.ids).toEqual(['a', 'a'])
     const place = { settled: { number: 0, index: 0 }, scan: null }
