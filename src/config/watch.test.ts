@@ -89,6 +89,23 @@ test('a file moved away and written anew, as some editors do, is taken over', as
   expect(await nextCurrency()).toBe('EUR')
 })
 
+test('a file that was gone for a while is taken over as it comes back, and followed again', async () => {
+  await begin()
+  rmSync(file)
+  const event = await next()
+  if (!('refused' in event)) throw new Error('expected a refusal')
+  expect(event.refused.message).toContain('the file does not exist')
+  for (const currency of ['EUR', 'CNY']) {
+    writeFileSync(file, `currency: ${currency}\n`)
+    expect(await nextCurrency()).toBe(currency)
+  }
+  renameSync(file, `${file}~`)
+  symlinkSync(`${file}~`, file)
+  writeFileSync(join(folder, 'next'), 'currency: JPY\n')
+  renameSync(join(folder, 'next'), file)
+  expect(await nextCurrency()).toBe('JPY')
+})
+
 test('a mounted folder swapped by its link is taken over', async () => {
   for (const version of ['..1', '..2']) mkdirSync(join(folder, version))
   writeFileSync(join(folder, '..1/tollgate.yaml'), 'currency: USD\n')

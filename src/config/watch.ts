@@ -1,6 +1,6 @@
 // Takes a changed configuration file over while the server runs; a refused one leaves the old in force.
 
-import { type FSWatcher, watch } from 'node:fs'
+import { type FSWatcher, lstatSync, watch } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { cutShort, emptied } from './cut-short.ts'
@@ -31,8 +31,8 @@ export interface ConfigWatch {
 }
 
 /**
- * Watches the folder, not the file, so that a rename over it (editors, mounted secrets) is seen; a
- * poll covers file systems that report nothing. Only a change of content counts.
+ * Watches the file, and where that is a link or missing, its folder; after a rename over it (editors, deployments) the
+ * new one. A poll covers file systems that report nothing. Only a change of content counts.
  */
 export async function watchConfig(options: WatchOptions): Promise<ConfigWatch> {
   const content = await contentOf(options.file)
@@ -56,7 +56,9 @@ class Watching implements ConfigWatch {
   #signature: string | null = null
   #settling: ReturnType<typeof setTimeout> | null = null
   #poll: ReturnType<typeof setInterval> | null = null
-  #folder: FSWatcher | null = null
+  #watcher: FSWatcher | null = null
+  /** The file itself is watched, and not its folder. */
+  #isAlone = false
   #closed = false
   /** Loads run one after another. */
   #queue: Promise<unknown> = Promise.resolve()
@@ -71,25 +73,47 @@ class Watching implements ConfigWatch {
   }
 
   start(): void {
-    const { file, pollMs } = this.#options
+    const { pollMs } = this.#options
     let polls = 0
     this.#poll = setInterval(() => {
       polls += 1
       // What the system notifies of is polled only now and then: a look wakes other threads too.
-      const watched = this.#folder !== null && this.#sources.length === 0
+      const watched = this.#watcher !== null && this.#sources.length === 0
       if (!watched || polls % watchedPolls === 0) void this.#enqueue(() => this.#look())
     }, pollMs ?? 2_000)
     this.#poll.unref()
+    this.#watch()
+  }
+
+  /** Other files of the folder may be written all the time, such as the ledger's, and each write would be reported. */
+  #watch(): void {
+    const { file } = this.#options
+    const isAlone = isPlainFile(file)
+    this.#isAlone = isAlone
     try {
-      this.#folder = watch(dirname(file), { persistent: false }, (_event, name) => {
-        // A mounted secret is a link through `..data`, and that is what is replaced.
-        if (name === null || name === basename(file) || name.startsWith('..')) this.#settle()
-      })
-      this.#folder.on('error', () => this.#stopFolder())
+      this.#watcher = watch(
+        isAlone ? file : dirname(file),
+        { persistent: false },
+        (event, name) => {
+          if (isAlone && event === 'rename') this.#watchAnew()
+          // A mounted secret is a link through `..data`, and that is what is replaced.
+          else if (isAlone || name === null || name === basename(file) || name.startsWith('..'))
+            this.#settle()
+        },
+      )
+      this.#watcher.on('error', () => this.#stopWatching())
     } catch {
       // The poll sees what cannot be watched here.
-      this.#stopFolder()
+      this.#stopWatching()
     }
+  }
+
+  /** Another file has its name by now, or none. */
+  #watchAnew(): void {
+    if (this.#closed) return
+    this.#stopWatching()
+    this.#watch()
+    this.#settle()
   }
 
   reload(): Promise<boolean> {
@@ -102,15 +126,15 @@ class Watching implements ConfigWatch {
 
   async close(): Promise<void> {
     this.#closed = true
-    this.#stopFolder()
+    this.#stopWatching()
     if (this.#poll !== null) clearInterval(this.#poll)
     if (this.#settling !== null) clearTimeout(this.#settling)
     await this.#queue
   }
 
-  #stopFolder(): void {
-    this.#folder?.close()
-    this.#folder = null
+  #stopWatching(): void {
+    this.#watcher?.close()
+    this.#watcher = null
   }
 
   #enqueue<Result>(task: () => Promise<Result>): Promise<Result> {
@@ -132,6 +156,10 @@ class Watching implements ConfigWatch {
     if (this.#closed) return
     if (signature !== this.#signature) {
       this.#signature = signature
+      if (this.#watcher !== null && this.#isAlone !== isPlainFile(this.#options.file)) {
+        this.#watchAnew()
+        return
+      }
       this.#settle()
       return
     }
@@ -165,6 +193,14 @@ class Watching implements ConfigWatch {
       this.#options.onRefused(error instanceof ConfigError ? error : unexpected(error))
       return false
     }
+  }
+}
+
+function isPlainFile(path: string): boolean {
+  try {
+    return lstatSync(path).isFile()
+  } catch {
+    return false
   }
 }
 
