@@ -9,7 +9,7 @@ import type { AdminContext } from './use-case.ts'
 
 /** What one is told; kept until it was taken. */
 interface OperatorEvent {
-  readonly state: 'raised' | 'resolved'
+  readonly state: 'raised' | 'resolved' | 'test'
   readonly code: string
   readonly severity: Alert['severity'] | null
   readonly subject: string | null
@@ -39,8 +39,21 @@ export function webhookOf(
   return webhooks.find((each) => ownerOf(each) === account)
 }
 
+/** The body of a post that says nothing is wrong: for whoever sets a receiver up. */
+export function testPost(webhook: WebhookSettings, nowMs: number): string {
+  const document: OperatorEvent = {
+    ...{ state: 'test', code: 'test', severity: null, subject: null },
+    message: 'a test by tollgate: nothing is wrong',
+    since: timeText(nowMs),
+  }
+  return operatorPost(webhook, { id: newNoticeId(nowMs), at: nowMs, document })
+}
+
 /** The body of a post. */
-export function operatorPost({ id }: WebhookSettings, notice: AlertNotice): string {
+export function operatorPost(
+  { id }: WebhookSettings,
+  notice: Pick<AlertNotice, 'id' | 'at' | 'document'>,
+): string {
   const event = notice.document as OperatorEvent
   return JSON.stringify({
     type: 'operator_alert',

@@ -63,6 +63,7 @@ import {
   userShow,
   userSuspend,
 } from './user.ts'
+import { webhookTest } from './webhook.ts'
 import { whatIfCommand } from './what-if.ts'
 
 const commands: readonly Command[] = [
@@ -139,6 +140,7 @@ const commands: readonly Command[] = [
   configCheck,
   configShow,
   mailTest,
+  webhookTest,
   settingsList,
   settingsSet,
   settingsUnset,

@@ -1,6 +1,5 @@
 // Once a minute, in one process of the deployment: raises alerts, and sends what is due to webhooks and by mail.
 
-import { createHmac } from 'node:crypto'
 import { raiseAlerts, rulesOf } from '../admin/alert-rules.ts'
 import { noticeView } from '../admin/alerts.ts'
 import { languageOf, noticeMail } from '../admin/notice-mail.ts'
@@ -11,6 +10,7 @@ import {
   operatorPost,
   webhookOf,
 } from '../admin/operator-events.ts'
+import { signedFields } from '../admin/webhook-signature.ts'
 import type { Config } from '../config/types.ts'
 import type { SecretBox } from '../identity/secret-box.ts'
 import { NotFetched } from '../safe-fetch/safe-fetch.ts'
@@ -133,14 +133,8 @@ async function postFailure(
     : accountsCall(options, notice, setting)
   if ('text' in call) return call
   const { address, body, key, send } = call
-  const seconds = Math.floor(Date.now() / 1_000)
-  const signature = createHmac('sha256', key).update(`${seconds}.${body}`)
-  const fields = {
-    'content-type': 'application/json',
-    'x-tollgate-signature': `t=${seconds},v1=${signature.digest('hex')}`,
-  }
   try {
-    await send(address, body, fields)
+    await send(address, body, signedFields(body, key, Date.now()))
     return null
   } catch (error) {
     if (error instanceof NotFetched) return { text: error.message, isFinal: false }
