@@ -1,7 +1,7 @@
 // The thread that sends records of requests to warehouses: reads, compresses and waits where no request does.
 
 import { parentPort, workerData } from 'node:worker_threads'
-import { type DepartureEvent, keepDeparting } from '../admin/usage-departure.ts'
+import { keepExporting, type WarehouseExportEvent } from '../admin/warehouse-export.ts'
 import { openWarehouses } from '../blobs/warehouse.ts'
 import type { ExportSettings } from '../config/types.ts'
 import { openStore, type StoreSettings } from '../store/open.ts'
@@ -14,7 +14,7 @@ export interface ExportStart extends StoreSettings {
 }
 
 export type ExportWord =
-  | { readonly destination: string; readonly event: DepartureEvent }
+  | { readonly destination: string; readonly event: WarehouseExportEvent }
   | { readonly readings: readonly ExportReading[] }
 
 const { settings, holder, ...kept } = workerData as ExportStart
@@ -44,8 +44,8 @@ const reading = setInterval(() => {
 }, 5_000)
 
 try {
-  const departures = warehouses.map((warehouse) =>
-    keepDeparting(
+  const exports = warehouses.map((warehouse) =>
+    keepExporting(
       {
         ...{ store, warehouse, holder, intervalMs: settings.intervalMs },
         holdMs: settings.holdDays * dayMs,
@@ -54,7 +54,7 @@ try {
       stop.signal,
     ),
   )
-  await Promise.all(departures)
+  await Promise.all(exports)
 } finally {
   clearInterval(reading)
   dialer.close()

@@ -3,10 +3,10 @@
 
 import { expect, test } from 'bun:test'
 import {
-  type DepartureEvent,
-  type DepartureParts,
-  keepDeparting,
-} from '../../src/admin/usage-departure.ts'
+  keepExporting,
+  type WarehouseExport,
+  type WarehouseExportEvent,
+} from '../../src/admin/warehouse-export.ts'
 import { type Batch, BatchTooLarge, type Warehouse } from '../../src/blobs/warehouse.ts'
 import type { Engine } from '../../src/store/engine.ts'
 import type { NodeRef } from '../../src/store/ledger.ts'
@@ -57,15 +57,15 @@ async function settle(store: Store, ref: NodeRef, ...ids: readonly string[]): Pr
   await store.settlements.settle(rows)
 }
 
-type Run = Partial<DepartureParts> & { readonly store: Store; readonly warehouse: Warehouse }
+type Run = Partial<WarehouseExport> & { readonly store: Store; readonly warehouse: Warehouse }
 
 /** Runs until the condition holds, and ends as a server does that drains. */
-async function depart(run: Run, until: () => unknown): Promise<DepartureEvent[]> {
-  const events: DepartureEvent[] = []
+async function depart(run: Run, until: () => unknown): Promise<WarehouseExportEvent[]> {
+  const events: WarehouseExportEvent[] = []
   const stop = new AbortController()
-  const tell = (event: DepartureEvent) => void events.push(event)
+  const tell = (event: WarehouseExportEvent) => void events.push(event)
   const usual = { holder: 'one', intervalMs: 5, firstWaitMs: 5, holdMs: dayMs, tell }
-  const departing = keepDeparting({ ...usual, ...run }, stop.signal)
+  const departing = keepExporting({ ...usual, ...run }, stop.signal)
   await eventually(async () => (await until()) || undefined)
   stop.abort()
   await departing

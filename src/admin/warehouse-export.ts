@@ -11,7 +11,7 @@ import type { SettledPlace } from '../store/usage-filter.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 import { lineOf } from '../store/warehouse-table.ts'
 
-export interface DepartureParts {
+export interface WarehouseExport {
   readonly store: Pick<Store, 'usage' | 'usageExport' | 'failingWork'>
   readonly warehouse: Warehouse
   /** This process, by a name that it has after a restart too. */
@@ -20,7 +20,7 @@ export interface DepartureParts {
   /** How long what is not taken stays. */
   readonly holdMs: number
   /** What happens, once for as long as it lasts. */
-  readonly tell: (event: DepartureEvent) => void
+  readonly tell: (event: WarehouseExportEvent) => void
   /** 15 s unless a test says otherwise: a process that dies leaves its turn to others after it. */
   readonly turnMs?: number
   /** 10,000 unless a test says otherwise. */
@@ -29,7 +29,7 @@ export interface DepartureParts {
   readonly firstWaitMs?: number
 }
 
-export type DepartureEvent =
+export type WarehouseExportEvent =
   | { readonly failure: string }
   | { readonly failure: null }
   /** What was forgotten meanwhile is sent again with all the rest. */
@@ -41,7 +41,7 @@ const usualWaitMs = 1_000
 const longestWaitMs = 60_000
 
 /** Until the signal is given; leaves the turn then. A failure is told and tried again, later each time. */
-export async function keepDeparting(parts: DepartureParts, signal: AbortSignal): Promise<void> {
+export async function keepExporting(parts: WarehouseExport, signal: AbortSignal): Promise<void> {
   const { store, warehouse, holder, intervalMs, firstWaitMs = usualWaitMs, tell } = parts
   const note = (failure: string | null) =>
     store.failingWork.note({ work: 'export', subject: warehouse.name }, failure)
@@ -51,7 +51,7 @@ export async function keepDeparting(parts: DepartureParts, signal: AbortSignal):
   let isWell: boolean | null = null
   while (!signal.aborted) {
     try {
-      const isMine = await departAll({ ...parts, batchRows }, signal)
+      const isMine = await exportAll({ ...parts, batchRows }, signal)
       if (isMine && isWell !== true) {
         await note(null)
         if (isWell === false) tell({ failure: null })
@@ -83,8 +83,8 @@ async function waited(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Until nothing is left. False where the turn is another process's. */
-async function departAll(
-  parts: DepartureParts & { readonly batchRows: number },
+async function exportAll(
+  parts: WarehouseExport & { readonly batchRows: number },
   signal: AbortSignal,
 ): Promise<boolean> {
   const { store, warehouse, holder, holdMs, turnMs = usualTurnMs } = parts
@@ -123,7 +123,7 @@ interface NextRows {
   readonly through: number
 }
 
-type RowParts = Pick<DepartureParts, 'store' | 'tell'> & { readonly batchRows: number }
+type RowParts = Pick<WarehouseExport, 'store' | 'tell'> & { readonly batchRows: number }
 
 function nextRows(parts: RowParts, state: ExportState): Promise<NextRows> {
   return state.place.scan === null ? settledRows(parts, state) : scannedRows(parts, state)
@@ -173,7 +173,7 @@ async function settledRows(
 /** Behind what the log has forgotten, every record that is left is sent. */
 async function anew(
   { usage }: Pick<Store, 'usage'>,
-  tell: DepartureParts['tell'],
+  tell: WarehouseExport['tell'],
 ): Promise<NextRows> {
   tell({ again: true })
   const settled = await usage.newest()
