@@ -60,15 +60,15 @@ async function settle(store: Store, ref: NodeRef, ...ids: readonly string[]): Pr
 type Run = Partial<WarehouseExport> & { readonly store: Store; readonly warehouse: Warehouse }
 
 /** Runs until the condition holds, and ends as a server does that drains. */
-async function depart(run: Run, until: () => unknown): Promise<WarehouseExportEvent[]> {
+async function exportUntil(run: Run, until: () => unknown): Promise<WarehouseExportEvent[]> {
   const events: WarehouseExportEvent[] = []
   const stop = new AbortController()
   const tell = (event: WarehouseExportEvent) => void events.push(event)
   const usual = { holder: 'one', intervalMs: 5, firstWaitMs: 5, holdMs: dayMs, tell }
-  const departing = keepExporting({ ...usual, ...run }, stop.signal)
+  const exporting = keepExporting({ ...usual, ...run }, stop.signal)
   await eventually(async () => (await until()) || undefined)
   stop.abort()
-  await departing
+  await exporting
   return events
 }
 
@@ -83,12 +83,12 @@ onEachEngine('requests that leave', (start) => {
     const ref = await scene(store)
     await settle(store, ref, 'a', 'b', 'c')
     const shelf = new Shelf()
-    await depart({ store, warehouse: shelf, batchRows: 2 }, () => isCurrent(store))
+    await exportUntil({ store, warehouse: shelf, batchRows: 2 }, () => isCurrent(store))
     expect(shelf.ids).toEqual(['a', 'b', 'c'])
     // Late, and of a time that others were sent of long ago.
     await settle(store, ref, 'z', 'y', 'x')
     await settle(store, ref, 'w')
-    await depart({ store, warehouse: shelf, batchRows: 2 }, () => isCurrent(store))
+    await exportUntil({ store, warehouse: shelf, batchRows: 2 }, () => isCurrent(store))
     expect(shelf.ids.slice(3)).toEqual(['z', 'y', 'x', 'w'])
     expect(shelf.batches.map(({ ids }) => ids.length)).toEqual([2, 1, 2, 2])
     const names = shelf.batches.slice(2).map(({ name }) => name)
@@ -105,7 +105,7 @@ onEachEngine('requests that leave', (start) => {
     const rare = { vendorCostNano: 9_007_199_254_740_993n, units: { second: 12.5 } }
     await store.settlements.settle([finished(ref, { ...row, ...rare })])
     const shelf = new Shelf()
-    await depart({ store, warehouse: shelf }, () => isCurrent(store))
+    await exportUntil({ store, warehouse: shelf }, () => isCurrent(store))
     expect(shelf.lines[0]).toMatchObject({
       ...{ request_id: 'a', at: '2026-08-01T00:00:00.005Z', account: 'ann', stream: true },
       ...{ vendor_cost_nano: '9007199254740993', units: '{"second":12.5}' },
@@ -117,16 +117,16 @@ onEachEngine('requests that leave', (start) => {
     const { store } = bench
     const ref = await scene(store)
     const shelf = new Shelf()
-    await depart({ store, warehouse: shelf }, () => isCurrent(store))
+    await exportUntil({ store, warehouse: shelf }, () => isCurrent(store))
     await settle(store, ref, 'a', 'b')
     shelf.late = true
     shelf.problem = () => {
       shelf.problem = null
       throw new Error('cut off')
     }
-    await depart({ store, warehouse: shelf }, () => shelf.batches.length > 0)
+    await exportUntil({ store, warehouse: shelf }, () => shelf.batches.length > 0)
     await settle(store, ref, 'c')
-    await depart({ store: await bench.open(), warehouse: shelf }, () => isCurrent(store))
+    await exportUntil({ store: await bench.open(), warehouse: shelf }, () => isCurrent(store))
     const [once, again, rest] = shelf.batches
     expect(again).toEqual(once)
     expect([once?.ids, rest?.ids]).toEqual([['a', 'b'], ['c']])
@@ -150,7 +150,7 @@ onEachEngine('a warehouse that is not always well', (start) => {
       if (failing.length > 0) told.push(failing[0]?.failure)
       return isCurrent(store)
     }
-    const events = await depart({ store, warehouse: shelf, batchRows: 8 }, look)
+    const events = await exportUntil({ store, warehouse: shelf, batchRows: 8 }, look)
     expect(shelf.batches.map(({ ids }) => ids.length)).toEqual([2, 2, 2, 2])
     expect(shelf.ids.join('')).toBe('abcdefgh')
     expect(events).toEqual([{ failure: 'too large' }, { failure: null }])
@@ -169,7 +169,7 @@ onEachEngine('a warehouse that is not always well', (start) => {
     const shelf = new Shelf()
     const other = await bench.open()
     expect(await other.usageExport.take({ ...turn, holder: 'two' }, 600, dayMs)).toBe(null)
-    await depart({ store: other, warehouse: shelf, holder: 'two' }, () => isCurrent(store))
+    await exportUntil({ store: other, warehouse: shelf, holder: 'two' }, () => isCurrent(store))
     expect(await store.failingWork.all()).toEqual([])
     // Settled while those that were there are sent: it is one of both.
     expect(shelf.ids).toEqual(['a', 'a'])
@@ -183,12 +183,12 @@ onEachEngine('a warehouse that is not always well', (start) => {
     const { store } = await start()
     const ref = await scene(store)
     const shelf = new Shelf()
-    await depart({ store, warehouse: shelf }, () => isCurrent(store))
+    await exportUntil({ store, warehouse: shelf }, () => isCurrent(store))
     await settle(store, ref, 'a', 'b')
-    await depart({ store, warehouse: shelf }, () => isCurrent(store))
+    await exportUntil({ store, warehouse: shelf }, () => isCurrent(store))
     expect(await store.usageExport.restart('s3')).toBe(false)
     expect(await store.usageExport.restart('clickhouse')).toBe(true)
-    await depart({ store, warehouse: shelf }, () => isCurrent(store))
+    await exportUntil({ store, warehouse: shelf }, () => isCurrent(store))
     expect(shelf.ids).toEqual(['a', 'b', 'a', 'b'])
     // What was lost must not be taken for what came before.
     expect(new Set(shelf.batches.map(({ token }) => token)).size).toBe(2)
@@ -206,11 +206,11 @@ onEachEngine('what is still to leave', (start) => {
     await store.usageExport.take(turn, 0, dayMs)
     expect(await store.retention.prune(late, 9)).toBe(0)
     expect(await store.retention.oldest(late, null, 9)).toEqual([])
-    await depart({ store, warehouse: shelf }, () => isCurrent(store))
+    await exportUntil({ store, warehouse: shelf }, () => isCurrent(store))
     await settle(store, ref, 'b')
     await settle(store, ref, 'c')
     expect(await store.retention.prune(first + 1, 9)).toBe(0)
-    await depart({ store, warehouse: shelf }, () => isCurrent(store))
+    await exportUntil({ store, warehouse: shelf }, () => isCurrent(store))
     expect((await store.retention.oldest(late, null, 9)).length).toBe(3)
     expect(await store.retention.prune(late, 9)).toBe(3)
     await settle(store, ref, 'd')
@@ -227,10 +227,10 @@ onEachEngine('what is still to leave', (start) => {
     const { store, engine } = await start()
     const ref = await scene(store)
     const shelf = new Shelf()
-    await depart({ store, warehouse: shelf }, () => isCurrent(store))
+    await exportUntil({ store, warehouse: shelf }, () => isCurrent(store))
     await settle(store, ref, 'a')
     await farBehind(store, engine, ref)
-    await depart({ store, warehouse: shelf }, () => isCurrent(store))
+    await exportUntil({ store, warehouse: shelf }, () => isCurrent(store))
     expect(shelf.ids.slice(0, 2)).toEqual(['a', 'req_0'])
     expect(shelf.ids).toHaveLength(65)
   })
@@ -239,11 +239,11 @@ onEachEngine('what is still to leave', (start) => {
     const { store, engine } = await start()
     const ref = await scene(store)
     const shelf = new Shelf()
-    await depart({ store, warehouse: shelf, holdMs: 0 }, () => isCurrent(store))
+    await exportUntil({ store, warehouse: shelf, holdMs: 0 }, () => isCurrent(store))
     await settle(store, ref, 'a')
     await settle(store, ref, 'b')
     await farBehind(store, engine, ref)
-    const events = await depart({ store, warehouse: shelf }, () => isCurrent(store))
+    const events = await exportUntil({ store, warehouse: shelf }, () => isCurrent(store))
     expect(events).toEqual([{ again: true }])
     expect(new Set(shelf.ids).size).toBe(66)
   })
