@@ -11,6 +11,7 @@ const services = [
   { name: 'PostgreSQL', variable: 'TEST_DATABASE_URL', start: startPostgres },
   { name: 'Valkey', variable: 'TEST_VALKEY_URL', start: startValkey },
   { name: 'system calls', variable: 'TEST_STRACE', start: findStrace },
+  { name: 'a clock that is set', variable: 'TEST_FAKETIME', start: findFaketime },
   { name: 'a browser', variable: 'TEST_CHROMIUM', start: findChromium },
 ]
 /** Files run at once: as many as keep the cores busy, since a test waits for a good part of its time. */
@@ -62,6 +63,17 @@ async function startServices() {
 /** No service but a program; in place of an address, where it is. */
 async function findStrace() {
   return { url: ensure('strace', ['strace']), stop: () => undefined }
+}
+
+/** The library that gives a process another time; Debian keeps it in a folder of the processor's kind. */
+async function findFaketime() {
+  ensure('faketime', ['faketime'])
+  const libraries = '/usr/lib'
+  const found = readdirSync(libraries)
+    .map((folder) => join(libraries, folder, 'faketime/libfaketimeMT.so.1'))
+    .find((path) => existsSync(path))
+  if (found === undefined) throw new Error('faketime did not bring libfaketimeMT.so.1')
+  return { url: found, stop: () => undefined }
 }
 
 /**

@@ -180,7 +180,7 @@ export class Admission implements ClientSlot {
     observer.underWay(dialect, 1)
     observer.overhead.auth.observe((performance.now() - this.startedMs) / 1000)
     const bodyBytes = this.operation.answer === undefined ? incoming.heldBytes : 0
-    return { requestId, at, principal, bodyBytes, fields }
+    return { requestId, principal, bodyBytes, fields }
   }
 
   private note(passage: Passage | null): void {

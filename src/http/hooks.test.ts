@@ -15,7 +15,7 @@ const state = {
 }
 
 function arrived(bodyBytes: number): Arrival {
-  return { requestId: 'req_1', at: 7, principal, bodyBytes, fields: {} }
+  return { requestId: 'req_1', principal, bodyBytes, fields: {} }
 }
 
 function limits(decision: Admitted | Refused, scopes = [{ id: 'key:k', limits: {} }]) {

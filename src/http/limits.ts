@@ -21,7 +21,7 @@ export function limitHook({ limiter, scopes, refused }: LimitHookOptions): Hook 
   const judge = (decision: Admitted | Refused, fields: Fields): Passage => {
     for (const [name, value] of limitHeaders(decision.state)) fields[name] = value
     if (decision.admitted)
-      return { after: (ended) => decision.finish(ended?.tokens ?? 0, Date.now()) }
+      return { after: (ended) => decision.finish(ended?.tokens ?? 0, performance.now()) }
     refused(decision)
     const { kind, retryAfterMs } = decision
     const what = kind === 'concurrent' ? 'concurrent requests' : `${kind} per minute`
@@ -29,10 +29,14 @@ export function limitHook({ limiter, scopes, refused }: LimitHookOptions): Hook 
     throw new GatewayError('rate_limit_exceeded', message, { retryAfterMs })
   }
   return {
-    admit({ principal, bodyBytes, at, fields }) {
+    admit({ principal, bodyBytes, fields }) {
       const limited = scopes(principal)
       if (limited.length === 0) return null
-      const decision = limiter.admit(limited, Math.ceil(bodyBytes / bytesPerToken), at)
+      const decision = limiter.admit(
+        limited,
+        Math.ceil(bodyBytes / bytesPerToken),
+        performance.now(),
+      )
       if (decision instanceof Promise) return decision.then((late) => judge(late, fields))
       return judge(decision, fields)
     },

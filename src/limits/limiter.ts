@@ -44,8 +44,8 @@ export interface Limiter {
   /**
    * `tokens` is the estimate taken now and corrected by `finish`; one above a scope's whole limit is
    * admitted against a full allowance only, and takes it all. Nothing is taken unless every scope
-   * admits. Synchronous while limits are local; never rejects. `nowMs` is of any one clock, in
-   * milliseconds; a step back counts as no time passed.
+   * admits. Synchronous while limits are local; never rejects. `nowMs` is `performance.now()`, here and below: by the
+   * wall clock, one that was a day ahead would leave limits full for a day once it is set right.
    */
   admit(
     scopes: readonly LimitScope[],

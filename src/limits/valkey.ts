@@ -46,7 +46,6 @@ class ValkeyLimiter implements Limiter {
   readonly #known = new Book<Part>((id) => !this.#own.has(id))
   readonly #parts = new WeakMap<object, { nodes: number; part: Part }>()
   #serial = 0
-  #clockOffsetMs = 0
 
   constructor(options: ValkeyOptions) {
     this.#prefix = `{${options.namespace ?? 'tollgate'}:limits}`
@@ -63,7 +62,6 @@ class ValkeyLimiter implements Limiter {
   ): Admitted | Refused | Promise<Admitted | Refused> {
     const scopes = limiting(asked)
     if (scopes.length === 0) return free
-    this.#clockOffsetMs = nowMs - performance.now()
     const { link, shared, node } = this.#server
     const lease = `${node}:${++this.#serial}`
     const parts = scopes.map((scope) => this.#part(scope))
@@ -89,10 +87,6 @@ class ValkeyLimiter implements Limiter {
 
   #keys(scope: LimitScope): [meters: string, leases: string] {
     return [`${this.#prefix}:m:${scope.id}`, `${this.#prefix}:c:${scope.id}`]
-  }
-
-  #nowMs(): number {
-    return performance.now() + this.#clockOffsetMs
   }
 
   #part(whole: LimitScope): Part {
@@ -129,13 +123,13 @@ class ValkeyLimiter implements Limiter {
     const reply = await within(budgetMs, call)
     if (reply === undefined) {
       this.#server.goLocal('no answer in time')
-      const decision = this.#admitAlone(parts, tokens, this.#nowMs(), lease)
+      const decision = this.#admitAlone(parts, tokens, performance.now(), lease)
       call.then((late) => this.#servedLate(link, parts, tokens, lease, late), ignoreLoss)
       return decision
     }
     const { refusal, state } = reply
     if (refusal !== null) return { ...refusal, state }
-    const nowMs = this.#nowMs()
+    const nowMs = performance.now()
     this.#own.take(parts, tokens, nowMs)
     this.#own.cap(parts, nowMs)
     return this.#admitted(parts, tokens, lease, state)
@@ -170,7 +164,7 @@ class ValkeyLimiter implements Limiter {
       if (this.#server.shared) this.#adjust(part, -requests, -units, '')
       else {
         this.#note(part)
-        this.#known.add(part, requests, units, this.#nowMs())
+        this.#known.add(part, requests, units, performance.now())
       }
       const [, leases] = this.#keys(part)
       if (!this.#leases.holds(leases, lease))
@@ -191,7 +185,6 @@ class ValkeyLimiter implements Limiter {
       finish: (tokens, nowMs) => {
         if (finished) return
         finished = true
-        this.#clockOffsetMs = nowMs - performance.now()
         this.#finish(parts, taken, tokens, nowMs, lease)
       },
     }
@@ -228,7 +221,7 @@ class ValkeyLimiter implements Limiter {
 
   /** From here on the server does not know all of this scope's use: all but the units given. */
   #note(part: Part, requests = 0, tokens = 0): void {
-    const nowMs = this.#nowMs()
+    const nowMs = performance.now()
     if (!this.#known.has(part.id)) {
       const [use] = this.#own.uses([part], nowMs)
       this.#known.add(part, use?.requests ?? 0, use?.tokens ?? 0, nowMs)
@@ -238,7 +231,7 @@ class ValkeyLimiter implements Limiter {
 
   /** Tells a server that was away what it missed; all this node has in use if it lost its memory. */
   #catchUp(link: Link, lost: boolean): void {
-    const nowMs = this.#nowMs()
+    const nowMs = performance.now()
     const from = lost ? this.#own : this.#known
     const before = new Map(lost ? [] : this.#known.all(nowMs).map(([part, use]) => [part.id, use]))
     for (const part of [...from.all(nowMs)].map(([scope]) => scope)) {

@@ -53,7 +53,7 @@ function channelWatch({ health, limiter }: Pick<State, 'health' | 'limiter'>): C
     limitState: ({ id, limits = {} }) =>
       Object.keys(limits).length === 0
         ? unlimited
-        : limiter.state({ id: channelScope(id), limits }, Date.now()),
+        : limiter.state({ id: channelScope(id), limits }, performance.now()),
   }
 }
 

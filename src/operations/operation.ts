@@ -148,7 +148,6 @@ export interface CoreServices {
 /** What is known of a request before its body is read. */
 export interface Arrival {
   readonly requestId: string
-  readonly at: number
   readonly principal: KeyPrincipal
   /** Of the body, as far as it says; 0: nothing is asked of a model. */
   readonly bodyBytes: number

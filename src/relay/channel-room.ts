@@ -29,7 +29,7 @@ export class ChannelRoom {
     this.giveBack(0)
     if (limits === undefined) return true
     const scopes = [{ id: channelScope(channelId), limits }]
-    const decision = this.limiter.admit(scopes, this.tokens, Date.now())
+    const decision = this.limiter.admit(scopes, this.tokens, performance.now())
     return decision instanceof Promise
       ? decision.then((late) => this.judge(late))
       : this.judge(decision)
@@ -54,7 +54,7 @@ export class ChannelRoom {
   }
 
   private giveBack(tokens: number): void {
-    this.taken?.finish(tokens, Date.now())
+    this.taken?.finish(tokens, performance.now())
     this.taken = null
   }
 }

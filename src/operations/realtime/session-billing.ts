@@ -82,7 +82,7 @@ const nowhere: ClientSlot = {
 
 /** A response holds its tokens of the caller's limit; what the session holds is given back by the session itself. */
 function slotOf(admission: Admitted): ClientSlot {
-  return { ...nowhere, giveBack: ({ tokens }) => admission.finish(tokens, Date.now()) }
+  return { ...nowhere, giveBack: ({ tokens }) => admission.finish(tokens, performance.now()) }
 }
 
 export class SessionBilling {
@@ -305,7 +305,7 @@ export class SessionBilling {
     if (tokenScopes.length === 0) return nowhere
     const { input, cachedInput, audioInput = 0, imageInput = 0 } = prompt
     const tokens = Math.ceil(input + cachedInput + audioInput + imageInput + heldTokens)
-    const decision = await limiter.admit(tokenScopes, tokens, Date.now())
+    const decision = await limiter.admit(tokenScopes, tokens, performance.now())
     if (decision.admitted) return slotOf(decision)
     const { retryAfterMs } = decision
     const message = 'Rate limit reached for tokens per minute; the response was cancelled.'
