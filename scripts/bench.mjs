@@ -1,6 +1,6 @@
 // Runs the benchmarks with the arguments given (`npm run bench -- ...`); `scale` is one of its own, with a PostgreSQL.
 import { spawnSync } from 'node:child_process'
-import { startPostgres } from './services.mjs'
+import { startPostgres } from './postgres.mjs'
 import { bun, root, setupOrExit } from './setup.mjs'
 
 setupOrExit({ development: true })

@@ -1,43 +1,9 @@
-// Finds or installs PostgreSQL and Valkey or Redis, and runs private ones that leave nothing behind.
+// Finds or installs what tests and benchmarks run beside a gateway, and runs private servers that leave nothing behind.
 import { spawn, spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { accessSync, chownSync, constants, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
+import { accessSync, chownSync, constants, mkdtempSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-
-/**
- * Starts a private PostgreSQL on a free loopback port, fsync on, and resolves to {url, stop}.
- * Throws when it is not installed and may not be, or does not come up.
- */
-export async function startPostgres() {
-  const initdb = ensure('initdb', ['postgresql'], postgresFolders())
-  const postgres = ensure('postgres', ['postgresql'], postgresFolders())
-  const { dir, owner } = makeFolder('postgres')
-  const password = randomBytes(16).toString('hex')
-  const passwordFile = join(dir, 'password')
-  const data = join(dir, 'data')
-  writeFileSync(passwordFile, password)
-  if (owner.uid !== undefined) chownSync(passwordFile, owner.uid, owner.gid)
-  const made = spawnSync(
-    initdb,
-    ['-D', data, '-U', 'tollgate', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`]
-      // Only the empty cluster goes unsynced; the running server syncs as it would in service.
-      .concat(['--no-sync', '-E', 'UTF8', '--no-locale']),
-    { cwd: dir, encoding: 'utf8', ...owner },
-  )
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || made.error?.message}`)
-  const port = await freePort()
-  const stop = await runGuarded({
-    command: [postgres, '-D', data, '-h', '127.0.0.1', '-p', String(port), '-k', dir],
-    ready: 'database system is ready to accept connections',
-    // SIGQUIT: at once, whoever is still connected; the data is thrown away.
-    signal: 'QUIT',
-    dir,
-    owner,
-  })
-  return { url: `postgres://tollgate:${password}@127.0.0.1:${port}/postgres`, stop }
-}
 
 /** Starts a private Valkey or Redis on a free loopback port, kept in memory only; {url, stop} as above. */
 export async function startValkey() {
@@ -59,16 +25,18 @@ export async function startValkey() {
   return { url: `redis://127.0.0.1:${port}`, stop }
 }
 
-/** The path of a program; installs Debian packages for it where this may be done, else throws. */
-export function ensure(program, packages, folders = []) {
-  const found = find(program, folders)
+/**
+ * The path of a program; installs Debian packages for it where this may be done, else throws. `folders` gives those
+ * beside PATH, again after the installation.
+ */
+export function ensure(program, packages, folders = () => []) {
+  const found = find(program, folders())
   if (found !== undefined) return found
   if (process.getuid?.() !== 0 || find('apt-get') === undefined) {
     throw new Error(`${program} is not installed, and only root with apt-get may install it here`)
   }
   installPackages(packages)
-  // A package may bring a folder that was not there before.
-  const installed = find(program, [...folders, ...postgresFolders()])
+  const installed = find(program, folders())
   if (installed === undefined) throw new Error(`${packages.join(', ')} did not bring ${program}`)
   return installed
 }
@@ -105,20 +73,8 @@ function isExecutable(path) {
   }
 }
 
-/** Debian keeps the server's programs out of PATH; the newest version first. */
-function postgresFolders() {
-  const base = '/usr/lib/postgresql'
-  try {
-    const versions = readdirSync(base).sort((a, b) => Number(b) - Number(a))
-    return versions.map((version) => join(base, version, 'bin'))
-  } catch (error) {
-    if (error.code === 'ENOENT') return []
-    throw error
-  }
-}
-
 /** A temporary folder and the user to run as: PostgreSQL refuses to run as root. */
-function makeFolder(name) {
+export function makeFolder(name) {
   const dir = mkdtempSync(join(tmpdir(), `tollgate-${name}-`))
   if (process.getuid?.() !== 0) return { dir, owner: {} }
   const owner = { uid: idOf('-u'), gid: idOf('-g') }
@@ -136,10 +92,12 @@ function idOf(flag) {
 
 /**
  * Runs a service under a shell that stops it and removes its folder when our end of the pipe closes:
- * so also when this process is killed with -9. Resolves once `ready` was printed, to the stopping function.
+ * so also when this process is killed with -9. Resolves once `ready` was printed, to the stopping function: given a
+ * signal it ends the service by that one, and its folder stays.
  */
-function runGuarded({ command, ready, signal, dir, owner }) {
-  const script = `trap '' INT TERM HUP; "$@" & pid=$!; exec >&- 2>&-; read -r _; kill -s ${signal} $pid; wait $pid; rm -rf "$DIR"`
+export function runGuarded({ command, ready, signal, dir, owner }) {
+  const script = `trap '' INT TERM HUP; "$@" & pid=$!; exec >&- 2>&-
+if read -r name; then kill -s "$name" $pid; wait $pid; else kill -s ${signal} $pid; wait $pid; rm -rf "$DIR"; fi`
   const child = spawn('/bin/sh', ['-c', script, 'guard', ...command], {
     cwd: dir,
     env: { PATH: process.env.PATH, DIR: dir },
@@ -147,8 +105,8 @@ function runGuarded({ command, ready, signal, dir, owner }) {
     ...owner,
   })
   const ended = new Promise((resolve) => child.once('exit', resolve))
-  const stop = () => {
-    child.stdin.end()
+  const stop = (otherSignal) => {
+    child.stdin.end(otherSignal === undefined ? '' : `${otherSignal}\n`)
     return ended
   }
   return new Promise((resolve, reject) => {
@@ -167,7 +125,7 @@ function runGuarded({ command, ready, signal, dir, owner }) {
   })
 }
 
-function freePort() {
+export function freePort() {
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.once('error', reject)

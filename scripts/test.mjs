@@ -4,7 +4,8 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { ensure, startPostgres, startValkey } from './services.mjs'
+import { startPostgres } from './postgres.mjs'
+import { ensure, startValkey } from './services.mjs'
 import { bun, root, say, setupOrExit } from './setup.mjs'
 
 const services = [

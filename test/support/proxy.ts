@@ -1,6 +1,19 @@
-// A TCP proxy between a gateway and what it depends on, so that a test can take that away and give it back.
+// A TCP proxy between a gateway and what it depends on, so that a test can take that away, slow it down and give it back.
 
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { Transform, type TransformCallback } from 'node:stream'
+import { pace } from './clients.ts'
+
+/** What a slow way does to bytes, in each direction by itself: they keep their order. */
+export interface Slowness {
+  /** Each read of a socket waits so long, and up to `jitterMs` more. */
+  readonly latencyMs: number
+  readonly jitterMs: number
+  /** Bytes leave in pieces of 1 to so many. */
+  readonly pieceBytes: number
+  /** The most that passes in a second, over all pieces of one connection and direction. */
+  readonly bytesPerSecond: number
+}
 
 export interface Proxy {
   /** The same address with this proxy's host and port in it. */
@@ -9,37 +22,94 @@ export interface Proxy {
   cut(): void
   /** Passes nothing on, and breaks nothing, until `restore`. */
   stall(): void
-  restore(): void
+  slow(slowness: Slowness): void
+  /** With a target: new connections go there. */
+  restore(target?: string): void
   /** Breaks every connection that stands; new ones are taken. */
   breakAll(): void
   close(): Promise<void>
 }
 
+type State = 'up' | 'cut' | 'stalled' | Slowness
+
+/** What all connections of a proxy read; `changed` ends waits that the next state has no reason for. */
+class Way {
+  #state: State = 'up'
+  #change = Promise.withResolvers<void>()
+
+  get state(): State {
+    return this.#state
+  }
+
+  set state(state: State) {
+    this.#state = state
+    this.#change.resolve()
+    this.#change = Promise.withResolvers()
+  }
+
+  get changed(): Promise<void> {
+    return this.#change.promise
+  }
+}
+
+/** One direction of one connection. */
+class Link extends Transform {
+  readonly #way: Way
+
+  constructor(way: Way) {
+    super({ highWaterMark: 0 })
+    this.#way = way
+  }
+
+  override _transform(bytes: Buffer, _: string, done: TransformCallback): void {
+    if (this.#way.state === 'up') done(null, bytes)
+    else this.#pass(bytes).then(() => done(), done)
+  }
+
+  async #pass(bytes: Buffer): Promise<void> {
+    let at = 0
+    let isFirst = true
+    while (at < bytes.length && !this.destroyed) {
+      const { state, changed } = this.#way
+      if (typeof state !== 'object') {
+        if (state !== 'up') await changed
+        else at += this.#give(bytes, at, bytes.length)
+        continue
+      }
+      const { latencyMs, jitterMs, pieceBytes, bytesPerSecond } = state
+      const size = Math.min(1 + Math.floor(Math.random() * pieceBytes), bytes.length - at)
+      const firstMs = isFirst ? latencyMs + Math.random() * jitterMs : 0
+      isFirst = false
+      await Promise.race([pace(firstMs + (1_000 * size) / bytesPerSecond), changed])
+      at += this.#give(bytes, at, at + size)
+    }
+  }
+
+  #give(bytes: Buffer, from: number, to: number): number {
+    this.push(bytes.subarray(from, to))
+    return to - from
+  }
+}
+
 export async function startProxy(target: string): Promise<Proxy> {
-  const { hostname, port } = new URL(target)
+  let to = new URL(target)
   const pairs = new Set<readonly [Socket, Socket]>()
-  let state: 'up' | 'cut' | 'stalled' = 'up'
-  const server = createServer((near) => {
+  const way = new Way()
+  const server = createServer({ noDelay: true }, (near) => {
     near.on('error', () => near.destroy())
-    if (state === 'cut') {
+    if (way.state === 'cut') {
       near.resetAndDestroy()
       return
     }
-    const far = connect({ host: hostname, port: Number(port), noDelay: true })
+    const far = connect({ host: to.hostname, port: Number(to.port), noDelay: true })
     const pair = [near, far] as const
     pairs.add(pair)
     far.on('error', () => near.destroy())
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      from.pipe(to)
-      from.on('close', () => {
-        to.destroy()
-        pairs.delete(pair)
-      })
+    const gone = () => {
+      if (near.destroyed && far.destroyed) pairs.delete(pair)
     }
-    if (state === 'stalled') hush(pair)
+    join(near, far, new Link(way), gone)
+    join(far, near, new Link(way), gone)
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   const breakAll = () => {
@@ -55,31 +125,38 @@ export async function startProxy(target: string): Promise<Proxy> {
       return moved.href
     },
     cut() {
-      state = 'cut'
+      way.state = 'cut'
       breakAll()
     },
     stall() {
-      state = 'stalled'
-      for (const pair of pairs) hush(pair)
+      way.state = 'stalled'
     },
-    restore() {
-      state = 'up'
-      for (const [near, far] of pairs) {
-        near.pipe(far)
-        far.pipe(near)
-      }
+    slow(slowness) {
+      way.state = slowness
+    },
+    restore(elsewhere) {
+      if (elsewhere !== undefined) to = new URL(elsewhere)
+      way.state = 'up'
     },
     breakAll,
     async close() {
+      way.state = 'cut'
       breakAll()
       await new Promise<void>((done) => server.close(() => done()))
     },
   }
 }
 
-function hush([near, far]: readonly [Socket, Socket]): void {
-  for (const socket of [near, far]) {
-    socket.unpipe()
-    socket.pause()
-  }
+/** What ended in order ends the other side behind what is still on its way; what broke breaks it. */
+function join(from: Socket, to: Socket, link: Link, gone: () => void): void {
+  from.pipe(link).pipe(to)
+  from.on('close', () => {
+    if (!from.readableEnded) {
+      link.destroy()
+      to.destroy()
+    }
+    gone()
+  })
+  to.on('close', () => link.destroy())
+  link.on('error', () => to.destroy())
 }

@@ -1,0 +1,126 @@
+// Runs private PostgreSQL servers that leave nothing behind, restarts them, and makes standbys and poolers of them.
+import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chownSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ensure, freePort, makeFolder, runGuarded } from './services.mjs'
+
+/**
+ * Starts a server on a free loopback port, fsync on, and resolves to {url, stop, end, start, standby, promote}: see
+ * postgres.d.mts. Throws when it is not installed and may not be, or does not come up.
+ */
+export async function startPostgres() {
+  const { dir, owner } = makeFolder('postgres')
+  const password = randomBytes(16).toString('hex')
+  const passwordFile = join(dir, 'password')
+  writeFileSync(passwordFile, password)
+  if (owner.uid !== undefined) chownSync(passwordFile, owner.uid, owner.gid)
+  run(
+    'initdb',
+    ['-D', join(dir, 'data'), '-U', 'tollgate', '-A', 'scram-sha-256']
+      // Only the empty cluster goes unsynced; the running server syncs as it would in service.
+      .concat([`--pwfile=${passwordFile}`, '--no-sync', '-E', 'UTF8', '--no-locale']),
+    { cwd: dir, ...owner },
+  )
+  return serve({ dir, owner, password, port: await freePort() })
+}
+
+async function serve(cluster) {
+  const { dir, owner, password, port } = cluster
+  const start = () =>
+    runGuarded({
+      command: [programOf('postgres'), '-D', join(dir, 'data'), '-h', '127.0.0.1'].concat([
+        '-p',
+        String(port),
+        '-k',
+        dir,
+      ]),
+      // Of a primary or a standby.
+      ready: 'ready to accept',
+      // SIGQUIT: at once, whoever is still connected; the data is thrown away.
+      signal: 'QUIT',
+      dir,
+      owner,
+    })
+  let stopRun = await start()
+  return {
+    url: `postgres://tollgate:${password}@127.0.0.1:${port}/postgres`,
+    end: (signal) => stopRun(signal),
+    async start() {
+      stopRun = await start()
+    },
+    standby: () => startStandby(cluster),
+    promote: () =>
+      run('pg_ctl', ['promote', '-w', '-D', join(dir, 'data')], { cwd: dir, ...owner }),
+    async stop() {
+      await stopRun()
+      // Where it was ended before, nobody else removes it.
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A copy that goes on reading what its primary writes. */
+async function startStandby({ port, password }) {
+  const { dir, owner } = makeFolder('postgres')
+  const address = ['-h', '127.0.0.1', '-p', String(port), '-U', 'tollgate']
+  run('pg_basebackup', [...address, '-D', join(dir, 'data'), '-R', '-X', 'stream', '-c', 'fast'], {
+    cwd: dir,
+    env: { ...process.env, PGPASSWORD: password },
+    ...owner,
+  })
+  return serve({ dir, owner, password, port: await freePort() })
+}
+
+/**
+ * Starts PgBouncer before a server, in its pool mode `session` or `transaction`, on a free loopback port. It takes the
+ * settings that connections are opened with, and drops them.
+ */
+export async function startPooler({ url }, mode) {
+  const pgbouncer = ensure('pgbouncer', ['pgbouncer'], () => ['/usr/sbin'])
+  const { dir, owner } = makeFolder('pgbouncer')
+  const { hostname, port, username, password } = new URL(url)
+  const listenPort = await freePort()
+  const users = join(dir, 'users')
+  const settings = join(dir, 'settings')
+  const lines = ['[databases]', `* = host=${hostname} port=${port}`, '[pgbouncer]']
+    .concat([`listen_addr = 127.0.0.1`, `listen_port = ${listenPort}`, 'unix_socket_dir ='])
+    .concat(['auth_type = scram-sha-256', `auth_file = ${users}`, `pool_mode = ${mode}`])
+    .concat(
+      'ignore_startup_parameters = options,statement_timeout,idle_in_transaction_session_timeout',
+    )
+  writeFileSync(users, `"${username}" "${password}"\n`)
+  writeFileSync(settings, `${lines.join('\n')}\n`)
+  const stop = await runGuarded({
+    command: [pgbouncer, settings],
+    ready: 'process up',
+    signal: 'TERM',
+    dir,
+    owner,
+  })
+  const pooled = new URL(url)
+  pooled.port = String(listenPort)
+  return { url: pooled.href, stop: () => stop() }
+}
+
+function run(program, words, options) {
+  const ended = spawnSync(programOf(program), words, { encoding: 'utf8', ...options })
+  if (ended.status !== 0)
+    throw new Error(`${program} failed: ${ended.stderr || ended.error?.message}`)
+}
+
+function programOf(name) {
+  return ensure(name, ['postgresql'], folders)
+}
+
+/** Debian keeps the server's programs out of PATH; the newest version first. */
+function folders() {
+  const base = '/usr/lib/postgresql'
+  try {
+    const versions = readdirSync(base).sort((a, b) => Number(b) - Number(a))
+    return versions.map((version) => join(base, version, 'bin'))
+  } catch (error) {
+    if (error.code === 'ENOENT') return []
+    throw error
+  }
+}

@@ -1,0 +1,117 @@
+// Load on all nodes while faults come one after another, and what must be true of the books when all is over.
+
+import { expect } from 'bun:test'
+import { expectCharged, type Seen, startLoad } from '../crash/gateway-load.ts'
+import { eventually } from '../support/clients.ts'
+import { expectBalances, expectCleanAudit, type Outcome } from '../support/deployment.ts'
+import type { Fault } from './faults.ts'
+import { expectNothingGiven, expectOnlyAnswered, expectSettled } from './history.ts'
+import { credits, creditsNano, type Stage } from './stage.ts'
+import { type Asked, expectVendorCharged, startVendorLoad } from './vendor.ts'
+
+const accounts = Object.keys(credits)
+/** What the others answer before a fault is over. */
+const meanwhile = 60
+/** What the vendor's clients end before it is over, however it went. */
+const meanwhileAsked = 24
+/** So many of them whole in a row: all nodes ask the vendor again. */
+const wellAgain = 24
+
+type Tallies = Map<string, Map<string, number>>
+
+export interface History {
+  readonly seen: readonly Seen[]
+  readonly asked: readonly Asked[]
+  readonly tallies: Tallies
+}
+
+/** One fault after another under load; what clients saw, by the fault that was then. */
+export async function breakAgainAndAgain(
+  stage: Stage,
+  faults: readonly (readonly [name: string, fault: Fault])[],
+): Promise<History> {
+  const load = startLoad(stage.url, accounts, 18, { goesOn: true })
+  const vendors = startVendorLoad(stage.url, ['acme', 'bell'], 6)
+  const answered = () => load.seen.filter(isWhole).length
+  const served = async () => {
+    const [until, untilAsked] = [answered() + meanwhile, vendors.asked.length + meanwhileAsked]
+    await eventually(
+      () => (answered() >= until && vendors.asked.length >= untilAsked ? true : undefined),
+      60_000,
+    )
+  }
+  const isWell = () => {
+    const last = vendors.asked.slice(-wellAgain)
+    return last.length === wellAgain && last.every(isWhole)
+  }
+  const tallies: Tallies = new Map()
+  try {
+    await served()
+    for (const [name, fault] of faults) {
+      const [before, beforeVendor] = [load.seen.length, vendors.asked.length]
+      await during(name, fault(stage, stage.one(stage.nodes), served))
+      count(tallies, name, load.seen.slice(before).filter(isOfInterest))
+      count(tallies, name, vendors.asked.slice(beforeVendor))
+      // Channels that have failed are left alone for a while, which is none of the next fault's.
+      await during(
+        `${name}, and is over`,
+        eventually(() => isWell() || undefined, 60_000),
+      )
+    }
+  } catch (error) {
+    // Not waited for: a node may stand still.
+    void load.stop()
+    void vendors.stop()
+    throw error
+  }
+  await Promise.all([load.stop(), vendors.stop()])
+  return { seen: load.seen, asked: vendors.asked, tallies }
+}
+
+function during<Result>(name: string, work: Promise<Result>): Promise<Result> {
+  return work.catch((cause: unknown) => {
+    throw new Error(`while ${name}: ${cause}`, { cause })
+  })
+}
+
+function isWhole({ status, whole }: Outcome): boolean {
+  return status === 200 && whole
+}
+
+/** The account that runs out aside, and clients that leave by themselves. */
+function isOfInterest({ account, dueNano }: Seen): boolean {
+  return account !== 'dent' && dueNano !== null
+}
+
+function count(tallies: Tallies, name: string, outcomes: readonly Outcome[]): void {
+  const tally = tallies.get(name) ?? new Map<string, number>()
+  tallies.set(name, tally)
+  for (const { status, whole } of outcomes) {
+    const what = status === 0 ? 'no reply' : status === 200 && !whole ? 'cut' : String(status)
+    tally.set(what, (tally.get(what) ?? 0) + 1)
+  }
+}
+
+/** Every request is charged as it was answered, nothing is leased or held once all nodes have ended, and the audit is clean. */
+export async function expectBooks(stage: Stage, { seen, asked, tallies }: History): Promise<void> {
+  await expectSettled(stage.deployment, [...seen, ...asked])
+  const rows = await expectBalances(stage.deployment, creditsNano)
+  const charged = expectCharged(seen, rows)
+  const vendors = expectVendorCharged(asked, rows)
+  expectOnlyAnswered([...seen, ...asked], rows)
+  expectNothingGiven(rows)
+  for (const { server } of stage.nodes) {
+    expect(server.stderr).not.toContain('internal error')
+    server.signal('SIGTERM')
+    expect(await server.exited).toBe(0)
+  }
+  for (const account of accounts)
+    expect(await stage.deployment.store.journal.wallet(account)).toMatchObject({
+      leasedNano: 0n,
+      heldNano: 0n,
+    })
+  await expectCleanAudit(stage.deployment)
+  console.log(`${seen.length} requests, ${charged} answered whole`)
+  console.log(`${asked.length} of the vendor`, vendors)
+  for (const [name, tally] of tallies) console.log(name, Object.fromEntries(tally))
+}
