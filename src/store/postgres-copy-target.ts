@@ -45,7 +45,7 @@ export interface CopyProgress {
 
 /**
  * Begins the copy `id`, or goes on with it; with `restart` one that was begun is removed first. Null where this copy is in
- * its place already. Throws CopyRefused where the database holds other data.
+ * its place already. Throws CopyRefused where the database holds other data, or a pooler is between.
  */
 export async function openCopyTarget(
   databaseUrl: string,
@@ -53,7 +53,9 @@ export async function openCopyTarget(
 ): Promise<CopyTarget | null> {
   const schema = await makeStage(databaseUrl, { id, restart })
   if (schema === null) return null
-  const engine = await openPostgres(inSchema(databaseUrl, schema.stage))
+  const stageUrl = inSchema(databaseUrl, schema.stage)
+  await refuseElsewhere(stageUrl, schema.stage)
+  const engine = await openPostgres(stageUrl)
   try {
     const tables = inOrder(await readTables(engine), await readReferences(engine))
     await begin(engine, tables, id)
@@ -93,6 +95,17 @@ async function makeStage(
     await session.run(`CREATE SCHEMA IF NOT EXISTS ${quoted(stage)}`, [])
     return { target, stage }
   })
+}
+
+/** A pooler drops the search path that connections are opened with: the copy would be made where servers look. */
+async function refuseElsewhere(stageUrl: string, stage: string): Promise<void> {
+  const found = await withConnection(stageUrl, (session) =>
+    session.query<{ readonly name: string | null }>('SELECT current_schema() AS name', []),
+  )
+  if (found[0]?.name === stage) return
+  throw new CopyRefused(
+    'connections lose the schema they are opened with, as through a pooler: name the database itself',
+  )
 }
 
 /** The last word of several about the same setting counts. */

@@ -43,11 +43,34 @@ export async function openPostgres(databaseUrl: string, migrationFolder?: string
   // So is one that breaks between two statements of a transaction: unhandled, it would end the thread.
   pool.on('connect', (client) => client.on('error', () => undefined))
   try {
+    await expectTimeout(pool, databaseUrl)
     await migrateOver(pool, databaseUrl, migrationFolder)
     return engineOver(pool)
   } catch (error) {
     await pool.end()
     throw error
+  }
+}
+
+/**
+ * A pooler may take a connection and drop what it was to be opened with. Throws where the database would let a
+ * transaction stand open for ever.
+ */
+async function expectTimeout(pool: pg.Pool, databaseUrl: string): Promise<void> {
+  const client = await connect(pool, databaseUrl)
+  try {
+    const sql = `SELECT setting, current_user AS role FROM pg_settings
+      WHERE name = 'idle_in_transaction_session_timeout'`
+    const { rows } = await client.query<{ readonly setting: string; readonly role: string }>(sql)
+    const [found] = rows
+    if (found === undefined || found.setting !== '0') return
+    throw new Error(
+      `PostgreSQL at ${describeUrl(databaseUrl)} does not end transactions that stand idle: a pooler drops the ` +
+        'setting idle_in_transaction_session_timeout. Give it to the role: ' +
+        `ALTER ROLE ${found.role} SET idle_in_transaction_session_timeout = '5s'`,
+    )
+  } finally {
+    client.release()
   }
 }
 
