@@ -10,6 +10,8 @@ import { credits, creditsNano, type Stage } from './stage.ts'
 import { type Asked, expectVendorCharged, startVendorLoad } from './vendor.ts'
 
 const accounts = Object.keys(credits)
+/** More than may ever wait at once for a node that stands still. */
+const vendorClients = 12
 /** What the others answer before a fault is over. */
 const meanwhile = 60
 /** What the vendor's clients end before it is over, however it went. */
@@ -31,7 +33,7 @@ export async function breakAgainAndAgain(
   faults: readonly (readonly [name: string, fault: Fault])[],
 ): Promise<History> {
   const load = startLoad(stage.url, accounts, 18, { goesOn: true })
-  const vendors = startVendorLoad(stage.url, ['acme', 'bell'], 6)
+  const vendors = startVendorLoad(stage.url, ['acme', 'bell'], vendorClients)
   const answered = () => load.seen.filter(isWhole).length
   const served = async () => {
     const [until, untilAsked] = [answered() + meanwhile, vendors.asked.length + meanwhileAsked]
