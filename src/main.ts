@@ -37,8 +37,8 @@ import { watchPrices } from './meter/watch-prices.ts'
 import { lockData } from './store/lock.ts'
 import { openStore } from './store/open.ts'
 import { DataError } from './store/sqlite-file.ts'
+import { labelled } from './telemetry/exposition.ts'
 import { createLog, type Log } from './telemetry/log.ts'
-import { labelled } from './telemetry/registry.ts'
 
 const oldestBun = '1.4.5'
 /** Where the ledger cannot be opened, a worker listens all the same after this, and says so. */
@@ -288,8 +288,8 @@ function startListening(
         components: () => readiness(state, performance.now()),
         warnings: () => state.prices.warnings(),
         metrics: () => {
-          const text = state.metrics.registry.print()
-          return worker === null ? text : labelled(text, 'worker', String(worker.slot))
+          const readings = state.metrics.registry.readings()
+          return worker === null ? readings : labelled(readings, 'worker', String(worker.slot))
         },
         metricsToken: () => state.current.config.server.metricsToken,
       },

@@ -2,6 +2,8 @@
 
 import { timingSafeEqual } from 'node:crypto'
 import { errorTable, GatewayError } from '../errors.ts'
+import { expositionFor } from '../telemetry/exposition.ts'
+import type { Reading } from '../telemetry/registry.ts'
 import { jsonType, refusalBody } from './respond.ts'
 
 /** Ours, and the names other gateways use for the same. */
@@ -15,8 +17,7 @@ export interface Health {
   components(): Readonly<Record<string, string | null>>
   /** What its operator should see to, though requests may come. */
   warnings(): readonly string[]
-  /** Prometheus text. */
-  metrics(): string
+  metrics(): readonly Reading[]
   /** Opens /metrics beyond loopback; null keeps it there. */
   metricsToken(): string | null
 }
@@ -67,8 +68,9 @@ function respondMetrics(request: Request, health: Health, address: string): Resp
       { 'www-authenticate': 'Bearer' },
     )
   }
-  return new Response(health.metrics(), {
-    headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+  const { contentType, print } = expositionFor(request.headers.get('accept'))
+  return new Response(print(health.metrics()), {
+    headers: { 'content-type': contentType, vary: 'accept' },
   })
 }
 

@@ -1,6 +1,6 @@
 // Sends metrics to an OpenTelemetry collector at intervals: readings of a registry as OTLP writes them in JSON.
 
-import type { Distribution, Reading } from '../telemetry/registry.ts'
+import type { Distribution, Exemplar, Reading } from '../telemetry/registry.ts'
 import { attributesOf, type Collector } from './otlp-collector.ts'
 
 /** Of the protocol: opentelemetry/proto/metrics/v1/metrics.proto, AGGREGATION_TEMPORALITY_CUMULATIVE. */
@@ -8,18 +8,8 @@ const cumulative = 2
 /** An interval of no sense is no reason to send without pause. */
 const leastIntervalMs = 100
 
-/** A value with its trace. */
-export interface Exemplar {
-  readonly traceId: string
-  readonly value: number
-  /** Unix milliseconds. */
-  readonly at: number
-}
-
 export type OtlpReading = Reading & {
   readonly unit?: string
-  /** The last of each series that has one, by its values joined by a NUL. */
-  readonly exemplars?: ReadonlyMap<string, Exemplar>
 }
 
 export class MetricReader {
@@ -61,12 +51,11 @@ function nanoOf(timeMs: number): string {
 type Times = { readonly startTimeUnixNano: string; readonly timeUnixNano: string }
 
 function metricOf(reading: OtlpReading, times: Times) {
-  const { name, help: description, type, labels, series, unit = '', exemplars } = reading
+  const { name, help: description, type, labels, series, unit = '' } = reading
   const dataPoints = series.map(({ values, value }) => ({
     attributes: attributesOf(labels.flatMap((label, at) => pairOf(label, values[at]))),
     ...times,
     ...(typeof value === 'number' ? { asDouble: value } : distributionOf(value)),
-    ...exemplarOf(exemplars?.get(values.join('\u0000'))),
   }))
   const about = { name, description, unit }
   if (type === 'gauge') return { ...about, gauge: { dataPoints } }
@@ -82,17 +71,17 @@ function pairOf(label: string, value = ''): readonly (readonly [string, string])
 }
 
 /** OTLP writes whole numbers as text, since they have 64 bits. */
-function distributionOf({ bounds, counts, sum }: Distribution) {
+function distributionOf({ bounds, counts, sum, exemplars }: Distribution) {
+  const known = exemplars.flatMap((exemplar) => exemplar ?? [])
   return {
     count: String(counts.reduce((all, count) => all + count, 0)),
     sum,
     bucketCounts: counts.map(String),
     explicitBounds: bounds,
+    ...(known.length > 0 && { exemplars: known.map(exemplarOf) }),
   }
 }
 
-function exemplarOf(exemplar: Exemplar | undefined) {
-  if (exemplar === undefined) return {}
-  const { traceId, value, at } = exemplar
-  return { exemplars: [{ timeUnixNano: nanoOf(at), asDouble: value, traceId }] }
+function exemplarOf({ traceId, value, at }: Exemplar) {
+  return { timeUnixNano: nanoOf(at), asDouble: value, traceId }
 }

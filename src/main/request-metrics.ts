@@ -12,14 +12,11 @@ import {
   openTelemetryNames,
 } from '../telemetry/registry.ts'
 import { providerName } from '../vendors/provider-name.ts'
-import type { Exemplar, OtlpReading } from './otlp-metrics.ts'
+import type { OtlpReading } from './otlp-metrics.ts'
 
 /** Source: semantic conventions for generative AI, "Metrics": the buckets they advise, in seconds and in tokens. */
 const durations = Array.from({ length: 14 }, (_, power) => 0.01 * 2 ** power)
 const tokenCounts = Array.from({ length: 14 }, (_, power) => 4 ** power)
-
-/** As many as a metric has series. */
-const mostExemplars = 500
 
 const labels = [
   'gen_ai.operation.name',
@@ -32,20 +29,18 @@ const labels = [
 
 export class RequestMetrics {
   readonly #registry = createRegistry(openTelemetryNames)
-  readonly #exemplars = new Map<string, Exemplar>()
-  readonly #clientName: string
   readonly #client: Family<Histogram>
   readonly #server: Family<Histogram>
   readonly #firstToken: Family<Histogram>
   readonly #countTokens: (row: UsageRow, values: readonly string[]) => void
 
   constructor(isNewest: boolean) {
-    this.#clientName = isNewest
+    const clientName = isNewest
       ? 'gen_ai.client.inference.duration'
       : 'gen_ai.client.operation.duration'
     const seconds = (name: string, help: string) =>
       this.#registry.histogram({ name, help, labels }, durations)
-    this.#client = seconds(this.#clientName, 'From sending the last attempt to its end.')
+    this.#client = seconds(clientName, 'From sending the last attempt to its end.')
     this.#server = seconds('gen_ai.server.request.duration', 'From the request to its end.')
     this.#firstToken = seconds(
       'gen_ai.server.time_to_first_token',
@@ -65,25 +60,18 @@ export class RequestMetrics {
       row.modelServed ?? '',
       row.errorCode ?? '',
     ]
-    this.#server.with(...values).observe(row.durationMs / 1_000)
-    if (row.ttftMs !== null) this.#firstToken.with(...values).observe(row.ttftMs / 1_000)
+    this.#server.with(...values).observe(row.durationMs / 1_000, traceId)
+    if (row.ttftMs !== null) this.#firstToken.with(...values).observe(row.ttftMs / 1_000, traceId)
     if (row.vendor === null) return
     const seconds = Math.max(0, row.durationMs - Math.round(sentAfterMs ?? 0)) / 1_000
-    this.#client.with(...values).observe(seconds)
-    if (traceId !== null) this.#exemplify(values.join('\u0000'), traceId, seconds)
+    this.#client.with(...values).observe(seconds, traceId)
     this.#countTokens(row, values)
-  }
-
-  #exemplify(series: string, traceId: string, value: number): void {
-    if (this.#exemplars.size >= mostExemplars && !this.#exemplars.has(series)) return
-    this.#exemplars.set(series, { traceId, value, at: Date.now() })
   }
 
   readings(): readonly OtlpReading[] {
     return this.#registry.readings().map((reading) => ({
       ...reading,
       unit: reading.name.includes('token.usage') || reading.type === 'counter' ? '{token}' : 's',
-      ...(reading.name === this.#clientName && { exemplars: this.#exemplars }),
     }))
   }
 

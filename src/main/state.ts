@@ -296,5 +296,5 @@ function watchedLimiter(config: Config, log: Log) {
       log.warn({ state: now, reason }, 'limits')
     },
   })
-  return { limiter, isShared: () => shared }
+  return { limiter, isShared: () => (config.valkeyUrl === null ? null : shared) }
 }

@@ -49,14 +49,15 @@ export function createObserver(rooms: ObserverRooms): Observer {
       const { candidate, status } = settlement
       estimates.note(request.principal, request.model.id, row.output + row.reasoning)
       request.clientSlot.giveBack({ tokens: tokensOf(row), status })
-      answered(request.dialect.client.path, status, settlement.durationMs)
-      if (candidate !== null) count(countsOf(metrics, counts, candidate, row), settlement, row)
+      const traceId = traces === null ? null : traces.ended(settlement, row)
+      answered(request.dialect.client.path, status, settlement.durationMs, traceId)
+      if (candidate !== null)
+        count(countsOf(metrics, counts, candidate, row), settlement, row, traceId)
       if (request.peek.stream && (settlement.fault !== null || status === 499)) {
         const isClients = status === 499 || row.errorCode === 'request_stopped'
         metrics.streamAborts.with(isClients ? 'client' : 'upstream').inc()
       }
       if (isUnbelieved(settlement)) alarm(rooms, settlement, row)
-      const traceId = traces === null ? row.traceId : traces.ended(settlement, row)
       if (log.lines.writes('info')) logLine(log, row, traceId ?? row.traceId)
     },
     settling(tookMs) {
@@ -81,7 +82,7 @@ export function createObserver(rooms: ObserverRooms): Observer {
       )
     },
     unrelayed(row, route, status, durationMs) {
-      answered(route, status, durationMs)
+      answered(route, status, durationMs, null)
       if (row !== null && log.lines.writes('info')) logLine(log, row, row.traceId)
     },
   }
@@ -107,7 +108,7 @@ export function tokensOf(row: UsageRow): number {
 /** Counts replies by route and status; the children of the metrics are looked up once. */
 function countAnswers(metrics: Metrics) {
   const routes = new Map<string, { readonly total: Counter; readonly duration: Histogram }>()
-  return (route: string, status: number, durationMs: number) => {
+  return (route: string, status: number, durationMs: number, traceId: string | null) => {
     const name = `${route} ${status}`
     let kept = routes.get(name)
     if (kept === undefined) {
@@ -118,7 +119,7 @@ function countAnswers(metrics: Metrics) {
       routes.set(name, kept)
     }
     kept.total.inc()
-    kept.duration.observe(durationMs / 1000)
+    kept.duration.observe(durationMs / 1000, traceId)
   }
 }
 
@@ -145,10 +146,15 @@ function countsOf(
   return made
 }
 
-function count(counts: Counts, settlement: Settlement, row: UsageRow): void {
+function count(
+  counts: Counts,
+  settlement: Settlement,
+  row: UsageRow,
+  traceId: string | null,
+): void {
   if (settlement.fault === null && settlement.status === 200) counts.ok.inc()
-  counts.duration.observe(settlement.durationMs / 1000)
-  if (settlement.ttftMs !== null) counts.firstToken.observe(settlement.ttftMs / 1000)
+  counts.duration.observe(settlement.durationMs / 1000, traceId)
+  if (settlement.ttftMs !== null) counts.firstToken.observe(settlement.ttftMs / 1000, traceId)
   for (const kind of tokenKinds) {
     if (row[kind] > 0) counts.tokens[kind].inc(row[kind])
   }

@@ -14,8 +14,8 @@ export interface MetricSources {
   logDropped(): number
   /** Milliseconds. */
   loopLagMs(): number
-  /** Whether limits are shared at this moment. */
-  limitsShared(): boolean
+  /** Whether limits are shared at this moment; null where nothing shares them. */
+  limitsShared(): boolean | null
   /** Models whose price in this node's file is not the one that is charged. */
   priceConflicts(): number
   readonly history: { readonly reading: HistoryReading }
@@ -233,8 +233,16 @@ function addReadings(registry: Registry, sources: MetricSources): void {
     'How late the event loop ran, the worst of the last two seconds.',
     () => sources.loopLagMs() / 1_000,
   )
-  read('gauge', 'limits_shared', '1 while limits are shared with other nodes, 0 while local.', () =>
-    Number(sources.limitsShared()),
+  registry.read(
+    'gauge',
+    {
+      name: 'tollgate_limits_shared',
+      help: 'With Valkey: 1 while limits are shared with other nodes, 0 while local.',
+    },
+    () => {
+      const shared = sources.limitsShared()
+      return shared === null ? [] : single(Number(shared))
+    },
   )
   read(
     'gauge',

@@ -1,4 +1,4 @@
-// A registry of counters, gauges and histograms, read as data or printed in the Prometheus text format.
+// A registry of counters, gauges and histograms, read as data.
 
 export interface Counter {
   /** Adds `by`, 1 when left out; below zero is ignored, a counter only grows. */
@@ -11,7 +11,8 @@ export interface Gauge {
 }
 
 export interface Histogram {
-  observe(value: number): void
+  /** `traceId`: of the request that took it, where its trace is told: the last of each bucket is kept. */
+  observe(value: number, traceId?: string | null): void
   /** How many values each bucket took, the last those above all bounds. */
   readonly counts: readonly number[]
 }
@@ -33,12 +34,22 @@ interface Definition {
   readonly maxChildren?: number
 }
 
+/** A value with its trace. */
+export interface Exemplar {
+  readonly traceId: string
+  readonly value: number
+  /** Unix milliseconds. */
+  readonly at: number
+}
+
 /** A histogram as it stands. */
 export interface Distribution {
   /** Upper bounds, ascending; what is above them all stands last in `counts`. */
   readonly bounds: readonly number[]
   readonly counts: readonly number[]
   readonly sum: number
+  /** The last of each bucket; empty where no trace is told. */
+  readonly exemplars: readonly (Exemplar | undefined)[]
 }
 
 /** A metric as it stands. */
@@ -63,8 +74,6 @@ export interface Registry {
   read(type: 'counter' | 'gauge', definition: Definition, collect: () => readonly Sample[]): void
   readonly names: readonly string[]
   readings(): readonly Reading[]
-  /** Prometheus text exposition format 0.0.4. Source: prometheus.io, "Exposition formats". */
-  print(): string
 }
 
 const defaultChildren = 500
@@ -98,7 +107,6 @@ export function createRegistry(shapes: NameShapes = prometheusNames): Registry {
     metrics.set(metric.name, metric)
     return metric
   }
-  const readings = () => [...metrics.values()].map((metric) => metric.reading())
   return {
     counter: (definition) => add(new Children(definition, 'counter', () => new Cell()), definition),
     gauge: (definition) => add(new Children(definition, 'gauge', () => new Cell()), definition),
@@ -115,16 +123,8 @@ export function createRegistry(shapes: NameShapes = prometheusNames): Registry {
     get names() {
       return [...metrics.keys()]
     },
-    readings,
-    print: () => readings().map(printed).join(''),
+    readings: () => [...metrics.values()].map((metric) => metric.reading()),
   }
-}
-
-/** Printed metrics with one more label on every sample; `value` holds nothing that needs escaping. */
-export function labelled(text: string, name: string, value: string): string {
-  return text.replaceAll(/^([^#\s{]+)(?:\{| )/gm, (start, metric: string) =>
-    start.endsWith('{') ? `${metric}{${name}="${value}",` : `${metric}{${name}="${value}"} `,
-  )
 }
 
 class Children<T extends { read(): number | Distribution }> implements Family<T>, Readable {
@@ -188,6 +188,7 @@ class Buckets implements Histogram, Distribution {
   readonly bounds: readonly number[]
   /** One more than bounds, for what is above them all. */
   readonly counts: number[]
+  readonly exemplars: Exemplar[] = []
   sum = 0
 
   constructor(bounds: readonly number[]) {
@@ -197,12 +198,13 @@ class Buckets implements Histogram, Distribution {
     this.counts = new Array<number>(bounds.length + 1).fill(0)
   }
 
-  observe(value: number): void {
+  observe(value: number, traceId: string | null = null): void {
     if (Number.isNaN(value)) return
     let index = 0
     while (index < this.bounds.length && value > (this.bounds[index] ?? 0)) index += 1
     this.counts[index] = (this.counts[index] ?? 0) + 1
     this.sum += value
+    if (traceId !== null) this.exemplars[index] = { traceId, value, at: Date.now() }
   }
 
   read(): Distribution {
@@ -218,44 +220,4 @@ function check(definition: Definition, shapes: NameShapes): void {
 
 function names(definition: Definition): readonly string[] {
   return definition.labels ?? []
-}
-
-function printed({ name, help, type, labels, series }: Reading): string {
-  const text = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
-  const lines = series.map(({ values, value }) => {
-    const pairs = printLabels(labels, values)
-    return typeof value === 'number' ? line(name, pairs, value) : printBuckets(name, pairs, value)
-  })
-  return `# HELP ${name} ${text}\n# TYPE ${name} ${type}\n${lines.join('')}`
-}
-
-/** `a="1",b="2"`, without the braces. */
-function printLabels(labels: readonly string[], values: readonly string[]): string {
-  return labels.map((label, index) => `${label}="${escaped(values[index] ?? '')}"`).join(',')
-}
-
-function escaped(value: string): string {
-  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
-}
-
-function line(name: string, labels: string, value: number): string {
-  return labels === '' ? `${name} ${number(value)}\n` : `${name}{${labels}} ${number(value)}\n`
-}
-
-function number(value: number): string {
-  if (Number.isNaN(value)) return 'NaN'
-  if (Number.isFinite(value)) return String(value)
-  return value > 0 ? '+Inf' : '-Inf'
-}
-
-function printBuckets(name: string, labels: string, { bounds, counts, sum }: Distribution): string {
-  const before = labels === '' ? '' : `${labels},`
-  let total = 0
-  let text = ''
-  for (const [index, count] of counts.entries()) {
-    total += count
-    const bound = index < bounds.length ? number(bounds[index] ?? 0) : '+Inf'
-    text += line(`${name}_bucket`, `${before}le="${bound}"`, total)
-  }
-  return text + line(`${name}_sum`, labels, sum) + line(`${name}_count`, labels, total)
 }

@@ -127,6 +127,34 @@ test('a request is in the histograms that are widely read, with its trace, besid
   }
 })
 
+test('/metrics has the trace of the last request of a bucket for who reads OpenMetrics', async () => {
+  const gateway = await started({})
+  try {
+    const row = await call(gateway)
+    const read = async (accept: string) => {
+      const reply = await fetch(`${gateway.url}/metrics`, { headers: { accept } })
+      return { type: reply.headers.get('content-type'), text: await reply.text() }
+    }
+    const open = await read('application/openmetrics-text;version=1.0.0;q=0.5,*/*;q=0.1')
+    expect(open.type).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8')
+    expect(open.text).toEndWith('\n# EOF\n')
+    const traced = open.text.split('\n').filter((line) => line.includes(' # {'))
+    const traceId = row.requestId.slice(4).padEnd(32, '0')
+    const families = traced.map((line) => line.slice(0, line.indexOf('_bucket{')))
+    expect(families.toSorted()).toEqual([
+      'tollgate_http_request_duration_seconds',
+      'tollgate_time_to_first_token_seconds',
+      'tollgate_upstream_duration_seconds',
+    ])
+    for (const line of traced) expect(line).toContain(` # {trace_id="${traceId}"} 0.`)
+    const plain = await read('text/plain')
+    expect(plain.type).toBe('text/plain; version=0.0.4; charset=utf-8')
+    expect(plain.text).not.toContain(traceId)
+  } finally {
+    await gateway.stop()
+  }
+})
+
 test('the newest names are there where they are asked for, and traces may be off', async () => {
   const gateway = await started({
     OTEL_SEMCONV_STABILITY_OPT_IN: 'http, gen_ai_latest_experimental',

@@ -1,7 +1,15 @@
 // What lies below deploy/: read by the tools it is for where they are installed, else held to what it promises.
 
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Ajv from 'ajv'
@@ -201,4 +209,28 @@ test('dashboard and alerts name metrics that a gateway has', async () => {
     [...types].map(([, name, type]) => (type === 'histogram' ? `${name}_bucket` : name)),
   )
   expect([...named].filter((name) => !there.has(name))).toEqual([])
+})
+
+test('promtool takes the rules, and each is silent and fires where it should', () => {
+  const cases = join(root, 'test/deploy/alerts.promtool.yaml')
+  const { groups } = readYaml('prometheus/alerts.yaml')
+  const tested = new Set(
+    parse(readFileSync(cases, 'utf8')).tests.flatMap(
+      ({ alert_rule_test: rules }: { readonly alert_rule_test: { alertname: string }[] }) =>
+        rules.map(({ alertname }) => alertname),
+    ),
+  )
+  const rules = groups[0].rules as readonly { readonly alert: string }[]
+  expect(tested).toEqual(new Set(rules.map(({ alert }) => alert)))
+  const promtool = tool('promtool')
+  if (promtool === null) return
+  expect(
+    run([promtool, 'check', 'config', '--syntax-only', join(deploy, 'prometheus/prometheus.yml')])
+      .code,
+  ).toBe(0)
+  // It looks for the rules beside the cases.
+  copyFileSync(join(deploy, 'prometheus/alerts.yaml'), join(scratch, 'alerts.yaml'))
+  copyFileSync(cases, join(scratch, 'cases.yaml'))
+  const { code, text } = run([promtool, 'test', 'rules', join(scratch, 'cases.yaml')])
+  expect([code, text]).toEqual([0, expect.stringContaining('SUCCESS')])
 })
