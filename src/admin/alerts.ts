@@ -154,7 +154,7 @@ export function noticeView({ id, at, readAt, document, webhook, mail }: AlertNot
 }
 
 /** null: it was not to go there. */
-function deliveryOf({ dueAt, attempts, failure }: NoticePost) {
+export function deliveryOf({ dueAt, attempts, failure }: NoticePost) {
   if (attempts === 0 && dueAt === null) return null
   const hasLeft = failure === null && dueAt === null
   const state = hasLeft ? 'delivered' : dueAt === null ? 'failed' : 'waiting'

@@ -23,7 +23,7 @@ const leastMs = 10 * 60_000
 const prefix = '\twebhook '
 
 /** Events of a webhook are kept as an account's notices are, under a name that no account can have. */
-function ownerOf({ id }: Pick<WebhookSettings, 'id'>): string {
+export function ownerOf({ id }: Pick<WebhookSettings, 'id'>): string {
   return prefix + id
 }
 
@@ -62,6 +62,12 @@ export function operatorPost(
     at: timeText(notice.at),
     ...event,
   })
+}
+
+/** What it was about. */
+export function eventOf({ document }: Pick<AlertNotice, 'document'>) {
+  const { state, code, subject } = document as OperatorEvent
+  return { state, code, subject }
 }
 
 /** Notes what is new, and what is over; `alerts`: what is the case now. */

@@ -103,7 +103,7 @@ export function connect(peer: Peer): void {
   const connecting = tls
     ? Bun.connect({ ...at, socket: secureHandlers, tls: { serverName: host } })
     : Bun.connect({ ...at, socket: handlers })
-  connecting.catch((error: Error) => peer.lost(`cannot reach the vendor: ${error.message}`))
+  connecting.catch((error: Error) => peer.lost(`cannot connect: ${error.message}`))
 }
 
 function connectThrough(proxy: ProxyAddress, peer: Peer): void {

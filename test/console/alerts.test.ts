@@ -10,9 +10,16 @@ import { type SmtpServer, startSmtpServer } from '../support/smtp-server.ts'
 let stage: ConsoleStage
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-alerts-'))
 let mailServer: SmtpServer | null = null
+let refuses = false
+const receiver = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch: () => new Response(refuses ? 'no such channel' : 'taken', { status: refuses ? 404 : 200 }),
+})
 
 afterAll(async () => {
   await stage?.close()
+  await receiver.stop(true)
   await mailServer?.[Symbol.asyncDispose]()
   rmSync(folder, { recursive: true })
 })
@@ -23,7 +30,12 @@ if (hasBrowser) {
     const { port } = mailServer
     const smtp = { host: '127.0.0.1', port, tls: 'none', from: 'no-reply@gateway.example' }
     const config = join(folder, 'tollgate.json')
-    writeFileSync(config, JSON.stringify({ smtp }))
+    const webhook = {
+      id: 'ops',
+      url: `http://127.0.0.1:${receiver.port}/hook`,
+      secret: 'of operators alone',
+    }
+    writeFileSync(config, JSON.stringify({ smtp, webhooks: [webhook] }))
     stage = await startConsole({ words: ['--config', config] })
   })
   test('an address is mailed a code, which is entered here', async () => {
@@ -47,6 +59,29 @@ if (hasBrowser) {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Confirmed.').waitFor({ state: 'detached' })
     await page.close()
+  })
+  test('a webhook of operators is sent a test, and what it answered is said', async () => {
+    for (const view of [
+      { width: 1440, theme: 'light', language: 'en' },
+      { width: 390, theme: 'dark', language: 'zh-CN' },
+    ] as const) {
+      refuses = false
+      const page = await stage.open('/admin/settings', view)
+      const isEnglish = view.language === 'en'
+      await page.getByText(`http://127.0.0.1:${receiver.port}/hook`).waitFor()
+      const send = page.getByRole('button', {
+        name: isEnglish ? 'Send a test to ops' : '向 ops 发送测试',
+      })
+      await send.click()
+      await page.getByText(isEnglish ? 'It was taken.' : '已接收。').waitFor()
+      refuses = true
+      await send.press('Enter')
+      await page.getByText('answered 404: no such channel', { exact: false }).waitFor()
+      expect(await seriousFindings(page)).toEqual([])
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+      expect(wide).toBeLessThanOrEqual(view.width)
+      await page.close()
+    }
   })
   test('what to be warned of is saved; what is wrong is said at its field and stays', async () => {
     const page = await stage.open('/settings?tab=alerts')

@@ -35,6 +35,7 @@ import { statementRoutes } from './routes/statements.ts'
 import { statisticsRoutes } from './routes/statistics.ts'
 import { statusPageRoutes } from './routes/status-page.ts'
 import { upkeepRoutes } from './routes/upkeep.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
 import { whatIfRoutes } from './routes/what-if.ts'
 
 export const controlRoutes: readonly ControlRoute[] = [
@@ -64,6 +65,7 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...redemptionRoutes,
   ...searchRoutes,
   ...settingRoutes,
+  ...webhookRoutes,
   ...requestRoutes,
   ...sharedRequestRoutes,
   ...routingRoutes,

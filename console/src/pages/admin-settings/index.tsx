@@ -14,6 +14,7 @@ import { Card, Page } from '../../ui/page.tsx'
 import { ProblemText, Widget } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { Badge, Copy, Time } from '../../ui/values.tsx'
+import { Webhooks } from './webhooks.tsx'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
@@ -82,6 +83,7 @@ export default function AdminSettingsPage() {
           </div>
         )}
       </Widget>
+      <Webhooks />
       <Card title={<Trans>Backup</Trans>}>
         <Widget query={backup}>
           {({ command }) => (

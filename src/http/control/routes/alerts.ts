@@ -44,7 +44,7 @@ const alerts = z
   })
   .openapi('Alerts')
 
-const delivery = z.object({
+export const delivery = z.object({
   state: z.enum(['waiting', 'delivered', 'failed']),
   attempts: z.number().int(),
   failure: z.string().nullable(),
