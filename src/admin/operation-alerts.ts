@@ -2,6 +2,7 @@
 
 import type { operatorEvents } from '../config/schema-webhooks.ts'
 import type { FailingWork } from '../store/failing-work.ts'
+import type { DifferingBill } from '../store/payment-bills.ts'
 import type { Alike, ProcessReading } from '../store/running.ts'
 import type { MissingPrice } from './price-missing.ts'
 import { timeText } from './time.ts'
@@ -30,6 +31,7 @@ interface Found {
   }
   readonly missing: readonly MissingPrice[]
   readonly failing: readonly FailingWork[]
+  readonly bills: readonly DifferingBill[]
 }
 
 /** Requests are settled within a second where nothing is wrong. */
@@ -44,6 +46,7 @@ export function alertsOf({
   settlement,
   missing,
   failing,
+  bills,
 }: Found): readonly Alert[] {
   const { closed, oldestUnsettledMs, setAside } = settlement
   const late = Math.round(oldestUnsettledMs / 1_000)
@@ -58,6 +61,8 @@ export function alertsOf({
       : [
           ofDeployment('set_aside', `${setAside} settlements were set aside: no ledger takes them`),
         ]),
+    ...missingRecords(readings),
+    ...bills.map(billAlert),
     ...differencesOf(readings).map((message) => ofDeployment('warning', message, 'warning')),
     ...missing.slice(0, mostModels).map(priceAlert),
     ...failing.map(workAlert),
@@ -66,6 +71,23 @@ export function alertsOf({
     ),
   ]
   return all.toSorted((one, other) => rank(one) - rank(other))
+}
+
+function missingRecords(readings: readonly ProcessReading[]): Alert[] {
+  const count = readings.reduce((sum, { missing = 0 }) => sum + missing, 0)
+  const message = `${count} answered requests never came into the ledger: tollgate audit names them`
+  return count === 0 ? [] : [ofDeployment('records_missing', message)]
+}
+
+function billAlert({ provider, day, comparedAt, differences }: DifferingBill): Alert {
+  const places = differences === 1 ? 'one place' : `${differences} places`
+  return {
+    code: 'reconcile_difference',
+    severity: 'critical',
+    subject: `${provider} ${day}`,
+    message: `the bill of this day differs from what was booked in ${places}`,
+    since: timeText(comparedAt),
+  }
 }
 
 /** Of what must be equal on all nodes. Under different keys the fingerprints of one configuration differ too. */

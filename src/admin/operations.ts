@@ -16,6 +16,8 @@ import { dayMs, hourMs, startOfDay, zoneIn } from './zone.ts'
 const minuteMs = 60_000
 const minutesShown = 60
 const mostSetAside = 1_000
+/** A bill that differs is told of for so long, unless it is compared again and does not. */
+const billDays = 7
 const names = ['requests', 'errors', 'chargeNano', 'writeoffNano', 'vendorCostNano'] as const
 
 const stateNames = ['ok', 'degraded', 'open', 'disabled'] as const
@@ -92,16 +94,17 @@ async function readNow(
   offer: Offer,
   own: ProcessReading,
 ) {
-  const [reports, setAsides, missing, failing] = await Promise.all([
+  const [reports, setAsides, missing, failing, bills] = await Promise.all([
     store.running.reports(),
     store.settlements.setAsides(mostSetAside),
     missingPrices(store.usage, offer, nowMs - hourMs),
     store.failingWork.all(),
+    store.bills.differing(nowMs - billDays * dayMs),
   ])
   const readings = [own, ...reports.readings.filter(({ process }) => process !== own.process)]
   const channels = channelStrip(offer, readings)
   const settlement = settlementOf(readings, setAsides.length)
-  return { readings, channels, settlement, missing, failing }
+  return { readings, channels, settlement, missing, failing, bills }
 }
 
 function requestsOf(

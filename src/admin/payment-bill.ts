@@ -14,7 +14,7 @@ const aroundMs = 2 * 86_400_000
 const mostListed = 1_000
 
 /**
- * Throws AdminError where the day is not over, the provider is not configured, or cannot be asked. An order
+ * What it finds stands for that day from now on. Throws AdminError where the day is not over, the provider is not configured, or cannot be asked. An order
  * that `isOrder` is known here: asking its provider about it credits what can be proved.
  */
 export async function comparePaymentBill(
@@ -34,6 +34,7 @@ export async function comparePaymentBill(
   const range = { since: since - aroundMs, until: until + aroundMs }
   const booked = await store.payments.booked({ provider: name, mode, ...range })
   const differences = compareBill({ rows, booked, since, until })
+  await store.bills.done({ provider: name, day }, nowMs, differences.length)
   const listed = await Promise.all(
     differences.slice(0, mostListed).map(async ({ billedMinor, bookedMinor, ...difference }) => ({
       ...difference,

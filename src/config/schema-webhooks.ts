@@ -11,6 +11,8 @@ export const operatorEvents = [
   'channel_open',
   'settlement_late',
   'set_aside',
+  'records_missing',
+  'reconcile_difference',
   'price_missing',
   'archive_failing',
   'export_failing',

@@ -22,6 +22,7 @@ function keptBills(): Store['bills'] {
     async done({ day }) {
       kept.set(day, Number.POSITIVE_INFINITY)
     },
+    differing: async () => [],
   }
 }
 

@@ -10,7 +10,7 @@ export const processId: string = randomUUID()
 
 export function readProcess(state: State): ProcessReading {
   const { ledger, load, metrics, prices } = state
-  const { unsettled, oldestUnsettledMs } = ledger.stats()
+  const { unsettled, oldestUnsettledMs, missing } = ledger.stats()
   const spent = (phase: 'auth' | 'route' | 'settle') => [...metrics.overhead.with(phase).counts]
   return {
     process: processId,
@@ -18,6 +18,7 @@ export function readProcess(state: State): ProcessReading {
     running: load.inFlight,
     unsettled,
     oldestUnsettledMs,
+    missing,
     closed: ledger.closed,
     overhead: { auth: spent('auth'), route: spent('route'), settle: spent('settle') },
     channels: state.current.channelIds.map((id) => channelReading(state, id)),

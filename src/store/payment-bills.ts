@@ -14,6 +14,14 @@ export interface BillTable {
   take(bill: Bill, nowMs: number, until: number): Promise<boolean>
   /** It was compared: so many differences. */
   done(bill: Bill, nowMs: number, differences: number): Promise<void>
+  /** Those compared since then that differ, the oldest first. */
+  differing(since: number): Promise<readonly DifferingBill[]>
+}
+
+export interface DifferingBill extends Bill {
+  /** When it was compared, Unix milliseconds. */
+  readonly comparedAt: number
+  readonly differences: number
 }
 
 export function billTable(engine: Engine): BillTable {
@@ -33,5 +41,11 @@ export function billTable(engine: Engine): BillTable {
         [nowMs, differences, provider, day],
       )
     },
+    differing: (since) =>
+      engine.query<DifferingBill>(
+        `SELECT provider, day, compared_at AS "comparedAt", differences FROM payment_bill
+          WHERE compared_at > ? AND differences > 0 ORDER BY day, provider`,
+        [since],
+      ),
   }
 }

@@ -46,6 +46,8 @@ export interface ProcessReading {
   readonly warnings: readonly string[]
   /** Left out by versions that do not tell it. */
   readonly alike?: Alike
+  /** Answered requests that were passed over on the way to the ledger; left out as well. */
+  readonly missing?: number
 }
 
 /** What must be equal on all nodes. */

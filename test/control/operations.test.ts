@@ -1,6 +1,9 @@
 // The operators' first page over the control API: of several processes, with what is wrong at the top.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { operatorEvents } from '../../src/config/schema-webhooks.ts'
 import type { ProcessReading } from '../../src/store/running.ts'
 import { settlement, usageRow } from '../contract/store.ts'
 import { type ControlStage, controlStage, manager, person } from '../support/control.ts'
@@ -162,4 +165,49 @@ test('processes that differ in what must be equal are told of, and a node of bef
   expect(await differences({ ...alike, encryptionKey: 'l', configuration: 'd' })).toEqual([
     'processes have different encryption keys (ENCRYPTION_KEY)',
   ])
+})
+
+test('records that never came into the ledger are told of, with those of all processes', async () => {
+  const told = async () => {
+    const { json } = await stage.send(eye, 'GET', path)
+    return json.alerts.filter((each: { code: string }) => each.code === 'records_missing')
+  }
+  own = reading({ missing: 0 })
+  expect(await told()).toEqual([])
+  own = reading({ missing: 2 })
+  await stage.store.running.report('other', [], reading({ process: 'other', missing: 1 }))
+  expect(await told()).toMatchObject([
+    { severity: 'critical', message: expect.stringContaining('3 answered requests') },
+  ])
+})
+
+test('a bill that differs is told of until it is compared again and does not', async () => {
+  const { bills } = stage.store
+  const nowMs = Date.now()
+  const bill = { provider: 'alipay', day: '2027-01-01' } as const
+  const told = async () => {
+    const { json } = await stage.send(eye, 'GET', path)
+    return json.alerts.filter((each: { code: string }) => each.code === 'reconcile_difference')
+  }
+  expect(await bills.take(bill, nowMs, nowMs)).toBeTrue()
+  expect(await told()).toEqual([])
+  await bills.done(bill, nowMs, 3)
+  expect(await told()).toMatchObject([
+    {
+      ...{ severity: 'critical', subject: 'alipay 2027-01-01' },
+      message: 'the bill of this day differs from what was booked in 3 places',
+    },
+  ])
+  await bills.done(bill, nowMs, 0)
+  expect(await told()).toEqual([])
+  await bills.done(bill, nowMs - 8 * 86_400_000, 1)
+  expect(await told()).toEqual([])
+})
+
+test('every alert is in the docs, and the docs name no other', () => {
+  const page = readFileSync(join(import.meta.dir, '../../docs/operators.md'), 'utf8')
+  const table = /\| alert \| when \|\n((?:\|.*\n)+)/.exec(page)?.[1] ?? ''
+  const first = [...table.matchAll(/^\| ([^|]+) \|/gm)].map(([, cell = '']) => cell).join(' ')
+  const named = [...first.matchAll(/`(\w+)`/g)].map(([, code = '']) => code)
+  expect(named.toSorted()).toEqual([...operatorEvents].toSorted())
 })

@@ -1954,6 +1954,40 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/webhooks": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The webhooks of the configuration, and what each was told last */
+        readonly get: operations["listWebhooks"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/webhooks/{id}/test": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Post a signed test to a webhook, and say whether it took it */
+        readonly post: operations["testWebhook"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/requests": {
         readonly parameters: {
             readonly query?: never;
@@ -4733,10 +4767,10 @@ export interface components {
         };
         readonly OperationsAlert: {
             /** @enum {string} */
-            readonly code: "ledger_closed" | "channel_disabled" | "channel_open" | "settlement_late" | "set_aside" | "price_missing" | "archive_failing" | "export_failing" | "warning";
+            readonly code: "ledger_closed" | "channel_disabled" | "channel_open" | "settlement_late" | "set_aside" | "records_missing" | "reconcile_difference" | "price_missing" | "archive_failing" | "export_failing" | "warning";
             /** @enum {string} */
             readonly severity: "critical" | "warning";
-            /** @description A channel or a model */
+            /** @description A channel, a model, a destination, or a bill */
             readonly subject: string | null;
             readonly message: string;
             /** Format: date-time */
@@ -5312,6 +5346,35 @@ export interface components {
             readonly from: string | null;
             /** Format: date-time */
             readonly until: string | null;
+        };
+        readonly Webhook: {
+            readonly id: string;
+            /** @description Without its query */
+            readonly address: string;
+            /** @description null: it is told of all */
+            readonly events: readonly ("ledger_closed" | "channel_disabled" | "channel_open" | "settlement_late" | "set_aside" | "records_missing" | "reconcile_difference" | "price_missing" | "archive_failing" | "export_failing" | "warning")[] | null;
+            /** @description Events that it has not taken yet, of the last 100 */
+            readonly waiting: number;
+            /** @description The last event that it is told of */
+            readonly last: {
+                /** Format: date-time */
+                readonly at: string;
+                /** @enum {string} */
+                readonly state: "raised" | "resolved" | "test";
+                readonly code: string;
+                readonly subject: string | null;
+                readonly delivery: {
+                    /** @enum {string} */
+                    readonly state: "waiting" | "delivered" | "failed";
+                    readonly attempts: number;
+                    readonly failure: string | null;
+                } | null;
+            } | null;
+        };
+        readonly WebhookTest: {
+            readonly ok: boolean;
+            /** @description Why it was not taken */
+            readonly failure: string | null;
         };
         readonly Request: {
             readonly requestId: string;
@@ -10203,6 +10266,52 @@ export interface operations {
                         /** @description The next page’s cursor; null: the last */
                         readonly next: string | null;
                     };
+                };
+            };
+        };
+    };
+    readonly listWebhooks: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly items: readonly components["schemas"]["Webhook"][];
+                        /** @description The next page’s cursor; null: the last */
+                        readonly next: string | null;
+                    };
+                };
+            };
+        };
+    };
+    readonly testWebhook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Done */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WebhookTest"];
                 };
             };
         };

@@ -16,6 +16,8 @@ const names: Readonly<Record<Alert['code'], MessageDescriptor>> = {
   channel_open: msg`A channel is left out`,
   settlement_late: msg`Settlement is late`,
   set_aside: msg`Settlements were set aside`,
+  records_missing: msg`Answered requests are missing in the ledger`,
+  reconcile_difference: msg`A bill differs from what was booked`,
   price_missing: msg`A model has no price`,
   archive_failing: msg`Old requests cannot be archived`,
   export_failing: msg`Requests do not leave to a warehouse`,
@@ -59,7 +61,8 @@ export function Alerts({ alerts }: { readonly alerts: readonly Alert[] }) {
 
 function Subject({ code, subject }: Pick<Alert, 'code'> & { readonly subject: string }) {
   const look = 'font-mono text-code underline'
-  if (code === 'export_failing') return <span className="font-mono text-code">{subject}</span>
+  if (code === 'export_failing' || code === 'reconcile_difference')
+    return <span className="font-mono text-code">{subject}</span>
   if (code === 'price_missing')
     return (
       <Link to="/admin/prices" search={{ open: subject }} className={look}>

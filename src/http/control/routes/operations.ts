@@ -121,7 +121,10 @@ const operations = z
           .object({
             code: z.enum(operatorEvents),
             severity: z.enum(['critical', 'warning']),
-            subject: z.string().nullable().openapi({ description: 'A channel or a model' }),
+            subject: z
+              .string()
+              .nullable()
+              .openapi({ description: 'A channel, a model, a destination, or a bill' }),
             message: z.string(),
             since: timeSchema.nullable(),
           })
