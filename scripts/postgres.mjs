@@ -29,7 +29,7 @@ async function serve(cluster) {
   const { dir, owner, password, port } = cluster
   const start = () =>
     runGuarded({
-      command: [programOf('postgres'), '-D', join(dir, 'data'), '-h', '127.0.0.1'].concat([
+      command: [postgresProgram('postgres'), '-D', join(dir, 'data'), '-h', '127.0.0.1'].concat([
         '-p',
         String(port),
         '-k',
@@ -77,7 +77,6 @@ async function startStandby({ port, password }) {
  * settings that connections are opened with, and drops them.
  */
 export async function startPooler({ url }, mode) {
-  const pgbouncer = ensure('pgbouncer', ['pgbouncer'], () => ['/usr/sbin'])
   const { dir, owner } = makeFolder('pgbouncer')
   const { hostname, port, username, password } = new URL(url)
   const listenPort = await freePort()
@@ -92,7 +91,7 @@ export async function startPooler({ url }, mode) {
   writeFileSync(users, `"${username}" "${password}"\n`)
   writeFileSync(settings, `${lines.join('\n')}\n`)
   const stop = await runGuarded({
-    command: [pgbouncer, settings],
+    command: [pgbouncerProgram(), settings],
     ready: 'process up',
     signal: 'TERM',
     dir,
@@ -104,13 +103,19 @@ export async function startPooler({ url }, mode) {
 }
 
 function run(program, words, options) {
-  const ended = spawnSync(programOf(program), words, { encoding: 'utf8', ...options })
+  const ended = spawnSync(postgresProgram(program), words, { encoding: 'utf8', ...options })
   if (ended.status !== 0)
     throw new Error(`${program} failed: ${ended.stderr || ended.error?.message}`)
 }
 
-function programOf(name) {
+/** The path of one of PostgreSQL's programs; installs it where this may be done, else throws. */
+export function postgresProgram(name) {
   return ensure(name, ['postgresql'], folders)
+}
+
+/** As `postgresProgram`. */
+export function pgbouncerProgram() {
+  return ensure('pgbouncer', ['pgbouncer'], () => ['/usr/sbin'])
 }
 
 /** Debian keeps the server's programs out of PATH; the newest version first. */

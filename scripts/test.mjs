@@ -4,12 +4,14 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { startPostgres } from './postgres.mjs'
+import { pgbouncerProgram, postgresProgram, startPostgres } from './postgres.mjs'
 import { ensure, startValkey } from './services.mjs'
 import { bun, root, say, setupOrExit } from './setup.mjs'
 
 const services = [
   { name: 'PostgreSQL', variable: 'TEST_DATABASE_URL', start: startPostgres },
+  { name: 'PostgreSQL servers that are ended', variable: 'TEST_INITDB', start: findInitdb },
+  { name: 'PgBouncer', variable: 'TEST_PGBOUNCER', start: findPgbouncer },
   { name: 'Valkey', variable: 'TEST_VALKEY_URL', start: startValkey },
   { name: 'system calls', variable: 'TEST_STRACE', start: findStrace },
   { name: 'a clock that is set', variable: 'TEST_FAKETIME', start: findFaketime },
@@ -59,6 +61,15 @@ async function startServices() {
   }
   for (const reason of leftOut) say(`leaving out ${reason}`)
   return { env, stops, leftOut }
+}
+
+/** For servers that a test starts by itself, since others use the one above. */
+async function findInitdb() {
+  return { url: postgresProgram('initdb'), stop: () => undefined }
+}
+
+async function findPgbouncer() {
+  return { url: pgbouncerProgram(), stop: () => undefined }
 }
 
 /** No service but a program; in place of an address, where it is. */

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { type PostgresServer, startPooler, startPostgres } from '../../scripts/postgres.mjs'
 import { runCommand } from '../support/command-line.ts'
-import { deploy, postgresCases } from '../support/deployment.ts'
+import { deploy, ownPostgresCases } from '../support/deployment.ts'
 import { startServer } from '../support/server-process.ts'
 import { kinds } from './faults.ts'
 import { breakAgainAndAgain, expectBooks } from './run.ts'
@@ -20,7 +20,9 @@ const names = [
   'connections to the database break',
 ]
 
-describe.each(postgresCases)('PgBouncer before $engine', () => {
+const cases = Bun.env['TEST_PGBOUNCER'] === undefined ? [] : ownPostgresCases
+
+describe.each(cases)('PgBouncer before $engine', () => {
   let server: PostgresServer
   beforeEach(async () => {
     server = await startPostgres()

@@ -6,7 +6,7 @@ import { type PostgresServer, startPostgres } from '../../scripts/postgres.mjs'
 import { auditLedger } from '../../src/admin/audit.ts'
 import { expectCharged, ready, startLoad } from '../crash/gateway-load.ts'
 import { eventually } from '../support/clients.ts'
-import { expectBalances, postgresCases } from '../support/deployment.ts'
+import { expectBalances, ownPostgresCases } from '../support/deployment.ts'
 import { repetitions } from '../support/long.ts'
 import { type Proxy, startProxy } from '../support/proxy.ts'
 import type { Fault } from './faults.ts'
@@ -100,7 +100,7 @@ function faultsOf(pair: Pair): [name: string, fault: Fault][] {
   return [...restarts, ['the standby takes over', takeOver]]
 }
 
-describe.each(postgresCases)('three nodes on a pair of $engine', () => {
+describe.each(ownPostgresCases)('three nodes on a pair of $engine', () => {
   test('restarts and a standby that takes over lose nothing that was acknowledged', async () => {
     const pair = await Pair.start()
     const stage = await openStage(pair.url, Math.random)

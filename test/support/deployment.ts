@@ -27,6 +27,10 @@ export interface EngineCase {
 export const postgresCases: readonly EngineCase[] =
   testDatabaseUrl === null ? [] : [{ engine: 'postgres', databaseUrl: testDatabaseUrl }]
 
+/** Empty where a test may not start and end servers of its own. */
+export const ownPostgresCases: readonly EngineCase[] =
+  Bun.env['TEST_INITDB'] === undefined ? [] : postgresCases
+
 export const engineCases: readonly EngineCase[] = [
   { engine: 'sqlite', databaseUrl: null },
   ...postgresCases,
