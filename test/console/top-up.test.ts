@@ -220,10 +220,12 @@ async function focuses() {
     const at = Date.now()
     Date.now = () => at
   })
-  // The page asks once as it opens: about an order that is not paid yet.
-  const asked = page.waitForResponse((reply) => reply.url().endsWith(`/api/orders/${id}/check`))
+  // The page asks once as it opens: about an order that is not paid yet. The document before it may still be asking.
   await page.reload()
-  await (await asked).finished()
+  await page.waitForFunction((path) => {
+    const asked = performance.getEntriesByType('resource').find(({ name }) => name.endsWith(path))
+    return (asked?.toJSON().responseEnd ?? 0) > 0
+  }, `/api/orders/${id}/check`)
   await page.getByRole('timer').waitFor()
   simulator.paysim.control.misbehave({ lost: true })
   await simulator.paysim.control.pay(id)

@@ -128,8 +128,9 @@ describe.each(briefly(1, engineCases))(
         removeRows(running.dataDir, 2, 2)
         const metrics = await eventually(async () => {
           const text = await (await fetch(`${running.url}/metrics`)).text()
-          return text.includes(`tollgate_records_settled_total ${requests - 1}`) ? text : undefined
+          return text.includes('tollgate_unsettled_records 0\n') ? text : undefined
         }, patienceMs)
+        expect(metrics).toContain(`tollgate_records_settled_total ${requests - 1}\n`)
         expect(metrics).toContain(`tollgate_records_total ${requests}\n`)
         expect(metrics).toContain('tollgate_records_missing 1\n')
         await expectNamed(left, 'record 2')
