@@ -110,7 +110,7 @@ function report(run: Run, failures: string[]): void {
   writeFileSync(raw, `${JSON.stringify({ ...run, failures }, null, 2)}\n`)
   console.log(`\n${plainTable(tableRows(run))}\n`)
   const verdicts = verdictRows(run)
-  if (verdicts.length > 0) console.log(`${plainTable(verdicts)}\n`)
+  if (verdicts.length > 1) console.log(`${plainTable(verdicts)}\n`)
   console.log(`Busy: ${busyText(run)}`)
   for (const reason of run.missing) console.log(`Left out: ${reason}`)
   for (const note of run.notes) console.log(`Note: ${note}`)

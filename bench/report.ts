@@ -52,13 +52,19 @@ function ratio(run: Run, figure: Figure, gateway: string, other: string): string
   return number(own.median / theirs.median, 2)
 }
 
+/** The Tollgate that is judged: this checkout as it stands, else the first of the columns. */
+function subjectOf({ columns }: Run): string | undefined {
+  const ours = columns.map(({ name }) => name).filter((name) => name.startsWith('tollgate'))
+  return ours.includes('tollgate') ? 'tollgate' : ours[0]
+}
+
 /** The rows of the table: label, unit, a cell for each gateway, ratios to HAProxy and Portkey. */
 export function tableRows(run: Run): string[][] {
   const measured = FIGURES.filter((figure) =>
     run.columns.some(({ name }) => summarize(run.samples, name, figure.id) !== undefined),
   )
   const names = run.columns.map(({ name }) => name)
-  const subject = names.find((name) => name.startsWith('tollgate'))
+  const subject = subjectOf(run)
   const others = ['haproxy', 'portkey'].filter((name) => names.includes(name))
   const compared = subject === undefined ? [] : others
   const head = ['figure', 'unit', ...run.columns.map(({ label }) => label)]
@@ -94,25 +100,41 @@ function markdownTable(rows: string[][]): string {
   return [line(head), line(rule), ...body.map(line)].join('\n')
 }
 
-function verdictRow({ figure, target, measured, met }: Verdict): string[] {
-  const { against, most } = target
-  const names: Record<string, string> = { haproxy: 'HAProxy', portkey: 'Portkey' }
-  const of = against === undefined ? ` ${figure.unit}` : ` x ${names[against] ?? against}`
-  const digits = against === undefined ? figure.digits : 3
-  const bound = `at most ${most}${of}`.trimEnd()
-  return [
-    figure.label,
-    bound,
-    `${number(measured, digits)}${of}`.trimEnd(),
-    met ? 'met' : 'not met',
-  ]
+function boundText({ figure, target: { against, most } }: Verdict): string {
+  return `at most ${most}${unitOf(figure, against)}`
 }
 
-/** Each target with what was measured, for the first tollgate column. */
+function measuredText({ figure, target: { against }, measured }: Verdict): string {
+  const digits = against === undefined ? figure.digits : 3
+  return `${number(measured, digits)}${unitOf(figure, against)}`
+}
+
+function unitOf(figure: Figure, against: string | undefined): string {
+  if (against === undefined) return figure.unit === '' ? '' : ` ${figure.unit}`
+  const names: Record<string, string> = { haproxy: 'HAProxy', portkey: 'Portkey' }
+  return ` x ${names[against] ?? against}`
+}
+
+/** Each target with what was measured of the Tollgate that is judged, and of other checkouts before it. */
 export function verdictRows(run: Run): string[][] {
-  const subject = run.columns.find(({ name }) => name.startsWith('tollgate'))
+  const subject = subjectOf(run)
   if (subject === undefined) return []
-  return judge(run.samples, subject.name).map(verdictRow)
+  const others = run.columns.filter(({ name }) => name.startsWith('tollgate:'))
+  const judged = others.map(({ name }) => judge(run.samples, name))
+  const rows = judge(run.samples, subject).map((verdict) => [
+    verdict.figure.label,
+    boundText(verdict),
+    ...judged.map((verdicts) => {
+      const same = verdicts.find(
+        ({ figure, target }) => figure === verdict.figure && target === verdict.target,
+      )
+      return same === undefined ? '-' : measuredText(same)
+    }),
+    measuredText(verdict),
+    verdict.met ? 'met' : 'not met',
+  ])
+  const labels = others.map(({ label }) => label)
+  return [['figure', 'target', ...labels, 'measured', 'verdict'], ...rows]
 }
 
 function machine(): string {
@@ -147,7 +169,7 @@ Written by \`npm run bench\`; do not edit.
 ${[...left, ...notes].map((line) => `${line}\n`).join('')}
 ## Targets
 
-${markdownTable([['figure', 'target', 'measured', 'verdict'], ...verdictRows(run)])}
+${markdownTable(verdictRows(run))}
 
 ## Figures
 
