@@ -13,6 +13,10 @@ export interface Alert {
   /** What it is about: a channel, a model; null: the deployment. */
   readonly subject: string | null
   readonly message: string
+  /** What the message counts: seconds, settlements, records, places, requests. */
+  readonly count: number | null
+  /** Of the message what the code does not say, in the words of who said it. */
+  readonly cause: string | null
   readonly since: string | null
 }
 
@@ -51,24 +55,32 @@ export function alertsOf({
   const { closed, oldestUnsettledMs, setAside } = settlement
   const late = Math.round(oldestUnsettledMs / 1_000)
   const all: readonly Alert[] = [
-    ...[...new Set(closed)].map((message) => ofDeployment('ledger_closed', message)),
+    ...[...new Set(closed)].map((cause) => ofDeployment('ledger_closed', cause, { cause })),
     ...channels.flatMap(channelAlert),
     ...(oldestUnsettledMs < lateMs
       ? []
-      : [ofDeployment('settlement_late', `a request that ended ${late} s ago is not settled yet`)]),
+      : [
+          ofDeployment('settlement_late', `a request that ended ${late} s ago is not settled yet`, {
+            count: late,
+          }),
+        ]),
     ...(setAside === 0
       ? []
       : [
-          ofDeployment('set_aside', `${setAside} settlements were set aside: no ledger takes them`),
+          ofDeployment(
+            'set_aside',
+            `${setAside} settlements were set aside: no ledger takes them`,
+            {
+              count: setAside,
+            },
+          ),
         ]),
     ...missingRecords(readings),
     ...bills.map(billAlert),
-    ...differencesOf(readings).map((message) => ofDeployment('warning', message, 'warning')),
+    ...differencesOf(readings).map(warning),
     ...missing.slice(0, mostModels).map(priceAlert),
     ...failing.map(workAlert),
-    ...[...new Set(readings.flatMap(({ warnings }) => warnings))].map((message) =>
-      ofDeployment('warning', message, 'warning'),
-    ),
+    ...[...new Set(readings.flatMap(({ warnings }) => warnings))].map(warning),
   ]
   return all.toSorted((one, other) => rank(one) - rank(other))
 }
@@ -76,7 +88,7 @@ export function alertsOf({
 function missingRecords(readings: readonly ProcessReading[]): Alert[] {
   const count = readings.reduce((sum, { missing = 0 }) => sum + missing, 0)
   const message = `${count} answered requests never came into the ledger: tollgate audit names them`
-  return count === 0 ? [] : [ofDeployment('records_missing', message)]
+  return count === 0 ? [] : [ofDeployment('records_missing', message, { count })]
 }
 
 function billAlert({ provider, day, comparedAt, differences }: DifferingBill): Alert {
@@ -86,6 +98,8 @@ function billAlert({ provider, day, comparedAt, differences }: DifferingBill): A
     severity: 'critical',
     subject: `${provider} ${day}`,
     message: `the bill of this day differs from what was booked in ${places}`,
+    count: differences,
+    cause: null,
     since: timeText(comparedAt),
   }
 }
@@ -109,19 +123,26 @@ function rank({ severity }: Alert): number {
 function ofDeployment(
   code: Alert['code'],
   message: string,
-  severity: Alert['severity'] = 'critical',
+  { count = null, cause = null }: Partial<Pick<Alert, 'count' | 'cause'>>,
 ): Alert {
-  return { code, severity, subject: null, message, since: null }
+  return { code, severity: 'critical', subject: null, message, count, cause, since: null }
+}
+
+function warning(cause: string): Alert {
+  return { ...ofDeployment('warning', cause, { cause }), severity: 'warning' }
 }
 
 function channelAlert({ id, state, reason, since }: Found['channels'][number]): Alert[] {
   // Whoever disabled it in the configuration knows.
   if (reason === 'configuration' || (state !== 'disabled' && state !== 'open')) return []
-  const [code, message] =
-    state === 'disabled'
-      ? (['channel_disabled', "its vendor refuses the channel's key"] as const)
-      : (['channel_open', `it is not asked at the moment: ${reason ?? 'failing'}`] as const)
-  return [{ code, severity: 'critical', subject: id, message, since }]
+  const about = { severity: 'critical', subject: id, count: null, since } as const
+  if (state === 'disabled') {
+    const message = "its vendor refuses the channel's key"
+    return [{ ...about, code: 'channel_disabled', message, cause: null }]
+  }
+  const cause = reason ?? 'failing'
+  const message = `it is not asked at the moment: ${cause}`
+  return [{ ...about, code: 'channel_open', message, cause }]
 }
 
 function priceAlert({ model, reason, refused }: MissingPrice): Alert {
@@ -132,6 +153,8 @@ function priceAlert({ model, reason, refused }: MissingPrice): Alert {
     severity: refused === 0 ? 'warning' : 'critical',
     subject: model,
     message: `${reason}${asked}`,
+    count: refused,
+    cause: reason,
     since: null,
   }
 }
@@ -148,6 +171,8 @@ function workAlert({ work, subject, failure, since }: FailingWork): Alert {
     severity: 'warning',
     subject: subject === '' ? null : subject,
     message: `${what}: ${failure}`,
+    count: null,
+    cause: failure,
     since: timeText(since),
   }
 }

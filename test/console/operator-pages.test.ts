@@ -27,6 +27,7 @@ if (hasBrowser) {
     await page.close()
   })
   test('what is wrong is named, with what it is about, in both languages', namesAlerts)
+  test.each(['en', 'zh-CN'] as const)('how much is wrong, and why, is told in %s', tellsDetails)
   test('a user is found, suspended and taken back, which the audit log tells', suspends)
   test('reconciling says that requests, ledger and totals agree', async () => {
     const page = await stage.open('/admin/reconcile?range=24h')
@@ -52,13 +53,13 @@ if (hasBrowser) {
 async function namesAlerts() {
   const body = { model: 'sandbox/unpriced', messages: [{ role: 'user', content: 'Hello' }] }
   expect((await stage.call(body)).status).toBe(503)
-  for (const [language, name] of [
-    ['en', 'A model has no price'],
-    ['zh-CN', '模型没有价格'],
+  for (const [language, name, refused] of [
+    ['en', 'A model has no price', 'One request was refused in the last hour.'],
+    ['zh-CN', '模型没有价格', '最近一小时有 1 个请求被拒绝。'],
   ] as const) {
     const page = await stage.open('/admin', { language })
     const alert = page.getByRole('listitem').filter({ hasText: name })
-    await alert.getByText('1 request was refused in the last hour').waitFor()
+    await alert.getByText(refused).waitFor()
     expect(await seriousFindings(page)).toEqual([])
     await alert.getByRole('link', { name: 'sandbox/unpriced' }).click()
     await page.waitForURL('**/console/admin/prices?open=sandbox*')
@@ -69,6 +70,66 @@ async function namesAlerts() {
       .waitFor()
     await page.close()
   }
+}
+
+/** As the server gives them, and what stands for them. */
+const details = [
+  {
+    alert: { code: 'settlement_late', count: 12, cause: null },
+    en: 'A request that ended 12 s ago is not settled yet.',
+    'zh-CN': '12 秒前结束的请求尚未结算。',
+  },
+  {
+    alert: { code: 'set_aside', count: 1, cause: null },
+    en: 'One settlement that the ledger refused.',
+    'zh-CN': '共 1 笔结算，账本无法接收。',
+  },
+  {
+    alert: { code: 'records_missing', count: 3, cause: null },
+    en: '3 requests; tollgate audit names them.',
+    'zh-CN': '共 3 个请求，可用 tollgate audit 列出。',
+  },
+  {
+    alert: { code: 'reconcile_difference', subject: 'alipay 2027-01-01', count: 2, cause: null },
+    en: 'In 2 places.',
+    'zh-CN': '有 2 处差异。',
+  },
+  {
+    alert: { code: 'channel_disabled', subject: 'a', count: null, cause: null },
+    en: 'its vendor refuses the key',
+    'zh-CN': '供应商拒绝了密钥',
+  },
+  {
+    alert: { code: 'channel_open', subject: 'b', count: null, cause: 'rate_limited' },
+    en: 'its vendor limits its rate',
+    'zh-CN': '供应商正在限速',
+  },
+  {
+    alert: { code: 'ledger_closed', count: null, cause: 'the gateway is shutting down' },
+    en: 'the gateway is shutting down',
+    'zh-CN': '网关正在关闭',
+  },
+  // Whoever else says something says it in words of their own.
+  {
+    alert: { code: 'archive_failing', count: null, cause: 'no space is left' },
+    en: 'no space is left',
+    'zh-CN': 'no space is left',
+  },
+] as const
+
+async function tellsDetails(language: 'en' | 'zh-CN') {
+  const page = await stage.open('/admin', { language })
+  const about = { severity: 'critical', subject: null, message: 'in English', since: null }
+  await page.route('**/api/operations?*', async (route) => {
+    const response = await route.fetch()
+    const alerts = details.map(({ alert }) => ({ ...about, ...alert }))
+    await route.fulfill({ response, json: { ...(await response.json()), alerts } })
+  })
+  await page.reload()
+  for (const each of details) await page.getByText(each[language], { exact: true }).waitFor()
+  expect(await page.getByText('in English').count()).toBe(0)
+  expect(await seriousFindings(page)).toEqual([])
+  await page.close()
 }
 
 async function suspends() {

@@ -112,6 +112,16 @@ test('processes are added up, each once, and the worst of a channel is shown', a
     ['settlement_late', null],
   ])
   expect(alerts.at(-1)).toEqual(['warning', null])
+  const said = json.alerts.map((each: { count: number | null; cause: string | null }) => [
+    each.count,
+    each.cause,
+  ])
+  expect(said.slice(0, 3)).toEqual([
+    [null, 'the ledger has not been reached for 3 s'],
+    [null, null],
+    [12, null],
+  ])
+  expect(said.at(-1)).toEqual([null, 'a file contradicts'])
 })
 
 test('what fails beside requests is told since its first failure, until it goes well', async () => {
@@ -130,6 +140,7 @@ test('what fails beside requests is told since its first failure, until it goes 
     {
       ...first,
       message: 'requests past their time cannot be archived, and stay: the disk is gone',
+      cause: 'the disk is gone',
     },
   ])
   expect(first).toMatchObject({ severity: 'warning', since: expect.stringMatching(/^20/) })
@@ -177,7 +188,7 @@ test('records that never came into the ledger are told of, with those of all pro
   own = reading({ missing: 2 })
   await stage.store.running.report('other', [], reading({ process: 'other', missing: 1 }))
   expect(await told()).toMatchObject([
-    { severity: 'critical', message: expect.stringContaining('3 answered requests') },
+    { severity: 'critical', count: 3, message: expect.stringContaining('3 answered requests') },
   ])
 })
 
@@ -195,7 +206,7 @@ test('a bill that differs is told of until it is compared again and does not', a
   expect(await told()).toMatchObject([
     {
       ...{ severity: 'critical', subject: 'alipay 2027-01-01' },
-      message: 'the bill of this day differs from what was booked in 3 places',
+      ...{ message: 'the bill of this day differs from what was booked in 3 places', count: 3 },
     },
   ])
   await bills.done(bill, nowMs, 0)

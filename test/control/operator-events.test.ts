@@ -18,13 +18,14 @@ import { startGateway } from '../support/gateway.ts'
 const minuteMs = 60_000
 const secret = 'of the operators alone'
 const ops: WebhookSettings = { id: 'ops', url: 'http://10.1.2.3/hook', secret, events: null }
-const open: Alert = {
+const about = {
   code: 'channel_open',
   severity: 'critical',
   subject: 'main',
   message: 'it is not asked at the moment: breaker',
   since: '2026-11-01T00:00:00.000Z',
-}
+} as const
+const open: Alert = { ...about, count: null, cause: 'breaker' }
 const late: Alert = {
   ...open,
   code: 'settlement_late',
@@ -85,7 +86,7 @@ test('it is told once, signed, and its end once', async () => {
       webhook: 'ops',
       at: '2026-11-01T12:00:00.000Z',
       state: 'raised',
-      ...open,
+      ...about,
     },
   ])
   const [{ address, body, signed } = { address: '', body: '', signed: '' }] = posted

@@ -63,7 +63,7 @@ test('none, and what each was told last, without secrets', async () => {
   ])
   const alert = {
     ...({ code: 'channel_open', severity: 'critical' } as const),
-    ...{ subject: 'main', message: 'breaker', since: null },
+    ...{ subject: 'main', message: 'breaker', count: null, cause: null, since: null },
   }
   const nowMs = Date.now()
   await noteOperatorEvents({ store: stage.store, nowMs }, webhooks, [alert])

@@ -4773,6 +4773,10 @@ export interface components {
             /** @description A channel, a model, a destination, or a bill */
             readonly subject: string | null;
             readonly message: string;
+            /** @description What the message counts: seconds, settlements, records, places, or refused requests */
+            readonly count: number | null;
+            /** @description What the code does not say of it, in the words of who said it */
+            readonly cause: string | null;
             /** Format: date-time */
             readonly since: string | null;
         };

@@ -2,10 +2,11 @@
 
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { Sparkline } from '../../charts/sparkline.tsx'
+import { reasonText } from '../../ui/channel-reason.ts'
 import type { Column } from '../../ui/table.tsx'
 import { Badge, Count, Duration, Money, None, Percent, Status, Time } from '../../ui/values.tsx'
 import { type Channel, isStored } from './channels.ts'
-import { originWords, reasonWords, stateWords } from './words.ts'
+import { originWords, stateWords } from './words.ts'
 
 export const channelColumns: readonly Column<Channel>[] = [
   {
@@ -121,8 +122,8 @@ export function Reason({ channel }: { readonly channel: Channel }) {
     )
   if (reason === null) return <None />
   return (
-    <span title={t(reasonWords[reason])}>
-      {t(reasonWords[reason])}
+    <span title={reasonText(reason, t)}>
+      {reasonText(reason, t)}
       {since !== null && (
         <span className="text-text-2">
           {' · '}

@@ -25,15 +25,6 @@ export const keyStateWords: Readonly<Record<Channel['keys'][number]['state'], Wo
   disabled: { tone: 'off', word: msg`Disabled` },
 }
 
-export const reasonWords: Readonly<Record<NonNullable<Channel['reason']>, MessageDescriptor>> = {
-  breaker: msg`it failed too often lately`,
-  rate_limited: msg`its vendor limits its rate`,
-  quota: msg`its credit at the vendor is used up`,
-  credentials: msg`its vendor refuses the key`,
-  busy: msg`as much is under way as it may have`,
-  failing: msg`it failed lately`,
-}
-
 export const originWords: Readonly<Record<Channel['origin'], MessageDescriptor>> = {
   stored: msg`Made here`,
   file: msg`Configuration file`,

@@ -1,15 +1,15 @@
-// What needs an operator: what is wrong, with what, and since when.
+// What needs an operator: what is wrong, with what, since when, and in whose words.
 
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
-import { Trans, useLingui } from '@lingui/react/macro'
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'
 import type { Shape } from '../../api/client.ts'
+import { reasonText } from '../../ui/channel-reason.ts'
 import { Status, Time } from '../../ui/values.tsx'
 
 type Alert = Shape<'Operations'>['alerts'][number]
 
-/** What the gateway says of it in English stands behind. */
 const names: Readonly<Record<Alert['code'], MessageDescriptor>> = {
   ledger_closed: msg`No requests are admitted`,
   channel_disabled: msg`A channel is disabled`,
@@ -24,6 +24,16 @@ const names: Readonly<Record<Alert['code'], MessageDescriptor>> = {
   warning: msg`Warning`,
 }
 
+/** Of what is said in the gateway's own words, what has no part that varies. */
+const known: Readonly<Record<string, MessageDescriptor>> = {
+  'the gateway is shutting down': msg`the gateway is shutting down`,
+  'the node is being opened anew in the ledger': msg`the node is being opened anew in the ledger`,
+  'what the last run left in the outbox is being settled': msg`what the last run left in the outbox is being settled`,
+  'processes of different versions serve': msg`processes of different versions serve`,
+  'processes have different encryption keys (ENCRYPTION_KEY)': msg`processes have different encryption keys (ENCRYPTION_KEY)`,
+  'processes have different configurations': msg`processes have different configurations`,
+}
+
 export function Alerts({ alerts }: { readonly alerts: readonly Alert[] }) {
   const { t } = useLingui()
   if (alerts.length === 0)
@@ -36,26 +46,86 @@ export function Alerts({ alerts }: { readonly alerts: readonly Alert[] }) {
     )
   return (
     <ul className="flex flex-col gap-2">
-      {alerts.map(({ code, severity, subject, message, since }, index) => (
-        <li
-          key={index}
-          className={`rounded-card border p-3 ${severity === 'critical' ? 'border-danger/40 bg-danger-tint' : 'border-warning/40 bg-warning-tint'}`}
-        >
-          <Status tone={severity === 'critical' ? 'failed' : 'warning'}>
-            <span className="whitespace-normal">
-              <span className="font-medium">{t(names[code])}</span>{' '}
-              {subject !== null && <Subject code={code} subject={subject} />}{' '}
-              <span className="text-text-2">{message}</span>
-            </span>
-          </Status>
-          {since !== null && (
-            <span className="ml-2 text-text-2">
-              <Time relative at={since} />
-            </span>
-          )}
-        </li>
-      ))}
+      {alerts.map((alert, index) => {
+        const { code, severity, subject, since } = alert
+        const isCritical = severity === 'critical'
+        return (
+          <li
+            key={index}
+            className={`rounded-card border p-3 ${isCritical ? 'border-danger/40 bg-danger-tint' : 'border-warning/40 bg-warning-tint'}`}
+          >
+            <Status tone={isCritical ? 'failed' : 'warning'}>
+              <span className="whitespace-normal">
+                <span className="font-medium">{t(names[code])}</span>{' '}
+                {subject !== null && <Subject code={code} subject={subject} />}{' '}
+                <span className="text-text-2">
+                  <Details alert={alert} />
+                </span>
+              </span>
+            </Status>
+            {since !== null && (
+              <span className="ml-2 text-text-2">
+                <Time relative at={since} />
+              </span>
+            )}
+          </li>
+        )
+      })}
     </ul>
+  )
+}
+
+/** What the code does not say: how much of it, and why. */
+function Details({ alert: { code, message, count, cause } }: { readonly alert: Alert }) {
+  const { t } = useLingui()
+  const number = count ?? 0
+  switch (code) {
+    case 'settlement_late':
+      return <Trans>A request that ended {number} s ago is not settled yet.</Trans>
+    case 'set_aside':
+      return (
+        <Plural
+          value={number}
+          one="One settlement that the ledger refused."
+          other="# settlements that the ledger refused."
+        />
+      )
+    case 'records_missing':
+      return (
+        <Plural
+          value={number}
+          one="One request; tollgate audit names it."
+          other="# requests; tollgate audit names them."
+        />
+      )
+    case 'reconcile_difference':
+      return <Plural value={number} one="In one place." other="In # places." />
+    case 'channel_disabled':
+      return reasonText('credentials', t)
+    case 'channel_open':
+      return reasonText(cause ?? 'failing', t)
+    case 'price_missing':
+      return <MissingPrice cause={cause ?? ''} refused={number} />
+    default: {
+      const said = cause ?? message
+      const word = known[said]
+      return word === undefined ? said : t(word)
+    }
+  }
+}
+
+function MissingPrice({ cause, refused }: { readonly cause: string; readonly refused: number }) {
+  return (
+    <>
+      {cause !== 'has no price' && <span className="mr-1">{cause}</span>}
+      {refused > 0 && (
+        <Plural
+          value={refused}
+          one="One request was refused in the last hour."
+          other="# requests were refused in the last hour."
+        />
+      )}
+    </>
   )
 }
 

@@ -8,6 +8,7 @@ import { read, type Shape } from '../../api/client.ts'
 import { TimeChart } from '../../charts/time-chart.tsx'
 import type { Catalog } from '../../i18n.ts'
 import { useTimeZone } from '../../state/preferences.ts'
+import { reasonText } from '../../ui/channel-reason.ts'
 import { Segments } from '../../ui/field.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
@@ -159,7 +160,7 @@ function Channels({ channels }: { readonly channels: Operations['channels'] }) {
             <span className="text-cell">
               <Status tone={tones[channel.state]}>{words[channel.state]}</Status>
               {channel.reason !== null && (
-                <span className="ml-2 text-text-2">{channel.reason}</span>
+                <span className="ml-2 text-text-2">{reasonText(channel.reason, t)}</span>
               )}
               {channel.since !== null && (
                 <span className="ml-2 text-text-2">

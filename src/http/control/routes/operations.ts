@@ -126,6 +126,13 @@ const operations = z
               .nullable()
               .openapi({ description: 'A channel, a model, a destination, or a bill' }),
             message: z.string(),
+            count: z.int().nullable().openapi({
+              description:
+                'What the message counts: seconds, settlements, records, places, or refused requests',
+            }),
+            cause: z.string().nullable().openapi({
+              description: 'What the code does not say of it, in the words of who said it',
+            }),
             since: timeSchema.nullable(),
           })
           .openapi('OperationsAlert'),
