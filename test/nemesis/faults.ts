@@ -5,7 +5,7 @@ import { ready } from '../crash/gateway-load.ts'
 import type { Slowness } from '../support/proxy.ts'
 import { clockCases } from '../support/server-clock.ts'
 import type { Node, Stage } from './stage.ts'
-import { broken } from './vendor.ts'
+import { broken, killed } from './vendor.ts'
 
 /** `served` resolves when some more requests have been answered whole, and some of the vendor's ended. */
 export type Fault = (stage: Stage, node: Node, served: () => Promise<void>) => Promise<void>
@@ -19,7 +19,7 @@ const slow: Slowness = {
 }
 
 const processes: Readonly<Record<string, Fault>> = {
-  async 'a process is killed'(stage, node, served) {
+  async [killed](stage, node, served) {
     node.isListed = false
     await node.server.kill()
     await served()

@@ -50,6 +50,7 @@ export async function breakAgainAndAgain(
   try {
     await served()
     for (const [name, fault] of faults) {
+      vendors.fault = name
       const [before, beforeVendor] = [load.seen.length, vendors.asked.length]
       await during(name, fault(stage, stage.one(stage.nodes), served))
       count(tallies, name, load.seen.slice(before).filter(isOfInterest))
@@ -97,16 +98,17 @@ function count(tallies: Tallies, name: string, outcomes: readonly Outcome[]): vo
 /** Every request is charged as it was answered, nothing is leased or held once all nodes have ended, and the audit is clean. */
 export async function expectBooks(stage: Stage, { seen, asked, tallies }: History): Promise<void> {
   await expectSettled(stage.deployment, [...seen, ...asked])
-  const rows = await expectBalances(stage.deployment, creditsNano)
-  const charged = expectCharged(seen, rows)
-  const vendors = expectVendorCharged(asked, rows)
-  expectOnlyAnswered([...seen, ...asked], rows)
-  expectNothingGiven(rows)
   for (const { server } of stage.nodes) {
     expect(server.stderr).not.toContain('internal error')
     server.signal('SIGTERM')
     expect(await server.exited).toBe(0)
   }
+  // Replies that were cut are not waited for above: a node that has ended has settled those too.
+  const rows = await expectBalances(stage.deployment, creditsNano)
+  const charged = expectCharged(seen, rows)
+  const vendors = expectVendorCharged(asked, rows)
+  expectOnlyAnswered([...seen, ...asked], rows)
+  expectNothingGiven(rows)
   for (const account of accounts)
     expect(await stage.deployment.store.journal.wallet(account)).toMatchObject({
       leasedNano: 0n,
