@@ -22,6 +22,10 @@ const startMs = Date.parse('2026-08-01T00:00:00Z')
 const nowMs = startMs + days * dayMs
 const rounds = 20
 const accounts = 200
+/** Rows of one statement, so that a great many need no transaction as large. */
+const partRows = 1_000_000
+/** Statements that insert into PostgreSQL at once, each by a connection of its own. */
+const inserters = 2
 
 /** A share of 10,007 that is the same on both engines; `cubed` makes few things common and most rare. */
 const share = (factor: number) => `((i * ${factor}) % 10007)`
@@ -67,25 +71,34 @@ const columns: Readonly<Record<string, string>> = {
   status: 'CASE WHEN i % 50 = 0 THEN 500 WHEN i % 97 = 0 THEN 429 ELSE 200 END',
 }
 
-function insertRows(rows: number, source: string): string {
+type Engine = Store['engine']
+
+/** One statement for each part of the rows. */
+function insertsOf(rows: number, engine: Engine): string[] {
   const step = Math.floor((days * dayMs * 1_000) / rows)
   const values = Object.values(columns).map((value) => value.replace('STEP', String(step)))
-  return `INSERT INTO usage (${Object.keys(columns).join(', ')}) SELECT ${values.join(', ')} ${source}`
+  return Array.from({ length: Math.ceil(rows / partRows) }, (_, part) => {
+    const [first, last] = [part * partRows, Math.min(rows, (part + 1) * partRows) - 1]
+    const source =
+      engine === 'sqlite'
+        ? `(WITH RECURSIVE n (i) AS (SELECT ${first} UNION ALL SELECT i + 1 FROM n WHERE i < ${last}) SELECT i FROM n)`
+        : `generate_series(${first}::bigint, ${last}) AS n (i)`
+    return `INSERT INTO usage (${Object.keys(columns).join(', ')}) SELECT ${values.join(', ')} FROM ${source}`
+  })
 }
 
 /** Totals of rows that are there already, as the migration makes them. */
-function totalsOf(engine: Store['engine']): string[] {
+function totalsOf(engine: Engine): string[] {
   const folder = join(import.meta.dirname, '../src/store/migrations', engine)
   const sql = readFileSync(join(folder, '0016-usage-quarters.sql'), 'utf8')
   return sql.split(/;\n/).filter((statement) => statement.trim().startsWith('INSERT INTO'))
 }
 
-/** Indexes are made when the rows are there, which is faster. */
-async function seed(
-  rows: number,
-  engine: Store['engine'],
-  run: (sql: string) => Promise<readonly Record<string, unknown>[]>,
-): Promise<void> {
+type Run = (sql: string) => Promise<readonly Record<string, unknown>[]>
+
+/** Indexes are made when the rows are there, which is faster. `runs` insert at once. */
+async function seed(rows: number, engine: Engine, runs: readonly [Run, ...Run[]]): Promise<void> {
+  const [run] = runs
   const indexes = await run(
     engine === 'sqlite'
       ? `SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'usage' AND sql IS NOT NULL`
@@ -93,11 +106,12 @@ async function seed(
           AND schemaname = current_schema() AND indexname <> 'usage_pkey'`,
   )
   for (const { name } of indexes) await run(`DROP INDEX ${name}`)
-  const source =
-    engine === 'sqlite'
-      ? `FROM (WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows - 1}) SELECT i FROM n)`
-      : `FROM generate_series(0::bigint, ${rows - 1}) AS n (i)`
-  await run(insertRows(rows, source))
+  const inserts = insertsOf(rows, engine).values()
+  await Promise.all(
+    runs.map(async (insert) => {
+      for (const sql of inserts) await insert(sql)
+    }),
+  )
   for (const { sql } of indexes) await run(String(sql))
   for (const statement of totalsOf(engine)) await run(statement)
   if (engine === 'postgres') await run('VACUUM ANALYZE')
@@ -107,20 +121,29 @@ async function seedSqlite(path: string, rows: number): Promise<void> {
   const database = new Database(path)
   database.run('PRAGMA synchronous = OFF')
   database.run('PRAGMA cache_size = -500000')
-  await seed(rows, 'sqlite', async (sql) =>
+  const run: Run = async (sql) =>
     sql.startsWith('SELECT')
       ? (database.query(sql).all() as Record<string, unknown>[])
-      : (database.run(sql), []),
-  )
+      : (database.run(sql), [])
+  await seed(rows, 'sqlite', [run])
   database.run('PRAGMA wal_checkpoint(TRUNCATE)')
   database.close()
 }
 
 async function seedPostgres(url: string, rows: number): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  await seed(rows, 'postgres', async (sql) => (await client.query(sql)).rows ?? [])
-  await client.end()
+  const open = async () => {
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    return client
+  }
+  const first = await open()
+  const others = await Promise.all(Array.from({ length: inserters - 1 }, open))
+  const runOf =
+    (client: pg.Client): Run =>
+    async (sql) =>
+      (await client.query(sql)).rows ?? []
+  await seed(rows, 'postgres', [runOf(first), ...others.map(runOf)])
+  await Promise.all([first, ...others].map((client) => client.end()))
 }
 
 type Work = (round: number) => Promise<unknown>
