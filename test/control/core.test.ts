@@ -277,6 +277,14 @@ describe('events', () => {
     expect(JSON.stringify(json)).not.toContain('sk-of-the-vendor')
   })
 
+  test('of one millisecond stay in their order', async () => {
+    const sizes = Array.from({ length: 50 }, (_, index) => index + 1)
+    for (const size of sizes) await stage.send(admin, 'PATCH', '/api/things/x', { body: { size } })
+    const { json } = await stage.send(auditor, 'GET', `/api/events?limit=${sizes.length}`)
+    const found = json.items.map(({ detail }: { detail: { size: number } }) => detail.size)
+    expect(found).toEqual(sizes.toReversed())
+  })
+
   test('come in pages that neither skip nor repeat', async () => {
     for (const size of [1, 2, 3]) await stage.send(admin, 'POST', '/api/things', { body: { size } })
     const ids: string[] = []

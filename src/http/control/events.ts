@@ -1,6 +1,6 @@
 // Notes what operators do: every change by whoever may change others' things, and readings that are marked for it.
 
-import { randomBytes } from 'node:crypto'
+import { newRequestId } from '../../history/caller.ts'
 import type { ControlPrincipal } from '../../identity/principal.ts'
 import type { EventChanges, OperatorEvent } from '../../store/control.ts'
 import type { Store } from '../../store/store.ts'
@@ -49,7 +49,8 @@ export async function addEvent(
 ): Promise<void> {
   const at = Date.now()
   await store.operatorEvents.add({
-    id: `evt_${at.toString(16).padStart(12, '0')}${randomBytes(8).toString('hex')}`,
+    // Lists sort by it, and it counts on within a millisecond.
+    id: newRequestId(at).replace('req_', 'evt_'),
     at,
     actor: actorOf(principal),
     role: roleOf(principal),
