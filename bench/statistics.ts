@@ -24,8 +24,8 @@ const rounds = 20
 const accounts = 200
 /** Rows of one statement, so that a great many need no transaction as large. */
 const partRows = 1_000_000
-/** Statements that insert into PostgreSQL at once, each by a connection of its own. */
-const inserters = 2
+/** PostgreSQL runs a statement on one core. */
+const connections = 2
 
 /** A share of 10,007 that is the same on both engines; `cubed` makes few things common and most rare. */
 const share = (factor: number) => `((i * ${factor}) % 10007)`
@@ -96,9 +96,8 @@ function totalsOf(engine: Engine): string[] {
 
 type Run = (sql: string) => Promise<readonly Record<string, unknown>[]>
 
-/** Indexes are made when the rows are there, which is faster. `runs` insert at once. */
-async function seed(rows: number, engine: Engine, runs: readonly [Run, ...Run[]]): Promise<void> {
-  const [run] = runs
+/** Indexes are made when the rows are there, which is faster. `run` is asked for all parts of the rows at once. */
+async function seed(rows: number, engine: Engine, run: Run): Promise<void> {
   const indexes = await run(
     engine === 'sqlite'
       ? `SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'usage' AND sql IS NOT NULL`
@@ -106,12 +105,7 @@ async function seed(rows: number, engine: Engine, runs: readonly [Run, ...Run[]]
           AND schemaname = current_schema() AND indexname <> 'usage_pkey'`,
   )
   for (const { name } of indexes) await run(`DROP INDEX ${name}`)
-  const inserts = insertsOf(rows, engine).values()
-  await Promise.all(
-    runs.map(async (insert) => {
-      for (const sql of inserts) await insert(sql)
-    }),
-  )
+  await Promise.all(insertsOf(rows, engine).map(run))
   for (const { sql } of indexes) await run(String(sql))
   for (const statement of totalsOf(engine)) await run(statement)
   if (engine === 'postgres') await run('VACUUM ANALYZE')
@@ -121,29 +115,19 @@ async function seedSqlite(path: string, rows: number): Promise<void> {
   const database = new Database(path)
   database.run('PRAGMA synchronous = OFF')
   database.run('PRAGMA cache_size = -500000')
-  const run: Run = async (sql) =>
+  await seed(rows, 'sqlite', async (sql) =>
     sql.startsWith('SELECT')
       ? (database.query(sql).all() as Record<string, unknown>[])
-      : (database.run(sql), [])
-  await seed(rows, 'sqlite', [run])
+      : (database.run(sql), []),
+  )
   database.run('PRAGMA wal_checkpoint(TRUNCATE)')
   database.close()
 }
 
 async function seedPostgres(url: string, rows: number): Promise<void> {
-  const open = async () => {
-    const client = new pg.Client({ connectionString: url })
-    await client.connect()
-    return client
-  }
-  const first = await open()
-  const others = await Promise.all(Array.from({ length: inserters - 1 }, open))
-  const runOf =
-    (client: pg.Client): Run =>
-    async (sql) =>
-      (await client.query(sql)).rows ?? []
-  await seed(rows, 'postgres', [runOf(first), ...others.map(runOf)])
-  await Promise.all([first, ...others].map((client) => client.end()))
+  const pool = new pg.Pool({ connectionString: url, max: connections })
+  await seed(rows, 'postgres', async (sql) => (await pool.query(sql)).rows ?? [])
+  await pool.end()
 }
 
 type Work = (round: number) => Promise<unknown>
