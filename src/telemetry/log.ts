@@ -1,6 +1,5 @@
 // The log: JSON lines on stderr, gathered and written off the hot path, never with a secret in them.
 
-import { pino } from 'pino'
 import { redacted, scrub } from './scrub.ts'
 import type { Sink } from './sink.ts'
 import { createSink } from './sink.ts'
@@ -78,42 +77,31 @@ const deepest = 6
 export function createLog({ level, fd = 2, worker = null, node }: LogOptions): Log {
   const sink = createSink(fd, { shared: worker !== null })
   const base = { ...(node !== undefined && { node }), ...(worker !== null && { worker }) }
-  const members = Object.entries(base).map(
-    ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)},`,
-  )
-  const shared = { level, lead: members.join('') }
-  const root = pino(
-    {
-      level: 'trace',
-      base: members.length === 0 ? null : base,
-      timestamp: () => `,"ts":"${isoNow()}"`,
-      // Errors are put into words by `redact`, with their secrets gone.
-      serializers: { err: (error: unknown) => error },
-      formatters: {
-        level: (label) => ({ level: label }),
-        log: (fields) => redact(fields, 0),
-      },
-    },
-    sink,
-  )
+  const shared = { level, lead: membersOf(base) }
   process.on('exit', () => sink.flush())
-  return wrap(root, shared, sink)
+  return wrap(shared.lead, shared, sink)
 }
 
 const ranks = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, silent: 100 } as const
 
 interface Shared {
   level: LogLevel
-  /** Members that every line begins with. */
+  /** Members that every line of the process begins with. */
   readonly lead: string
 }
 
-function wrap(target: pino.Logger, shared: Shared, sink: Sink): Log {
+/** `lead`: members that every line of this log begins with. */
+function wrap(lead: string, shared: Shared, sink: Sink): Log {
   const writes = (level: Exclude<LogLevel, 'silent'>) => ranks[level] >= ranks[shared.level]
+  const write = (level: string, fields: LogFields, message: string) => {
+    const members = `${lead}${membersOf(redact(fields, 0))}`
+    const text = JSON.stringify(scrub(message))
+    sink.write(`{"level":"${level}","ts":"${isoNow()}",${members}"msg":${text}}\n`)
+  }
   const line =
     (level: Exclude<LogLevel, 'silent'>) =>
     (fields: LogFields, message: string): void => {
-      if (writes(level)) target[level](fields, scrub(message))
+      if (writes(level)) write(level, fields, message)
     }
   return {
     trace: line('trace'),
@@ -122,10 +110,10 @@ function wrap(target: pino.Logger, shared: Shared, sink: Sink): Log {
     warn: line('warn'),
     error: line('error'),
     fatal(fields, message) {
-      if (shared.level !== 'silent') target.fatal(fields, scrub(message))
+      if (shared.level !== 'silent') write('fatal', fields, message)
       sink.flush()
     },
-    child: (fields) => wrap(target.child(redact(fields, 0)), shared, sink),
+    child: (fields) => wrap(lead + membersOf(redact(fields, 0)), shared, sink),
     lines: {
       writes,
       members(members, message) {
@@ -150,6 +138,16 @@ function wrap(target: pino.Logger, shared: Shared, sink: Sink): Log {
   }
 }
 
+/** As members of JSON, each with a comma behind it; what JSON has no word for is left out. */
+function membersOf(fields: LogFields): string {
+  let members = ''
+  for (const [name, value] of Object.entries(fields)) {
+    const text: string | undefined = JSON.stringify(value)
+    if (text !== undefined) members += `${JSON.stringify(name)}:${text},`
+  }
+  return members
+}
+
 let lastMs = -1
 let lastIso = ''
 
@@ -163,7 +161,7 @@ function isoNow(): string {
   return lastIso
 }
 
-/** Hides fields by name and by look, in one pass; pino's redaction by path costs four times as much. */
+/** Hides fields by name and by look, in one pass. */
 function redact(fields: Readonly<Record<string, unknown>>, depth: number): Record<string, unknown> {
   const clean: Record<string, unknown> = {}
   for (const name in fields) {
