@@ -1,6 +1,5 @@
 // Vertex AI: Google's models by project and region, signed by a service account's token or by an API key.
 
-import { importPKCS8, SignJWT } from 'jose'
 import { isObject } from '../wire/json/value.ts'
 import { audioDialects } from './compatible.ts'
 import { geminiImages, geminiSpeech, geminiTranscripts, methodOf } from './google.ts'
@@ -59,6 +58,8 @@ function authorize(settings: ChannelSettings): Authority | null {
   return {
     url: tokenUrl,
     async body(nowMs) {
+      // Forty modules, which a channel with a service account alone needs.
+      const { importPKCS8, SignJWT } = await import('jose')
       const issued = Math.floor(nowMs / 1000)
       const header = { alg: 'RS256', typ: 'JWT', ...(keyId !== '' && { kid: keyId }) }
       const assertion = await new SignJWT({ scope })
