@@ -1,4 +1,4 @@
-// An engine that is opened at its first use, and again where it could not be.
+// What a store has only once it is used: an engine, opened again where it could not be, and tables loaded with their code.
 
 import type { Engine } from './engine.ts'
 
@@ -24,4 +24,21 @@ export function lazily(kind: Engine['kind'], open: () => Promise<Engine>): Engin
       await (await opening?.catch(() => null))?.close()
     },
   }
+}
+
+type Methods<Table> = { readonly [Name in keyof Table]: (...args: never[]) => Promise<unknown> }
+
+/** A table whose code is loaded by its first call: a server that only relays, and the thread that settles, need few. */
+export function lazyTable<Table extends Methods<Table>>(load: () => Promise<Table>): Table {
+  let loaded: Table | null = null
+  const method = (name: keyof Table) => {
+    return async (...args: never[]) => {
+      loaded ??= await load()
+      return loaded[name](...args)
+    }
+  }
+  // Were it to have a `then`, it would pass for a promise.
+  return new Proxy({} as Table, {
+    get: (_, name) => (name === 'then' ? undefined : method(name as keyof Table)),
+  })
 }

@@ -1,11 +1,6 @@
 // The tables of the store, written once over either engine.
 
-import { alertNoticeTable, alertTable } from './alerts.ts'
-import { arrivalTable } from './arrivals.ts'
-import { auditTable } from './audit.ts'
-import { autoTopUpTable } from './auto-top-up.ts'
 import { configurationTable } from './configuration.ts'
-import { controlReplyTable, operatorEventTable } from './control.ts'
 import {
   readAddress,
   readCurrency,
@@ -15,69 +10,37 @@ import {
   rememberGroups,
 } from './deployment.ts'
 import type { Engine } from './engine.ts'
-import { failingWorkTable } from './failing-work.ts'
-import { groupUseReader } from './group-uses.ts'
 import { historyTable } from './history.ts'
 import { historySettingTable } from './history-settings.ts'
 import { idempotencyTable } from './idempotency.ts'
 import { journalTable } from './journal.ts'
 import { keyTable, keyUseTable } from './keys.ts'
+import { lazyTable } from './lazy.ts'
 import { walletOf } from './ledger.ts'
-import { managementKeyTable } from './management-keys.ts'
 import { leaseTable, nodeTable } from './nodes.ts'
 import { outboxTable } from './outbox-epochs.ts'
-import { paceTable } from './pace.ts'
-import { billTable } from './payment-bills.ts'
-import { callbackTable } from './payment-callbacks.ts'
-import { disputeTable } from './payment-disputes.ts'
-import { paymentOrderTable } from './payment-orders.ts'
-import { refundTable } from './payment-refunds.ts'
-import { paymentTable } from './payments.ts'
-import { identityTable, peopleTable } from './people.ts'
-import { preferenceTable } from './preferences.ts'
 import { priceTable } from './prices.ts'
-import { reconcileTable } from './reconcile.ts'
-import { redemptionTable } from './redemption.ts'
 import { responseTable } from './responses.ts'
 import { retentionTable } from './retention.ts'
 import { rollupStore } from './rollup-query.ts'
 import { runningTable } from './running.ts'
-import { searchReader } from './search.ts'
 import { setAside, setAsides } from './set-aside.ts'
 import { settingTable } from './settings.ts'
 import { settle } from './settle.ts'
-import { invitationTable, sessionTable, signInTable } from './sign-in.ts'
-import { statementReader } from './statement.ts'
 import type { AccountTable, Store } from './store.ts'
 import { cleanText } from './text.ts'
-import { usageTable } from './usage.ts'
-import { usageArchiveTable } from './usage-archive.ts'
-import { usageExportTable } from './usage-export.ts'
 import { videoTable } from './videos.ts'
 
 /** `history`: where messages are kept, where that is a database of its own. */
 export function createStore(engine: Engine, history = engine): Store {
   return {
+    ...laterTables(engine),
     engine: engine.kind,
     keys: keyTable(engine),
     keyUses: keyUseTable(engine),
-    managementKeys: managementKeyTable(engine),
     accounts: accountTable(engine),
-    people: peopleTable(engine),
-    identities: identityTable(engine),
-    preferences: preferenceTable(engine),
-    alerts: alertTable(engine),
-    alertNotices: alertNoticeTable(engine),
-    sessions: sessionTable(engine),
-    signIns: signInTable(engine),
-    invitations: invitationTable(engine),
-    groupUses: groupUseReader(engine),
-    usage: usageTable(engine),
     running: runningTable(engine),
-    arrivals: arrivalTable(engine),
     journal: journalTable(engine),
-    statements: statementReader(engine),
-    search: searchReader(engine),
     nodes: nodeTable(engine),
     leases: leaseTable(engine),
     settlements: {
@@ -88,29 +51,13 @@ export function createStore(engine: Engine, history = engine): Store {
     outboxes: outboxTable(engine),
     rollups: rollupStore(engine),
     retention: retentionTable(engine),
-    archive: usageArchiveTable(engine),
-    failingWork: failingWorkTable(engine),
-    usageExport: usageExportTable(engine),
-    reconcile: reconcileTable(engine),
     prices: priceTable(engine),
     idempotency: idempotencyTable(engine),
     responses: responseTable(engine),
     videos: videoTable(engine),
-    paymentOrders: paymentOrderTable(engine),
-    payments: paymentTable(engine),
-    callbacks: callbackTable(engine),
-    refunds: refundTable(engine),
-    disputes: disputeTable(engine),
-    bills: billTable(engine),
-    autoTopUps: autoTopUpTable(engine),
-    redemption: redemptionTable(engine),
-    pace: paceTable(engine),
-    audit: auditTable(engine),
     deployment: deploymentTable(engine),
     settings: settingTable(engine),
     configuration: configurationTable(engine),
-    controlReplies: controlReplyTable(engine),
-    operatorEvents: operatorEventTable(engine),
     history: historyTable(history),
     historySettings: historySettingTable(engine),
     ping: async () => {
@@ -121,6 +68,54 @@ export function createStore(engine: Engine, history = engine): Store {
       await engine.close()
     },
   }
+}
+
+/** What no request to a model and no settlement needs. */
+function laterTables(engine: Engine) {
+  return {
+    managementKeys: lazyTable(async () =>
+      (await import('./management-keys.ts')).managementKeyTable(engine),
+    ),
+    people: lazyTable(async () => (await import('./people.ts')).peopleTable(engine)),
+    identities: lazyTable(async () => (await import('./people.ts')).identityTable(engine)),
+    preferences: lazyTable(async () => (await import('./preferences.ts')).preferenceTable(engine)),
+    alerts: lazyTable(async () => (await import('./alerts.ts')).alertTable(engine)),
+    alertNotices: lazyTable(async () => (await import('./alerts.ts')).alertNoticeTable(engine)),
+    sessions: lazyTable(async () => (await import('./sign-in.ts')).sessionTable(engine)),
+    signIns: lazyTable(async () => (await import('./sign-in.ts')).signInTable(engine)),
+    invitations: lazyTable(async () => (await import('./sign-in.ts')).invitationTable(engine)),
+    groupUses: lazyTable(async () => (await import('./group-uses.ts')).groupUseReader(engine)),
+    usage: lazyTable(async () => (await import('./usage.ts')).usageTable(engine)),
+    arrivals: lazyTable(async () => (await import('./arrivals.ts')).arrivalTable(engine)),
+    statements: lazyTable(async () => (await import('./statement.ts')).statementReader(engine)),
+    search: lazyTable(async () => (await import('./search.ts')).searchReader(engine)),
+    archive: lazyTable(async () => (await import('./usage-archive.ts')).usageArchiveTable(engine)),
+    failingWork: lazyTable(async () =>
+      (await import('./failing-work.ts')).failingWorkTable(engine),
+    ),
+    usageExport: lazyTable(async () =>
+      (await import('./usage-export.ts')).usageExportTable(engine),
+    ),
+    reconcile: lazyTable(async () => (await import('./reconcile.ts')).reconcileTable(engine)),
+    paymentOrders: lazyTable(async () =>
+      (await import('./payment-orders.ts')).paymentOrderTable(engine),
+    ),
+    payments: lazyTable(async () => (await import('./payments.ts')).paymentTable(engine)),
+    callbacks: lazyTable(async () =>
+      (await import('./payment-callbacks.ts')).callbackTable(engine),
+    ),
+    refunds: lazyTable(async () => (await import('./payment-refunds.ts')).refundTable(engine)),
+    disputes: lazyTable(async () => (await import('./payment-disputes.ts')).disputeTable(engine)),
+    bills: lazyTable(async () => (await import('./payment-bills.ts')).billTable(engine)),
+    autoTopUps: lazyTable(async () => (await import('./auto-top-up.ts')).autoTopUpTable(engine)),
+    redemption: lazyTable(async () => (await import('./redemption.ts')).redemptionTable(engine)),
+    pace: lazyTable(async () => (await import('./pace.ts')).paceTable(engine)),
+    audit: lazyTable(async () => (await import('./audit.ts')).auditTable(engine)),
+    controlReplies: lazyTable(async () => (await import('./control.ts')).controlReplyTable(engine)),
+    operatorEvents: lazyTable(async () =>
+      (await import('./control.ts')).operatorEventTable(engine),
+    ),
+  } satisfies Partial<Store>
 }
 
 function deploymentTable(engine: Engine): Store['deployment'] {
