@@ -1,7 +1,6 @@
 // Message history: what requests asked and were answered, kept apart from the money.
 
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
-import { gunzipSync } from 'node:zlib'
 import type { HistoryMode } from '../config/types.ts'
 import type { Engine, Session, Value } from './engine.ts'
 import { cleanText } from './text.ts'
@@ -315,7 +314,10 @@ function placeOf(head: HistoryHead | undefined): HistoryPlace | null {
 
 /** Reads bodies, the newest first, until enough are found or enough were read: there is no index to be kept secret. */
 async function searched(engine: Engine, filter: HistoryFilter, text: string): Promise<HistoryPage> {
+  const { gunzipSync } = await import('node:zlib')
   const sought = JSON.stringify(text).slice(1, -1).toLowerCase()
+  const holds = (content: Uint8Array) =>
+    gunzipSync(content).toString('utf8').toLowerCase().includes(sought)
   const items: HistoryHead[] = []
   let before = filter.before
   let bytes = 0
@@ -329,17 +331,13 @@ async function searched(engine: Engine, filter: HistoryFilter, text: string): Pr
       bytes += content?.length ?? 0
       // Where this thread serves requests too, they go on.
       await turn()
-      if (content === null || !holds(content, sought)) continue
+      if (content === null || !holds(content)) continue
       items.push(headOf(head))
       if (items.length === filter.limit) return { items, next: before }
     }
     if (found.length < scannedAtOnce) return { items, next: null }
   }
   return { items, next: before ?? null }
-}
-
-function holds(content: Uint8Array, sought: string): boolean {
-  return gunzipSync(content).toString('utf8').toLowerCase().includes(sought)
 }
 
 /** What is deleted stays deleted, also where a request of that time still runs. */

@@ -1,7 +1,6 @@
 // The files that SQLite keeps in the data directory: made private, opened, and named where they cannot be used.
 
 import { Database } from 'bun:sqlite'
-import { randomUUID } from 'node:crypto'
 import { closeSync, existsSync, linkSync, mkdirSync, openSync, rmSync } from 'node:fs'
 
 /** The data directory, or a file in it, cannot be used: the message says which and why, in one line. */
@@ -39,7 +38,7 @@ export function openFile(path: string): Database {
  * side files (-wal, -shm, -journal) the mode of the main one.
  */
 function makePrivate(path: string): void {
-  const draft = `${path}.${randomUUID()}`
+  const draft = `${path}.${crypto.randomUUID()}`
   closeSync(openSync(draft, 'wx', 0o600))
   try {
     linkSync(draft, path)

@@ -1,7 +1,6 @@
 // The outbox of one serving process: what finished requests left, on this machine's disk until the ledger has it.
 
 import type { Database } from 'bun:sqlite'
-import { randomUUID } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { readMark } from './outbox-mark.ts'
@@ -148,7 +147,7 @@ function takeSlot(dataDir: string, slot: number): Slot {
       owner.run('CREATE TABLE IF NOT EXISTS node (id TEXT NOT NULL) STRICT')
       owner.run('CREATE TABLE IF NOT EXISTS epoch (count INTEGER NOT NULL) STRICT')
       owner.run('INSERT INTO node (id) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM node)', [
-        former?.node ?? randomUUID(),
+        former?.node ?? crypto.randomUUID(),
       ])
       owner.run('INSERT INTO epoch (count) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM epoch)', [
         former?.epoch ?? 0,
