@@ -26,11 +26,7 @@ export function readCard(prices: Readonly<Record<string, string>>): Card {
   const own = new Map<string, Nano>()
   const thresholds = new Set<number>()
   for (const [name, text] of Object.entries(prices)) {
-    const price = parseUnits(text)
-    if (price === null || !priceNamePattern.test(name)) {
-      throw new Error(`${name}: ${JSON.stringify(text)} is not a price`)
-    }
-    own.set(name, price)
+    own.set(name, readPrice(name, text))
     const tier = name.indexOf('>')
     if (tier >= 0) thresholds.add(Number(name.slice(tier + 1)))
   }
@@ -45,6 +41,19 @@ export function readCard(prices: Readonly<Record<string, string>>): Card {
     dearestImage: dearest(units, isImage),
     dearestSecond: dearest(units, isSecond),
   }
+}
+
+/** Throws where `readCard` does, and makes nothing. */
+export function checkCard(prices: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(prices)) readPrice(name, text)
+}
+
+function readPrice(name: string, text: string): Nano {
+  const price = parseUnits(text)
+  if (price === null || !priceNamePattern.test(name)) {
+    throw new Error(`${name}: ${JSON.stringify(text)} is not a price`)
+  }
+  return price
 }
 
 function dearest(units: ReadonlyMap<string, Nano>, fits: (name: string) => boolean): Nano | null {

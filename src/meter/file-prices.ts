@@ -74,7 +74,8 @@ export function samePrices(a: Prices, b: Prices): boolean {
     names.length === Object.keys(b).length &&
     names.every((name) => {
       const [one, other] = [a[name], b[name]]
-      return one !== undefined && other !== undefined && parseUnits(one) === parseUnits(other)
+      if (one === undefined || other === undefined) return false
+      return one === other || parseUnits(one) === parseUnits(other)
     })
   )
 }

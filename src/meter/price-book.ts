@@ -1,13 +1,14 @@
 // Prices by model and moment: which of a model's cards is in force, and the rate it makes with a multiplier.
 
 import type { PriceRow } from '../store/ledger.ts'
+import { checkCard } from './card.ts'
 import type { PriceBook, Rate } from './meter.ts'
 import { compileRate } from './rate.ts'
 
 /** Who wins where several origins have a card: what the operator declared, what a command set, what is shipped. */
 const ranks: readonly (readonly PriceRow['origin'][])[] = [['file'], ['set', 'import'], ['shipped']]
 
-/** A card with the rates made from it, by multiplier: a deployment has few. */
+/** A card with the rates made from it so far, by multiplier: a deployment has few. */
 interface Entry {
   readonly row: PriceRow
   readonly rates: Map<number, Rate>
@@ -36,8 +37,9 @@ export function createPriceBook(rows: readonly PriceRow[]): PriceBook {
   const entries = new Map<number, Entry>()
   const byModel = new Map<string, Entry[]>()
   for (const row of rows) {
+    // Made into a rate when it is first asked for: hundreds are shipped, and few are ever used.
+    checkCard(row.prices)
     const entry = { row, rates: new Map<number, Rate>() }
-    rateOf(entry, 1_000_000)
     entries.set(row.version, entry)
     const others = byModel.get(row.model)
     if (others === undefined) byModel.set(row.model, [entry])
