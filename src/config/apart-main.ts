@@ -1,7 +1,9 @@
 // The process that checks a file for another: question on standard input, answer on standard output.
 
-import { text } from 'node:stream/consumers'
+import './checked-once.ts'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { checkText, type Question } from './check.ts'
 
-const question = JSON.parse(await text(process.stdin)) as Question
-process.stdout.write(JSON.stringify(await checkText(question, process.env)))
+// By descriptor: the streams of `process` would be loaded for it.
+const question = JSON.parse(readFileSync(0, 'utf8')) as Question
+writeFileSync(1, JSON.stringify(await checkText(question, process.env)))
