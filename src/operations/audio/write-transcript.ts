@@ -141,13 +141,15 @@ function letters(index: number): string {
   return index < 26 ? last : letters(Math.floor(index / 26) - 1) + last
 }
 
-const languages = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' })
+/** Made for the first transcript that tells its language: 2 MB that most servers never need. */
+let languages: Intl.DisplayNames | null = null
 
 /** `en`, `eng` and `en-GB` as OpenAI has it: `english`. Names stay as they are. */
 function languageName(language: string | null): string {
   if (language === null) return ''
   if (!/^[a-z]{2,3}(-|$)/i.test(language)) return language
   const [code = ''] = language.split('-', 1)
+  languages ??= new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' })
   return (languages.of(code) ?? language).toLowerCase()
 }
 
