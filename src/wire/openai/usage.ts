@@ -133,53 +133,56 @@ function read(value: JsonObject): Usage | null {
   const {
     num_search_queries: made = objectIn(value, 'server_side_tool_usage_details').web_search_calls,
   } = value
-  return {
-    ...readPrompt(value, totals, inputDetails),
-    ...readReply(totals, outputDetails),
-    ...(made !== undefined && searches(made)),
-  }
+  const usage: Counted = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
+  takePrompt(usage, value, totals, inputDetails)
+  takeReply(usage, totals, outputDetails)
+  if (made !== undefined) Object.assign(usage, searches(made))
+  return usage
 }
+
+/** Usage while it is read: kinds that few have are members only where something was counted. */
+type Counted = { -readonly [Kind in keyof Usage]: Usage[Kind] }
 
 /** The total is of these sides and nothing beside them. */
 function isConfirmed({ prompt, completion, reasoning, total }: Totals): boolean {
   return total === prompt + completion || total === prompt + completion + reasoning
 }
 
-function readPrompt(usage: JsonObject, totals: Totals, details: JsonObject) {
-  const read = cachedTokens(usage, details)
-  const written = writtenTokens(usage, details)
-  const apart = countsCacheApart(usage, totals, read + written.total)
+function takePrompt(
+  usage: Counted,
+  reported: JsonObject,
+  totals: Totals,
+  details: JsonObject,
+): void {
+  const read = cachedTokens(reported, details)
+  const written = writtenTokens(reported, details)
+  const apart = countsCacheApart(reported, totals, read + written.total)
   const rest = new Remainder(totals.prompt)
   // Where the total says that the prompt is all there is, no more of it can have been read from the cache.
   const inside = !apart && (read <= totals.prompt || isConfirmed(totals))
-  const cachedInput = inside ? rest.take(read) : read
+  usage.cachedInput = inside ? rest.take(read) : read
   const writes = apart ? written.total : rest.take(written.total)
   const cacheWrite1h = Math.min(written.hour, writes)
   const audioInput = rest.take(count(details.audio_tokens) ?? 0)
   const imageInput = rest.take(count(details.image_tokens) ?? 0)
-  return {
-    input: rest.left,
-    cachedInput,
-    cacheWrite: writes - cacheWrite1h,
-    ...(cacheWrite1h > 0 && { cacheWrite1h }),
-    ...(audioInput > 0 && { audioInput }),
-    ...(imageInput > 0 && { imageInput }),
-  }
+  usage.input = rest.left
+  usage.cacheWrite = writes - cacheWrite1h
+  if (cacheWrite1h > 0) usage.cacheWrite1h = cacheWrite1h
+  if (audioInput > 0) usage.audioInput = audioInput
+  if (imageInput > 0) usage.imageInput = imageInput
 }
 
-function readReply(totals: Totals, details: JsonObject) {
+function takeReply(usage: Counted, totals: Totals, details: JsonObject): void {
   const { prompt, completion, reasoning, total } = totals
   const apart = reasoning > completion || total === prompt + completion + reasoning
   const rest = new Remainder(completion)
   if (!apart) rest.take(reasoning)
   const audioOutput = rest.take(count(details.audio_tokens) ?? 0)
   const imageOutput = rest.take(count(details.image_tokens) ?? 0)
-  return {
-    output: rest.left,
-    reasoning,
-    ...(audioOutput > 0 && { audioOutput }),
-    ...(imageOutput > 0 && { imageOutput }),
-  }
+  usage.output = rest.left
+  usage.reasoning = reasoning
+  if (audioOutput > 0) usage.audioOutput = audioOutput
+  if (imageOutput > 0) usage.imageOutput = imageOutput
 }
 
 /** Disjoint counts as OpenAI's `usage`, where prompt and completion are sums. */
@@ -211,18 +214,18 @@ export function writeUsage(usage: Usage): JsonObject {
   }
 }
 
-const required = ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const
+function isSum(value: JsonValue | undefined): boolean {
+  return typeof value === 'number' && value >= 0 && Number.isInteger(value)
+}
 
 /**
  * The usage to show the client: the vendor's own where its three sums are counts that agree with what was read
  * of it, so that nobody is charged for more than is shown; else one written from what could be read; null where
- * nothing could.
+ * nothing could. `usage`: what was read of it, by whoever has read it already.
  */
-export function shownUsage(raw: JsonObject): JsonObject | null {
-  const counts = required.every(
-    (name) => typeof raw[name] === 'number' && raw[name] >= 0 && Number.isInteger(raw[name]),
-  )
-  const usage = readUsage(raw)
+export function shownUsage(raw: JsonObject, usage = readUsage(raw)): JsonObject | null {
+  const counts =
+    isSum(raw.prompt_tokens) && isSum(raw.completion_tokens) && isSum(raw.total_tokens)
   if (usage === null) return counts && !isUnbelievable(raw) ? raw : null
   const agrees =
     raw.prompt_tokens === promptTokens(usage) && raw.completion_tokens === replyTokens(usage)

@@ -74,7 +74,7 @@ interface ReplyText {
 export function correctUsage(
   reply: ReplyText,
   quirks: ReplyQuirks,
-  shape: (usage: JsonObject) => JsonObject | null,
+  shape: (raw: JsonObject, usage: Usage | null) => JsonObject | null,
 ): Corrected {
   const { bytes, usageAt } = reply
   const span =
@@ -85,7 +85,7 @@ export function correctUsage(
   const raw = parseSpan(bytes, span.start, span.end) as JsonObject
   const corrected = quirks.usage?.(raw) ?? raw
   const usage = readUsage(corrected)
-  const shaped = shape(corrected)
+  const shaped = shape(corrected, usage)
   const counts = { usage, ...unbelieved(usage, raw) }
   if (shaped === raw && usageAt >= 0) return { ...counts, edit: null }
   const text = JSON.stringify(shaped ?? corrected)
@@ -118,13 +118,12 @@ function readPlain(body: Uint8Array, quirks: ReplyQuirks): WholeReply | null {
   const choices = reply?.choices
   const choice = Array.isArray(choices) && choices.length === 1 ? choices[0] : undefined
   const { usage: raw, model } = reply ?? {}
-  if (!isObject(choice) || !isObject(raw) || 'error' in reply || shownUsage(raw) !== raw)
-    return null
+  if (!isObject(choice) || !isObject(raw) || 'error' in reply) return null
+  const usage = readUsage(raw)
+  if (usage === null || shownUsage(raw, usage) !== raw) return null
   const finish = choice.finish_reason
   if (typeof finish !== 'string' || faultOfFinish(finish) !== null || typeof model !== 'string')
     return null
-  const usage = readUsage(raw)
-  if (usage === null) return null
   return { fault: null, bytes: body, usage, outputBytes: null, finishReason: finish, model }
 }
 
