@@ -39,8 +39,8 @@ export interface ConnectionOwner {
 /** The end of a reply that nobody reads any more is waited for this long. */
 const lingerMs = 1_000
 const maxInterims = 16
-/** Up to this size a request goes out in one write with its head. */
-const joinedBodyBytes = 32_768
+/** Up to this size with its head a request goes out in one write. */
+const joinedBytes = 32_768
 /** One call on its way; what the relay holds of it. */
 export class DialExchange implements Exchange {
   readonly call: DialCall
@@ -169,16 +169,18 @@ export class Connection implements Peer {
     this.finished = false
     this.interims = 0
     this.lingers = false
+    const { socket, output } = this
+    if (exchange.paused) socket?.pause()
     const { destination, segments } = exchange.call
     let length = 0
     for (const segment of segments) length += sizeOf(segment)
     const head = `${destination.head}${length}\r\n\r\n`
-    if (length <= joinedBodyBytes) this.output.push(join(head, segments, length))
-    else {
-      this.output.push(Buffer.from(head, 'latin1'))
-      for (const segment of segments) this.output.push(segment)
+    if (socket !== null && head.length + length <= joinedBytes) {
+      this.written(output.writeJoined(socket, head, segments))
+      return
     }
-    if (exchange.paused) this.socket?.pause()
+    output.push(Buffer.from(head, 'latin1'))
+    for (const segment of segments) output.push(segment)
     this.flush()
   }
 
@@ -186,10 +188,14 @@ export class Connection implements Peer {
   flush(): void {
     const { socket, output } = this
     if (socket === null || output.waitingBytes === 0) return
-    const written = output.flush(socket)
-    if (written === 'closed') return
+    this.written(output.flush(socket))
+  }
+
+  private written(part: 'all' | 'some' | 'closed'): void {
+    // The write itself may have shown that the connection is gone.
+    if (part === 'closed' || this.phase === 'closed') return
     this.stopTimer()
-    if (written === 'all') return
+    if (part === 'all') return
     const message = 'the vendor stopped reading the request'
     const fault: TransportFault = { kind: 'timeout', message, unsent: false }
     this.timer = setTimeout(() => this.fail(fault), this.exchange?.call.sendIdleMs ?? 0)
@@ -365,15 +371,4 @@ function lateFault({ proxy }: Destination): TransportFault {
 
 function mayResend({ call: { onKept = 'resend' }, resent }: DialExchange): boolean {
   return onKept === 'resend' && !resent
-}
-
-function join(head: string, segments: readonly Segment[], length: number): Buffer {
-  const whole = Buffer.allocUnsafe(head.length + length)
-  let at = whole.write(head, 0, 'latin1')
-  for (const segment of segments) {
-    const bytes = segment instanceof Uint8Array ? segment : segment.read(0, segment.size)
-    whole.set(bytes, at)
-    at += bytes.length
-  }
-  return whole
 }

@@ -36,6 +36,25 @@ test('bytes and files go out once and in order, whatever the socket takes at a t
   expect(queue.waitingBytes).toBe(0)
 })
 
+test('what a socket leaves of a head and its body is kept apart from what the next one writes', () => {
+  const [slow, next] = [new WriteQueue(), new WriteQueue()]
+  let taken = ''
+  const taking = (most: number) => ({
+    write(piece: Uint8Array, from: number, length: number): number {
+      const wrote = Math.min(most, length)
+      taken += Buffer.from(piece.subarray(from, from + wrote)).toString()
+      return wrote
+    },
+  })
+  expect(slow.writeJoined(taking(6), 'head', [bytes, file])).toBe('some')
+  expect(slow.waitingBytes).toBe(18)
+  expect(next.writeJoined(taking(99), 'XXXX', [Buffer.alloc(30, 'X')])).toBe('all')
+  expect(slow.flush(taking(99))).toBe('all')
+  expect(taken).toBe(`head01${'X'.repeat(34)}234567890123456789`)
+  expect(next.writeJoined({ write: () => -1 }, 'head', [bytes])).toBe('closed')
+  expect(next.waitingBytes).toBe(0)
+})
+
 test('a socket that is gone, and a queue cleared while it is written, end it', () => {
   const queue = new WriteQueue()
   queue.push(bytes)

@@ -5,7 +5,7 @@ import type { Payload, Segment } from '../vendors/media.ts'
 
 /** Of a payload, this much is read at once. */
 const stretchBytes = 262_144
-/** Every connection's: what a socket did not take of it is read again. */
+/** Every connection's: what a socket did not take of it is read again, or copied. */
 const scratch = Buffer.allocUnsafeSlow(stretchBytes)
 
 interface Sink {
@@ -17,6 +17,21 @@ export class WriteQueue {
   private segments: Segment[] = []
   /** How much of the first segment is written. */
   private offset = 0
+
+  /** Writes a head and a small body at once; what the sink does not take waits. Only where nothing waits by now. */
+  writeJoined(sink: Sink, head: string, body: readonly Segment[]): 'all' | 'some' | 'closed' {
+    let length = scratch.write(head, 0, 'latin1')
+    for (const segment of body) {
+      const bytes = segment instanceof Uint8Array ? segment : segment.read(0, segment.size)
+      scratch.set(bytes, length)
+      length += bytes.length
+    }
+    const wrote = sink.write(scratch, 0, length)
+    if (wrote < 0) return 'closed'
+    if (wrote === length) return 'all'
+    this.push(Buffer.from(scratch.subarray(wrote, length)))
+    return 'some'
+  }
 
   push(segment: Segment): void {
     this.segments.push(segment)
