@@ -66,8 +66,8 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
   const usual = vendor.signature.headers(settings)
   const headers = checked(headersOf(config, usual, authority !== null))
   const signature = headerLines(headers)
-  const known = new Map<string, Destination>()
   const through = wayOf(config)
+  const usually = kept((call) => through(destinationOf(vendor.address(call, settings), signature)))
   return {
     ...(authority !== null && { tokens: new Tokens(authority, through) }),
     id: config.id,
@@ -79,20 +79,13 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
     ...(config.parameters && { changes: bodyChanges(config.parameters) }),
     ...(config.retryStatuses && { retries: retriesOf(config.retryStatuses) }),
     secrets: secretsOf(config),
-    destination(call, passed = {}) {
+    destination(call, passed) {
+      if (passed === undefined) return usually(call)
       const given = Object.entries(passed)
-      if (given.length > 0) {
-        const own = headers.filter(([name]) => passed[name] === undefined)
-        return through(
-          destinationOf(vendor.address(call, settings), headerLines([...own, ...given])),
-        )
-      }
-      const name = `${call.dialect} ${call.stream} ${call.counts === true} ${call.model}`
-      const found = known.get(name)
-      if (found !== undefined) return found
-      const made = through(destinationOf(vendor.address(call, settings), signature))
-      if (known.size < maxDestinations) known.set(name, made)
-      return made
+      if (given.length === 0) return usually(call)
+      const own = headers.filter(([name]) => passed[name] === undefined)
+      const lines = headerLines([...own, ...given])
+      return through(destinationOf(vendor.address(call, settings), lines))
     },
     address: (call) => vendor.address(call, settings),
     reach(call, address) {
@@ -119,6 +112,21 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
         return through(destinationOf(url, signature + headerLines(checked(own))))
       },
     }),
+  }
+}
+
+/** Works the destination of each kind of call out once. */
+function kept(make: (call: Call) => Destination): (call: Call) => Destination {
+  const byModel = new Map<string, { readonly call: Call; readonly made: Destination }[]>()
+  return (call) => {
+    const { dialect, model, stream, counts } = call
+    const known = byModel.get(model)
+    for (const { call: one, made } of known ?? [])
+      if (one.dialect === dialect && one.stream === stream && one.counts === counts) return made
+    const made = make(call)
+    if (known !== undefined) known.push({ call, made })
+    else if (byModel.size < maxDestinations) byModel.set(model, [{ call, made }])
+    return made
   }
 }
 

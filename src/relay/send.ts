@@ -19,6 +19,10 @@ import { passedTo } from './state.ts'
 import { openAuthorized } from './tokens.ts'
 import { type DecodedRequest, type Encoded, encoded, offersForeign } from './translate.ts'
 
+const nothing: readonly string[] = []
+/** As bytes: a text would be made into them at every search. */
+const opaqueMark = Buffer.from(opaquePrefix, 'latin1')
+
 interface RequestDecoder {
   decoded(): DecodedRequest
 }
@@ -55,9 +59,19 @@ export function prepare(
   const identity = candidate.identity && !rewritten && !foreign
   const general = operation?.timeouts?.(rooms.timeouts) ?? rooms.timeouts
   const timeouts = timeoutsOf(general, request, channel)
-  const cut = request.peek.dropped ?? []
-  const unchanged = { decoded: null, fitted: null, dropped: cut, path: null }
-  const plan = { rooms, request, operation, candidate, channel, identity, timeouts, ...unchanged }
+  const plan: AttemptPlan = {
+    rooms,
+    request,
+    operation,
+    candidate,
+    channel,
+    identity,
+    timeouts,
+    decoded: null,
+    fitted: null,
+    dropped: request.peek.dropped ?? nothing,
+    path: null,
+  }
   // Opaque state of others must be left out: such a request is encoded anew in the vendor's format.
   const alike = candidate.identity && request.rebuilt !== true && !foreign
   const peek = alike ? openedFor(request, channel) : null
@@ -65,22 +79,34 @@ export function prepare(
   const own = operation?.encode?.(plan, peek) ?? null
   if (own !== null) {
     const { segments, contentType, path = null } = own
-    return { plan: { ...plan, dropped: [...cut, ...own.dropped], path }, segments, contentType, to }
+    return { plan: { ...without(plan, own.dropped), path }, segments, contentType, to }
   }
-  const contentType = null
-  if (peek !== null) {
-    const { segments: own, dropped } = identityRequest(peek, candidate, vendor)
-    const segments = changedBy(channel, own)
-    return { plan: { ...plan, dropped: [...cut, ...dropped] }, segments, contentType, to }
-  }
+  if (peek === null) return translated(plan, client, to)
+  const { segments, dropped } = identityRequest(peek, candidate, vendor)
+  const changed = changedBy(channel, segments)
+  return { plan: without(plan, dropped), segments: changed, contentType: null, to }
+}
+
+/** The request in the vendor's own format. */
+function translated(
+  plan: AttemptPlan,
+  client: RequestDecoder,
+  to: Prepared['to'],
+): Prepared | Promise<Prepared> {
+  const { rooms, request, candidate, channel } = plan
   const planned = ({ segments, decoded, fitted, dropped }: Encoded): Prepared => ({
-    plan: { ...plan, decoded, fitted, dropped: [...cut, ...dropped] },
+    plan: { ...without(plan, dropped), decoded, fitted },
     segments: changedBy(channel, segments),
-    contentType,
+    contentType: null,
     to,
   })
   const made = encoded(rooms, request, candidate, channel, client.decoded())
   return made instanceof Promise ? made.then(planned) : planned(made)
+}
+
+/** The vendor is not told of these members either. */
+function without(plan: AttemptPlan, names: readonly string[]): AttemptPlan {
+  return names.length === 0 ? plan : { ...plan, dropped: [...plan.dropped, ...names] }
 }
 
 /** The channel has the last word on what its vendor is told. */
@@ -99,7 +125,7 @@ function destinationOf({ request, candidate, channel }: AttemptPlan): Destinatio
 
 /** Something in the request is opaque state that was marked here. */
 function hasOpaqueState(body: Uint8Array): boolean {
-  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(opaquePrefix)
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(opaqueMark)
 }
 
 /** Some vendors of the client's own format lack tools of it. */
