@@ -30,6 +30,9 @@ export function plan(
   { maxAttempts }: PlanOptions,
 ): Plan {
   if (candidates.length === 0 || maxAttempts < 1) return nobody
+  const [only] = candidates
+  if (candidates.length === 1 && only && health.usable(laneOf(only), only.model, nowMs))
+    return { attempts: candidates, blocked: null }
   const first = drawn(candidates, health, nowMs, random, maxAttempts)
   if (first.length === maxAttempts) return { attempts: first, blocked: null }
   const usable: Candidate[] = []
