@@ -70,7 +70,8 @@ export function expectedOf(bounds: Bounds): Expected {
   const each = growing ? reply : Math.max(reply, least)
   const outputTokens = Math.min(each * Math.max(1, peek.choices), Number.MAX_SAFE_INTEGER)
   const audioTokens = (peek.audioTokens?.most ?? 0) + (bounds.media?.most.audio ?? 0)
-  return { kind, inputTokens, ...(audioTokens > 0 && { audioTokens }), outputTokens, units }
+  const expected = { kind, inputTokens, outputTokens, units }
+  return audioTokens > 0 ? { ...expected, audioTokens } : expected
 }
 
 /** Every token of text has a byte, and hardly any text has less than three for one; a token id has a comma. */

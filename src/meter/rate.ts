@@ -26,9 +26,14 @@ interface CompiledBand {
   /** The same as numbers: nearly every sum is a safe integer, and then exact. */
   readonly plainPrices: readonly number[]
   /** The dearest of this band and those below it. */
-  readonly dearestInput: Nano
-  readonly dearestAudio: Nano
-  readonly dearestOutput: Nano
+  readonly dearest: Dearest<Nano>
+  readonly plainDearest: Dearest<number>
+}
+
+interface Dearest<Price> {
+  readonly input: Price
+  readonly audio: Price
+  readonly output: Price
 }
 
 /** The card must hold known names and decimals only: throws otherwise. `multiplierPpm` is in millionths. */
@@ -76,7 +81,11 @@ class CardRate implements Rate {
   }
 
   private total(usage: Usage, units: Units | null, multiplier: bigint): Nano {
-    const sum = priceOf(usage, this.bandFor(usage))
+    const band = this.bandFor(usage)
+    const plain = plainPriceOf(usage, band)
+    const isExact = plain <= Number.MAX_SAFE_INTEGER
+    if (units === null && isExact && multiplier === million) return byMillion(plain)
+    const sum = isExact ? BigInt(plain) : priceOf(usage, band)
     if (units === null) return ceilDiv(sum * multiplier, divisor)
     let micro = sum * million
     for (const [name, count] of Object.entries(units)) {
@@ -111,13 +120,22 @@ class CardRate implements Rate {
   ceiling({ inputTokens, audioTokens = 0, outputTokens, units }: Expected): Nano {
     const input = whole(inputTokens)
     const audio = whole(audioTokens)
-    const { dearestInput, dearestAudio, dearestOutput } = this.bandAt(input + audio)
-    const sum =
-      BigInt(input) * dearestInput +
-      BigInt(audio) * dearestAudio +
-      BigInt(whole(outputTokens)) * dearestOutput
-    const tokens = ceilDiv(sum * this.multiplier, divisor)
+    const output = whole(outputTokens)
+    const { dearest, plainDearest: plain } = this.bandAt(input + audio)
+    const plainSum = input * plain.input + audio * plain.audio + output * plain.output
+    const tokens =
+      plainSum <= Number.MAX_SAFE_INTEGER && this.multiplier === million
+        ? byMillion(plainSum)
+        : this.multiplied(
+            BigInt(input) * dearest.input +
+              BigInt(audio) * dearest.audio +
+              BigInt(output) * dearest.output,
+          )
     return units === null ? tokens : tokens + this.charge(noTokens, units)
+  }
+
+  private multiplied(sum: bigint): Nano {
+    return ceilDiv(sum * this.multiplier, divisor)
   }
 
   missing(kind: ModelKind, units: Units | null): string | null {
@@ -142,6 +160,7 @@ class CardRate implements Rate {
   }
 
   private bandAt(promptTokens: number): CompiledBand {
+    if (this.bands.length === 1) return this.base
     return this.bands.findLast(({ above }) => promptTokens > above) ?? this.base
   }
 }
@@ -150,29 +169,43 @@ class CardRate implements Rate {
 function compileBand(bands: readonly Band[]): CompiledBand {
   const band = bands.at(-1)
   const prices = tokenPrices.map((kind) => band?.prices.get(kind) ?? 0n)
-  const dearest = (kinds: readonly TokenKind[]): Nano =>
+  const dearestOf = (kinds: readonly TokenKind[]): Nano =>
     bands
       .flatMap(({ prices }) => kinds.map((kind) => prices.get(kind) ?? 0n))
       .reduce((a, b) => (a > b ? a : b), 0n)
+  const dearest = {
+    input: dearestOf(likelyInput),
+    audio: dearestOf(['audioInput']),
+    output: dearestOf(replyKinds),
+  }
+  const { input, audio, output } = dearest
   return {
     above: band?.above ?? 0,
     prices,
     plainPrices: prices.map(Number),
-    dearestInput: dearest(likelyInput),
-    dearestAudio: dearest(['audioInput']),
-    dearestOutput: dearest(replyKinds),
+    dearest,
+    plainDearest: { input: Number(input), audio: Number(audio), output: Number(output) },
   }
 }
 
-/** Of all tokens, by the million. A safe integer in numbers has only safe integers in it; any other is summed again. */
-function priceOf(usage: Usage, { prices, plainPrices }: CompiledBand): bigint {
-  let plain = 0
-  for (let at = 0; at < plainPrices.length; at++)
-    plain += countOf(usage, at) * (plainPrices[at] ?? 0)
-  if (plain <= Number.MAX_SAFE_INTEGER) return BigInt(plain)
+/** Of all tokens, by the million. A sum that is a safe integer has only safe integers in it; any other is not exact. */
+function plainPriceOf(usage: Usage, { plainPrices }: CompiledBand): number {
+  let sum = 0
+  for (let at = 0; at < plainPrices.length; at++) sum += countOf(usage, at) * (plainPrices[at] ?? 0)
+  return sum
+}
+
+/** The same, however much it is. */
+function priceOf(usage: Usage, { prices }: CompiledBand): bigint {
   let sum = 0n
   for (const [at, price] of prices.entries()) sum += BigInt(countOf(usage, at)) * price
   return sum
+}
+
+/** A millionth of a safe integer, rounded up: without its remainder it divides exactly. */
+function byMillion(sum: number): Nano {
+  const rest = sum % 1_000_000
+  return BigInt((sum - rest) / 1_000_000 + (rest > 0 ? 1 : 0))
 }
 
 function countOf(usage: Usage, at: number): number {
