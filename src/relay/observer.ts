@@ -107,18 +107,19 @@ export function tokensOf(row: UsageRow): number {
 
 /** Counts replies by route and status; the children of the metrics are looked up once. */
 function countAnswers(metrics: Metrics) {
-  const routes = new Map<string, { readonly total: Counter; readonly duration: Histogram }>()
+  const routes = new Map<string, { readonly duration: Histogram; totals: Map<number, Counter> }>()
   return (route: string, status: number, durationMs: number, traceId: string | null) => {
-    const name = `${route} ${status}`
-    let kept = routes.get(name)
+    let kept = routes.get(route)
     if (kept === undefined) {
-      kept = {
-        total: metrics.httpRequests.with(route, 'POST', String(status)),
-        duration: metrics.httpDuration.with(route),
-      }
-      routes.set(name, kept)
+      kept = { duration: metrics.httpDuration.with(route), totals: new Map() }
+      routes.set(route, kept)
     }
-    kept.total.inc()
+    let total = kept.totals.get(status)
+    if (total === undefined) {
+      total = metrics.httpRequests.with(route, 'POST', String(status))
+      kept.totals.set(status, total)
+    }
+    total.inc()
     kept.duration.observe(durationMs / 1000, traceId)
   }
 }

@@ -62,6 +62,8 @@ function read(body: Body): Peek {
   if (tools !== null) checkTools(bytes, tools)
   const { stream, wantsUsage, streamOptionsSpan } = streamOf(body)
   return {
+    // First, where it costs least.
+    ...boundsOf(body, own),
     body: bytes,
     model,
     modelSpan,
@@ -69,7 +71,6 @@ function read(body: Body): Peek {
     wantsUsage,
     streamOptionsSpan,
     bodyEnd: body.end,
-    ...boundsOf(body, own),
     dropped: body.dropped,
     imageParam: seen.imageParam,
     attachments: seen.attachments,

@@ -224,8 +224,7 @@ function isSum(value: JsonValue | undefined): boolean {
  * nothing could. `usage`: what was read of it, by whoever has read it already.
  */
 export function shownUsage(raw: JsonObject, usage = readUsage(raw)): JsonObject | null {
-  const counts =
-    isSum(raw.prompt_tokens) && isSum(raw.completion_tokens) && isSum(raw.total_tokens)
+  const counts = isSum(raw.prompt_tokens) && isSum(raw.completion_tokens) && isSum(raw.total_tokens)
   if (usage === null) return counts && !isUnbelievable(raw) ? raw : null
   const agrees =
     raw.prompt_tokens === promptTokens(usage) && raw.completion_tokens === replyTokens(usage)
