@@ -30,7 +30,7 @@ export function plan(
   { maxAttempts }: PlanOptions,
 ): Plan {
   if (candidates.length === 0 || maxAttempts < 1) return nobody
-  const [only] = candidates
+  const only = candidates[0]
   if (candidates.length === 1 && only && health.usable(laneOf(only), only.model, nowMs))
     return { attempts: candidates, blocked: null }
   const first = drawn(candidates, health, nowMs, random, maxAttempts)
