@@ -13,7 +13,7 @@ import {
 } from './connect.ts'
 import { type ContentDecoder, decoderFor } from './content.ts'
 import { HeadError, HeadReader, type ReplyHead } from './head.ts'
-import { sizeOf, WriteQueue } from './write-queue.ts'
+import { headEnd, sizeOf, WriteQueue } from './write-queue.ts'
 
 export interface DialCall {
   readonly destination: Destination
@@ -105,6 +105,8 @@ export class DialExchange implements Exchange {
   }
 }
 
+const noHead = { text: '', bytes: Buffer.alloc(0) }
+
 type Phase = 'connecting' | 'idle' | 'head' | 'body' | 'closed'
 
 export class Connection implements Peer {
@@ -117,6 +119,7 @@ export class Connection implements Peer {
   /** Calls begun on this connection; the first cannot have met a stale one. */
   private calls = 0
   private readonly output = new WriteQueue()
+  private lastHead = noHead
   private readonly heads = new HeadReader()
   private interims = 0
   private head: ReplyHead | null = null
@@ -174,14 +177,21 @@ export class Connection implements Peer {
     const { destination, segments } = exchange.call
     let length = 0
     for (const segment of segments) length += sizeOf(segment)
-    const head = `${destination.head}${length}\r\n\r\n`
+    const { head } = destination
     if (socket !== null && head.length + length <= joinedBytes) {
-      this.written(output.writeJoined(socket, head, segments))
+      this.written(output.writeJoined(socket, this.bytesOf(head), length, segments))
       return
     }
-    output.push(Buffer.from(head, 'latin1'))
+    output.push(Buffer.from(`${head}${length}${headEnd}`, 'latin1'))
     for (const segment of segments) output.push(segment)
     this.flush()
+  }
+
+  /** Most calls on one connection have the same head. */
+  private bytesOf(head: string): Buffer {
+    if (head !== this.lastHead.text)
+      this.lastHead = { text: head, bytes: Buffer.from(head, 'latin1') }
+    return this.lastHead.bytes
   }
 
   /** Writes what the socket takes; the rest goes when it drains. */

@@ -38,6 +38,7 @@ test('bytes and files go out once and in order, whatever the socket takes at a t
 
 test('what a socket leaves of a head and its body is kept apart from what the next one writes', () => {
   const [slow, next] = [new WriteQueue(), new WriteQueue()]
+  const length = Buffer.from('length: ')
   let taken = ''
   const taking = (most: number) => ({
     write(piece: Uint8Array, from: number, length: number): number {
@@ -46,12 +47,12 @@ test('what a socket leaves of a head and its body is kept apart from what the ne
       return wrote
     },
   })
-  expect(slow.writeJoined(taking(6), 'head', [bytes, file])).toBe('some')
-  expect(slow.waitingBytes).toBe(18)
-  expect(next.writeJoined(taking(99), 'XXXX', [Buffer.alloc(30, 'X')])).toBe('all')
+  expect(slow.writeJoined(taking(8), length, 20, [bytes, file])).toBe('some')
+  expect(slow.waitingBytes).toBe(26)
+  expect(next.writeJoined(taking(99), Buffer.from('X'), 3, [Buffer.from('YYY')])).toBe('all')
   expect(slow.flush(taking(99))).toBe('all')
-  expect(taken).toBe(`head01${'X'.repeat(34)}234567890123456789`)
-  expect(next.writeJoined({ write: () => -1 }, 'head', [bytes])).toBe('closed')
+  expect(taken).toBe('length: X3\r\n\r\nYYY20\r\n\r\n01234567890123456789')
+  expect(next.writeJoined({ write: () => -1 }, length, 10, [bytes])).toBe('closed')
   expect(next.waitingBytes).toBe(0)
 })
 

@@ -18,9 +18,19 @@ export class WriteQueue {
   /** How much of the first segment is written. */
   private offset = 0
 
-  /** Writes a head and a small body at once; what the sink does not take waits. Only where nothing waits by now. */
-  writeJoined(sink: Sink, head: string, body: readonly Segment[]): 'all' | 'some' | 'closed' {
-    let length = scratch.write(head, 0, 'latin1')
+  /**
+   * Writes a head, up to the value of its `content-length`, with the rest of it and a small body at once; what the sink
+   * does not take waits. Only where nothing waits by now.
+   */
+  writeJoined(
+    sink: Sink,
+    head: Uint8Array,
+    bodyBytes: number,
+    body: readonly Segment[],
+  ): 'all' | 'some' | 'closed' {
+    scratch.set(head, 0)
+    let length = putText(String(bodyBytes), head.length)
+    length = putText(headEnd, length)
     for (const segment of body) {
       const bytes = segment instanceof Uint8Array ? segment : segment.read(0, segment.size)
       scratch.set(bytes, length)
@@ -63,6 +73,14 @@ export class WriteQueue {
     this.offset = 0
     this.waitingBytes = 0
   }
+}
+
+export const headEnd = '\r\n\r\n'
+
+/** Puts a short text of ASCII into the scratch, and returns where it ends. */
+function putText(text: string, from: number): number {
+  for (let at = 0; at < text.length; at++) scratch[from + at] = text.charCodeAt(at)
+  return from + text.length
 }
 
 export function sizeOf(segment: Segment): number {
