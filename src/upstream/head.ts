@@ -57,14 +57,11 @@ export class ReplyHead {
   /** Looks a header up by lower-case name; repeated ones are joined by a comma. */
   readonly header = (name: string): string | null => {
     const { text, places } = this
-    const initial = name.charCodeAt(0)
     let value: string | null = null
     for (let at = 0; at < places.length; at += 3) {
       const start = places[at] ?? 0
       const end = places[at + 1] ?? 0
-      // Most fields differ in their length and first letter.
-      if (end - start !== name.length || (text.charCodeAt(start) | 0x20) !== initial) continue
-      if (text.slice(start, end).toLowerCase() !== name) continue
+      if (end - start !== name.length || !isNamed(text, start, name)) continue
       const found = text.slice(end + 1, places[at + 2]).trim()
       value = value === null ? found : this.joined(name, value, found)
     }
@@ -109,6 +106,13 @@ export class ReplyHead {
     }
     return { kind: 'length', bytes: Number(length) }
   }
+}
+
+/** Whether a field's name is this one, of small letters, digits and hyphens; no other character of names becomes one of those. */
+function isNamed(text: string, start: number, name: string): boolean {
+  for (let at = 0; at < name.length; at++)
+    if ((text.charCodeAt(start + at) | 0x20) !== name.charCodeAt(at)) return false
+  return true
 }
 
 /** The head in the bytes before the blank line at `end`. Throws HeadError. */
