@@ -82,10 +82,10 @@ interface Group {
   readonly allowed: Names<true>
   readonly channels: readonly Served[]
   readonly models: readonly string[]
-  readonly found: Map<string, readonly Candidate[]>
+  readonly found: Map<string, Map<ClientDialectId, readonly Candidate[]>>
 }
 
-/** Answers remembered by group; past it all are forgotten (a pattern admits any name). */
+/** Models whose answers are remembered by group; past it all are forgotten (a pattern admits any name). */
 const foundKept = 10_000
 const none: readonly never[] = Object.freeze([])
 
@@ -100,14 +100,16 @@ export function createDirectory(options: DirectoryOptions): Directory {
     candidates(id, model, dialect, hubbed) {
       const group = groups.get(id)
       if (group === undefined) return none
-      const key = `${dialect} ${model}`
-      const known = group.found.get(key)
+      const ofModel = group.found.get(model)
+      const known = ofModel?.get(dialect)
       if (known !== undefined) return known
       const found = find(group, model, dialect, hubbed)
       // What is not served is not remembered: anybody can make such names up.
-      if (found.length > 0) {
+      if (found.length === 0) return found
+      if (ofModel !== undefined) ofModel.set(dialect, found)
+      else {
         if (group.found.size >= foundKept) group.found.clear()
-        group.found.set(key, found)
+        group.found.set(model, new Map([[dialect, found]]))
       }
       return found
     },
