@@ -127,7 +127,8 @@ function rateOf(rooms: AuthorizerOptions, opening: Opening): Rate {
 
 /** Images whose size and quality are known before the work; of others the dearest price is held. */
 function plainImages({ units }: Peek): Units | null {
-  const names = Object.keys(units ?? {}).filter((name) => /^image\/\d+x\d+\/[a-z]+$/.test(name))
+  if (units === undefined) return null
+  const names = Object.keys(units).filter((name) => /^image\/\d+x\d+\/[a-z]+$/.test(name))
   return names.length === 0 ? null : Object.fromEntries(names.map((name) => [name, 1]))
 }
 

@@ -123,9 +123,9 @@ function destinationOf({ request, candidate, channel }: AttemptPlan): Destinatio
   return channel.destination({ dialect, model, stream: request.peek.stream }, passed)
 }
 
-/** Something in the request is opaque state that was marked here. */
+/** Something in the request is opaque state that was marked here. A buffer made of the body would cost more than the search. */
 function hasOpaqueState(body: Uint8Array): boolean {
-  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(opaqueMark)
+  return Buffer.prototype.indexOf.call(body, opaqueMark) >= 0
 }
 
 /** Some vendors of the client's own format lack tools of it. */
