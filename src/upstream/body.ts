@@ -15,9 +15,17 @@ const carriageReturn = 0x0d
 const lineFeed = 0x0a
 const maxSizeLineBytes = 1024
 const maxTrailerBytes = 16_384
+const maxSizeDigits = 8
 
 /** Places in the chunked coding (RFC 9112, section 7.1). */
 const place = { size: 0, data: 1, dataEnd: 2, trailer: 3 } as const
+
+/** Of a hexadecimal number; -1: it is none. */
+function digitOf(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  const letter = byte | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
+}
 
 /** One body. `push` returns how many bytes of the chunk belonged to it. */
 export class BodyDecoder {
@@ -60,9 +68,34 @@ export class BodyDecoder {
         if (this.left === 0) this.where = place.dataEnd
         this.sink.bytes(chunk.subarray(at, at + take))
         at += take
-      } else at = this.readLine(chunk, at)
+      } else {
+        const next = this.readShort(chunk, at)
+        at = next < 0 ? this.readLine(chunk, at) : next
+      }
     }
     return at - from
+  }
+
+  /** The usual line, whole and without extensions, read where it stands; -1: it is another. */
+  private readShort(chunk: Buffer, from: number): number {
+    if (this.line !== '' || this.where === place.trailer) return -1
+    let size = 0
+    let at = from
+    if (this.where === place.size) {
+      for (; at - from < maxSizeDigits; at++) {
+        const digit = digitOf(chunk[at] ?? 0)
+        if (digit < 0) break
+        size = size * 16 + digit
+      }
+      if (at === from) return -1
+    }
+    if (chunk[at] !== carriageReturn || chunk[at + 1] !== lineFeed) return -1
+    if (this.where === place.dataEnd) this.where = place.size
+    else {
+      this.left = size
+      this.where = size === 0 ? place.trailer : place.data
+    }
+    return at + 2
   }
 
   /** Gathers one line, which may be cut anywhere, and acts on it when it is whole. */
