@@ -9,6 +9,7 @@ import type { KeyPrincipal } from '../identity/principal.ts'
 import type {
   AdmittedRequest,
   Arrival,
+  ClientRequest,
   Fields,
   Operation,
   Passage,
@@ -29,6 +30,7 @@ import type { Address, Peek } from '../wire/request.ts'
 import { checkHeaderBytes, headersOf } from './body/head.ts'
 import { type Content, Incoming } from './body/incoming.ts'
 import type { Front } from './front.ts'
+import type { HttpReply } from './reply.ts'
 import { originOf } from './request.ts'
 import { type ReadOptions, readRequestOptions } from './request-options.ts'
 import {
@@ -59,7 +61,7 @@ export class Admission implements ClientSlot {
   private readonly front: Front
   private readonly operation: Operation<Services>
   private readonly dialect: ClientDialect
-  private readonly request: Request
+  private readonly request: ClientRequest
   private readonly connection: ClientConnection
   private readonly startedMs = performance.now()
   private readonly at = Date.now()
@@ -83,7 +85,7 @@ export class Admission implements ClientSlot {
   constructor(
     front: Front,
     operation: Operation<Services>,
-    request: Request,
+    request: ClientRequest,
     connection: ClientConnection,
     address: Address = {},
   ) {
@@ -107,7 +109,7 @@ export class Admission implements ClientSlot {
   }
 
   /** The reply, whatever happens; undefined: the client has its socket. */
-  async run(): Promise<Response | undefined> {
+  async run(): Promise<HttpReply | undefined> {
     const { front, operation } = this
     const { hooks, services, observer } = front
     try {
@@ -116,10 +118,11 @@ export class Admission implements ClientSlot {
         const passage = hook.admit?.(arrival) ?? null
         this.note(passage instanceof Promise ? await passage : passage)
       }
-      const content = await this.readContent()
+      const reading = this.readContent()
+      const content = reading instanceof Promise ? await reading : reading
       const beganMs = performance.now()
-      const reading = this.read(content, arrival.principal)
-      const { peek, options } = reading instanceof Promise ? await reading : reading
+      const found = this.read(content, arrival.principal)
+      const { peek, options } = found instanceof Promise ? await found : found
       const resolved = this.resolve(peek, arrival.principal)
       observer.overhead.route.observe((performance.now() - beganMs) / 1000)
       let request = this.admitted(arrival.principal, resolved, options, content)
@@ -200,12 +203,14 @@ export class Admission implements ClientSlot {
     return { ...changed, transform: inTurn(changed.transform, transform) }
   }
 
-  private async readContent(): Promise<Content> {
+  private readContent(): Content | Promise<Content> {
     this.stage = 'read'
-    const content = await this.incoming.read(this.request.headers.has('idempotency-key'))
-    const { files } = content
-    if (files !== null) this.address = { ...this.address, files }
-    return content
+    const content = this.incoming.read(this.request.headers.has('idempotency-key'))
+    if (!(content instanceof Promise)) return content
+    return content.then((read) => {
+      if (read.files !== null) this.address = { ...this.address, files: read.files }
+      return read
+    })
   }
 
   private read(content: Content, principal: KeyPrincipal): ReadOptions | Promise<ReadOptions> {
@@ -281,7 +286,7 @@ export class Admission implements ClientSlot {
     return released(authorization, () => relay(request, authorization, front.services))
   }
 
-  private reply(result: WorkResult, authorization: Authorization): Response | undefined {
+  private reply(result: WorkResult, authorization: Authorization): HttpReply | undefined {
     const { fields } = this
     if ('socket' in result) return upgraded(this.connection, result, fields)
     fields['x-tollgate-price-version'] = String(authorization.rate.version)
@@ -297,7 +302,7 @@ export class Admission implements ClientSlot {
   }
 
   /** Answered by a hook. */
-  private replayed(request: AdmittedRequest, reply: Reply): Response {
+  private replayed(request: AdmittedRequest, reply: Reply): HttpReply {
     const { requestId, at, principal, caller, dialect, peek } = request
     const { status = 200, stream = false } = reply
     const durationMs = performance.now() - this.startedMs
@@ -329,7 +334,7 @@ export class Admission implements ClientSlot {
     }
   }
 
-  private refuse(thrown: unknown): Response {
+  private refuse(thrown: unknown): HttpReply {
     const error = refusalOf(thrown)
     const status = refusalStatus(this.dialect, error)
     const durationMs = performance.now() - this.startedMs
@@ -353,7 +358,7 @@ export class Admission implements ClientSlot {
     addRefusal(this.fields, error)
     this.fields['openai-processing-ms'] = String(Math.round(durationMs))
     const body = this.dialect.client.refuse(error, this.requestId)
-    return new Response(body, { status, headers: this.fields })
+    return { status, fields: this.fields, body }
   }
 }
 

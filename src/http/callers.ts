@@ -5,10 +5,11 @@ import type { ServerSettings } from '../config/types.ts'
 import type { Caller } from '../history/caller.ts'
 import { clientApplication } from '../history/client-application.ts'
 import { AddressList } from '../identity/address-list.ts'
+import type { RequestHeaders } from '../identity/request-headers.ts'
 
 export interface Callers {
   /** `peer`: the other end of the connection; null where it is gone. */
-  of(headers: Headers, peer: string | null): Caller
+  of(headers: RequestHeaders, peer: string | null): Caller
 }
 
 /** OpenAI takes ids of its clients up to so many characters. */
@@ -29,7 +30,7 @@ export function createCallers({
 }: Pick<ServerSettings, 'trustedProxies' | 'forwardedHeader'>): Callers {
   const trusted = trustedProxies.length === 0 ? null : new AddressList(trustedProxies)
   const hopsOf = forwardedHeader === 'forwarded' ? hopsOfForwarded : hopsOfList
-  const addressOf = (headers: Headers, peer: string): string => {
+  const addressOf = (headers: RequestHeaders, peer: string): string => {
     if (trusted === null) return peer
     const shown = headers.get(forwardedHeader)
     return shown === null ? peer : farthest(peer, hopsOf(shown), trusted)
@@ -49,7 +50,7 @@ export function createCallers({
 }
 
 /** The client's own name for its request, under OpenAI's header for that or the usual one; null where it is no name. */
-function idOf(headers: Headers): string | null {
+function idOf(headers: RequestHeaders): string | null {
   const shown = headers.get('x-client-request-id') ?? headers.get('x-request-id')
   return shown !== null && shown.length <= longestId && id.test(shown) ? shown : null
 }

@@ -12,13 +12,18 @@ type Answered = Response | undefined
 type Handler<Server> = (request: Request, server: Server) => Answered | Promise<Answered>
 
 export class Departure {
-  private begun = false
+  begun = false
   private latestMs = 0
 
   /** The same handler; once `begin` was called its replies end their connections. */
   ending<Server>(handle: Handler<Server>): Handler<Server> {
     return (request, server) =>
       this.begun ? this.last(request, handle(request, server)) : handle(request, server)
+  }
+
+  /** A request came: who sent it may send another. */
+  note(): void {
+    if (this.begun) this.latestMs = performance.now()
   }
 
   begin(): void {

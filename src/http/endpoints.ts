@@ -13,7 +13,7 @@ import {
 } from '../operations/google.ts'
 import { edits, generations, variations } from '../operations/images/request.ts'
 import { isAnthropic, readModel, readModels } from '../operations/models/read.ts'
-import type { Fields } from '../operations/operation.ts'
+import type { ClientRequest, Fields } from '../operations/operation.ts'
 import { belowPrefix } from '../operations/path.ts'
 import { compaction, responses } from '../operations/responses/operation.ts'
 import {
@@ -67,7 +67,7 @@ const refuseSocket: PublicHandle = (request, fields) => {
 }
 
 /** Below Google's own versions its other methods are known and not offered; elsewhere the path takes no POST. */
-function googleOperation(request: Request, fields: Fields): GoogleCall {
+function googleOperation(request: ClientRequest, fields: Fields): GoogleCall {
   const call = googleCallOf(request.url)
   if (call !== null) return call
   const path = pathOf(request.url)
@@ -78,7 +78,11 @@ function googleOperation(request: Request, fields: Fields): GoogleCall {
 }
 
 /** `fields` is told what the path takes. */
-export function wrongMethod({ method }: Request, fields: Fields, allow: string): GatewayError {
+export function wrongMethod(
+  { method }: ClientRequest,
+  fields: Fields,
+  allow: string,
+): GatewayError {
   fields['allow'] = allow
   return new GatewayError('method_not_allowed', `This path takes ${allow}, not ${method}.`)
 }
@@ -214,7 +218,7 @@ const rows: readonly Endpoint[] = [
 export const endpoints = rows.map((row) => ({ prefixes: apiPrefixes, ...row }))
 
 /** What no path of the table is, and is served all the same. */
-export function unknownEndpoint(request: Request): Endpoint | null {
+export function unknownEndpoint(request: ClientRequest): Endpoint | null {
   const { method, url } = request
   // Some of Google's clients put a model's name with a `/` in it where others say `models/`.
   if (method !== 'POST' || !isGooglePath(pathOf(url)) || googleCallOf(url) === null) return null
@@ -225,7 +229,7 @@ export function unknownEndpoint(request: Request): Endpoint | null {
  * In whose format a request is refused that comes to no operation; null: OpenAI's. Anthropic's and Google's clients are
  * told in their own words also where no model is asked.
  */
-export function clientFormat({ headers, url }: Request): ClientDialectId | null {
+export function clientFormat({ headers, url }: ClientRequest): ClientDialectId | null {
   const path = pathOf(url)
   const below = belowPrefix(path)
   if (isGooglePath(path) || (below.startsWith('/models') && isGoogleClient(headers)))
@@ -234,7 +238,7 @@ export function clientFormat({ headers, url }: Request): ClientDialectId | null 
 }
 
 /** Google's clients may put the key in the address; others' addresses are not looked into. */
-export function mayShowKeyInAddress(request: Request): boolean {
+export function mayShowKeyInAddress(request: ClientRequest): boolean {
   return clientFormat(request) === 'gemini'
 }
 

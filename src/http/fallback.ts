@@ -1,9 +1,11 @@
 // What is answered outside of a handler: other methods, mistyped paths, interfaces not offered.
 
 import { GatewayError } from '../errors.ts'
+import type { ClientRequest } from '../operations/operation.ts'
 import { unsupportedIn, wrongMethod } from './endpoints.ts'
 import type { Front } from './front.ts'
 import { baseFields, turnAway } from './refuse.ts'
+import type { HttpReply } from './reply.ts'
 import { pathOf } from './request.ts'
 import { preflight } from './respond.ts'
 
@@ -17,10 +19,10 @@ export interface FallbackOptions {
 /** Answers a browser's preflight; refuses any other. `peer`: the other end of the connection. */
 export function refuseMethod(
   front: Front,
-  request: Request,
+  request: ClientRequest,
   allow: string,
   peer: string | null,
-): Response {
+): HttpReply {
   const { headers, method } = request
   if (method === 'OPTIONS') {
     const asked = headers.get('access-control-request-headers')
@@ -34,9 +36,9 @@ export function refuseMethod(
 /** What no route took: the page at `/`, interfaces not offered, mistyped paths. Never HTML but at `/`. */
 export function fallback(
   options: FallbackOptions,
-  request: Request,
+  request: ClientRequest,
   peer: string | null,
-): Response {
+): HttpReply {
   const front = options.front()
   const path = pathOf(request.url)
   if (path === '/') return root(options, front, request, peer)
@@ -64,18 +66,17 @@ function unknown(method: string, path: string): GatewayError {
 function root(
   { page }: FallbackOptions,
   front: Front,
-  request: Request,
+  request: ClientRequest,
   peer: string | null,
-): Response {
+): HttpReply {
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return refuseMethod(front, request, 'GET, HEAD, OPTIONS', peer)
-  return new Response(page(), {
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy':
-        "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-    },
-  })
+  const fields = {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy':
+      "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  }
+  return { fields, body: page() }
 }

@@ -2,7 +2,7 @@
 
 import type { Found, SignedAddress } from '../blobs/hosting-disk.ts'
 import { GatewayError } from '../errors.ts'
-import type { Fields, Reply } from '../operations/operation.ts'
+import type { ClientRequest, Fields, Reply } from '../operations/operation.ts'
 
 export interface HostedFiles {
   /** `forged`: the gateway never gave that address away. null: what was there is gone. */
@@ -11,7 +11,7 @@ export interface HostedFiles {
 
 /** Throws GatewayError. Ranges, and a head without its body, are the runtime's work. */
 export async function readHosted(
-  { url }: Request,
+  { url }: ClientRequest,
   _: Fields,
   { files }: { readonly files: HostedFiles },
 ): Promise<Reply> {

@@ -5,7 +5,7 @@ import type { ServerSettings } from '../config/types.ts'
 import type { GatewayError } from '../errors.ts'
 import type { Caller } from '../history/caller.ts'
 import type { KeyPrincipal, Keyring } from '../identity/principal.ts'
-import type { Hook } from '../operations/operation.ts'
+import type { ClientRequest, Hook } from '../operations/operation.ts'
 import type { Services } from '../operations/services.ts'
 import type { Denial } from '../telemetry/denials.ts'
 import type { Histogram } from '../telemetry/registry.ts'
@@ -71,7 +71,7 @@ export interface ReplayedRequest {
 
 /** A refused request, as far as it was read: for whoever set the client up. */
 export interface TurnedAway {
-  readonly request: Request
+  readonly request: ClientRequest
   readonly requestId: string
   /** Unix milliseconds. */
   readonly at: number

@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import type { Caller } from '../history/caller.ts'
 import { authenticate } from '../identity/authenticate.ts'
 import type { KeyPrincipal } from '../identity/principal.ts'
-import type { Fields, Operation, Reading, Reply } from '../operations/operation.ts'
+import type { ClientRequest, Fields, Operation, Reading, Reply } from '../operations/operation.ts'
 import { belowPrefix } from '../operations/path.ts'
 import type { Services } from '../operations/services.ts'
 import type { Address } from '../wire/request.ts'
@@ -14,15 +14,16 @@ import { mayShowKeyInAddress } from './endpoints.ts'
 import type { Front } from './front.ts'
 import { denialOf } from './refusal.ts'
 import { baseFields, shapeFor, turnAway } from './refuse.ts'
+import type { HttpReply } from './reply.ts'
 import { asksSocket, pathOf } from './request.ts'
 import { plainReply, refusalOf } from './respond.ts'
 import type { Endpoint, LaterEndpoint } from './row.ts'
 
 /** `undefined`: the request has become a socket. */
-export type Answered = Response | undefined
+type Answered = HttpReply | undefined
 export type Handle = (
   front: Front,
-  request: Request,
+  request: ClientRequest,
   connection: ClientConnection,
 ) => Answered | Promise<Answered>
 
@@ -78,7 +79,7 @@ function laterHandle({ load }: LaterEndpoint): Handle {
 function run(
   front: Front,
   operation: Operation<Services>,
-  request: Request,
+  request: ClientRequest,
   connection: ClientConnection,
   address?: Address,
 ): Promise<Answered> {
@@ -90,7 +91,7 @@ function run(
 /** Who may have it is known, or GatewayError is thrown. */
 function readingOf(
   front: Front,
-  request: Request,
+  request: ClientRequest,
   connection: ClientConnection,
   caller: Caller,
 ): Reading<KeyPrincipal> {
@@ -115,10 +116,10 @@ function readingOf(
 
 async function answering(
   front: Front,
-  request: Request,
+  request: ClientRequest,
   connection: ClientConnection,
   answer: (fields: Fields, caller: Caller) => Reply | Promise<Reply>,
-): Promise<Response> {
+): Promise<HttpReply> {
   const { callers, observer } = front
   const caller = callers.of(request.headers, connection.address)
   const fields = baseFields(front, request, caller)

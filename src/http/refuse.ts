@@ -2,16 +2,17 @@
 
 import { errorTable, type GatewayError } from '../errors.ts'
 import { type Caller, newRequestId } from '../history/caller.ts'
-import type { Fields } from '../operations/operation.ts'
+import type { ClientRequest, Fields } from '../operations/operation.ts'
 import type { ClientSide } from '../wire/dialect.ts'
 import { clientFormat } from './endpoints.ts'
 import type { Front } from './front.ts'
+import type { HttpReply } from './reply.ts'
 import { addCaller, addCors, addRefusal, refusalBody } from './respond.ts'
 
 /** `caller`: who asks, where that is known already. */
 export function baseFields(
   { callers, server }: Pick<Front, 'callers' | 'server'>,
-  request: Request,
+  request: ClientRequest,
   caller = callers.of(request.headers, null),
 ): Fields {
   const fields: Fields = { 'x-request-id': newRequestId(Date.now()) }
@@ -25,19 +26,21 @@ type Shape = Pick<ClientSide, 'refuse' | 'status' | 'replyHeaders'>
 
 export const usualShape: Shape = { refuse: refusalBody }
 
-export function shapeFor({ services }: Pick<Front, 'services'>, request: Request): Shape {
+export function shapeFor({ services }: Pick<Front, 'services'>, request: ClientRequest): Shape {
   const format = clientFormat(request)
   return format === null ? usualShape : services.relay.dialects[format].client
 }
 
-export function refuse(error: GatewayError, fields: Fields, shape: Shape): Response {
+export function refuse(
+  error: GatewayError,
+  fields: Fields,
+  shape: Shape,
+): HttpReply & { readonly status: number } {
   const requestId = fields['x-request-id'] ?? newRequestId(Date.now())
   Object.assign(fields, { 'x-request-id': requestId }, shape.replyHeaders?.(requestId))
   addRefusal(fields, error)
-  return new Response(shape.refuse(error, requestId), {
-    status: shape.status?.(error) ?? errorTable[error.code].status,
-    headers: fields,
-  })
+  const status = shape.status?.(error) ?? errorTable[error.code].status
+  return { status, fields, body: shape.refuse(error, requestId) }
 }
 
 interface Unread {
@@ -48,11 +51,11 @@ interface Unread {
 /** The same of a request that came to no operation: told to who looks for mistakes of clients. */
 export function turnAway(
   front: Pick<Front, 'observer' | 'services'>,
-  request: Request,
+  request: ClientRequest,
   error: GatewayError,
   fields: Fields,
   unread: Unread,
-): Response {
+): HttpReply {
   const reply = refuse(error, fields, shapeFor(front, request))
   const requestId = fields['x-request-id'] ?? ''
   const asked = { request, requestId, at: Date.now(), error, status: reply.status, ...unread }

@@ -2,6 +2,7 @@
 
 import type { RequestOptions } from '../billing/authorization.ts'
 import { invalidRequest } from '../errors.ts'
+import type { RequestHeaders } from '../identity/request-headers.ts'
 import { type Nano, parseUnits } from '../money.ts'
 import { withoutMember } from '../wire/json/without.ts'
 import type { Peek } from '../wire/request.ts'
@@ -16,7 +17,7 @@ export interface ReadOptions {
  * gateway alone and goes no further; `again` reads a body without it. Throws GatewayError `invalid_request_error` naming the field.
  */
 export function readRequestOptions(
-  headers: Headers,
+  headers: RequestHeaders,
   again: (body: Uint8Array) => Peek,
   peek: Peek,
   keyShowsCost: boolean,

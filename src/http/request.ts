@@ -1,6 +1,7 @@
 // What a request shows before anything of it is judged.
 
 import type { ServerSettings } from '../config/types.ts'
+import type { ClientRequest } from '../operations/operation.ts'
 
 /** Of a URL that may hold nothing but a path, where the client's Host made no sense. */
 export function pathOf(url: string): string {
@@ -10,7 +11,7 @@ export function pathOf(url: string): string {
   return path === '' ? '/' : path
 }
 
-export function asksSocket({ headers }: Request): boolean {
+export function asksSocket({ headers }: ClientRequest): boolean {
   return headers.get('upgrade')?.toLowerCase() === 'websocket'
 }
 
@@ -19,7 +20,7 @@ export function asksSocket({ headers }: Request): boolean {
  * named; '' where it named none that makes sense.
  */
 export function originOf(
-  { url }: Pick<Request, 'url'>,
+  { url }: Pick<ClientRequest, 'url'>,
   { publicUrl }: Pick<ServerSettings, 'publicUrl'>,
 ): string {
   if (publicUrl !== null) return publicUrl

@@ -8,6 +8,7 @@ import type { ByteSink, ReplyStream } from '../relay/backpressure-queue.ts'
 import type { Answer } from '../relay/request.ts'
 import { join } from '../wire/json/splice.ts'
 import type { Reframe } from '../wire/reply.ts'
+import type { HttpReply } from './reply.ts'
 
 const maxDroppedChars = 1_024
 export const jsonType = 'application/json'
@@ -49,7 +50,7 @@ export function preflight(
   allowed: readonly string[],
   asked: string | null,
   methods: string,
-): Response {
+): HttpReply {
   const fields: Fields = { allow: methods }
   addCors(fields, origin, allowed)
   if (fields['access-control-allow-origin'] !== undefined) {
@@ -57,7 +58,7 @@ export function preflight(
     fields['access-control-allow-headers'] = asked ?? 'authorization, content-type'
     fields['access-control-max-age'] = '86400'
   }
-  return new Response(null, { status: 204, headers: fields })
+  return { status: 204, fields, body: null }
 }
 
 /** Any error as a refusal; what is not one of ours is our own fault and tells the caller nothing. */
@@ -97,7 +98,7 @@ export function relayedReply(
   fields: Fields,
   reframe: Reframe | null,
   sinceMs: number,
-): Response {
+): HttpReply {
   const elapsedMs = performance.now() - sinceMs
   fields['openai-processing-ms'] = String(Math.round(elapsedMs))
   const gatewayMs = Math.max(0, elapsedMs - answer.vendorMs)
@@ -109,31 +110,18 @@ export function relayedReply(
   fields['content-type'] = reframe?.contentType ?? plain
   if (answer.stream) addStreamFields(fields)
   Object.assign(fields, answer.headers)
-  return new Response(shownBody(answer.body, reframe), { headers: fields })
+  const { body } = answer
+  const isPlain = reframe === null || body instanceof Uint8Array
+  return { fields, body: isPlain ? body : reframedStream(body, reframe) }
 }
 
-/**
- * From this size on the runtime sends a reply that was waited for in as many pieces as its head has names, values and
- * marks between them (oven-sh/bun#41341).
- */
-const piecemealBytes = 15_360
-
-function shownBody(body: Answer['body'], reframe: Reframe | null): BodyInit {
-  if (!(body instanceof Uint8Array)) return asItComes(body, reframe)
-  return body.length < piecemealBytes ? (body as BodyInit) : inOneWrite(body)
-}
-
-/** The connection is written to with no promise and no iterator's step between; what one turn writes leaves together. */
-function asItComes(body: ReplyStream, reframe: Reframe | null): ReadableStream {
-  return directStream({
-    pull: (sink) => body.pipe(reframe === null ? sink : reframing(sink, reframe)),
-    cancel: () => body.leave(),
-  })
+function reframedStream(body: ReplyStream, reframe: Reframe): ReplyStream {
+  return { pipe: (sink) => body.pipe(reframing(sink, reframe)), leave: () => body.leave() }
 }
 
 /** A reply that breaks off stays without its end. */
 function reframing(sink: ByteSink, reframe: Reframe): ByteSink {
-  // Of nothing the runtime would say what it says of a connection that is gone.
+  // Of nothing the connection would say what it says of one that is gone.
   const write = (shown: Uint8Array) => (shown.length === 0 ? 1 : sink.write(shown))
   return {
     write: (bytes) => write(reframe.push(bytes)),
@@ -144,44 +132,22 @@ function reframing(sink: ByteSink, reframe: Reframe): ByteSink {
   }
 }
 
-/** A body that leaves in one write with its head, which says its length. */
-function inOneWrite(body: Uint8Array): ReadableStream {
-  const pull = (sink: ByteSink) => {
-    sink.write(body)
-    sink.end()
-  }
-  // Room for all of it: what does not fit goes out before its length is known.
-  return directStream({ pull }, body.length + 1)
-}
-
-interface DirectSource {
-  pull(sink: ByteSink): Promise<void> | void
-  cancel?(): void
-}
-
-function directStream(source: DirectSource, highWaterMark?: number): ReadableStream {
-  // The DOM's types know no direct source.
-  const direct = { ...source, type: 'direct' } as unknown as UnderlyingSource
-  return new ReadableStream(direct, highWaterMark === undefined ? undefined : { highWaterMark })
-}
-
 export function plainReply(
   { body, stream = false, status, headers }: Reply,
   fields: Fields,
   reframe: Reframe | null = null,
-): Response {
+): HttpReply {
   fields['content-type'] = stream ? streamType : jsonType
   if (stream) addStreamFields(fields)
   Object.assign(fields, headers)
-  // Where no status is said the runtime answers ranges of files by itself.
-  const init = { headers: fields, ...(status !== undefined && { status }) }
-  if (reframe === null) return new Response(body as BodyInit | null, init)
+  const said = status === undefined ? {} : { status }
+  if (reframe === null) return { ...said, fields, body }
   fields['content-type'] = reframe.contentType
   const shown =
     typeof body === 'string'
       ? join([reframe.push(Buffer.from(body, 'utf8')), reframe.end()])
       : reframed(body as AsyncGenerator<Uint8Array, void, void>, reframe)
-  return new Response(shown as BodyInit, init)
+  return { ...said, fields, body: shown }
 }
 
 /** A reply that breaks off in error stays without its end. */

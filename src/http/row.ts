@@ -1,7 +1,7 @@
 // What a row of the endpoint table says. Without a declared access there is none.
 
 import type { KeyPrincipal, Principal } from '../identity/principal.ts'
-import type { Fields, Operation, Reading, Reply } from '../operations/operation.ts'
+import type { ClientRequest, Fields, Operation, Reading, Reply } from '../operations/operation.ts'
 import type { Services } from '../operations/services.ts'
 import type { Address } from '../wire/request.ts'
 import type { FrontServices } from './front.ts'
@@ -31,7 +31,7 @@ export interface LaterEndpoint extends Place {
 interface AddressedEndpoint extends Place {
   readonly access: 'key'
   operationAt(
-    request: Request,
+    request: ClientRequest,
     fields: Fields,
   ): { readonly operation: Operation<Services>; readonly address: Address }
 }
@@ -55,7 +55,7 @@ interface AnyEndpoint extends Place {
 
 /** Throws GatewayError; `fields` goes with the refusal. */
 export type PublicHandle = (
-  request: Request,
+  request: ClientRequest,
   fields: Fields,
   services: FrontServices,
 ) => Reply | Promise<Reply>

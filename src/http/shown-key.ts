@@ -2,7 +2,9 @@
 
 import { presentedSecret } from '../identity/authenticate.ts'
 import type { RecognisedKey } from '../identity/recognise.ts'
+import type { RequestHeaders } from '../identity/request-headers.ts'
 import { managementPrefix, secretLength, secretPrefix } from '../identity/secret.ts'
+import type { ClientRequest } from '../operations/operation.ts'
 
 type KeyMistake =
   | 'key_missing'
@@ -34,7 +36,7 @@ const keyName = /auth|key|token|secret/i
 
 /** Looks through all keys for each candidate: for refusals alone. */
 export function shownKey(
-  { headers, url }: Pick<Request, 'headers' | 'url'>,
+  { headers, url }: Pick<ClientRequest, 'headers' | 'url'>,
   recognise: Recognise,
 ): ShownKey {
   const shown = presentedSecret(headers)
@@ -109,7 +111,7 @@ function unpadded(shown: string): string {
     .replace(/["'`>)}\]\s,;]+$/, '')
 }
 
-function candidates(headers: Headers, url: string) {
+function candidates(headers: RequestHeaders, url: string) {
   const found: { readonly place: string; readonly value: string }[] = []
   const add = (place: string, name: string, value: string) => {
     if (found.length >= mostCandidates || value.length > longestShown) return

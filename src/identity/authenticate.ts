@@ -3,6 +3,7 @@
 import { GatewayError } from '../errors.ts'
 import type { AddressList } from './address-list.ts'
 import type { KeyPrincipal, Keyring } from './principal.ts'
+import type { RequestHeaders } from './request-headers.ts'
 import { managementPrefix } from './secret.ts'
 
 const bearer = /^bearer +/i
@@ -13,7 +14,7 @@ const keyProtocol = 'openai-insecure-api-key.'
  * The secret the client shows: `Authorization: Bearer`, `x-api-key`, `api-key` or `x-goog-api-key`, a protocol of its
  * socket, or the `key` of `url` where that is given; null when it shows none.
  */
-export function presentedSecret(headers: Headers, url: string | null = null): string | null {
+export function presentedSecret(headers: RequestHeaders, url: string | null = null): string | null {
   const authorization = headers.get('authorization')
   if (authorization !== null) {
     if (authorization.startsWith('Bearer ')) return authorization.slice(7).trim()
@@ -47,7 +48,7 @@ const kinds = /^(?:sk-(?:tg-|tgm-|proj-|svcacct-|ant-|or-)?|xai-|gsk_|pplx-|hf_|
  * gone. `url` is given where the format's clients may show their key in the address (Google's).
  */
 export function authenticate(
-  headers: Headers,
+  headers: RequestHeaders,
   keyring: Keyring,
   nowMs: number,
   address: string | null,

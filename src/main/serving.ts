@@ -12,7 +12,7 @@ import type { KeyPrincipal } from '../identity/principal.ts'
 import { recogniseKey } from '../identity/recognise.ts'
 import { anyoneOf } from '../operations/model-access.ts'
 import { buildModelAccess } from '../operations/offering.ts'
-import type { CoreServices } from '../operations/operation.ts'
+import type { ClientRequest, CoreServices } from '../operations/operation.ts'
 import { createChannels } from '../relay/channel.ts'
 import { createObserver } from '../relay/observer.ts'
 import type { RelayRooms } from '../relay/request.ts'
@@ -134,7 +134,8 @@ function observerOf(
 }
 
 /** Pages that a browser asks for by itself are nobody's mistake. */
-const isPage = ({ headers }: Request) => (headers.get('sec-fetch-dest') ?? 'empty') !== 'empty'
+const isPage = ({ headers }: ClientRequest) =>
+  (headers.get('sec-fetch-dest') ?? 'empty') !== 'empty'
 
 function diagnosing(
   { doctor, keyring }: Pick<ProcessParts, 'doctor' | 'keyring'>,

@@ -1,5 +1,6 @@
 // Google's addresses, which name the model and the method: `/models/MODEL:generateContent`.
 
+import type { RequestHeaders } from '../identity/request-headers.ts'
 import type { Address } from '../wire/request.ts'
 import { countContents } from './count-tokens/google.ts'
 import { listRelay } from './embeddings/translate.ts'
@@ -15,7 +16,7 @@ export interface GoogleCall {
 }
 
 /** By the headers that Google's clients send and nobody else's do. */
-export function isGoogleClient(headers: Headers): boolean {
+export function isGoogleClient(headers: RequestHeaders): boolean {
   return headers.has('x-goog-api-key') || headers.has('x-goog-api-client')
 }
 

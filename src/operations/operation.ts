@@ -2,6 +2,7 @@
 
 import type { Authorization, RequestOptions } from '../billing/authorization.ts'
 import type { KeyPrincipal, Principal } from '../identity/principal.ts'
+import type { RequestHeaders } from '../identity/request-headers.ts'
 import type { RelayOperation } from '../relay/operation.ts'
 import type {
   Answer,
@@ -20,13 +21,21 @@ import type { ModelAccess, ModelRoute } from './model-access.ts'
 /** Header fields of one reply; plain, so that the runtime takes them in one go. */
 export type Fields = Record<string, string>
 
+/** A request as its listener has it; the runtime's own is one. */
+export interface ClientRequest
+  extends Pick<Request, 'method' | 'url' | 'signal' | 'body' | 'bytes'> {
+  readonly headers: RequestHeaders
+  /** The whole body, where it is here already. */
+  readonly arrived?: Uint8Array | null
+}
+
 /** A request whose caller is known, whose body is read and whose model is served: all but its money. */
 export interface AdmittedRequest extends Omit<RelayRequest, 'authorization'> {
   readonly principal: KeyPrincipal
   readonly options: RequestOptions
   readonly address: Address
   /** As the runtime has it, for its headers, its address and the client's leaving. Its body is read. */
-  readonly incoming: Request
+  readonly incoming: ClientRequest
   /** As it came, and SHA-256 of its files, which are not in it: what tells the request from others. */
   readonly body: Uint8Array
   readonly digests: readonly string[]
@@ -40,7 +49,7 @@ interface Unread {
   readonly principal: KeyPrincipal
   readonly body: Uint8Array
   readonly address: Address
-  readonly incoming: Request
+  readonly incoming: ClientRequest
 }
 
 /** A request that is read, and whose model is not looked up yet. */
@@ -61,7 +70,7 @@ export interface Resolved extends ModelRoute {
 export interface Reading<P extends Principal = Principal> {
   readonly principal: P
   readonly url: URL
-  readonly headers: Headers
+  readonly headers: RequestHeaders
   readonly method: string
   /** It counts as under way, and its connection may rest, until what this returns is called. Throws GatewayError. */
   hold(): () => void

@@ -26,7 +26,7 @@ const upstream = /^src\/upstream\//
 /** Bun's own client of stores that speak S3. */
 const bucket = /^src\/blobs\/hosting-s3\.ts$/
 const namesBun: readonly RegExp[] = [
-  /^src\/http\/server\.ts$/,
+  /^src\/http\/(server|runtime-routes|direct\/(listener|connection|tunnel))\.ts$/,
   upstream,
   /^src\/store\/sqlite[-.\w]*\.ts$/,
   /^src\/limits\/valkey-link\.ts$/,
@@ -34,8 +34,11 @@ const namesBun: readonly RegExp[] = [
   /^src\/main\.ts$/,
   /^src\/cli\/main\.ts$/,
 ]
+/** To the runtime's server of the same process. */
+const tunnel = /^src\/http\/direct\/tunnel\.ts$/
 const opensConnections: readonly RegExp[] = [
   upstream,
+  tunnel,
   bucket,
   /^src\/limits\/valkey-link\.ts$/,
   /^src\/store\/postgres[-.\w]*\.ts$/,

@@ -3,7 +3,7 @@
 import type { Spools } from '../../blobs/spool.ts'
 import type { ServerSettings, UploadSettings } from '../../config/types.ts'
 import { GatewayError } from '../../errors.ts'
-import type { FilesTaken } from '../../operations/operation.ts'
+import type { ClientRequest, FilesTaken } from '../../operations/operation.ts'
 import type { Deadlines } from '../../relay/deadlines.ts'
 import type { Media } from '../../relay/request.ts'
 import type { Spool, Upload } from '../../vendors/media.ts'
@@ -34,6 +34,7 @@ export interface Content {
 }
 
 const shortBytes = 65_536
+const none: readonly string[] = []
 
 export class Incoming {
   /** Bytes held in memory for it; -1: it has no place. */
@@ -47,13 +48,13 @@ export class Incoming {
   private readonly dialect: ClientDialect
   /** What its files are; null: nothing but text is asked or answered. */
   private readonly taken: FilesTaken | null
-  private readonly request: Request
+  private readonly request: ClientRequest
 
   constructor(
     rooms: BodyRooms,
     dialect: ClientDialect,
     taken: FilesTaken | null,
-    request: Request,
+    request: ClientRequest,
   ) {
     this.rooms = rooms
     this.dialect = dialect
@@ -95,16 +96,27 @@ export class Incoming {
     this.reservedBytes += bytes
   }
 
-  /** `hashes`: the request must be told from others. Rejects with GatewayError. */
-  async read(hashes: boolean): Promise<Content> {
-    const { boundary, rooms, request, dialect, taken } = this
+  /** `hashes`: the request must be told from others. Throws, or rejects with, GatewayError. */
+  read(hashes: boolean): Content | Promise<Content> {
+    const { boundary, request } = this
+    if (boundary !== null) return this.readForm(boundary, hashes)
+    return request.arrived == null ? this.readLater() : this.contentOf(request.arrived)
+  }
+
+  private async readLater(): Promise<Content> {
+    const { server, deadlines } = this.rooms
+    const { maxBodyBytes: maxBytes, bodyTimeoutMs: timeoutMs } = server
+    const bounds = { maxBytes, timeoutMs, grow: this.grow }
+    return this.contentOf(await readBody(this.request, this.length, bounds, deadlines))
+  }
+
+  private contentOf(body: Uint8Array): Content {
+    return { body, files: null, media: this.mediaOf([], false), digests: none }
+  }
+
+  private async readForm(boundary: string, hashes: boolean): Promise<Content> {
+    const { rooms, request, dialect, taken } = this
     const { server, deadlines } = rooms
-    const timeoutMs = server.bodyTimeoutMs
-    if (boundary === null) {
-      const bounds = { maxBytes: server.maxBodyBytes, timeoutMs, grow: this.grow }
-      const body = await readBody(request, this.length, bounds, deadlines)
-      return { body, files: null, media: this.mediaOf([], false), digests: [] }
-    }
     const { body, uploads, digests } = await readForm(
       request,
       boundary,
@@ -115,7 +127,7 @@ export class Incoming {
         hashes,
         grow: this.grow,
       },
-      { maxBytes: formBoundFor(dialect, taken, rooms.uploads), progressMs: timeoutMs },
+      { maxBytes: formBoundFor(dialect, taken, rooms.uploads), progressMs: server.bodyTimeoutMs },
       deadlines,
     )
     return { body, files: uploads.map(infoOf), media: this.mediaOf(uploads, true), digests }

@@ -2,11 +2,12 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { GatewayError, invalidRequest } from '../../errors.ts'
+import type { ClientRequest } from '../../operations/operation.ts'
 import type { Deadlines, Timed } from '../../relay/deadlines.ts'
 import { join } from '../../wire/json/splice.ts'
 
 /** What the client says the body weighs; null when it streams without saying. Throws GatewayError. */
-export function declaredLength(request: Request, maxBytes: number): number | null {
+export function declaredLength(request: ClientRequest, maxBytes: number): number | null {
   const text = request.headers.get('content-length')
   if (text === null) {
     checkTrailer(request)
@@ -17,7 +18,7 @@ export function declaredLength(request: Request, maxBytes: number): number | nul
   return length
 }
 
-function checkTrailer({ headers }: Request): void {
+function checkTrailer({ headers }: ClientRequest): void {
   if (headers.has('trailer'))
     throw invalidRequest('Trailer fields are not taken: send the body alone.', 'trailer')
 }
@@ -26,7 +27,7 @@ function checkTrailer({ headers }: Request): void {
  * A body in chunks ends before its trailer section, and the runtime answers one with a 400 of its own: waits until it
  * has read what came with the last chunk, so that no work is begun for such a request. Rejects with GatewayError.
  */
-export async function messageEnded(request: Request): Promise<void> {
+export async function messageEnded(request: ClientRequest): Promise<void> {
   await nextTurn()
   if (request.signal.aborted) throw broken()
 }
@@ -64,7 +65,7 @@ interface BodyBounds {
 
 /** Rejects with GatewayError `request_too_large`, or `request_timeout` when the body dawdles. */
 export function readBody(
-  request: Request,
+  request: ClientRequest,
   length: number | null,
   bounds: BodyBounds,
   deadlines: Deadlines,
@@ -93,7 +94,7 @@ function unread(error: unknown): GatewayError {
   return broken()
 }
 
-async function readUnsized(request: Request, bounds: BodyBounds): Promise<Uint8Array> {
+async function readUnsized(request: ClientRequest, bounds: BodyBounds): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array(0)
   const reader = request.body.getReader()
   const chunks: Uint8Array[] = []

@@ -2,6 +2,7 @@
 
 import type { Model } from '../../catalog/model.ts'
 import type { KeyPrincipal } from '../../identity/principal.ts'
+import type { RequestHeaders } from '../../identity/request-headers.ts'
 import { googleModelId, isGoogleClient, isGooglePath } from '../google.ts'
 import type { ModelAccess } from '../model-access.ts'
 import type { Reading, Reply } from '../operation.ts'
@@ -17,7 +18,7 @@ interface WithModels {
 type ByKey = Reading<KeyPrincipal>
 
 /** Anthropic's clients say their version with every request, and nobody else does. */
-export function isAnthropic(headers: Headers): boolean {
+export function isAnthropic(headers: RequestHeaders): boolean {
   return headers.has('anthropic-version')
 }
 

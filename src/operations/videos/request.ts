@@ -13,6 +13,7 @@ import { isObject } from '../../wire/json/value.ts'
 import { mediaRelay } from '../adapters/operation.ts'
 import {
   type AdmittedRequest,
+  type ClientRequest,
   type CoreServices,
   type Operation,
   type Peeked,
@@ -58,7 +59,7 @@ export const remix: Operation<WithVideos> = {
     begin(request, authorization, services, sourceIn(request.incoming)),
 }
 
-function sourceIn({ url }: Request): string {
+function sourceIn({ url }: Pick<ClientRequest, 'url'>): string {
   return idIn(new URL(url).pathname, 'videos')
 }
 

@@ -1,6 +1,7 @@
 // Reads a form off the client's connection as it comes: no faster than the disk takes it, and none of it held.
 
 import { GatewayError, invalidRequest } from '../../../errors.ts'
+import type { ClientRequest } from '../../../operations/operation.ts'
 import type { Deadlines, Timed } from '../../../relay/deadlines.ts'
 import { messageEnded } from '../read.ts'
 import { type Form, type FormOptions, FormSorter } from './form.ts'
@@ -45,7 +46,7 @@ class ProgressTimer implements Timed {
  * `request_timeout` when it dawdles. After that nothing more is read or written.
  */
 export async function readForm(
-  request: Request,
+  request: ClientRequest,
   boundary: string,
   options: FormOptions,
   bounds: FormBounds,

@@ -1,0 +1,138 @@
+// Listens for clients: plain requests to known paths are read and answered here, all else by the runtime's server.
+
+import type { HttpReply } from '../reply.ts'
+import {
+  type ClientSocket,
+  type ConnectionOwner,
+  DirectConnection,
+  type DirectHandle,
+  sweepMs,
+  type Work,
+} from './connection.ts'
+import type { RequestHead } from './head.ts'
+
+interface DirectOptions {
+  readonly host: string
+  readonly port: number
+  /** Other processes listen there too, and the system divides the connections. */
+  readonly sharePort: boolean
+  /** Of the runtime's server, on the loopback address. */
+  readonly serverPort: number
+  /** By method, a blank and path. */
+  readonly handles: ReadonlyMap<string, DirectHandle>
+  /** Longer bodies are for the runtime's server to refuse. */
+  readonly maxBodyBytes: () => number
+  readonly leaving: () => boolean
+  /** Answers for a mistake in the gateway. */
+  readonly crashed: (error: unknown) => HttpReply
+}
+
+const socketHandlers = {
+  binaryType: 'buffer',
+  data: (socket: ClientSocket, chunk: Buffer) => socket.data.received(chunk),
+  drain: (socket: ClientSocket) => socket.data.drained(),
+  close: (socket: ClientSocket) => socket.data.closed(),
+  error: (socket: ClientSocket) => socket.data.closed(),
+} as const
+
+export class DirectListener implements ConnectionOwner {
+  readonly port: number
+  readonly serverPort: number
+  private readonly options: DirectOptions
+  private readonly connections = new Set<DirectConnection>()
+  /** Whose connections those of the loopback address to the runtime's server are, by their ports. */
+  private readonly tunnels = new Map<number, string | null>()
+  private readonly socket: Bun.TCPSocketListener<DirectConnection>
+  private usableHost = ''
+  private readonly sweeper: ReturnType<typeof setInterval>
+
+  /** Throws where the port is taken. */
+  constructor(options: DirectOptions) {
+    this.options = options
+    this.serverPort = options.serverPort
+    const place = {
+      hostname: options.host,
+      port: options.port,
+      // The runtime's types do not have it.
+      reusePort: options.sharePort,
+    }
+    const open = (socket: ClientSocket) => this.opened(socket)
+    this.socket = Bun.listen<DirectConnection>({ ...place, socket: { ...socketHandlers, open } })
+    this.port = this.socket.port
+    this.sweeper = setInterval(() => this.sweep(), sweepMs)
+    this.sweeper.unref()
+  }
+
+  get leaving(): boolean {
+    return this.options.leaving()
+  }
+
+  /** Connections at this work. */
+  count(work: Work): number {
+    let count = 0
+    for (const connection of this.connections) if (connection.work === work) count++
+    return count
+  }
+
+  /** The client behind a connection to the runtime's server; null where that is not known. */
+  clientOf(localPort: number): string | null {
+    return this.tunnels.get(localPort) ?? null
+  }
+
+  handleFor(head: RequestHead): DirectHandle | null {
+    if (!this.isUsable(head.host)) return null
+    const { handles, maxBodyBytes } = this.options
+    const mark = head.target.indexOf('?')
+    const path = mark < 0 ? head.target : head.target.slice(0, mark)
+    const handle = handles.get(`${head.method} ${path}`)
+    return handle === undefined || head.bodyBytes > maxBodyBytes() ? null : handle
+  }
+
+  /** Addresses are made of it. Most clients say the same. */
+  private isUsable(host: string): boolean {
+    if (host === this.usableHost) return true
+    if (!URL.canParse(`http://${host}/`)) return false
+    this.usableHost = host
+    return true
+  }
+
+  crashed(error: unknown): HttpReply {
+    return this.options.crashed(error)
+  }
+
+  tunnelled(localPort: number, address: string | null): void {
+    this.tunnels.set(localPort, address)
+  }
+
+  tunnelClosed(localPort: number): void {
+    this.tunnels.delete(localPort)
+  }
+
+  closed(connection: DirectConnection): void {
+    this.connections.delete(connection)
+  }
+
+  /** Listens no longer; requests under way go on, and connections that rest are closed. */
+  stop(): void {
+    this.socket.stop(false)
+    for (const connection of [...this.connections]) connection.closeIdle()
+  }
+
+  /** Closes what is left. */
+  terminate(): void {
+    clearInterval(this.sweeper)
+    this.socket.stop(true)
+    for (const connection of [...this.connections]) connection.terminate()
+  }
+
+  private opened(socket: ClientSocket): void {
+    socket.setNoDelay(true)
+    const connection = new DirectConnection(socket, this)
+    socket.data = connection
+    this.connections.add(connection)
+  }
+
+  private sweep(): void {
+    for (const connection of this.connections) connection.sweep()
+  }
+}
