@@ -37,8 +37,14 @@ export function lazyTable<Table extends Methods<Table>>(load: () => Promise<Tabl
       return loaded[name](...args)
     }
   }
-  // Were it to have a `then`, it would pass for a promise.
-  return new Proxy({} as Table, {
-    get: (_, name) => (name === 'then' ? undefined : method(name as keyof Table)),
+  const methods: Record<PropertyKey, unknown> = {}
+  const found = new Proxy(methods, {
+    get(_, name) {
+      // Were it to have a `then`, it would pass for a promise.
+      if (name === 'then') return undefined
+      methods[name] ??= method(name as keyof Table)
+      return methods[name]
+    },
   })
+  return found as Table
 }
