@@ -46,6 +46,8 @@ import {
 /** A body that is not there by then is not waited for to name a refused request's model. */
 const namingMs = 500
 const none: readonly never[] = []
+/** The address says nothing of the request. */
+const nowhere: Address = {}
 
 /** The client's connection, as the runtime has it. */
 export interface ClientConnection {
@@ -87,7 +89,7 @@ export class Admission implements ClientSlot {
     operation: Operation<Services>,
     request: ClientRequest,
     connection: ClientConnection,
-    address: Address = {},
+    address: Address = nowhere,
   ) {
     const dialect = front.services.relay.dialects[operation.dialect]
     this.front = front
@@ -96,13 +98,14 @@ export class Admission implements ClientSlot {
     this.dialect = dialect
     this.request = request
     this.connection = connection
-    this.address = { ...address, ...operation.address, ...headersOf(dialect, request.headers) }
+    const said = headersOf(dialect, request.headers)
+    const isPlain = said === null && operation.address === undefined
+    this.address = isPlain ? address : { ...address, ...operation.address, ...said }
     this.requestId = newRequestId(this.at)
     this.caller = front.callers.of(request.headers, connection.address)
-    this.fields = {
-      'x-request-id': this.requestId,
-      ...dialect.client.replyHeaders?.(this.requestId),
-    }
+    this.fields = { 'x-request-id': this.requestId }
+    const { replyHeaders } = dialect.client
+    if (replyHeaders !== undefined) Object.assign(this.fields, replyHeaders(this.requestId))
     addCaller(this.fields, this.caller)
     addCors(this.fields, request.headers.get('origin'), front.server.corsOrigins)
     this.incoming = new Incoming(front.bodies, dialect, operation.files ?? null, request)
@@ -170,10 +173,10 @@ export class Admission implements ClientSlot {
   /** All that is judged by the head alone. */
   private enter(): Arrival {
     const { requestId, at, fields, incoming, front, dialect } = this
-    const { headers, url } = this.request
+    const { headers } = this.request
     checkHeaderBytes(headers, front.server.maxHeaderBytes)
     // Clients of formats that name the model in the address may show their key there too.
-    const keyed = this.address.model === undefined ? null : url
+    const keyed = this.address.model === undefined ? null : this.request.url
     const principal = authenticate(headers, front.keyring, at, this.caller.address, keyed)
     this.principal = principal
     front.keyUses.note(principal.keyId, at, this.caller)
@@ -255,7 +258,7 @@ export class Admission implements ClientSlot {
     { media, body, digests }: Content,
   ): AdmittedRequest {
     const { requestId, at, startedMs, dialect, address, caller, request } = this
-    return {
+    const admitted = {
       requestId,
       at,
       startedMs,
@@ -272,6 +275,10 @@ export class Admission implements ClientSlot {
       // What an operation reads in its own way is told from others by what it read.
       body: this.operation.peek === undefined ? body : peek.body,
       digests,
+    }
+    if (usage === undefined && media === null) return admitted
+    return {
+      ...admitted,
       ...(usage !== undefined && { usage }),
       ...(media !== null && { media, origin: originOf(request, this.front.server) }),
     }

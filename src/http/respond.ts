@@ -109,7 +109,7 @@ export function relayedReply(
   const plain = answer.stream ? streamType : (answer.type ?? jsonType)
   fields['content-type'] = reframe?.contentType ?? plain
   if (answer.stream) addStreamFields(fields)
-  Object.assign(fields, answer.headers)
+  for (const name in answer.headers) fields[name] = answer.headers[name] ?? ''
   const { body } = answer
   const isPlain = reframe === null || body instanceof Uint8Array
   return { fields, body: isPlain ? body : reframedStream(body, reframe) }

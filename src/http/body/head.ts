@@ -31,20 +31,20 @@ export function hasTwoHosts(headers: RequestHeaders): boolean {
 
 const none: readonly string[] = []
 
-/** The client's headers that its format gives a meaning. */
+/** The client's headers that its format gives a meaning; null: there are none. */
 export function headersOf(
   dialect: ClientDialect,
   headers: RequestHeaders,
-): Pick<Address, 'headers'> {
+): Pick<Address, 'headers'> | null {
   const { clientHeaders = none } = dialect.client
   const { stateHeaders = none } = dialect.vendor ?? {}
-  if (clientHeaders.length + stateHeaders.length === 0) return {}
+  if (clientHeaders.length + stateHeaders.length === 0) return null
   const found: Record<string, string> = {}
   for (const name of [...clientHeaders, ...stateHeaders]) {
     const value = headers.get(name)
     if (value !== null) found[name] = value
   }
-  return Object.keys(found).length === 0 ? {} : { headers: found }
+  return Object.keys(found).length === 0 ? null : { headers: found }
 }
 
 /** The boundary a form's content type names; null: it is no form. Throws GatewayError where it names none that may be. */
