@@ -133,56 +133,50 @@ function read(value: JsonObject): Usage | null {
   const {
     num_search_queries: made = objectIn(value, 'server_side_tool_usage_details').web_search_calls,
   } = value
-  const usage: Counted = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
-  takePrompt(usage, value, totals, inputDetails)
-  takeReply(usage, totals, outputDetails)
+  const usage = withReply(readPrompt(value, totals, inputDetails), totals, outputDetails)
   if (made !== undefined) Object.assign(usage, searches(made))
   return usage
 }
 
 /** Usage while it is read: kinds that few have are members only where something was counted. */
 type Counted = { -readonly [Kind in keyof Usage]: Usage[Kind] }
+type CountedPrompt = Omit<Counted, 'output' | 'reasoning'>
 
 /** The total is of these sides and nothing beside them. */
 function isConfirmed({ prompt, completion, reasoning, total }: Totals): boolean {
   return total === prompt + completion || total === prompt + completion + reasoning
 }
 
-function takePrompt(
-  usage: Counted,
-  reported: JsonObject,
-  totals: Totals,
-  details: JsonObject,
-): void {
+function readPrompt(reported: JsonObject, totals: Totals, details: JsonObject): CountedPrompt {
   const read = cachedTokens(reported, details)
   const written = writtenTokens(reported, details)
   const apart = countsCacheApart(reported, totals, read + written.total)
   const rest = new Remainder(totals.prompt)
   // Where the total says that the prompt is all there is, no more of it can have been read from the cache.
   const inside = !apart && (read <= totals.prompt || isConfirmed(totals))
-  usage.cachedInput = inside ? rest.take(read) : read
+  const cachedInput = inside ? rest.take(read) : read
   const writes = apart ? written.total : rest.take(written.total)
   const cacheWrite1h = Math.min(written.hour, writes)
   const audioInput = rest.take(count(details.audio_tokens) ?? 0)
   const imageInput = rest.take(count(details.image_tokens) ?? 0)
-  usage.input = rest.left
-  usage.cacheWrite = writes - cacheWrite1h
+  const usage: CountedPrompt = { input: rest.left, cachedInput, cacheWrite: writes - cacheWrite1h }
   if (cacheWrite1h > 0) usage.cacheWrite1h = cacheWrite1h
   if (audioInput > 0) usage.audioInput = audioInput
   if (imageInput > 0) usage.imageInput = imageInput
+  return usage
 }
 
-function takeReply(usage: Counted, totals: Totals, details: JsonObject): void {
+function withReply(asked: CountedPrompt, totals: Totals, details: JsonObject): Counted {
   const { prompt, completion, reasoning, total } = totals
   const apart = reasoning > completion || total === prompt + completion + reasoning
   const rest = new Remainder(completion)
   if (!apart) rest.take(reasoning)
   const audioOutput = rest.take(count(details.audio_tokens) ?? 0)
   const imageOutput = rest.take(count(details.image_tokens) ?? 0)
-  usage.output = rest.left
-  usage.reasoning = reasoning
+  const usage: Counted = { ...asked, output: rest.left, reasoning }
   if (audioOutput > 0) usage.audioOutput = audioOutput
   if (imageOutput > 0) usage.imageOutput = imageOutput
+  return usage
 }
 
 /** Disjoint counts as OpenAI's `usage`, where prompt and completion are sums. */
