@@ -4,7 +4,7 @@ import type { Model } from '../catalog/model.ts'
 import type { ModelKind } from '../config/types.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { KeyPrincipal } from '../identity/principal.ts'
-import type { Hold, NoHold } from '../ledger/ledger.ts'
+import type { Hold, Ledger, NoHold } from '../ledger/ledger.ts'
 import { countedTokens, expectedCalls, expectedOf, holdFor } from '../meter/ceiling.ts'
 import type { Expected, PriceBook, Rate, Units } from '../meter/meter.ts'
 import type { OutputEstimates } from '../meter/output-estimate.ts'
@@ -73,7 +73,7 @@ export function createAuthorizer(rooms: AuthorizerOptions): Authorizer {
           : withinCap(options.capNano, { boundNano, rate, expected }, peek.stream, rooms.currency)
       const uncounted = uncountedOf(opening, expected, media)
       const likely = unitsAsked(peek.likelyUnits ?? peek.units, rate)
-      const held = ledger.hold(principal.account, principal.keyId, amountNano)
+      const held = holdOf(ledger, principal, amountNano)
       const authorization = (result: Hold | NoHold): Authorization => {
         if ('refused' in result) throw refusal(result, amountNano, rooms.currency)
         return new Authorization(billing, rate, result, likely, uncounted, options)
@@ -81,6 +81,20 @@ export function createAuthorizer(rooms: AuthorizerOptions): Authorizer {
       return held instanceof Promise ? held.then(authorization) : authorization(held)
     },
   }
+}
+
+function holdOf(
+  ledger: Ledger,
+  { account, keyId }: KeyPrincipal,
+  amountNano: Nano,
+): Hold | NoHold | Promise<Hold | NoHold> {
+  const held = ledger.hold(account, keyId, amountNano)
+  if (!(held instanceof Promise)) return held
+  // Late is not away: one that is busy, as on a machine where another node starts, is waited for once more.
+  return held.then((result) => {
+    const isUnanswered = 'refused' in result && result.refused === 'closed'
+    return isUnanswered && ledger.closed === null ? ledger.hold(account, keyId, amountNano) : result
+  })
 }
 
 function mediaOf({ model, peek, servedBy }: Opening): PromptMedia | null {

@@ -2,7 +2,7 @@
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expectCharged, startLoad } from '../crash/gateway-load.ts'
 import { eventually } from '../support/clients.ts'
@@ -82,6 +82,8 @@ class Balancer {
 }
 
 const credits = { acme: '100000', bell: '100000' }
+/** On fewer cores as many would take what a node needs to start and the ledger to answer. */
+const clients = Math.min(12, 3 * availableParallelism())
 const creditsNano = { acme: 100_000_000_000_000n, bell: 100_000_000_000_000n }
 
 describe.each(postgresCases)('two nodes on $engine', ({ databaseUrl }) => {
@@ -97,7 +99,7 @@ describe.each(postgresCases)('two nodes on $engine', ({ databaseUrl }) => {
     try {
       const old = [await deployment.start({ node: 0 }), await deployment.start({ node: 1 })]
       for (const node of old) await balancer.add(node)
-      const load = startLoad(balancer.pick, Object.keys(credits), 12)
+      const load = startLoad(balancer.pick, Object.keys(credits), clients)
       const requestsMore = async (count: number) => {
         const until = load.seen.length + count
         await eventually(() => (load.seen.length >= until ? true : undefined), 60_000)
