@@ -48,7 +48,7 @@ export class Departure {
   }
 
   private async last(request: Request, handled: Answered | Promise<Answered>): Promise<Answered> {
-    this.latestMs = performance.now()
+    this.note()
     const answered = await handled
     // undefined: it has become a socket.
     if (answered !== undefined && (await isRead(request, answered)))

@@ -20,7 +20,7 @@ import { plainReply, refusalOf } from './respond.ts'
 import type { Endpoint, LaterEndpoint } from './row.ts'
 
 /** `undefined`: the request has become a socket. */
-type Answered = HttpReply | undefined
+export type Answered = HttpReply | undefined
 export type Handle = (
   front: Front,
   request: ClientRequest,

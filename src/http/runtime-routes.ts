@@ -78,17 +78,21 @@ export function routesOf(
   Object.assign(routes, healthRoutes(options, peerOf, readiness))
   for (const [path, handle] of Object.entries(routes))
     routes[path] = departure.ending(ofOneHost(options, handle))
-  const unknown = awaited(options, (request, server) =>
+  const unknown: Handler = awaited(options, (request: Request, server: Serving) =>
     unknownPath(options, request, server, peerOf),
   )
   return { routes, unknown: departure.ending(ofOneHost(options, unknown)) }
 }
 
 /** The same handler, once what requests are judged by is up to date. */
-function awaited({ arrived }: RouteOptions, handle: Handler): Handler {
-  return (request, server) => {
+export function awaited<Incoming, Connected, Reply>(
+  { arrived }: Pick<RouteOptions, 'arrived'>,
+  handle: (request: Incoming, connected: Connected) => Reply | Promise<Reply>,
+): (request: Incoming, connected: Connected) => Reply | Promise<Reply> {
+  return (request, connected) => {
     const waking = arrived()
-    return waking === null ? handle(request, server) : waking.then(() => handle(request, server))
+    if (waking === null) return handle(request, connected)
+    return waking.then(() => handle(request, connected))
   }
 }
 

@@ -12,6 +12,7 @@ import { refuse, usualShape } from './refuse.ts'
 import { asResponse } from './reply.ts'
 import { idleSeconds } from './respond.ts'
 import {
+  awaited,
   healthRoutes,
   type PeerOf,
   type Readiness,
@@ -157,13 +158,15 @@ function listenDirectly(
   const { host, port, sharePort, front } = options
   const handles = new Map<string, DirectHandle>()
   // Of a path with names in it the runtime's server knows which row it is.
-  for (const { path, method, handle } of rows.filter(({ path }) => !/[:*]/.test(path)))
+  for (const { path, method, handle } of rows.filter(({ path }) => !/[:*]/.test(path))) {
+    const ready: DirectHandle = awaited(options, (request, connection) =>
+      handle(front(), request, connection),
+    )
     handles.set(`${method} ${path}`, (request, connection) => {
       departure.note()
-      const waking = options.arrived()
-      if (waking === null) return handle(front(), request, connection)
-      return waking.then(() => handle(front(), request, connection))
+      return ready(request, connection)
     })
+  }
   return new DirectListener({
     host,
     port,

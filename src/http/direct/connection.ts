@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer'
 import type { Fields, SocketLink } from '../../operations/operation.ts'
 import type { ClientConnection } from '../admission.ts'
+import type { Answered } from '../handle.ts'
 import type { HttpReply } from '../reply.ts'
 import { idleSeconds } from '../respond.ts'
 import { type RequestHead, readHead } from './head.ts'
@@ -16,7 +17,7 @@ export type ClientSocket = Bun.Socket<DirectConnection>
 export type DirectHandle = (
   request: DirectRequest,
   connection: ClientConnection,
-) => HttpReply | undefined | Promise<HttpReply | undefined>
+) => Answered | Promise<Answered>
 
 /** What a connection is at. */
 export type Work = 'answering' | 'tunnelling'
@@ -193,7 +194,7 @@ export class DirectConnection implements ClientConnection {
     }
   }
 
-  private readonly reply = (reply: HttpReply | undefined): void => {
+  private readonly reply = (reply: Answered): void => {
     if (reply === undefined) {
       this.terminate()
       return

@@ -125,7 +125,7 @@ test('longer than a head may be here, whole or not', () => {
 const program = `
   const { createServer } = require('node:http')
   const lines = require('node:readline').createInterface({ input: process.stdin })
-  const { PassThrough, Duplex } = require('node:stream')
+  const { Duplex } = require('node:stream')
   const server = createServer((request, reply) => {
     const { method, url, headers } = request
     let bytes = 0

@@ -27,7 +27,7 @@ export class DirectRequest implements ClientRequest {
     const { bodyBytes } = head
     this.missingBytes = bodyBytes
     this.arrived = bodyBytes === 0 ? nothing : null
-    if (chunk.length > from) this.push(from === 0 ? chunk : chunk.subarray(from))
+    if (chunk.length > from) this.push(chunk.subarray(from))
   }
 
   get url(): string {
