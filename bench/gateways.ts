@@ -1,4 +1,5 @@
 /** The gateways under test: how each is configured, started on its core, and addressed. */
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { fillKeys } from './keys.ts'
@@ -221,12 +222,17 @@ keys:
 `
 }
 
+/** What a start would do first where sources changed; a version without it has nothing to make. */
+function makeProgram(checkout: string): void {
+  const script = join(checkout, 'scripts/program.mjs')
+  if (existsSync(script)) execFileSync('node', [script], { stdio: 'inherit' })
+}
+
 function tollgate(name: string, checkout: string, mock: Mock, breadth: Breadth): Gateway {
   const start = async (data: string): Promise<Running> => {
     const port = await freePort()
     const file = join(data, 'tollgate.yaml')
     writeFileSync(file, tollgateConfiguration(mock, breadth))
-    const main = join(checkout, 'src/main.ts')
     const dataDir = join(data, 'data')
     if (breadth.keys > 0 && !existsSync(dataDir)) await fillKeys(dataDir, breadth.keys)
     const options = ['--config', file, '--data', dataDir, '--port', String(port)]
@@ -238,9 +244,9 @@ function tollgate(name: string, checkout: string, mock: Mock, breadth: Breadth):
       // Nothing is to be built beside what is measured.
       TOLLGATE_CONSOLE: 'off',
     }
-    const args = ['--max-http-header-size=262144', main, ...options]
+    const command = join(checkout, 'bin/tollgate')
     const url = `http://127.0.0.1:${port}/v1/models`
-    const { server, readyMs } = await launch(process.execPath, args, data, url, env)
+    const { server, readyMs } = await launch(command, ['serve', ...options], data, url, env)
     const target = (model: string) => openai(port, '', routeOf(mock, model), authorization)
     return { pid: server.pid, readyMs, target, stop: server.stop }
   }
@@ -277,10 +283,11 @@ export function findGateways(names: string[], root: string, mock: Mock, tools: T
       )
     }
     const checkout = folder === undefined ? root : resolve(root, folder)
-    if (!existsSync(join(checkout, 'src/main.ts'))) {
-      tools.missing.push(`${name}: there is no src/main.ts`)
+    if (!existsSync(join(checkout, 'bin/tollgate'))) {
+      tools.missing.push(`${name}: there is no bin/tollgate`)
       return []
     }
+    makeProgram(checkout)
     return [tollgate(name, checkout, mock, breadthOf(query))]
   })
 }

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildConsole } from './console.mjs'
+import { makeProgram } from './program.mjs'
 import { bun, orExit, root, say, setup } from './setup.mjs'
 
 /** What serving, the command line and their readers need, beside the packages. */
@@ -24,11 +25,16 @@ const files = [
 ]
 /** npm publishes this name of a lockfile alone. */
 const lockName = 'npm-shrinkwrap.json'
-const makers = { stage, npm: makePackage, binary: makeBinary }
+const makers = { stage: stageWithProgram, npm: makePackage, binary: makeBinary }
 
 function stage(to) {
   copyTree(to)
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], to)
+}
+
+function stageWithProgram(to) {
+  stage(to)
+  makeProgram(to)
 }
 
 /** Prints the name of the file that was made. */

@@ -5,8 +5,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { pgbouncerProgram, postgresProgram, startPostgres } from './postgres.mjs'
+import { makeProgram } from './program.mjs'
 import { ensure, startValkey } from './services.mjs'
-import { bun, root, say, setupOrExit } from './setup.mjs'
+import { bun, orExit, root, say, setupOrExit } from './setup.mjs'
 
 const services = [
   { name: 'PostgreSQL', variable: 'TEST_DATABASE_URL', start: startPostgres },
@@ -31,6 +32,8 @@ for (const signal of Object.keys(exitCodes)) {
 }
 
 setupOrExit({ development: true })
+// As users run it, and not within the first test's time.
+orExit(() => makeProgram())
 const { env, stops, leftOut } = await startServices()
 let results
 try {

@@ -14,6 +14,7 @@ import type { Config } from './config/types.ts'
 import { type ConfigWatch, watchConfig } from './config/watch.ts'
 import { type Listener, listen } from './http/server.ts'
 import { watchKeys } from './identity/watch.ts'
+import { isProgram, root } from './installation.ts'
 import { keepAlerts } from './main/alert-timer.ts'
 import { openArchiver } from './main/archiver.ts'
 import { consoleBuild, openConsole, shownConsole } from './main/console.ts'
@@ -44,9 +45,9 @@ const oldestBun = '1.4.5'
 /** Where the ledger cannot be opened, a worker listens all the same after this, and says so. */
 const longestJoinMs = 10_000
 
-const { version } = JSON.parse(
-  readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'),
-) as { readonly version: string }
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly version: string
+}
 
 /** Starts the server and resolves when it serves; the process then lives until a signal. Exits on failure. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -121,7 +122,7 @@ async function serve(argv: readonly string[]): Promise<void> {
   const config = await load()
   const worker = readWorker(process.env[slotVariable], config.dataDir)
   if (worker === null && config.server.workers > 1) {
-    await supervise({ script: import.meta.path, version, config, load: loadWith, env: process.env })
+    await supervise({ version, config, load: loadWith, env: process.env })
     return
   }
   const log = createLog({ level: config.logLevel, node: hostname(), worker: worker?.slot ?? null })
@@ -353,4 +354,4 @@ function stopper(drain: Drain, { load }: State, log: Log, leave: () => void): ()
   }
 }
 
-if (import.meta.main) await main(process.argv.slice(2))
+if (import.meta.main && !isProgram) await main(process.argv.slice(2))

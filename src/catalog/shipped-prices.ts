@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sourcePath } from '../installation.ts'
 import { sandbox, sandboxPrices } from './models/sandbox.ts'
 import { shippedModels } from './shipped-models.ts'
 
@@ -75,5 +76,5 @@ export function readPriceFile(): PriceFile {
 }
 
 function readFile(name: string): PriceFile {
-  return JSON.parse(readFileSync(join(import.meta.dirname, name), 'utf8'))
+  return JSON.parse(readFileSync(sourcePath(join('catalog', name)), 'utf8'))
 }

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { root } from '../installation.ts'
 import type { Command, Option } from './command.ts'
 import { print, printJson } from './output.ts'
 import { optionsOf, sharedOptions } from './parse.ts'
@@ -12,7 +13,7 @@ export const version: Command = {
   summary: 'print the version',
   options: {},
   async run({ json }) {
-    const manifest = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')
+    const manifest = readFileSync(join(root, 'package.json'), 'utf8')
     const { version: text } = JSON.parse(manifest) as { readonly version: string }
     if (json) await printJson({ version: text })
     else await print(`${text}\n`)

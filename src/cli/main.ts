@@ -2,6 +2,7 @@
 
 import { AdminError } from '../admin/use-case.ts'
 import { ConfigError } from '../config/problems.ts'
+import { isProgram } from '../installation.ts'
 import { accountCredit, accountDebit, accountList, balance } from './account.ts'
 import { archiveList, archiveVerify } from './archive.ts'
 import { audit } from './audit.ts'
@@ -147,7 +148,6 @@ const commands: readonly Command[] = [
   version,
 ]
 
-/** Returns the exit code: 0 done, 1 failed, 2 the command line is wrong. */
 async function run(args: readonly string[]): Promise<number> {
   try {
     return await runLine(parseLine(args, [...commands, createHelp(commands)]))
@@ -180,6 +180,11 @@ function describe(error: unknown): string {
   return error instanceof ConfigError ? text : (text.split('\n', 1)[0] ?? '')
 }
 
-// `print` reports it too; without a listener it would end the process with a stack trace.
-process.stdout.on('error', () => undefined)
-process.exitCode = await run(process.argv.slice(2))
+/** Runs the command and sets the exit code: 0 done, 1 failed, 2 the command line is wrong. */
+export async function main(args: readonly string[]): Promise<void> {
+  // `print` reports it too; without a listener it would end the process with a stack trace.
+  process.stdout.on('error', () => undefined)
+  process.exitCode = await run(args)
+}
+
+if (import.meta.main && !isProgram) await main(process.argv.slice(2))

@@ -1,5 +1,6 @@
 // `tollgate serve`: the server, in this process or with workers below it.
 
+import { modulePath } from '../installation.ts'
 import type { Command } from './command.ts'
 
 type Main = (argv: string[]) => Promise<void>
@@ -22,7 +23,7 @@ export const serve: Command = {
       return value === undefined ? [] : [`--${name}=${value}`]
     })
     // The server stands beside the command line, not below it: it is started, not built upon.
-    const { main }: { main: Main } = await import(new URL('../main.ts', import.meta.url).href)
+    const { main }: { main: Main } = await import(modulePath('main.ts'))
     await main(flags.has('no-console') ? [...argv, '--no-console'] : argv)
     return undefined
   },

@@ -1,17 +1,16 @@
 // Has a file checked by a short-lived process, so that a server need not keep what only its start takes.
 
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
+import { argumentsFor } from '../installation.ts'
 import type { Checked, Question } from './check.ts'
 import type { Environment } from './settings.ts'
 
 /** As in check.ts. Rejects where the process cannot do its work. */
 export async function checkText(question: Question, env: Environment): Promise<Checked> {
-  const child = spawn(
-    process.execPath,
-    ['--no-env-file', '--config=/dev/null', join(import.meta.dirname, 'apart-main.ts')],
-    { env: { ...env }, stdio: ['pipe', 'pipe', 'inherit'] },
-  )
+  const child = spawn(process.execPath, argumentsFor('check-configuration', []), {
+    env: { ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   const chunks: Buffer[] = []
   child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
   const { promise, resolve, reject } = Promise.withResolvers<number | null>()

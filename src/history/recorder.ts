@@ -2,6 +2,7 @@
 
 import { Worker } from 'node:worker_threads'
 import type { HistorySettings } from '../config/types.ts'
+import { modulePath } from '../installation.ts'
 import type { StoreSettings } from '../store/open.ts'
 import type { Exchange } from './document.ts'
 import type { FromWriter, ToWriter, WriterStart } from './messages.ts'
@@ -15,7 +16,7 @@ interface RecorderOptions {
   /** Something was lost, or could not be deleted in time: for the log. */
   readonly onFailure: (reason: string, lost: number) => void
   /** The thread's first file, unless a test has another. */
-  readonly script?: URL
+  readonly script?: URL | string
 }
 
 interface RecorderReading {
@@ -149,7 +150,7 @@ class ThreadRecorder implements Recorder {
 
   #started(): Worker {
     if (this.#worker !== null) return this.#worker
-    const { store, script = new URL('./writer-main.ts', import.meta.url) } = this.#options
+    const { store, script = modulePath('history/writer-main.ts') } = this.#options
     const workerData: WriterStart = { store }
     const worker = new Worker(script, { workerData })
     worker.unref()

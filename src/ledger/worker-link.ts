@@ -5,7 +5,7 @@ import type { Answers, FromWorker, Question, ToWorker, WorkerStart } from './mes
 
 interface WorkerLinkOptions {
   /** The worker's first file. */
-  readonly script: URL
+  readonly script: URL | string
   /** What the next worker starts with: asked each time. */
   readonly start: () => WorkerStart
   /** Everything but answers. */

@@ -3,6 +3,7 @@
 import { hostname } from 'node:os'
 import { Worker as Thread } from 'node:worker_threads'
 import type { Config } from '../config/types.ts'
+import { modulePath } from '../installation.ts'
 import type { Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ArchiveStart, ArchiveWord } from './archive-thread.ts'
@@ -24,7 +25,7 @@ export function openArchiver({ config, worker, store, offloading, log }: Archive
   let thread: Thread | null = null
 
   function run(start: ArchiveStart): Promise<void> {
-    const made = new Thread(new URL('./archive-thread.ts', import.meta.url), { workerData: start })
+    const made = new Thread(modulePath('main/archive-thread.ts'), { workerData: start })
     thread = made
     made.unref()
     return new Promise((resolve, reject) => {

@@ -7,12 +7,12 @@ import { stripVTControlCharacters } from 'node:util'
 import type { Config } from '../config/types.ts'
 import type { Console } from '../http/console/console.ts'
 import { originOf } from '../http/request.ts'
+import { root, runtimeVariables } from '../installation.ts'
 import type { Log } from '../telemetry/log.ts'
 import { browserAddress } from './sign-in-link.ts'
 import type { State } from './state.ts'
 import { type FirstModel, firstSteps, type Start } from './welcome.ts'
 
-const root = join(import.meta.dirname, '../..')
 const folder = join(root, 'console/dist')
 const script = join(root, 'scripts/console.mjs')
 /** What of a build's output is kept: its end, where the cause stands. */
@@ -94,6 +94,7 @@ function build(ended: (output: string, isBuilt: boolean) => void): ChildProcess 
   const flags = ['--no-orphans', '--no-env-file', '--config=/dev/null']
   const child = spawn(process.execPath, [...flags, script, '--aside'], {
     cwd: root,
+    env: { ...process.env, ...runtimeVariables },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let said = ''

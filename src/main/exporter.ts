@@ -4,6 +4,7 @@
 import { hostname } from 'node:os'
 import { Worker as Thread } from 'node:worker_threads'
 import type { Config } from '../config/types.ts'
+import { modulePath } from '../installation.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ExportStart, ExportWord } from './export-thread.ts'
 import type { Offloading } from './offloading.ts'
@@ -45,7 +46,7 @@ export function openExporter({ config, worker, offloading, log }: ExporterParts)
   }
 
   function begin(start: ExportStart): void {
-    const made = new Thread(new URL('./export-thread.ts', import.meta.url), { workerData: start })
+    const made = new Thread(modulePath('main/export-thread.ts'), { workerData: start })
     thread = made
     made.unref()
     made.on('message', report)

@@ -5,6 +5,7 @@ import { needsRestart } from '../config/describe.ts'
 import type { Flags } from '../config/settings.ts'
 import type { Config } from '../config/types.ts'
 import { checkPort } from '../http/server.ts'
+import { argumentsFor } from '../installation.ts'
 import { lockData } from '../store/lock.ts'
 import { createLog } from '../telemetry/log.ts'
 import { consoleBuild, shownConsole } from './console.ts'
@@ -14,8 +15,6 @@ import { startText } from './welcome.ts'
 import { startWorkers } from './workers.ts'
 
 interface SuperviseOptions {
-  /** The script that a worker runs, with flags as this process was given. */
-  readonly script: string
   readonly version: string
   readonly config: Config
   /** Reads the configuration anew under these flags; throws ConfigError. */
@@ -28,7 +27,7 @@ const leavingMs = 1_000
 
 /** Resolves when the workers have been started; the process then lives until they have ended. Throws StartError, DataError. */
 export async function supervise(options: SuperviseOptions): Promise<void> {
-  const { config, version, script } = options
+  const { config, version } = options
   checkPlatform(process.platform)
   const log = createLog({ level: config.logLevel, node: hostname() })
   const lock = lockData(config.dataDir)
@@ -37,7 +36,7 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
   const workers = startWorkers({
     count: config.server.workers,
     port: config.server.port,
-    command: (port) => [script, ...words(pinned(config, port))],
+    command: (port) => argumentsFor('serve', words(pinned(config, port)), process.execArgv),
     env: options.env,
     log,
     whyNot: () => changes(options),

@@ -1,6 +1,7 @@
 // Several serving processes on one port and one data directory, kept alive by the process that was started.
 
 import { type ChildProcess, spawn } from 'node:child_process'
+import { endsWithParent } from '../installation.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type Ready, type Stop, slotVariable } from './worker.ts'
 
@@ -104,15 +105,10 @@ class Supervisor implements Workers {
 
   #spawn(slot: Slot): void {
     const { command, env } = this.#options
-    // The runtime's --no-orphans has the system kill the worker when this process is gone, however it went.
-    const child = spawn(
-      process.execPath,
-      ['--no-orphans', ...process.execArgv, ...command(this.#port)],
-      {
-        env: { ...env, [slotVariable]: String(slot.slot) },
-        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      },
-    )
+    const child = spawn(process.execPath, command(this.#port), {
+      env: { ...env, ...endsWithParent, [slotVariable]: String(slot.slot) },
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
     slot.child = child
     slot.readyMs = null
     slot.reload = false

@@ -2,6 +2,7 @@
 
 import type { AlipaySdk } from 'alipay-sdk'
 import type { PaymentSettings } from '../config/types.ts'
+import { requirePackage } from '../installation.ts'
 import type { PaymentOrder, Refund } from '../store/payment-tables.ts'
 import { minorText, parseMinor, payerHash } from './amount.ts'
 import { type BillRow, BillUnreadable, billAmount, type Cells, tableOf, unzip } from './bill.ts'
@@ -25,7 +26,7 @@ const currency = 'CNY'
 const methods = ['page', 'qr', 'wap'] as const
 
 export async function openAlipay(settings: Settings, send: Send): Promise<Provider> {
-  const { AlipaySdk } = await import('alipay-sdk')
+  const { AlipaySdk } = requirePackage('alipay-sdk') as typeof import('alipay-sdk')
   const privateKey = needKey(readPrivateKey(settings.privateKey), 'alipay.privateKey')
   const publicKey = needKey(readPublicKey(settings.alipayPublicKey), 'alipay.alipayPublicKey')
   const sdk = new AlipaySdk({

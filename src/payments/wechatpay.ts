@@ -2,6 +2,7 @@
 
 import { createHash, type KeyObject, randomBytes, X509Certificate } from 'node:crypto'
 import type { PaymentSettings } from '../config/types.ts'
+import { requirePackage } from '../installation.ts'
 import type { PaymentOrder, Refund } from '../store/payment-tables.ts'
 import { payerHash } from './amount.ts'
 import { type BillRow, BillUnreadable, billAmount, type Cells, tableOf } from './bill.ts'
@@ -35,7 +36,7 @@ export async function openWechatPay(settings: Settings, send: Send): Promise<Pro
   const { publicKey, publicKeyId } = settings
   if (publicKey !== null && publicKeyId !== null)
     keys.set(publicKeyId, needKey(readPublicKey(publicKey), 'wechatpay.publicKey'))
-  const library = await import('wechatpay-axios-plugin')
+  const library = requirePackage('wechatpay-axios-plugin') as Library
   return new WechatPay(new Wire({ settings, send, library, privateKey, keys }))
 }
 

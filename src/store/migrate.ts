@@ -2,6 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sourcePath } from '../installation.ts'
 import type { MigrationSession } from './engine.ts'
 
 interface Step {
@@ -58,7 +59,7 @@ export async function waitingMigrations(reader: Reader): Promise<readonly string
 }
 
 function knownMigrations({ kind }: Reader, folder?: string): Promise<Migration[]> {
-  const own = join(import.meta.dirname, 'migrations')
+  const own = sourcePath('store/migrations')
   const steps = folder ? readMigrations(folder) : readMigrations(own, join(own, kind))
   return Promise.all(steps.map(async (step) => ({ ...step, checksum: await checksumOf(step) })))
 }

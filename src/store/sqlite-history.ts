@@ -2,12 +2,13 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { sourcePath } from '../installation.ts'
 import type { Engine } from './engine.ts'
 import { lazily } from './lazy.ts'
 import { openSqlite } from './sqlite.ts'
 
 export const historyFileName = 'history.db'
-const migrations = join(import.meta.dirname, 'migrations', 'history')
+const migrations = sourcePath('store/migrations/history')
 
 /** Whether this data directory has ever held messages. */
 export function hasHistoryFile(dataDir: string): boolean {

@@ -61,7 +61,13 @@ export function makeClone(): Clone {
     async start({ dataDir, env, ...options } = {}) {
       const server = await startServer(dataDir, {
         ...options,
-        env: { LOG_LEVEL: 'info', ...env, TOLLGATE_CONSOLE: env?.['TOLLGATE_CONSOLE'] ?? 'on' },
+        // No program is made: nothing here is about it, and it takes seconds.
+        env: {
+          LOG_LEVEL: 'info',
+          TOLLGATE_SOURCES: '1',
+          ...env,
+          TOLLGATE_CONSOLE: env?.['TOLLGATE_CONSOLE'] ?? 'on',
+        },
         command: join(folder, 'bin/tollgate'),
       })
       servers.push(server)

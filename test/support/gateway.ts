@@ -7,7 +7,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { UsageRow } from '../../src/store/usage-row.ts'
 
 const root = join(import.meta.dir, '..', '..')
-const bun = join(root, 'node_modules', '.bin', 'bun')
+const command = join(root, 'bin/tollgate')
 const startLimitMs = 60_000
 const rowLimitMs = 3_000
 
@@ -18,8 +18,6 @@ export interface GatewayOptions {
   /** As in the configuration file; `keys`, credit and prices are filled in where left out. */
   readonly config?: Readonly<Record<string, unknown>>
   readonly env?: Readonly<Record<string, string>>
-  /** Flags of the runtime. */
-  readonly flags?: readonly string[]
 }
 
 export interface Gateway extends AsyncDisposable {
@@ -57,13 +55,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   // JSON is YAML.
   writeFileSync(file, JSON.stringify(config))
   const child = Bun.spawn(
-    [
-      bun,
-      '--max-http-header-size=262144',
-      ...(options.flags ?? []),
-      'src/main.ts',
-      ...['--config', file, '--data', join(dataDir, 'data'), '--port', '0'],
-    ],
+    [command, 'serve', '--config', file, '--data', join(dataDir, 'data'), '--port', '0'],
     { cwd: root, env: environment(options.env), stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
   )
   const gateway = new GatewayProcess(child, dataDir)

@@ -5,6 +5,7 @@ import type { Source } from './source.ts'
 
 /** Lowest first. A room is a folder of src/ or a file directly in it. */
 const levels: readonly (readonly string[])[] = [
+  ['installation'],
   ['errors', 'money', 'config', 'telemetry', 'paysim'],
   ['wire', 'catalog', 'store'],
   ['router', 'limits', 'meter', 'ledger', 'payments', 'identity', 'history', 'vendors'],
@@ -17,6 +18,7 @@ const levels: readonly (readonly string[])[] = [
   ['admin'],
   ['http'],
   ['main', 'cli'],
+  ['program'],
 ]
 
 /** What stands lowest may still fail in the one way everything does. */

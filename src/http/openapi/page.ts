@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { sourcePath } from '../../installation.ts'
 import { escapeHtml } from '../html.ts'
 import {
   type Json,
@@ -30,7 +30,7 @@ interface Entry {
 
 /** The page of an OpenAPI 3.1 document. Throws where an operation has no tag. */
 export function docsPage(document: JsonObject): Page {
-  const style = readFileSync(join(import.meta.dirname, 'page.css'), 'utf8')
+  const style = readFileSync(sourcePath('http/openapi/page.css'), 'utf8')
   const hash = createHash('sha256').update(style).digest('base64')
   const { title, version } = objectOf(document['info'])
   const entries = entriesOf(document)

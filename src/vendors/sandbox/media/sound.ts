@@ -1,7 +1,7 @@
 // A tune as a file of sound, a piece at a time, so that a long one is never in memory whole.
 
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { sourcePath } from '../../../installation.ts'
 import { sampleRate, scale, type Tune } from './tune.ts'
 
 const wavHeadBytes = 44
@@ -37,7 +37,7 @@ export function* wav(tune: Tune): Generator<Uint8Array> {
 
 /** MPEG-2 layer III, whole frames of 24 ms: of `tones.mp3` the first is silence, the others are the scale's tones. */
 export function* mp3(tune: Tune): Generator<Uint8Array> {
-  const tones = readFileSync(join(import.meta.dirname, 'tones.mp3'))
+  const tones = readFileSync(sourcePath('vendors/sandbox/media/tones.mp3'))
   const frames = Math.ceil(tune.samples / mp3FrameSamples)
   for (let first = 0; first < frames; first += mp3FramesAtOnce) {
     const last = Math.min(frames, first + mp3FramesAtOnce)
