@@ -67,7 +67,7 @@ function machine(env: Record<string, string>) {
 function replaced(text: string, changes: Readonly<Record<string, string>>): string {
   return Object.entries(changes).reduce((changed, [from, to]) => {
     expect(changed).toContain(from)
-    return changed.replaceAll(from, to)
+    return changed.replace(from, to)
   }, text)
 }
 

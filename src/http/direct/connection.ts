@@ -9,7 +9,7 @@ import { idleSeconds } from '../respond.ts'
 import { type RequestHead, readHead } from './head.ts'
 import { Output } from './output.ts'
 import { DirectRequest } from './request.ts'
-import { Tunnel } from './tunnel.ts'
+import { mostAheadBytes, Tunnel } from './tunnel.ts'
 import { abandon, type Piped, writeReply } from './write-reply.ts'
 
 export type ClientSocket = Bun.Socket<DirectConnection>
@@ -41,8 +41,6 @@ export interface ConnectionOwner {
 /** How often `sweep` is called. */
 export const sweepMs = 5_000
 const usualSweeps = Math.ceil((idleSeconds * 1_000) / sweepMs)
-/** A client that sends on while its request is answered is read no further than this. */
-const mostAheadBytes = 65_536
 const nothing = Buffer.alloc(0)
 
 export class DirectConnection implements ClientConnection {
@@ -101,14 +99,14 @@ export class DirectConnection implements ClientConnection {
   received(chunk: Buffer): void {
     this.idleSweeps = 0
     if (this.isEnding) return
-    if (this.tunnel !== null) this.tunnel.fromClient(chunk)
+    if (this.tunnel?.isResting === false) this.tunnel.fromClient(chunk)
     else if (this.request === null) this.take(chunk)
     else this.takeMore(this.request, chunk)
   }
 
   drained(): void {
     this.idleSweeps = 0
-    if (this.tunnel !== null) {
+    if (this.tunnel?.isResting === false) {
       this.tunnel.clientDrained()
       return
     }
@@ -127,7 +125,7 @@ export class DirectConnection implements ClientConnection {
   }
 
   sweep(): void {
-    if (this.tunnel !== null || this.mostSweeps === 0) return
+    if (this.tunnel?.isResting === false || this.mostSweeps === 0) return
     if (++this.idleSweeps <= this.mostSweeps) return
     if (this.request !== null) this.terminate()
     else this.end()
@@ -135,7 +133,7 @@ export class DirectConnection implements ClientConnection {
 
   /** Nobody is about to send anything. */
   closeIdle(): void {
-    if (this.request === null && this.tunnel === null) this.end()
+    if (this.request === null && this.tunnel?.isResting !== false) this.end()
   }
 
   terminate(): void {
@@ -152,11 +150,9 @@ export class DirectConnection implements ClientConnection {
     }
     const handle = head === 'unusual' ? null : this.owner.handleFor(head)
     if (head === 'unusual' || handle === null) {
-      const { owner, socket } = this
-      this.tunnel = new Tunnel(socket, owner.serverPort, bytes, {
-        opened: (localPort) => owner.tunnelled(localPort, this.address),
-        closed: (localPort) => owner.tunnelClosed(localPort),
-      })
+      this.closes = head !== 'unusual' && head.closes
+      this.tunnel ??= this.openTunnel()
+      this.tunnel.begin(bytes, head === 'unusual' ? null : head.headBytes + head.bodyBytes)
     } else {
       const request = new DirectRequest(head, bytes, head.headBytes)
       // What is no longer needed of these bytes is not kept.
@@ -164,6 +160,24 @@ export class DirectConnection implements ClientConnection {
       if (bytes.length > end) this.ahead = bytes.subarray(end)
       this.answer(request, handle)
     }
+  }
+
+  private openTunnel(): Tunnel {
+    const { owner, socket } = this
+    return new Tunnel(socket, owner.serverPort, {
+      opened: (localPort) => owner.tunnelled(localPort, this.address),
+      closed: (localPort) => owner.tunnelClosed(localPort),
+      rests: (ahead) => {
+        this.ahead = ahead
+        this.idleSweeps = 0
+        this.mostSweeps = usualSweeps
+        if (this.closes || owner.leaving) this.end()
+        else if (ahead.length > 0) queueMicrotask(this.takeAhead)
+      },
+      gone: () => {
+        this.tunnel = null
+      },
+    })
   }
 
   /** The rest of the body, and what may follow it. */
@@ -208,16 +222,14 @@ export class DirectConnection implements ClientConnection {
     try {
       this.piped = writeReply(reply, this.output, this.closes)
       if (this.piped === null) this.finished(true)
-      else this.piped.done.then(this.finished, this.broken)
+      // The client must not take what it has of a broken one for all.
+      else this.piped.done.then(this.finished, () => this.terminate())
     } catch (error) {
       this.crash(error)
     }
   }
 
   private readonly crash = (error: unknown): void => this.reply(this.owner.crashed(error))
-
-  /** The client must not take what it has for all. */
-  private readonly broken = (): void => this.terminate()
 
   /** All of the reply is handed over; what the client still sends of its request is not looked at. */
   private readonly finished = (isWhole: boolean): void => {
@@ -252,7 +264,7 @@ export class DirectConnection implements ClientConnection {
   }
 
   private readonly takeAhead = (): void => {
-    if (this.isClosed || this.request !== null || this.tunnel !== null) return
+    if (this.isClosed || this.request !== null || this.tunnel?.isResting === false) return
     this.take(nothing)
   }
 }

@@ -48,6 +48,11 @@ export class RequestHead implements RequestHeaders {
     return valueOf(this.fields, name)
   }
 
+  /** Its files go to disk as they come. */
+  get isForm(): boolean {
+    return this.get('content-type')?.toLowerCase().startsWith('multipart/') === true
+  }
+
   has(name: string): boolean {
     return valueOf(this.fields, name) !== null
   }
@@ -131,8 +136,6 @@ function framingOf(fields: Fields, mayHaveBody: boolean): Framing | null {
   for (const name of unusualFields) if (valueOf(fields, name) !== null) return null
   const host = valueOf(fields, 'host')
   if (host === null || !oneHost.test(host)) return null
-  // Files of forms go to disk as they come.
-  if (valueOf(fields, 'content-type')?.toLowerCase().startsWith('multipart/') === true) return null
   const connection = valueOf(fields, 'connection')?.toLowerCase() ?? 'keep-alive'
   if (connection !== 'keep-alive' && connection !== 'close') return null
   const length = valueOf(fields, 'content-length')

@@ -85,7 +85,8 @@ export class DirectListener implements ConnectionOwner {
     const mark = head.target.indexOf('?')
     const path = mark < 0 ? head.target : head.target.slice(0, mark)
     const handle = handles.get(`${head.method} ${path}`)
-    return handle === undefined || head.bodyBytes > maxBodyBytes() ? null : handle
+    if (handle === undefined || head.bodyBytes > maxBodyBytes()) return null
+    return head.isForm ? null : handle
   }
 
   /** Addresses are made of it. Most clients say the same. */

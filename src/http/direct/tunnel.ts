@@ -1,7 +1,10 @@
-// Hands a client's connection to the runtime's server of this process: bytes pass both ways as they come.
+// Hands requests of a client's connection to the runtime's server of this process: bytes pass both ways as they come.
 
-import type { Buffer } from 'node:buffer'
+import { Buffer } from 'node:buffer'
+import { BodyError } from '../../upstream/body.ts'
+import { HeadError } from '../../upstream/head.ts'
 import { WriteQueue } from '../../upstream/write-queue.ts'
+import { ReplyEnd } from './reply-end.ts'
 
 /** One end of it. */
 type End = Pick<Bun.Socket, 'write' | 'pause' | 'resume' | 'end' | 'terminate'>
@@ -11,7 +14,15 @@ interface TunnelOwner {
   /** Its connection to the server is the one from this port of the loopback address. */
   opened(localPort: number): void
   closed(localPort: number): void
+  /** The reply to the one request has left, and the tunnel rests; `ahead` came behind the request. */
+  rests(ahead: Buffer): void
+  /** The server closed it while it rested. */
+  gone(): void
 }
+
+/** A client that sends on while its request is answered is read no further than this. */
+export const mostAheadBytes = 65_536
+const nothing = Buffer.alloc(0)
 
 const handlers = {
   binaryType: 'buffer',
@@ -31,21 +42,38 @@ export class Tunnel {
   private readonly toClient = new WriteQueue()
   private clientOpen = true
   private serverOpen = true
+  /** Of the reply to the one request that is under way; null: all that comes is for the other end. */
+  private reply: ReplyEnd | null = null
+  /** Bytes of that request which have not come. */
+  private left = 0
+  private ahead: Buffer = nothing
+  private state: 'passing' | 'answered' | 'resting' = 'resting'
 
-  /** `first`: what the client has sent already. */
-  constructor(client: End, port: number, first: Buffer, owner: TunnelOwner) {
+  constructor(client: End, port: number, owner: TunnelOwner) {
     this.client = client
     this.owner = owner
-    this.toServer.push(first)
-    client.pause()
     Bun.connect({ hostname: '127.0.0.1', port, data: this, socket: handlers }).catch(() => {
       client.terminate()
     })
   }
 
-  /** Nothing more goes to the client. */
+  /** Nothing goes to the client. */
   get isOver(): boolean {
+    if (this.state === 'resting') return true
     return !this.clientOpen || (!this.serverOpen && this.toClient.waitingBytes === 0)
+  }
+
+  get isResting(): boolean {
+    return this.state === 'resting'
+  }
+
+  /** `first`: what the client has sent. `requestBytes`: of the request; null: where it ends is not known. */
+  begin(first: Buffer, requestBytes: number | null): void {
+    this.state = 'passing'
+    this.reply = requestBytes === null ? null : new ReplyEnd()
+    this.left = requestBytes ?? 0
+    if (this.server === null) this.client.pause()
+    this.fromClient(first)
   }
 
   opened(server: ServerEnd): void {
@@ -62,15 +90,68 @@ export class Tunnel {
   }
 
   fromClient(chunk: Buffer): void {
-    this.toServer.push(chunk)
+    if (this.reply === null) this.toServer.push(chunk)
+    else this.takeOfRequest(chunk)
     if (this.server === null) return
     if (this.toServer.flush(this.server) === 'some') this.client.pause()
   }
 
+  private takeOfRequest(chunk: Buffer): void {
+    const taken = Math.min(this.left, chunk.length)
+    this.left -= taken
+    if (taken > 0) this.toServer.push(taken === chunk.length ? chunk : chunk.subarray(0, taken))
+    if (taken === chunk.length) return
+    this.ahead = Buffer.concat([this.ahead, chunk.subarray(taken)])
+    if (this.ahead.length > mostAheadBytes) this.client.pause()
+  }
+
   fromServer(chunk: Buffer): void {
     if (!this.clientOpen) return
+    if (this.state !== 'passing') {
+      // It was asked nothing.
+      this.server?.terminate()
+      return
+    }
     this.toClient.push(chunk)
     if (this.toClient.flush(this.client) === 'some') this.server?.pause()
+    if (this.reply !== null) this.follow(this.reply, chunk)
+  }
+
+  private follow(reply: ReplyEnd, chunk: Buffer): void {
+    try {
+      if (!reply.take(chunk)) return
+    } catch (error) {
+      if (!(error instanceof HeadError || error instanceof BodyError)) throw error
+      this.passAll()
+      return
+    }
+    // An answer to what the server has not read whole: what still comes of it is the server's to look at.
+    const isRead = this.left === 0 && this.toServer.waitingBytes === 0
+    if (!isRead || !reply.keepAlive) {
+      this.passAll()
+      return
+    }
+    this.state = 'answered'
+    if (this.toClient.waitingBytes === 0) this.rest()
+  }
+
+  /** From here on the connection is the server's alone. */
+  private passAll(): void {
+    this.reply = null
+    const { ahead } = this
+    this.ahead = nothing
+    if (ahead.length > 0) this.toServer.push(ahead)
+    this.serverDrained()
+  }
+
+  private rest(): void {
+    this.state = 'resting'
+    this.reply = null
+    const { ahead } = this
+    this.ahead = nothing
+    if (ahead.length > mostAheadBytes) this.client.resume()
+    if (!this.serverOpen) this.owner.gone()
+    this.owner.rests(ahead)
   }
 
   serverDrained(): void {
@@ -80,15 +161,17 @@ export class Tunnel {
   clientDrained(): void {
     if (this.toClient.flush(this.client) !== 'all') return
     if (this.serverOpen) this.server?.resume()
-    else this.client.end()
+    else if (this.state === 'passing') this.client.end()
+    if (this.state === 'answered') this.rest()
   }
 
   serverClosed(): void {
     if (!this.serverOpen) return
     this.serverOpen = false
     this.owner.closed(this.localPort)
+    if (this.state === 'resting') this.owner.gone()
     // What the server said last is still on its way to a slow client.
-    if (this.clientOpen && this.toClient.waitingBytes === 0) this.client.end()
+    else if (this.clientOpen && this.toClient.waitingBytes === 0) this.client.end()
   }
 
   clientClosed(): void {
@@ -98,6 +181,7 @@ export class Tunnel {
   }
 
   private flushToServer(server: ServerEnd): void {
-    if (this.toServer.flush(server) === 'all') this.client.resume()
+    const isFlushed = this.toServer.flush(server) === 'all'
+    if (isFlushed && this.ahead.length <= mostAheadBytes) this.client.resume()
   }
 }

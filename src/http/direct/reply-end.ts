@@ -1,0 +1,30 @@
+// Follows a reply of the runtime's server to its end, so that its connection's next request may be looked at here.
+
+import type { Buffer } from 'node:buffer'
+import { BodyDecoder, BodyError } from '../../upstream/body.ts'
+import { HeadError, HeadReader } from '../../upstream/head.ts'
+
+const sink = { bytes: () => undefined }
+
+export class ReplyEnd {
+  /** Another request may follow on the connection; known once the head has come. */
+  keepAlive = false
+  private readonly heads = new HeadReader()
+  private body: BodyDecoder | null = null
+
+  /** Whether the reply ends with this piece of it. Throws HeadError or BodyError where its end cannot be told. */
+  take(chunk: Buffer): boolean {
+    let at = 0
+    if (this.body === null) {
+      const head = this.heads.take(chunk, 0)
+      if (head === null) return false
+      if (head.status < 200) throw new HeadError('another head follows this one')
+      this.keepAlive = head.keepAlive
+      this.body = new BodyDecoder(head.framing, sink)
+      at = this.heads.next
+    }
+    if (!this.body.done) at += this.body.push(chunk, at)
+    if (this.body.done && at < chunk.length) throw new BodyError('more follows the reply')
+    return this.body.done
+  }
+}
