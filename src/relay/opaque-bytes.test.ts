@@ -1,11 +1,12 @@
 // Sealed texts in bytes that are handed through: marked on the way out, opened on the way back, all else untouched.
 
 import { expect, test } from 'bun:test'
+import fc from 'fast-check'
 import type { Candidate } from '../router/route.ts'
 import { dialects } from '../wire/dialects.ts'
 import { wrapOpaque } from '../wire/hub/opaque-state.ts'
 import { join, splice } from '../wire/json/splice.ts'
-import { markedOpaque, marksOpaque, openedOpaque } from './opaque-bytes.ts'
+import { hasOpaque, markedOpaque, marksOpaque, openedOpaque } from './opaque-bytes.ts'
 
 const origin = { dialect: 'openai-responses', channel: '0a1b2c3d' }
 const other = { ...origin, channel: 'ffffffff' }
@@ -76,4 +77,25 @@ test('marks are made only where several channels are handed a request as it is',
   expect(marksOpaque(responses, [channel(true), channel(false)])).toBe(false)
   expect(marksOpaque(responses, [channel(true), channel(true)])).toBe(true)
   expect(marksOpaque(dialects['anthropic-messages'], [channel(true), channel(true)])).toBe(false)
+})
+
+test('a mark is seen wherever it stands in a body, among parts of others', () => {
+  const part = fc.constantFrom('d', 'G', 'c', 'x', 'C', 'dG', 'dGc', 'dGcx', 'GcxC', 'd'.repeat(33))
+  const parts = fc.array(part, { maxLength: 40 })
+  const [offsets, filler] = [fc.nat(3), fc.constantFrom(0, 15, 16, 17, 32, 100, 65_536)]
+  const prefix = (wrapOpaque('a', origin) ?? '').slice(0, 5)
+  const seen = fc.property(
+    parts,
+    fc.boolean(),
+    parts,
+    offsets,
+    filler,
+    (before, is, after, from, length) => {
+      const text = before.join('') + (is ? prefix : '') + 'c'.repeat(length) + after.join('')
+      const body = bytesOf('?'.repeat(from) + text).subarray(from)
+      expect(hasOpaque(body)).toBe(text.includes(prefix))
+    },
+  )
+  fc.assert(seen, { numRuns: 2_000 })
+  expect(hasOpaque(bytesOf(''))).toBe(false)
 })

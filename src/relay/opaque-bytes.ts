@@ -15,6 +15,8 @@ import type { Channel } from './channel.ts'
 
 const quote = 0x22
 const colon = 0x3a
+/** As bytes: a text would be made into them at every search. */
+const opaqueMark = Buffer.from(opaquePrefix, 'latin1')
 
 /** Whose the opaque state in a channel's reply is. */
 export function originOf(dialect: ClientDialect, { tag }: Channel): OpaqueOrigin {
@@ -47,6 +49,14 @@ export function markedOpaque(bytes: Uint8Array, name: string, origin: OpaqueOrig
 /** A text of the vendor's own: not empty, in one piece, not marked before. */
 function isOpaque(value: string): boolean {
   return value !== '' && !value.includes('\\') && !value.startsWith(opaquePrefix)
+}
+
+/**
+ * Whether opaque state that was marked here stands anywhere in a request. A buffer made of the body would cost more than
+ * the search. It is from the end: the runtime then takes a fifth of the time in prose, and no more in other texts.
+ */
+export function hasOpaque(bytes: Uint8Array): boolean {
+  return Buffer.prototype.lastIndexOf.call(bytes, opaqueMark) >= 0
 }
 
 /**

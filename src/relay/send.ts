@@ -1,18 +1,16 @@
 // Readies one attempt: the bytes for the vendor, and the way there.
 
-import { Buffer } from 'node:buffer'
 import type { TimeoutSettings } from '../config/types.ts'
 import { type Candidate, laneOf } from '../router/route.ts'
 import type { Destination } from '../upstream/connect.ts'
 import type { DialCall } from '../upstream/connection.ts'
 import type { Segment } from '../vendors/media.ts'
 import type { Exchange, LocalService } from '../vendors/transport.ts'
-import { opaquePrefix } from '../wire/hub/opaque-state.ts'
 import { join } from '../wire/json/splice.ts'
 import type { Peek } from '../wire/request.ts'
 import type { Channel } from './channel.ts'
 import { identityRequest } from './identity.ts'
-import { openedOpaque, originOf } from './opaque-bytes.ts'
+import { hasOpaque, openedOpaque, originOf } from './opaque-bytes.ts'
 import type { AttemptHandler, AttemptPlan, RelayOperation } from './operation.ts'
 import type { RelayRequest, RelayRooms } from './request.ts'
 import { passedTo } from './state.ts'
@@ -20,8 +18,6 @@ import { openAuthorized } from './tokens.ts'
 import { type DecodedRequest, type Encoded, encoded, offersForeign } from './translate.ts'
 
 const nothing: readonly string[] = []
-/** As bytes: a text would be made into them at every search. */
-const opaqueMark = Buffer.from(opaquePrefix, 'latin1')
 
 interface RequestDecoder {
   decoded(): DecodedRequest
@@ -123,11 +119,6 @@ function destinationOf({ request, candidate, channel }: AttemptPlan): Destinatio
   return channel.destination({ dialect, model, stream: request.peek.stream }, passed)
 }
 
-/** Something in the request is opaque state that was marked here. A buffer made of the body would cost more than the search. */
-function hasOpaqueState(body: Uint8Array): boolean {
-  return Buffer.prototype.indexOf.call(body, opaqueMark) >= 0
-}
-
 /** Some vendors of the client's own format lack tools of it. */
 function mayOfferForeign({ dialect }: RelayRequest, { vendor }: Channel): boolean {
   return dialect.vendor?.toolMarks !== undefined && vendor.quirks.everyTool !== true
@@ -135,7 +126,7 @@ function mayOfferForeign({ dialect }: RelayRequest, { vendor }: Channel): boolea
 
 /** The request as the client put it, this channel's opaque state opened; null where it holds another's. */
 function openedFor({ dialect, peek }: RelayRequest, channel: Channel): Peek | null {
-  if (dialect.client.hub === undefined || !hasOpaqueState(peek.body)) return peek
+  if (dialect.client.hub === undefined || !hasOpaque(peek.body)) return peek
   const opened = openedOpaque(peek.body, originOf(dialect, channel))
   return opened && { ...peek, vendorEdits: [...(peek.vendorEdits ?? []), ...opened] }
 }
