@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { noteRead } from '../upstream/read-memory.ts'
 import { BackpressureQueue } from './backpressure-queue.ts'
 
 const pieceBytes = 65_536
@@ -120,4 +121,50 @@ test.each([
   go(queue)
   await piped
   expect(queue.closed).toBeTrue()
+})
+
+/** Reads of a vendor's connection that pass by a queue, whose client has no room behind every `every`th piece. */
+async function passed(
+  lengths: readonly number[],
+  isAlone: boolean,
+  copies: boolean,
+  every: number,
+) {
+  const reads = lengths.map((length, at) => Buffer.allocUnsafeSlow(length).fill(at + 1))
+  const whole = Buffer.concat(reads)
+  for (const read of reads) noteRead(read)
+  const queue = new BackpressureQueue(owner(), 0, isAlone)
+  const pieces: Uint8Array[] = []
+  const write = (piece: Uint8Array) => {
+    const { length } = piece
+    pieces.push(copies ? new Uint8Array(piece) : piece)
+    return pieces.length % every === 0 ? Promise.resolve(length) : length
+  }
+  const piped = queue.pipe({ write, end: () => undefined, copies })
+  for (const read of reads) queue.push(read)
+  queue.end()
+  await piped
+  return { isSame: Buffer.concat(pieces).equals(whole), left: reads.map(({ length }) => length) }
+}
+
+const length = fc.oneof(fc.integer({ min: 1, max: 4 * pieceBytes }), fc.constant(8 * pieceBytes))
+
+test('reads are given back when a client has them that copies, and none of their bytes is lost', async () => {
+  expect(await passed([524_288, 524_288], true, true, 100)).toEqual({ isSame: true, left: [0, 0] })
+  expect(await passed([524_288, 524_288], true, true, 1)).toEqual({ isSame: true, left: [0, 0] })
+  await fc.assert(
+    fc.asyncProperty(fc.array(length), fc.nat(4), async (lengths, more) => {
+      expect((await passed(lengths, true, true, more + 1)).isSame).toBeTrue()
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test.each([
+  ['others have them too', false, true],
+  ['the client keeps what it is given', true, false],
+])('reads stay where %s', async (_, isAlone, copies) => {
+  const lengths = [524_288, 300_000, 10]
+  for (const every of [1, 3, 100])
+    expect(await passed(lengths, isAlone, copies, every)).toEqual({ isSame: true, left: lengths })
 })

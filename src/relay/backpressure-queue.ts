@@ -1,5 +1,6 @@
 // Between a vendor that pushes and a client that takes at its own pace: a bounded queue of bytes.
 
+import { giveBack } from '../upstream/read-memory.ts'
 import { join } from '../wire/json/splice.ts'
 
 /**
@@ -16,6 +17,8 @@ export interface ByteSink {
   /** The bytes are taken either way: a promise says when there is room again, and 0 that the connection is gone. */
   write(bytes: Uint8Array): number | Promise<number>
   end(): unknown
+  /** Of up to 64 KiB that are written, what has to wait is copied. */
+  readonly copies?: boolean
 }
 
 /** A reply's body as it comes. */
@@ -39,6 +42,8 @@ export class BackpressureQueue implements ReplyStream {
   /** When the client last took bytes, or had nothing to take (`performance.now()`). */
   takenAtMs: number
   private readonly owner: BackpressureOwner
+  /** Nobody else has what is pushed. */
+  private readonly isAlone: boolean
   /** The client has taken all there was, or will take no more. */
   closed = false
   private queue: Uint8Array[] = []
@@ -52,8 +57,9 @@ export class BackpressureQueue implements ReplyStream {
   private broken: BrokenReply | null = null
   private piped: PromiseWithResolvers<void> | null = null
 
-  constructor(owner: BackpressureOwner, nowMs: number) {
+  constructor(owner: BackpressureOwner, nowMs: number, isAlone = false) {
     this.owner = owner
+    this.isAlone = isAlone
     this.takenAtMs = nowMs
   }
 
@@ -133,10 +139,13 @@ export class BackpressureQueue implements ReplyStream {
 
   private give(sink: ByteSink): void {
     const piece = this.take()
+    const { length } = piece
     const written = sink.write(piece)
+    this.spent(piece)
     if (written === 0) this.leave()
     if (typeof written === 'number') return
-    this.blockedBytes = piece.length
+    this.blockedBytes = length
+    if (this.paused) this.detach()
     // Where there is never room again, `leave` is called.
     written.then(this.unblock, this.unblock)
   }
@@ -158,13 +167,28 @@ export class BackpressureQueue implements ReplyStream {
     return chunk
   }
 
-  /** What waits for a slow client keeps no buffer alive of which it is only a part: neither a read nor a frame. */
+  /**
+   * What waits for a slow client keeps no buffer alive of which it is less than half, neither a read nor a frame. More of
+   * a read is not copied: a client that keeps pace takes it at once.
+   */
   private detach(): void {
     const pieces: Uint8Array[] = []
-    for (const chunk of this.queue)
+    for (const chunk of this.queue) {
+      if (chunk.length * 2 >= chunk.buffer.byteLength) {
+        pieces.push(chunk)
+        continue
+      }
       for (let at = 0; at < chunk.length; at += pieceBytes)
-        pieces.push(chunk.slice(at, at + pieceBytes))
+        // A copy; what `slice` makes of a Buffer is none.
+        pieces.push(new Uint8Array(chunk.subarray(at, at + pieceBytes)))
+      this.spent(chunk)
+    }
     this.queue = pieces
+  }
+
+  /** Of a read these are its last bytes that were looked at. */
+  private spent(bytes: Uint8Array): void {
+    if (this.isAlone && this.sink?.copies === true) giveBack(bytes)
   }
 
   private takeAll(): Uint8Array {

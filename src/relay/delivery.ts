@@ -64,13 +64,16 @@ export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
     if (this.queue !== null) return this.queue
     this.watchClient()
     const nowMs = performance.now()
-    const queue = new BackpressureQueue(this, nowMs)
+    const { request, attempts, capture } = this
+    const isAlone =
+      capture === null && request.transform === undefined && attempts.current?.path?.letsGo === true
+    const queue = new BackpressureQueue(this, nowMs, isAlone)
     this.queue = queue
     this.lastEmitMs = nowMs
-    this.attempts.waited(nowMs)
+    attempts.waited(nowMs)
     for (const bytes of this.held) queue.push(bytes)
     this.held = []
-    this.answer.resolve(this.answerOf(queue, this.request.peek.stream, null))
+    this.answer.resolve(this.answerOf(queue, request.peek.stream, null))
     return queue
   }
 

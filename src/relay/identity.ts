@@ -304,10 +304,13 @@ const maxHeldBytes = 1_048_576
 const maxVectorBytes = 67_108_864
 /** So much of a reply shows the form of its vectors. */
 const headBytes = 4_096
+/** Usage stands near the end of a reply: enough of it is kept to be read there. */
+const tailBytes = 131_072
 
 /** A whole reply: judged when it is complete, or passed through once it is too large to hold. */
 export class IdentityWhole implements ReplyPath {
   readonly complete = false
+  readonly letsGo = true
   summary: ReplySummary = { usage: null, outputBytes: 0, finishReason: null, model: null }
   private readonly format: IdentitySide
   private readonly saysText: boolean
@@ -317,7 +320,8 @@ export class IdentityWhole implements ReplyPath {
   private maxBytes = maxHeldBytes
   private chunks: Uint8Array[] = []
   private heldBytes = 0
-  private passesOn = false
+  /** The end of a reply that passes through; null: it is held. */
+  private tail: Tail | null = null
   private passedBytes = 0
   private readonly items: Occurrences | null
 
@@ -336,14 +340,14 @@ export class IdentityWhole implements ReplyPath {
   }
 
   bytes(chunk: Uint8Array): void {
+    this.items?.push(chunk)
+    if (this.tail !== null) {
+      this.passOn(chunk, this.tail)
+      return
+    }
     this.chunks.push(chunk)
     this.heldBytes += chunk.length
-    this.items?.push(chunk)
-    if (this.passesOn) {
-      this.passedBytes += chunk.length
-      this.listener.emit(chunk)
-      this.dropBeforeTail()
-    } else if (this.heldBytes > this.maxBytes) this.pass()
+    if (this.heldBytes > this.maxBytes) this.pass()
   }
 
   private pass(): void {
@@ -351,10 +355,16 @@ export class IdentityWhole implements ReplyPath {
       this.maxBytes = maxVectorBytes
       return
     }
-    this.passesOn = true
-    this.passedBytes = this.heldBytes
-    for (const held of this.chunks) this.listener.emit(held)
+    this.tail = new Tail(tailBytes)
+    for (const held of this.chunks) this.passOn(held, this.tail)
+    this.chunks = []
     this.listener.semantic()
+  }
+
+  private passOn(chunk: Uint8Array, tail: Tail): void {
+    this.passedBytes += chunk.length
+    tail.push(chunk)
+    this.listener.emit(chunk)
   }
 
   private mustRecode(): boolean {
@@ -365,26 +375,53 @@ export class IdentityWhole implements ReplyPath {
   }
 
   end(): void {
-    const whole = join(this.chunks)
-    if (this.passesOn) {
-      const seen = this.format.tail(whole, this.vendor.quirks, this.peek, this.items?.count)
+    if (this.tail !== null) {
+      const seen = this.format.tail(
+        this.tail.bytes,
+        this.vendor.quirks,
+        this.peek,
+        this.items?.count,
+      )
       // A reply of text says most of its bytes, and a part of it was dropped. Nothing else is counted by bytes.
       const outputBytes = this.saysText ? this.passedBytes : 0
       this.summary = { ...seen, outputBytes }
       this.listener.completed(this.summary)
       return
     }
+    const whole = join(this.chunks)
     const reply = this.format.whole(whole, this.peek, this.vendor.quirks)
     if (reply.fault !== null) this.listener.failed(refined(this.vendor, reply.fault, whole))
     else this.listener.answered(reply.bytes, reply)
   }
+}
 
-  /** Usage stands near the end of a reply: enough of it is kept to be read there. */
-  private dropBeforeTail(): void {
-    const tailBytes = 131_072
-    while (this.chunks.length > 1 && this.heldBytes - (this.chunks[0]?.length ?? 0) > tailBytes) {
-      this.heldBytes -= this.chunks.shift()?.length ?? 0
+/** A copy of the end of bytes that pass by in pieces. */
+export class Tail {
+  private readonly least: number
+  private readonly memory: Uint8Array
+  private length = 0
+
+  /** Of more, at least the last `least` bytes. */
+  constructor(least: number) {
+    this.least = least
+    this.memory = Buffer.allocUnsafeSlow(2 * least)
+  }
+
+  get bytes(): Uint8Array {
+    return this.memory.subarray(0, this.length)
+  }
+
+  push(chunk: Uint8Array): void {
+    const { least, memory } = this
+    const end = chunk.length > least ? chunk.subarray(chunk.length - least) : chunk
+    if (end.length === least) this.length = 0
+    else if (this.length + end.length > memory.length) {
+      const kept = least - end.length
+      memory.copyWithin(0, this.length - kept, this.length)
+      this.length = kept
     }
+    memory.set(end, this.length)
+    this.length += end.length
   }
 }
 

@@ -25,6 +25,8 @@ export interface ReplyPath {
   conclude?(): void
   /** An event has begun and not ended: nothing else may be said before its end. */
   readonly inFrame?: boolean
+  /** It keeps no part of what it emits. */
+  readonly letsGo?: boolean
   /** The frames that end the stream in an error, where they depend on what was said. */
   fail?(error: GatewayError): string | null
 }

@@ -2,6 +2,7 @@
 
 import type { Buffer } from 'node:buffer'
 import type { Framing } from './head.ts'
+import { noteRead } from './read-memory.ts'
 
 /** Where the reply's bytes go. */
 interface BodySink {
@@ -54,7 +55,12 @@ export class BodyDecoder {
     const take = Math.min(this.left, chunk.length - from)
     this.left -= take
     this.done = this.left === 0
-    if (take > 0) this.sink.bytes(chunk.subarray(from, from + take))
+    if (take > 0) {
+      const bytes = chunk.subarray(from, from + take)
+      // A head before it was copied.
+      noteRead(bytes)
+      this.sink.bytes(bytes)
+    }
     return take
   }
 

@@ -182,3 +182,44 @@ test.each([15_359, 15_360, 15_361, 100_000, 1_000_000])(
     client.destroy()
   },
 )
+
+function unchunked(body: string): string {
+  const pieces: string[] = []
+  let at = 0
+  for (;;) {
+    const start = body.indexOf('\r\n', at) + 2
+    const size = Number.parseInt(body.slice(at, start), 16)
+    if (size === 0 || start < 2) return pieces.join('')
+    pieces.push(body.slice(start, start + size))
+    at = start + size + 2
+  }
+}
+
+test('a slow and a fast reader each get every byte of replies that pass in pieces', async () => {
+  const asked = JSON.stringify({ model: 'large', messages: [{ role: 'user', content: 'Hello' }] })
+  // More than the system's buffers take of it.
+  const value = chatReply(Array.from({ length: 3_000_000 }, (_, at) => at.toString(36)).join(' '))
+  upstream.on('large', [json(200, value)])
+  const expected = JSON.stringify(value)
+  const clients = [true, false, true].map(async (slow) => {
+    const client = await RawClient.open(portOf(gateway.url), false)
+    const pieces: string[] = []
+    client.socket.on('data', (piece) => pieces.push(piece.toString('latin1')))
+    client.send(post('/v1/chat/completions', authorized(), asked))
+    if (slow) {
+      await client.until(() => client.bytes > 0)
+      client.socket.pause()
+    }
+    const isWhole = () => pieces.slice(-2).join('').endsWith('\r\n0\r\n\r\n')
+    while (slow && !isWhole()) {
+      const { bytes } = client
+      sip(client)
+      await client.until(() => client.bytes > bytes)
+    }
+    await client.until(isWhole)
+    client.destroy()
+    const reply = parseReply(pieces.join(''))
+    return [reply.status, unchunked(reply.body) === expected]
+  })
+  expect(await Promise.all(clients)).toEqual(Array(3).fill([200, true]))
+}, 20_000)

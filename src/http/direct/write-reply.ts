@@ -9,6 +9,8 @@ import { replyHead } from './reply-head.ts'
 /** Up to this size bytes leave in one write with what frames them; more is not worth its copy. */
 const joinedBytes = 131_072
 const mostFramingBytes = 16_384
+/** Room for the line before a piece and the end of the line behind it. */
+const sizeLineBytes = 32
 /** Every reply's: fresh memory for each costs more than the copy. */
 const scratch = Buffer.allocUnsafeSlow(joinedBytes + mostFramingBytes)
 const chunkEnd = Buffer.from('\r\n', 'latin1')
@@ -72,6 +74,7 @@ function writeWhole(
 }
 
 class ChunkedSink implements ByteSink {
+  readonly copies = true
   isEnded = false
   private readonly output: Output
   /** Leaves with the first bytes. */
@@ -83,6 +86,7 @@ class ChunkedSink implements ByteSink {
   }
 
   write(bytes: Uint8Array): number | Promise<number> {
+    if (this.head.length > mostFramingBytes - sizeLineBytes) this.open()
     const before = `${this.head}${bytes.length.toString(16)}\r\n`
     this.head = ''
     const sent = this.framed(before, bytes)
@@ -92,7 +96,7 @@ class ChunkedSink implements ByteSink {
 
   private framed(before: string, bytes: Uint8Array): Sent {
     const { output } = this
-    if (bytes.length > joinedBytes || before.length > mostFramingBytes) {
+    if (bytes.length > joinedBytes) {
       output.send(Buffer.from(before, 'latin1'))
       output.send(bytes)
       return output.send(chunkEnd)
