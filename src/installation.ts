@@ -2,7 +2,7 @@
 // from the program that scripts/program.mjs makes of them.
 
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 
 /** What a program has inside it has addresses in here. */
 const embedded = '/$bunfs/root'
@@ -20,9 +20,21 @@ export function sourcePath(path: string): string {
   return join(root, 'src', path)
 }
 
-/** For `new Worker` and `import`: a module that scripts/program.mjs lists, such as `ledger/worker-main.ts`. */
-export function modulePath(path: string): string {
-  return isProgram ? join(embedded, path.replace(/\.ts$/, '.js')) : sourcePath(path)
+/** Where modules that are started by their address stand in the program, by the names of their files. */
+const started: Readonly<Record<string, string>> = {
+  'main.ts': 'main.js',
+  'worker-main.ts': 'ledger/worker-main.js',
+  'writer-main.ts': 'history/writer-main.js',
+  'thread-main.ts': 'store/thread-main.js',
+  'archive-thread.ts': 'main/archive-thread.js',
+  'export-thread.ts': 'main/export-thread.js',
+}
+
+/** What `new Worker` and `import` are to be given for a module of the sources. */
+export function moduleAt(address: URL | string): URL | string {
+  if (!isProgram) return address
+  const file = basename(String(address))
+  return join(embedded, started[file] ?? file)
 }
 
 /** For packages whose code breaks in strict mode, which is what it would be in within the program: read from the disk. */

@@ -88,7 +88,8 @@ describe('in a bucket', () => {
   test('a session token of another account, which would be shown to all, is refused', async () => {
     await using bucket = startBucket()
     const media = { store: { s3: s3Of(bucket) } }
-    const start = (env: Record<string, string>) => startGateway({ config: { media }, env })
+    const start = (env: Record<string, string>) =>
+      startGateway({ config: { media }, env, bare: true })
     await expect(start({ AWS_SESSION_TOKEN: 'S3CRET-token' })).rejects.toThrow(
       'media.store.s3: start without AWS_SESSION_TOKEN',
     )

@@ -1,6 +1,6 @@
 // `tollgate serve`: the server, in this process or with workers below it.
 
-import { modulePath } from '../installation.ts'
+import { moduleAt } from '../installation.ts'
 import type { Command } from './command.ts'
 
 type Main = (argv: string[]) => Promise<void>
@@ -23,7 +23,8 @@ export const serve: Command = {
       return value === undefined ? [] : [`--${name}=${value}`]
     })
     // The server stands beside the command line, not below it: it is started, not built upon.
-    const { main }: { main: Main } = await import(modulePath('main.ts'))
+    const server = moduleAt(new URL('../main.ts', import.meta.url))
+    const { main }: { main: Main } = await import(String(server))
     await main(flags.has('no-console') ? [...argv, '--no-console'] : argv)
     return undefined
   },

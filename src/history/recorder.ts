@@ -2,7 +2,7 @@
 
 import { Worker } from 'node:worker_threads'
 import type { HistorySettings } from '../config/types.ts'
-import { modulePath } from '../installation.ts'
+import { moduleAt } from '../installation.ts'
 import type { StoreSettings } from '../store/open.ts'
 import type { Exchange } from './document.ts'
 import type { FromWriter, ToWriter, WriterStart } from './messages.ts'
@@ -150,7 +150,7 @@ class ThreadRecorder implements Recorder {
 
   #started(): Worker {
     if (this.#worker !== null) return this.#worker
-    const { store, script = modulePath('history/writer-main.ts') } = this.#options
+    const { store, script = moduleAt(new URL('./writer-main.ts', import.meta.url)) } = this.#options
     const workerData: WriterStart = { store }
     const worker = new Worker(script, { workerData })
     worker.unref()

@@ -1,7 +1,7 @@
 // The ledger of one serving process: holds in memory, finished requests in the outbox, the rest in a worker thread.
 
 import type { LedgerSettings } from '../config/types.ts'
-import { modulePath } from '../installation.ts'
+import { moduleAt } from '../installation.ts'
 import type { Nano } from '../money.ts'
 import type { SpendLimits } from '../store/keys.ts'
 import type { OutboxPlace } from '../store/ledger.ts'
@@ -117,7 +117,7 @@ class Node implements LedgerNode {
     this.#writer = writer
     this.#gate = gate
     this.#link = new WorkerLink({
-      script: options.workerScript ?? modulePath('ledger/worker-main.ts'),
+      script: options.workerScript ?? moduleAt(new URL('./worker-main.ts', import.meta.url)),
       start: () => this.#workerStart(),
       onMessage: (message) => this.#take(message),
       onDeath: (error, retryMs) => this.#workerDied(error, retryMs),

@@ -3,7 +3,7 @@
 import { hostname } from 'node:os'
 import { Worker as Thread } from 'node:worker_threads'
 import type { Config } from '../config/types.ts'
-import { modulePath } from '../installation.ts'
+import { moduleAt } from '../installation.ts'
 import type { Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ArchiveStart, ArchiveWord } from './archive-thread.ts'
@@ -19,13 +19,14 @@ interface ArchiverParts {
   readonly log: Log
 }
 
+const script = moduleAt(new URL('./archive-thread.ts', import.meta.url))
 const work = { work: 'archive', subject: '' } as const
 
 export function openArchiver({ config, worker, store, offloading, log }: ArchiverParts) {
   let thread: Thread | null = null
 
   function run(start: ArchiveStart): Promise<void> {
-    const made = new Thread(modulePath('main/archive-thread.ts'), { workerData: start })
+    const made = new Thread(script, { workerData: start })
     thread = made
     made.unref()
     return new Promise((resolve, reject) => {

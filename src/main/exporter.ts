@@ -4,12 +4,13 @@
 import { hostname } from 'node:os'
 import { Worker as Thread } from 'node:worker_threads'
 import type { Config } from '../config/types.ts'
-import { modulePath } from '../installation.ts'
+import { moduleAt } from '../installation.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ExportStart, ExportWord } from './export-thread.ts'
 import type { Offloading } from './offloading.ts'
 import type { Worker } from './worker.ts'
 
+const script = moduleAt(new URL('./export-thread.ts', import.meta.url))
 interface ExporterParts {
   readonly config: () => Config
   /** Of several serving processes on one data directory the first does it. */
@@ -46,7 +47,7 @@ export function openExporter({ config, worker, offloading, log }: ExporterParts)
   }
 
   function begin(start: ExportStart): void {
-    const made = new Thread(modulePath('main/export-thread.ts'), { workerData: start })
+    const made = new Thread(script, { workerData: start })
     thread = made
     made.unref()
     made.on('message', report)

@@ -1,7 +1,7 @@
 // A store in a thread of its own: whoever asks waits for it, and the thread that serves requests does not.
 
 import { Worker } from 'node:worker_threads'
-import { modulePath } from '../installation.ts'
+import { moduleAt } from '../installation.ts'
 import type { StoreSettings } from './open.ts'
 import { RowRefused, type Store } from './store.ts'
 
@@ -43,7 +43,7 @@ interface Pending {
  */
 export function openStoreThread(settings: StoreSettings, engine: Store['engine']): Store {
   const { dataDir, databaseUrl } = settings
-  const worker = new Worker(modulePath('store/thread-main.ts'), {
+  const worker = new Worker(moduleAt(new URL('./thread-main.ts', import.meta.url)), {
     workerData: { dataDir, databaseUrl },
   })
   const link = new StoreLink(worker)

@@ -8,6 +8,7 @@ import type { UsageRow } from '../../src/store/usage-row.ts'
 
 const root = join(import.meta.dir, '..', '..')
 const command = join(root, 'bin/tollgate')
+const bareCommand = [join(root, 'node_modules/.bin/bun'), 'src/main.ts']
 const startLimitMs = 60_000
 const rowLimitMs = 3_000
 
@@ -18,6 +19,8 @@ export interface GatewayOptions {
   /** As in the configuration file; `keys`, credit and prices are filled in where left out. */
   readonly config?: Readonly<Record<string, unknown>>
   readonly env?: Readonly<Record<string, string>>
+  /** Not by the start script, which sets some variables. */
+  readonly bare?: boolean
 }
 
 export interface Gateway extends AsyncDisposable {
@@ -55,7 +58,10 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   // JSON is YAML.
   writeFileSync(file, JSON.stringify(config))
   const child = Bun.spawn(
-    [command, 'serve', '--config', file, '--data', join(dataDir, 'data'), '--port', '0'],
+    [
+      ...(options.bare === true ? bareCommand : [command, 'serve']),
+      ...['--config', file, '--data', join(dataDir, 'data'), '--port', '0'],
+    ],
     { cwd: root, env: environment(options.env), stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
   )
   const gateway = new GatewayProcess(child, dataDir)
