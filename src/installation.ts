@@ -33,8 +33,9 @@ const started: Readonly<Record<string, string>> = {
 /** What `new Worker` and `import` are to be given for a module of the sources. */
 export function moduleAt(address: URL | string): URL | string {
   if (!isProgram) return address
-  const file = basename(String(address))
-  return join(embedded, started[file] ?? file)
+  const file = started[basename(String(address))]
+  if (file === undefined) throw new Error(`${address} is not in the program`)
+  return join(embedded, file)
 }
 
 /** For packages whose code breaks in strict mode, which is what it would be in within the program: read from the disk. */

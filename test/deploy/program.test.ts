@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { eventually } from '../support/clients.ts'
 import { type ServerOptions, type ServerProcess, startServer } from '../support/server-process.ts'
 
@@ -67,6 +67,22 @@ function commandLine(...words: readonly string[]) {
 }
 
 describe('the program', () => {
+  test('has every module inside that is started by its address', async () => {
+    const started: string[] = []
+    for await (const path of new Bun.Glob('**/*.ts').scan(join(root, 'src'))) {
+      const text = readFileSync(join(root, 'src', path), 'utf8')
+      for (const [, file = ''] of text.matchAll(/moduleAt\(new URL\('([^']+)'/g))
+        started.push(join(dirname(path), file))
+    }
+    expect(started).toContain('ledger/worker-main.ts')
+    const making = readFileSync(join(root, 'scripts/program.mjs'), 'utf8')
+    const naming = readFileSync(join(root, 'src/installation.ts'), 'utf8')
+    for (const path of started) {
+      expect(making).toContain(`'${path}'`)
+      expect(naming).toContain(`'${basename(path)}': '${path.replace(/ts$/, 'js')}'`)
+    }
+  })
+
   test('is made by the first start, and run by it and the next', async () => {
     await withServer({}, async (server) => {
       expect(server.stderr).toContain(making)
