@@ -187,6 +187,10 @@ describe('W41: only keywords of Google come out', () => {
     )
   })
 
+  test.each(['__proto__', 'constructor'])('type %s is no type', (type) => {
+    expect(schemaOf({ type })).toEqual({ type: 'STRING', nullable: true })
+  })
+
   test('a reference is put in place, one that circles is cut', () => {
     const schema: JsonObject = {
       type: 'object',

@@ -149,7 +149,7 @@ function typedOf(flat: Merged, names: readonly string[], walk: Walk, depth: numb
   const nullable =
     schema['nullable'] === true ||
     (names.includes('null') && (values === null || values.includes(null)))
-  const known = names.flatMap((name) => types[name] ?? [])
+  const known = names.flatMap((name) => (Object.hasOwn(types, name) ? (types[name] ?? []) : []))
   if (known.length === 0) {
     return names.length === 0 ? anything(schema, nullable) : { type: 'STRING', nullable: true }
   }
