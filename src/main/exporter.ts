@@ -11,6 +11,7 @@ import type { Offloading } from './offloading.ts'
 import type { Worker } from './worker.ts'
 
 const script = moduleAt(new URL('./export-thread.ts', import.meta.url))
+
 interface ExporterParts {
   readonly config: () => Config
   /** Of several serving processes on one data directory the first does it. */
