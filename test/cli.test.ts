@@ -178,8 +178,8 @@ describe('usage', () => {
 
   test('a reader that leaves early is no failure', async () => {
     await fill(12_000)
-    const command = `"$0" "$1" usage --limit 12000 --data "$2" | head -n 1; exit "\${PIPESTATUS[0]}"`
-    const child = Bun.spawn(['bash', '-c', command, process.execPath, cli.main, cli.data], {
+    const command = `"$0" usage --limit 12000 --data "$1" | head -n 1; exit "\${PIPESTATUS[0]}"`
+    const child = Bun.spawn(['bash', '-c', command, cli.program, cli.data], {
       stdout: 'pipe',
       stderr: 'pipe',
     })
@@ -299,11 +299,9 @@ describe('help and version', () => {
 
   test('serve, which prints no value, has no --json', async () => {
     expect((await cli.run(['serve', '--help'])).out).not.toContain('--json')
-    expect(await cli.run(['serve', '--json'])).toEqual({
-      code: 2,
-      out: '',
-      err: 'tollgate: serve has no --json\n',
-    })
+    const { code, out, err } = await cli.run(['serve', '--json'])
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toStartWith("Unknown option '--json'\nUsage: tollgate serve ")
   })
 
   test('version is that of the package', async () => {

@@ -14,7 +14,7 @@ import { openPostgres } from '../../src/store/postgres.ts'
 import { historyFile, historyFileName } from '../../src/store/sqlite-history.ts'
 import type { Store } from '../../src/store/store.ts'
 import { adminOf } from '../support/admin.ts'
-import { mainFile, runCommand } from '../support/command-line.ts'
+import { program, runCommand } from '../support/command-line.ts'
 import { finished, fund, lessee } from '../support/ledger-scene.ts'
 import { isLong, lasts } from '../support/long.ts'
 import { makeDirectory, makeSchema, testDatabaseUrl } from './databases.ts'
@@ -114,10 +114,11 @@ async function copy(dataDir: string, url: string, words: string[] = [], env = {}
 
 /** Starts a copy and kills it with -9 when it says that this table is there. */
 async function killAt(dataDir: string, url: string, said: string): Promise<void> {
-  const child = Bun.spawn(
-    [process.execPath, mainFile, 'data', 'copy', '--from', dataDir, '--to', url],
-    { cwd: dataDir, env: { PATH: process.env['PATH'] ?? '' }, stdio: ['ignore', 'pipe', 'pipe'] },
-  )
+  const child = Bun.spawn([program, 'data', 'copy', '--from', dataDir, '--to', url], {
+    cwd: dataDir,
+    env: { PATH: process.env['PATH'] ?? '' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let text = ''
   for await (const chunk of child.stderr.pipeThrough(new TextDecoderStream())) {
     text += chunk
@@ -258,10 +259,10 @@ test.skipIf(testDatabaseUrl === null || !isLong)(
     await fill(dataDir, rows, 100)
     const begunAt = performance.now()
     for (let round = 0; round < 4; round += 1) {
-      const child = Bun.spawn(
-        [process.execPath, mainFile, 'data', 'copy', '--from', dataDir, '--to', url],
-        { env: { PATH: process.env['PATH'] ?? '' }, stdio: ['ignore', 'ignore', 'ignore'] },
-      )
+      const child = Bun.spawn([program, 'data', 'copy', '--from', dataDir, '--to', url], {
+        env: { PATH: process.env['PATH'] ?? '' },
+        stdio: ['ignore', 'ignore', 'ignore'],
+      })
       await lasts(500 + round * 500)
       child.kill('SIGKILL')
       await child.exited

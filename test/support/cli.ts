@@ -7,10 +7,10 @@ import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { UsageRow } from '../../src/store/usage-row.ts'
 import { makeDirectory, type TestDirectory } from '../contract/databases.ts'
-import { type Ended, mainFile, runCommand } from './command-line.ts'
+import { type Ended, program, runCommand } from './command-line.ts'
 
 export interface Cli {
-  readonly main: string
+  readonly program: string
   readonly scratch: string
   /** Not made yet; another one in each test. */
   readonly data: string
@@ -34,7 +34,7 @@ export function useCli(): Cli {
     made += 1
   })
   const cli: Cli = {
-    main: mainFile,
+    program,
     get scratch() {
       return directory.path
     },

@@ -2,7 +2,8 @@
 
 import { join } from 'node:path'
 
-export const mainFile = join(import.meta.dirname, '../../src/cli/main.ts')
+/** As a user runs it. */
+export const program = join(import.meta.dirname, '../../bin/tollgate')
 
 export interface Ended {
   readonly code: number
@@ -15,7 +16,7 @@ export async function runCommand(
   folder: string,
   env: Record<string, string> = {},
 ): Promise<Ended> {
-  const child = Bun.spawn([process.execPath, mainFile, ...args], {
+  const child = Bun.spawn([program, ...args], {
     cwd: folder,
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdout: 'pipe',
