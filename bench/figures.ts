@@ -59,6 +59,7 @@ export const FIGURES: Figure[] = [
   row('w1.perSecond', `${w1}, 64 connections: rate`, 'requests/s', 0),
   row('w1.p99Ms', `${w1}, 64 connections: p99`, 'ms', 2),
   row('w1.coreShare', `${w1}, 64 connections: share of its core`, '', 2),
+  row('w1.fairness', `${w1}, 64 connections: least of several processes, of an equal share`, '', 2),
   row('w1.peakMb', `${w1}, 64 connections: memory`, 'MB', 1, [{ most: 110 }]),
   row('w1.pacedCpuUs', `${w1}, at a fixed rate: CPU`, 'us/request', 1),
   row('w1.pacedPerSecond', `${w1}, at a fixed rate: rate`, 'requests/s', 0),

@@ -125,6 +125,11 @@ export function cpuUs(pid: number): number {
   )
 }
 
+/** The same of each child by itself: of several serving processes, what each has done. */
+export function childrenUs(pid: number): number[] {
+  return children(pid).map(cpuUs)
+}
+
 export interface ThreadTimes {
   /** The thread that serves requests. */
   mainUs: number

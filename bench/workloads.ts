@@ -5,7 +5,7 @@ import type { Gateway, Running } from './gateways.ts'
 import { runStreams, runWrk, type StreamsResult, type WrkPlan } from './load.ts'
 import { type Mock, type Route, routeOf } from './mock.ts'
 import type { Options } from './options.ts'
-import { cpuUs, rssMb, type ThreadTimes, threadTimes, untilQuiet } from './processes.ts'
+import { childrenUs, cpuUs, rssMb, type ThreadTimes, threadTimes, untilQuiet } from './processes.ts'
 import type { Sent } from './usage.ts'
 
 export type Figures = Record<string, number>
@@ -27,24 +27,42 @@ export interface Bench {
 interface Cpu extends ThreadTimes {
   /** All threads and children. */
   all: number
+  /** Of each serving process, where the gateway has several. */
+  childrenUs: number[]
 }
 
-const notMeasured: Cpu = { all: Number.NaN, mainUs: Number.NaN, workersUs: Number.NaN }
+const notMeasured: Cpu = {
+  all: Number.NaN,
+  mainUs: Number.NaN,
+  workersUs: Number.NaN,
+  childrenUs: [],
+}
 
 /** Runs a load; its result and the gateway's CPU, what it still did after the load's end included. */
 async function withCpu<Result>(bench: Bench, load: () => Promise<Result>) {
   const { pid } = bench.running
   if (pid === undefined) return { result: await load(), cpu: notMeasured }
-  const before = { all: cpuUs(pid), ...threadTimes(pid) }
+  const times = (): Cpu => ({
+    all: cpuUs(pid),
+    ...threadTimes(pid),
+    childrenUs: childrenUs(pid),
+  })
+  const before = times()
   const result = await load()
   await untilQuiet(pid)
-  const after = { all: cpuUs(pid), ...threadTimes(pid) }
+  const after = times()
   const cpu: Cpu = {
     all: after.all - before.all,
     mainUs: after.mainUs - before.mainUs,
     workersUs: after.workersUs - before.workersUs,
+    childrenUs: after.childrenUs.map((us, at) => us - (before.childrenUs[at] ?? 0)),
   }
   return { result, cpu }
+}
+
+/** What the serving process with the least work did of an equal share; 1: all did the same. */
+function fairness({ childrenUs: us }: Cpu): number {
+  return (Math.min(...us) * us.length) / us.reduce((sum, each) => sum + each, 0)
 }
 
 /** CPU of each of so many: all of it, and by threads where there are workers. */
@@ -150,6 +168,7 @@ async function w1(bench: Bench): Promise<Figures> {
     'w1.perSecond': result.requests / result.seconds,
     'w1.p99Ms': result.p99Us / 1000,
     'w1.coreShare': cpu.all / 1e6 / result.seconds,
+    ...(cpu.childrenUs.length > 1 && { 'w1.fairness': fairness(cpu) }),
     ...(pid !== undefined && { 'w1.peakMb': loop.peakMb }),
     'w1.c1P50Us': single.result.p50Us,
     'w1.c1P99Us': single.result.p99Us,
