@@ -112,6 +112,8 @@ type Phase = 'connecting' | 'idle' | 'head' | 'body' | 'closed'
 export class Connection implements Peer {
   readonly destination: Destination
   idleSince = 0
+  /** It was made for a call that avoids kept ones. */
+  readonly isApart: boolean
   private readonly owner: ConnectionOwner
   private socket: VendorConnection | null = null
   private exchange: DialExchange | null
@@ -133,6 +135,7 @@ export class Connection implements Peer {
 
   constructor(exchange: DialExchange, owner: ConnectionOwner) {
     this.destination = exchange.call.destination
+    this.isApart = exchange.call.onKept === 'avoid'
     this.exchange = exchange
     this.owner = owner
     exchange.connection = this
@@ -291,8 +294,16 @@ export class Connection implements Peer {
     this.stopTimer()
     this.output.clear()
     this.content?.abort()
-    this.content = null
+    this.forget()
     this.owner.closed(this)
+  }
+
+  /** A connection that is kept must not keep its last request and reply. */
+  private forget(): void {
+    this.exchange = null
+    this.head = null
+    this.decoder = null
+    this.content = null
   }
 
   private fail(fault: TransportFault): void {
@@ -321,10 +332,11 @@ export class Connection implements Peer {
     this.head = head
     this.phase = 'body'
     this.content = head.contentEncoding === null ? null : decoderFor(head.contentEncoding, exchange)
-    this.decoder = new BodyDecoder(head.framing, this.content ?? exchange)
-    if (this.decoder.done && more) throw new BodyError('the reply is longer than its framing says')
+    const decoder = new BodyDecoder(head.framing, this.content ?? exchange)
+    this.decoder = decoder
+    if (decoder.done && more) throw new BodyError('the reply is longer than its framing says')
     exchange.handler.head(head.status, head.header)
-    if (this.decoder.done && this.phase === 'body') this.complete()
+    if (decoder.done && this.phase === 'body') this.complete()
   }
 
   private takeBody(chunk: Buffer, from: number): number {
@@ -349,8 +361,7 @@ export class Connection implements Peer {
     const content = this.content
     // A reply that came before the request was taken whole leaves the connection in doubt.
     const reusable = this.head?.keepAlive === true && this.output.waitingBytes === 0
-    this.exchange = null
-    this.content = null
+    this.forget()
     if (exchange?.paused) this.socket?.resume()
     if (reusable) {
       this.phase = 'idle'

@@ -39,6 +39,14 @@ async function stage(...scripts: Script[]): Promise<{ upstream: Upstream; dialer
   return { upstream, dialer }
 }
 
+/** The same with a dialer that keeps its connections for as long as a test lasts. */
+async function lastingStage(...scripts: Script[]) {
+  const { upstream } = await stage(...scripts)
+  const dialer = createDialer()
+  ended.push(() => dialer.close())
+  return { upstream, dialer }
+}
+
 function destination(upstream: Upstream): Destination {
   const { port } = upstream
   return {
@@ -253,6 +261,34 @@ test('a call that avoids kept connections gets one of its own, which is kept for
   await call(on, 'avoid')
   await call(on)
   expect(on.upstream.requests.map(({ connection }) => connection)).toEqual([1, 2, 2])
+})
+
+test('of the connections of calls that avoid kept ones, 16 are kept', async () => {
+  const all = Promise.withResolvers<void>()
+  const on = await lastingStage([until(all.promise), hello])
+  const calls = Array.from({ length: 40 }, () => call(on, 'avoid'))
+  await on.upstream.arrived(40)
+  expect(on.dialer.connections).toBe(40)
+  all.resolve()
+  await Promise.all(calls)
+  expect(on.dialer.connections).toBe(16)
+})
+
+test('a kept connection keeps neither its last request nor its reply', async () => {
+  const on = await lastingStage([hello])
+  const recorders: WeakRef<Recorder>[] = []
+  for (let n = 0; n < 32; n++) {
+    const { recorder } = open(on, undefined, undefined, 'avoid')
+    await recorder.over
+    recorders.push(new WeakRef(recorder))
+  }
+  expect(on.dialer.connections).toBe(16)
+  // Within the turn in which it was made or read a weak reference is a strong one.
+  await Bun.sleep(0)
+  Bun.gc(true)
+  const left = recorders.filter((recorder) => recorder.deref() !== undefined)
+  // The collector takes whatever looks like an address on the stack for one.
+  expect(left.length).toBeLessThan(8)
 })
 
 test('a kept connection the vendor closes is dropped', async () => {

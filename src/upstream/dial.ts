@@ -14,6 +14,8 @@ interface DialerSettings {
 /** Below the shortest keep-alive of the vendors' front ends, so that a call seldom meets a closing connection. */
 const defaults: DialerSettings = { idleMs: 20_000, sweepMs: 5_000 }
 const maxIdlePerOrigin = 1_024
+/** Calls that avoid kept connections leave one each, which seldom has another use. */
+const maxIdleApart = 16
 
 export interface Dialer {
   /** Sends a call; the handler is called with its reply, never before this returns. */
@@ -54,8 +56,9 @@ class Pool implements Dialer, ConnectionOwner {
   idle(connection: Connection): void {
     const list = this.idleByOrigin.get(connection.destination.origin)
     connection.idleSince = performance.now()
+    const most = connection.isApart ? maxIdleApart : maxIdlePerOrigin
     if (list === undefined) this.idleByOrigin.set(connection.destination.origin, [connection])
-    else if (list.length >= maxIdlePerOrigin) connection.destroy()
+    else if (list.length >= most) connection.destroy()
     else list.push(connection)
     if (this.sweeper === null) {
       this.sweeper = setInterval(() => this.sweep(), this.settings.sweepMs)
