@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
-import { isObject } from '../wire/json/value.ts'
+import { isObject, setMember } from '../wire/json/value.ts'
 import { droppedFields, listField, refuseWords, soundOf, unreadable } from './audio-fields.ts'
 import type {
   MediaCall,
@@ -70,7 +70,7 @@ function formFor(vendor: Transcribes, call: MediaCall, format: string) {
   const { fields, model } = call
   const asked: JsonObject = { model }
   for (const [name, value] of Object.entries(fields))
-    if (!own.has(name) && vendor.takes?.has(name) !== false) asked[name] = value
+    if (!own.has(name) && vendor.takes?.has(name) !== false) setMember(asked, name, value)
   const form = formToAsk(vendor, call, format)
   const wanted = wantedBy(call, format)
   if (form === 'verbose_json') asked['timestamp_granularities'] = granularities(wanted)

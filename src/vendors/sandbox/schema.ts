@@ -18,11 +18,10 @@ function resolved(reference: string, root: JsonObject): JsonValue | undefined {
 function objectOf(schema: JsonObject, root: JsonObject, depth: number): JsonObject {
   const properties = isObject(schema.properties) ? schema.properties : {}
   const required = listOf(schema.required)
-  const value: JsonObject = {}
-  for (const name of required) {
-    if (typeof name === 'string') value[name] = example(properties[name], root, name, depth + 1)
-  }
-  return value
+  const names = required.filter((name) => typeof name === 'string')
+  return Object.fromEntries(
+    names.map((name) => [name, example(properties[name], root, name, depth + 1)]),
+  )
 }
 
 function arrayOf(schema: JsonObject, root: JsonObject, name: string, depth: number): JsonValue[] {

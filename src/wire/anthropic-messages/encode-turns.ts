@@ -10,7 +10,7 @@ interface Turn {
   /** Of calls in the turn before: they stand first. */
   readonly results: JsonObject[]
   readonly blocks: JsonObject[]
-  readonly extra: JsonObject
+  extra: JsonObject
 }
 
 interface Conversation {
@@ -41,7 +41,7 @@ class Turns {
     if (blocks.length === 0) return
     const turn = this.of(role)
     turn.blocks.push(...blocks)
-    Object.assign(turn.extra, extra)
+    turn.extra = { ...turn.extra, ...extra }
   }
 }
 

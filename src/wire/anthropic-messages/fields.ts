@@ -2,7 +2,7 @@
 
 import type { DialectId } from '../formats.ts'
 import type { CacheMark, Extra, JsonObject } from '../ir.ts'
-import { isObject } from '../json/value.ts'
+import { isObject, setMember } from '../json/value.ts'
 
 export const self: DialectId = 'anthropic-messages'
 
@@ -20,7 +20,7 @@ export function withExtra(fields: JsonObject): { extra?: Extra } {
 /** A copy without members that are null, for null counts as absent. */
 export function present(body: JsonObject): JsonObject {
   const kept: JsonObject = {}
-  for (const name in body) if (body[name] != null) kept[name] = body[name]
+  for (const name in body) if (body[name] != null) setMember(kept, name, body[name])
   return kept
 }
 

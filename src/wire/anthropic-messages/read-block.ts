@@ -1,7 +1,7 @@
 // Reads one content block of a reply, from its start to its stop, into the events of one part.
 
 import type { ChatEvent, JsonObject, JsonValue, PartHead, UrlCitation } from '../ir.ts'
-import { isObject, objectsIn, stringOf } from '../json/value.ts'
+import { isObject, objectsIn, setMember, stringOf } from '../json/value.ts'
 import { replyTool } from './encode-tools.ts'
 import { self, withExtra } from './fields.ts'
 
@@ -63,7 +63,7 @@ export abstract class Block {
   protected unknownFields(): JsonObject {
     const kept: JsonObject = {}
     for (const name in this.block) {
-      if (this.block[name] != null && !known.has(name)) kept[name] = this.block[name]
+      if (this.block[name] != null && !known.has(name)) setMember(kept, name, this.block[name])
     }
     return kept
   }
@@ -181,7 +181,7 @@ class OtherBlock extends Block {
     for (const [name, value] of Object.entries(rest)) {
       const before = this.pieces[name]
       const joins = typeof before === 'string' && typeof value === 'string'
-      this.pieces[name] = joins ? before + value : value
+      setMember(this.pieces, name, joins ? before + value : value)
     }
   }
 

@@ -4,7 +4,7 @@ import type { FaultKind } from '../../errors.ts'
 import type { Reader, ReplyContext } from '../codec.ts'
 import { report } from '../hub/counts.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
-import { isObject, objectOf, objectsIn, stringOf } from '../json/value.ts'
+import { isObject, objectOf, objectsIn, setMember, stringOf } from '../json/value.ts'
 import type { ReplyQuirks } from '../reply.ts'
 import { frameObject } from '../reply.ts'
 import { answersByTool } from './encode-tools.ts'
@@ -39,7 +39,8 @@ const counted: ReadonlySet<string> = new Set([
 
 function unknown(from: JsonObject, known: ReadonlySet<string>): JsonObject {
   const kept: JsonObject = {}
-  for (const name in from) if (from[name] != null && !known.has(name)) kept[name] = from[name]
+  for (const name in from)
+    if (from[name] != null && !known.has(name)) setMember(kept, name, from[name])
   return kept
 }
 

@@ -3,7 +3,7 @@
 import { promptTokens, replyTokens } from '../../config/prices.ts'
 import { believed, countOf } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
-import { objectOf, objectsIn } from '../json/value.ts'
+import { objectOf, objectsIn, setMember } from '../json/value.ts'
 import { searches } from '../openai/usage.ts'
 
 function count(value: JsonValue | undefined): number {
@@ -16,7 +16,7 @@ function count(value: JsonValue | undefined): number {
  */
 export function mergeUsage(before: JsonObject, later: JsonObject): JsonObject {
   const merged = { ...before }
-  for (const name in later) if (later[name] != null) merged[name] = later[name]
+  for (const name in later) if (later[name] != null) setMember(merged, name, later[name])
   return merged
 }
 

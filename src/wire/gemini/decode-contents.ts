@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { Extra, JsonObject, JsonValue, Message, RequestPart } from '../ir.ts'
-import { isObject, listOf, objectsIn, stringOf } from '../json/value.ts'
+import { isObject, listOf, objectsIn, setMember, stringOf } from '../json/value.ts'
 import { membersOf, withExtra } from './fields.ts'
 import { madeId } from './ids.ts'
 import { audioFormatOf } from './media.ts'
@@ -72,7 +72,7 @@ function opaqueOf(part: JsonObject): { sealed?: string } {
 /** What a part says of itself beside its content, such as `videoMetadata`. */
 function besides(part: JsonObject, ...read: readonly string[]): { extra?: Extra } {
   const rest: JsonObject = {}
-  for (const name in part) if (!read.includes(name)) rest[name] = part[name]
+  for (const name in part) if (!read.includes(name)) setMember(rest, name, part[name])
   return withExtra(rest)
 }
 

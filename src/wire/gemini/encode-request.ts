@@ -4,7 +4,7 @@ import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
 import { droppedFields, supportedFields } from '../hub/dropped-fields.ts'
 import type { ChatRequest, JsonObject, ResponseFormat } from '../ir.ts'
-import { objectOf } from '../json/value.ts'
+import { objectOf, setMember } from '../json/value.ts'
 import { encodeContents } from './encode-contents.ts'
 import { encodeTools } from './encode-tools.ts'
 import { ownFields, self } from './fields.ts'
@@ -104,12 +104,12 @@ function restored(body: JsonObject, own: JsonObject): void {
   for (const [name, value] of Object.entries(own)) {
     const dot = name.indexOf('.')
     if (dot < 0) {
-      body[name] ??= value
+      if (!Object.hasOwn(body, name)) setMember(body, name, value)
       continue
     }
     const parent = name.slice(0, dot)
     const inside = objectOf(body[parent])
-    body[parent] = { [name.slice(dot + 1)]: value, ...inside }
+    setMember(body, parent, { [name.slice(dot + 1)]: value, ...inside })
   }
 }
 

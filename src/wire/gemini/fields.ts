@@ -39,7 +39,8 @@ export function camelOf(name: string): string {
 export function membersOf(value: JsonObject): JsonObject {
   const members: JsonObject = {}
   for (const [name, member] of Object.entries(value)) {
-    if (member != null) members[camelOf(name)] ??= member
+    const camel = camelOf(name)
+    if (member != null && !Object.hasOwn(members, camel)) members[camel] = member
   }
   return members
 }

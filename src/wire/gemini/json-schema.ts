@@ -1,7 +1,7 @@
 // Google's `Schema` as JSON Schema: how its clients' tools and formats reach other vendors.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
-import { isObject, objectsIn, stringOf } from '../json/value.ts'
+import { isObject, objectsIn, setMember, stringOf } from '../json/value.ts'
 import { membersOf, numberOf } from './fields.ts'
 
 /** 64-bit counts, which ProtoJSON may write as strings. */
@@ -49,15 +49,15 @@ export function jsonSchemaOf(raw: JsonObject): JsonObject {
       written['anyOf'] = nullable && type === '' ? [...choices, { type: 'null' }] : choices
     } else if (name === 'properties' && isObject(value)) written['properties'] = propertiesOf(value)
     else if (name === 'example') written['examples'] = [value]
-    else written[name] = counts.has(name) ? (numberOf(value) ?? value) : value
+    else setMember(written, name, counts.has(name) ? (numberOf(value) ?? value) : value)
   }
   return written
 }
 
 function propertiesOf(properties: JsonObject): JsonObject {
-  const written: JsonObject = {}
-  for (const [name, value] of Object.entries(properties)) {
-    if (isObject(value)) written[name] = jsonSchemaOf(value)
-  }
-  return written
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([name, value]) =>
+      isObject(value) ? [[name, jsonSchemaOf(value)]] : [],
+    ),
+  )
 }

@@ -1,7 +1,7 @@
 // Reads what one candidate of Google's says, frame by frame, into events.
 
 import type { ChatEvent, Extra, JsonObject, JsonValue, PartHead } from '../ir.ts'
-import { isObject, objectOf, objectsIn, stringOf } from '../json/value.ts'
+import { isObject, objectOf, objectsIn, setMember, stringOf } from '../json/value.ts'
 import { membersOf, withExtra } from './fields.ts'
 import { readFinish } from './finish.ts'
 import { readCitations } from './grounding.ts'
@@ -61,7 +61,7 @@ export class CandidateReader {
 
   private extraOf(candidate: JsonObject): { extra?: Extra } {
     const fields: JsonObject = {}
-    for (const name in candidate) if (!known.has(name)) fields[name] = candidate[name]
+    for (const name in candidate) if (!known.has(name)) setMember(fields, name, candidate[name])
     return withExtra(fields)
   }
 

@@ -4,7 +4,7 @@ import type { FaultKind } from '../../errors.ts'
 import type { Reader } from '../codec.ts'
 import { report } from '../hub/counts.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
-import { isObject, objectsIn, stringOf } from '../json/value.ts'
+import { isObject, objectsIn, setMember, stringOf } from '../json/value.ts'
 import type { ReplyQuirks } from '../reply.ts'
 import { frameObject } from '../reply.ts'
 import { faultInside } from './fault.ts'
@@ -122,7 +122,7 @@ export class GeminiReader implements Reader {
     this.started = true
     this.id = stringOf(frame['responseId'])
     const fields: JsonObject = {}
-    for (const name in frame) if (!known.has(name)) fields[name] = frame[name]
+    for (const name in frame) if (!known.has(name)) setMember(fields, name, frame[name])
     const createdAt = secondsOf(frame['createTime'])
     const model = stringOf(frame['modelVersion'])
     out.push({ type: 'response-start', id: this.id, model, createdAt, ...withExtra(fields) })

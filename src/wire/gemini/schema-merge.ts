@@ -69,7 +69,7 @@ export function merged(one: JsonObject, other: JsonObject): JsonObject {
   if (isObject(ours) && isObject(theirs)) {
     const properties: JsonObject = { ...theirs, ...ours }
     for (const name of Object.keys(theirs)) {
-      const [mine, its] = [ours[name], theirs[name]]
+      const [mine, its] = [Object.hasOwn(ours, name) ? ours[name] : undefined, theirs[name]]
       if (mine !== undefined && its !== undefined) properties[name] = { allOf: [mine, its] }
     }
     both['properties'] = properties

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject, JsonValue } from '../ir.ts'
+import { jsonSchemaOf } from './json-schema.ts'
 import { asksNothing, schemaOf } from './schema.ts'
 
 const allowed = new Set([
@@ -189,6 +190,14 @@ describe('W41: only keywords of Google come out', () => {
 
   test.each(['__proto__', 'constructor'])('type %s is no type', (type) => {
     expect(schemaOf({ type })).toEqual({ type: 'STRING', nullable: true })
+  })
+
+  test.each(['__proto__', 'constructor'])('a property may be called %s', (name) => {
+    const properties = Object.fromEntries([[name, { type: 'string' }]])
+    const { properties: written, required } = schemaOf({ properties, required: [name] })
+    expect(Object.entries(written ?? {})).toEqual([[name, { type: 'STRING' }]])
+    expect(required).toEqual([name])
+    expect(jsonSchemaOf({ properties: written })).toEqual({ properties })
   })
 
   test('a reference is put in place, one that circles is cut', () => {

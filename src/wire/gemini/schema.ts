@@ -1,7 +1,7 @@
 // JSON Schema as the subset Google's `Schema` knows: never narrower than it was, never a keyword Google refuses.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
-import { isObject, listOf, objectsIn, stringOf, stringsIn } from '../json/value.ts'
+import { isObject, listOf, objectsIn, setMember, stringOf, stringsIn } from '../json/value.ts'
 import { flattened, type Merged, merged } from './schema-merge.ts'
 
 /** Beyond these a schema is cut to `anything`: references may unfold without end. */
@@ -250,7 +250,7 @@ function putProperties(
   if (!isObject(properties) || Object.keys(properties).length === 0) return
   const made: JsonObject = {}
   for (const [name, value] of Object.entries(properties)) {
-    if (value !== false) made[name] = convert(value, walk, refs, depth + 1)
+    if (value !== false) setMember(made, name, convert(value, walk, refs, depth + 1))
   }
   target['properties'] = made
   // A name that no property has is refused.

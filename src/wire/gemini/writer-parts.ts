@@ -11,7 +11,7 @@ import type {
   UrlCitation,
   Usage,
 } from '../ir.ts'
-import { isObject } from '../json/value.ts'
+import { isObject, together } from '../json/value.ts'
 import { ownFields } from './fields.ts'
 import { writeFinish } from './finish.ts'
 import { writeCitations } from './grounding.ts'
@@ -99,8 +99,7 @@ export function feedbackOf({ extras }: Pick<Ending, 'extras'>): JsonObject | nul
 
 export function candidateOf(ending: Ending, parts: readonly JsonObject[]): JsonObject {
   const { index, reason, malformed, citations, logprobs, text } = ending
-  const fields: JsonObject = {}
-  for (const extra of ending.extras) Object.assign(fields, ownFields(extra))
+  const fields = together(ending.extras.map(ownFields))
   const word = malformed && reason !== 'length' ? 'MALFORMED_FUNCTION_CALL' : wordOf(reason)
   return {
     // A client's chat keeps no content without a part.

@@ -11,6 +11,7 @@ import type {
   UrlCitation,
   Usage,
 } from '../ir.ts'
+import { together } from '../json/value.ts'
 import { ownFields } from './fields.ts'
 import {
   candidateOf,
@@ -71,13 +72,13 @@ export class GeminiWriter implements Writer {
       case 'response-start':
         this.start = event
         this.suffix = this.suffixOf()
-        Object.assign(this.pending, ownFields(event.extra))
+        this.pending = { ...this.pending, ...ownFields(event.extra) }
         return ''
       case 'usage':
         this.usage = event.usage
         return ''
       case 'extra':
-        if (event.choice === null) Object.assign(this.pending, ownFields(event.extra))
+        if (event.choice === null) this.pending = { ...this.pending, ...ownFields(event.extra) }
         else this.choiceAt(event.choice).extras.push(event.extra)
         return ''
       case 'part-start':
@@ -202,8 +203,7 @@ export class GeminiWriter implements Writer {
 /** Usage is left out where none is known: the caller counts. */
 export function writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject {
   const reply = fold(events)
-  const extras: JsonObject = {}
-  for (const extra of reply.extras) Object.assign(extras, ownFields(extra))
+  const extras = together(reply.extras.map(ownFields))
   const rest = { ...usageMember(reply.usage), ...topOf(reply, head), ...extras }
   const feedback = reply.choices.map(feedbackOf).find((found) => found !== null)
   if (feedback !== undefined) return { promptFeedback: feedback, ...rest }

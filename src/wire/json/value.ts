@@ -16,6 +16,23 @@ export function listOf(value: JsonValue | undefined): JsonValue[] {
   return Array.isArray(value) ? value : []
 }
 
+/** Sets a member of a foreign name: one called `__proto__`, if assigned, would become the prototype, and read as members. */
+export function setMember(object: JsonObject, name: string, value: JsonValue | undefined): void {
+  if (name !== '__proto__') object[name] = value
+  else
+    Object.defineProperty(object, name, {
+      value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    })
+}
+
+/** The members of all; of those with one name the last. */
+export function together(objects: readonly JsonObject[]): JsonObject {
+  return Object.fromEntries(objects.flatMap((object) => Object.entries(object)))
+}
+
 /** What a list holds of objects. */
 export function objectsIn(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : []

@@ -1,8 +1,8 @@
 // Small tools of the hub's OpenAI side: private fields kept, merged and given back.
 
 import type { DialectId } from '../formats.ts'
-import type { CacheMark, Extra, JsonObject } from '../ir.ts'
-import { isObject } from '../json/value.ts'
+import type { CacheMark, Extra, JsonObject, JsonValue } from '../ir.ts'
+import { isObject, setMember } from '../json/value.ts'
 
 const self: DialectId = 'openai-chat'
 
@@ -19,7 +19,7 @@ export function withExtra(fields: JsonObject): { extra?: Extra } {
 /** A copy without members that are null, for null counts as absent. */
 export function present(body: JsonObject): JsonObject {
   const kept: JsonObject = {}
-  for (const [name, value] of Object.entries(body)) if (value != null) kept[name] = value
+  for (const [name, value] of Object.entries(body)) if (value != null) setMember(kept, name, value)
   return kept
 }
 
@@ -28,7 +28,7 @@ export function unknownFields(body: JsonObject, known: ReadonlySet<string>): Jso
   const kept: JsonObject = {}
   for (const name in body) {
     const value = body[name]
-    if (value != null && !known.has(name)) kept[name] = value
+    if (value != null && !known.has(name)) setMember(kept, name, value)
   }
   return kept
 }
@@ -54,12 +54,18 @@ const inPieces = new Set(['data', 'transcript', 'arguments'])
 /** Adds the fields of a later frame to those before it, as a client's accumulator does. */
 export function mergeFields(into: JsonObject, from: JsonObject): JsonObject {
   for (const [name, value] of Object.entries(from)) {
-    const before = into[name]
-    if (Array.isArray(before) && Array.isArray(value)) into[name] = [...before, ...value]
-    else if (isObject(before) && isObject(value)) into[name] = mergeFields({ ...before }, value)
-    else if (typeof before === 'string' && typeof value === 'string' && inPieces.has(name)) {
-      into[name] = before + value
-    } else into[name] = value
+    setMember(into, name, mergedField(name, into[name], value))
   }
   return into
+}
+
+function mergedField(
+  name: string,
+  before: JsonValue | undefined,
+  value: JsonValue | undefined,
+): JsonValue | undefined {
+  if (Array.isArray(before) && Array.isArray(value)) return [...before, ...value]
+  if (isObject(before) && isObject(value)) return mergeFields({ ...before }, value)
+  const joins = typeof before === 'string' && typeof value === 'string' && inPieces.has(name)
+  return joins ? before + value : value
 }

@@ -4,7 +4,7 @@ import type { Fault, FaultKind } from '../../errors.ts'
 import type { Reader } from '../codec.ts'
 import { report } from '../hub/counts.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
-import { isObject, listOf, stringOf } from '../json/value.ts'
+import { isObject, listOf, setMember, stringOf } from '../json/value.ts'
 import { errorIn, faultInside, saidIn } from '../openai/fault.ts'
 import { readUsage, usageIn } from '../openai/usage.ts'
 import type { ReplyQuirks } from '../reply.ts'
@@ -52,7 +52,7 @@ class TopFields {
       const text = typeof value === 'string' ? value : JSON.stringify(value)
       if (this.seen.get(name) === text) continue
       this.seen.set(name, text)
-      news[name] = value
+      setMember(news, name, value)
     }
     return news
   }
@@ -147,7 +147,7 @@ export class ChatReader implements Reader {
       if (extra !== undefined) out.push({ type: 'extra', choice: null, extra })
       return
     }
-    Object.assign(this.held, news)
+    this.held = { ...this.held, ...news }
     const id = stringOf(frame['id'])
     const model = stringOf(frame['model'])
     if (id === '' && model === '' && !speaks) return

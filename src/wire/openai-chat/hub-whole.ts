@@ -3,7 +3,7 @@
 import type { WriterHead } from '../codec.ts'
 import { type FoldedChoice, type FoldedPart, fold } from '../hub/fold.ts'
 import type { ChatEvent, JsonObject } from '../ir.ts'
-import { objectOf } from '../json/value.ts'
+import { objectOf, together } from '../json/value.ts'
 import { writeUsage } from '../openai/usage.ts'
 import { writeCitation, writeImage, writeTokens } from './hub-citations.ts'
 import { mergeFields, ownFields } from './hub-fields.ts'
@@ -14,8 +14,7 @@ import { asksByFunctions } from './hub-writer.ts'
 /** Usage is left out where none is known: the caller counts. */
 export function writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject {
   const reply = fold(events)
-  const extras: JsonObject = {}
-  for (const extra of reply.extras) Object.assign(extras, ownFields(extra))
+  const extras = together(reply.extras.map(ownFields))
   const older = asksByFunctions(head.request)
   return {
     id: reply.id || head.id,
