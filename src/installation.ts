@@ -21,19 +21,21 @@ export function sourcePath(path: string): string {
 }
 
 /** Where modules that are started by their address stand in the program, by the names of their files. */
-const started: Readonly<Record<string, string>> = {
-  'main.ts': 'main.js',
-  'worker-main.ts': 'ledger/worker-main.js',
-  'writer-main.ts': 'history/writer-main.js',
-  'thread-main.ts': 'store/thread-main.js',
-  'archive-thread.ts': 'main/archive-thread.js',
-  'export-thread.ts': 'main/export-thread.js',
-}
+const started: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'main.ts': 'main.js',
+    'worker-main.ts': 'ledger/worker-main.js',
+    'writer-main.ts': 'history/writer-main.js',
+    'thread-main.ts': 'store/thread-main.js',
+    'archive-thread.ts': 'main/archive-thread.js',
+    'export-thread.ts': 'main/export-thread.js',
+  }),
+)
 
 /** What `new Worker` and `import` are to be given for a module of the sources. */
 export function moduleAt(address: URL | string): URL | string {
   if (!isProgram) return address
-  const file = started[basename(String(address))]
+  const file = started.get(basename(String(address)))
   if (file === undefined) throw new Error(`${address} is not in the program`)
   return join(embedded, file)
 }

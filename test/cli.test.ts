@@ -207,6 +207,7 @@ describe('a command line that is wrong', () => {
     [['frobnicate'], 'unknown command "frobnicate"; `tollgate help` lists them'],
     [['--json', 'usage'], 'the command comes before --json'],
     [['usage', '--acount', 'a'], 'usage has no --acount; did you mean --account?'],
+    [['usage', '--constructor', 'a'], 'usage has no --constructor'],
     [['usage', '-x'], 'usage has no -x'],
     [['usage', 'extra'], 'usage does not take "extra"'],
     [['usage', '--limit'], '--limit needs a value: --limit N'],

@@ -34,6 +34,7 @@ import {
   nothingSleeps,
   shapesAreSmall,
 } from './tidy/style.ts'
+import { tableRule } from './tidy/tables.ts'
 import { wordsAreOfTheField } from './tidy/words.ts'
 
 type Rule = (sources: readonly Source[]) => string[]
@@ -46,6 +47,7 @@ function methods(count: number, member: (number: number) => string): string {
 
 /** Per rule: files it must fault, each by itself, and files it must let pass, all together. */
 const rules: readonly { rule: Rule; bad: readonly Sample[]; good: readonly Sample[] }[] = [
+  tableRule,
   {
     rule: unknownRooms,
     bad: [
@@ -489,10 +491,8 @@ describe('a rule on the tree', () => {
 
   test('namedPathsExist', () => {
     const tree = [{ path: 'src/wire/ir.ts', text: '' }]
-    const page = {
-      path: 'ARCHITECTURE.md',
-      text: '`src/wire/ir.ts`, `src/wire/`, `src/wire/gone.ts`.',
-    }
+    const text = '`src/wire/ir.ts`, `src/wire/`, `src/wire/gone.ts`.'
+    const page = { path: 'ARCHITECTURE.md', text }
     expect(namedPathsExist(page, tree)).toEqual([
       'ARCHITECTURE.md: src/wire/gone.ts does not exist',
     ])

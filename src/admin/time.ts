@@ -1,12 +1,14 @@
 // Times as people write them, and as results show them.
 
-const unitMs: Readonly<Record<string, number>> = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-}
+const unitMs: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    s: 1_000,
+    m: 60_000,
+    h: 3_600_000,
+    d: 86_400_000,
+    w: 604_800_000,
+  }),
+)
 
 const iso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/
 
@@ -29,7 +31,7 @@ export function readSince(text: string, nowMs: number): number | null {
 /** `30s`, `10m`, `1h`, `2d`, `1w` in milliseconds; null where it is none. */
 export function readDuration(text: string): number | null {
   const [, count, unit = ''] = /^(\d{1,6})([smhdw])$/.exec(text) ?? []
-  return count === undefined ? null : Number(count) * (unitMs[unit] ?? 0)
+  return count === undefined ? null : Number(count) * (unitMs.get(unit) ?? 0)
 }
 
 function isRealDay(day: string): boolean {

@@ -22,15 +22,17 @@ export function boundedBy(
 }
 
 /** What a vendor reads its limit from, by the format it is asked in; another name may say nothing to it. */
-const limitsRead: Readonly<Record<string, readonly string[]>> = {
-  'openai-chat': ['max_tokens', 'max_completion_tokens'],
-  'openai-completions': ['max_tokens'],
-  'openai-responses': ['max_output_tokens'],
-  'anthropic-messages': ['max_tokens'],
-  'cohere-v2': ['max_tokens'],
-  gemini: ['generationConfig.maxOutputTokens'],
-  'bedrock-converse': ['inferenceConfig.maxTokens'],
-}
+const limitsRead: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    'openai-chat': ['max_tokens', 'max_completion_tokens'],
+    'openai-completions': ['max_tokens'],
+    'openai-responses': ['max_output_tokens'],
+    'anthropic-messages': ['max_tokens'],
+    'cohere-v2': ['max_tokens'],
+    gemini: ['generationConfig.maxOutputTokens'],
+    'bedrock-converse': ['inferenceConfig.maxTokens'],
+  }),
+)
 
 /** null: nothing that is sure to be read bounds the reply. */
 function boundOf(
@@ -38,7 +40,7 @@ function boundOf(
   { maxOutputTokens }: Peek,
 ): number | null {
   const { set = {}, remove = [], defaults = {} } = parameters
-  const read = limitsRead[dialect] ?? []
+  const read = limitsRead.get(dialect) ?? []
   const limitIn = (values: Readonly<Record<string, unknown>>): number | null => {
     const found = read.filter((name) => Object.hasOwn(values, name))
     return found.length === 0 ? null : Math.max(...found.map((name) => Number(values[name])))

@@ -3,28 +3,30 @@
 import { randomBytes } from 'node:crypto'
 
 /** Types that are kept, by the ending of a file's name; any other is served as bytes of no type. */
-const typeByEnding: Readonly<Record<string, string>> = {
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  webp: 'image/webp',
-  gif: 'image/gif',
-  avif: 'image/avif',
-  heic: 'image/heic',
-  svg: 'image/svg+xml',
-  mp3: 'audio/mpeg',
-  wav: 'audio/wav',
-  flac: 'audio/flac',
-  ogg: 'audio/ogg',
-  aac: 'audio/aac',
-  m4a: 'audio/mp4',
-  mp4: 'video/mp4',
-  webm: 'video/webm',
-  mkv: 'video/x-matroska',
-  mov: 'video/quicktime',
-  bin: 'application/octet-stream',
-}
+const typeByEnding: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    png: 'image/png',
+    jpg: 'image/jpeg',
+    webp: 'image/webp',
+    gif: 'image/gif',
+    avif: 'image/avif',
+    heic: 'image/heic',
+    svg: 'image/svg+xml',
+    mp3: 'audio/mpeg',
+    wav: 'audio/wav',
+    flac: 'audio/flac',
+    ogg: 'audio/ogg',
+    aac: 'audio/aac',
+    m4a: 'audio/mp4',
+    mp4: 'video/mp4',
+    webm: 'video/webm',
+    mkv: 'video/x-matroska',
+    mov: 'video/quicktime',
+    bin: 'application/octet-stream',
+  }),
+)
 
-const endingByType = new Map(Object.entries(typeByEnding).map(([ending, type]) => [type, ending]))
+const endingByType = new Map([...typeByEnding].map(([ending, type]) => [type, ending]))
 
 /** 192 bits that nobody guesses, and an ending: also the name of a file. */
 const form = /^[\w-]{32}\.[a-z0-9]{3,4}$/
@@ -47,7 +49,7 @@ export function isFileId(id: string): boolean {
 
 export function typeOfFile({ id }: HostedFile): string {
   const ending = id.slice(id.indexOf('.') + 1)
-  return typeByEnding[ending] ?? 'application/octet-stream'
+  return typeByEnding.get(ending) ?? 'application/octet-stream'
 }
 
 /** Files that go within one hour lie together, so that they go together. */

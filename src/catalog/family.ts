@@ -24,18 +24,20 @@ const families: readonly (readonly [name: RegExp, label: string])[] = [
 ]
 
 /** Other spellings of a maker's name. */
-const makers: Readonly<Record<string, string>> = {
-  'deepseek-ai': 'deepseek',
-  'fal-ai': 'fal',
-  meta: 'meta-llama',
-  minimaxai: 'minimax',
-  mistralai: 'mistral',
-  moonshotai: 'moonshot',
-  stabilityai: 'stability',
-  'x-ai': 'xai',
-  'z-ai': 'zhipu',
-  'zai-org': 'zhipu',
-}
+const makers: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'deepseek-ai': 'deepseek',
+    'fal-ai': 'fal',
+    meta: 'meta-llama',
+    minimaxai: 'minimax',
+    mistralai: 'mistral',
+    moonshotai: 'moonshot',
+    stabilityai: 'stability',
+    'x-ai': 'xai',
+    'z-ai': 'zhipu',
+    'zai-org': 'zhipu',
+  }),
+)
 
 /**
  * Its family's label, else its maker's where the name has one (`maker/model`, and no longer path), else `otherwise`.
@@ -47,5 +49,5 @@ export function ownerOf(id: string, otherwise: string): string {
   for (const [name, label] of families) if (parts.some((part) => name.test(part))) return label
   const [maker, ...rest] = id.toLowerCase().split('/')
   if (rest.length !== 1 || !maker) return otherwise
-  return Object.hasOwn(makers, maker) ? (makers[maker] ?? maker) : maker
+  return makers.get(maker) ?? maker
 }

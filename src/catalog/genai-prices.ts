@@ -3,30 +3,34 @@
 import { ceilDiv, formatUnits, nanoPerUnit } from '../money.ts'
 
 /** Its name of whoever asks the price, by the `vendor` of a channel; any other name is taken as it is. */
-const providerNames: Readonly<Record<string, string>> = {
-  'azure-openai': 'azure',
-  bedrock: 'aws',
-  moonshot: 'moonshotai',
-  vertex: 'google',
-  xai: 'x-ai',
-  zhipu: 'zhipuai',
-}
+const providerNames: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'azure-openai': 'azure',
+    bedrock: 'aws',
+    moonshot: 'moonshotai',
+    vertex: 'google',
+    xai: 'x-ai',
+    zhipu: 'zhipuai',
+  }),
+)
 
 /** What a price is asked for, and in how many of our units: a thousand requests, 3600 seconds. */
-const priceNames: Readonly<Record<string, readonly [name: string, units: bigint]>> = {
-  input_mtok: ['input', 1_000_000n],
-  cache_read_mtok: ['cachedInput', 1_000_000n],
-  cache_write_mtok: ['cacheWrite', 1_000_000n],
-  cache_write_1h_mtok: ['cacheWrite1h', 1_000_000n],
-  output_mtok: ['output', 1_000_000n],
-  output_reasoning_mtok: ['reasoning', 1_000_000n],
-  input_audio_mtok: ['audioInput', 1_000_000n],
-  output_audio_mtok: ['audioOutput', 1_000_000n],
-  input_image_mtok: ['imageInput', 1_000_000n],
-  output_image_mtok: ['imageOutput', 1_000_000n],
-  requests_kcount: ['request', 1_000n],
-  audio_hours: ['second', 3_600n],
-}
+const priceNames: ReadonlyMap<string, readonly [name: string, units: bigint]> = new Map(
+  Object.entries({
+    input_mtok: ['input', 1_000_000n],
+    cache_read_mtok: ['cachedInput', 1_000_000n],
+    cache_write_mtok: ['cacheWrite', 1_000_000n],
+    cache_write_1h_mtok: ['cacheWrite1h', 1_000_000n],
+    output_mtok: ['output', 1_000_000n],
+    output_reasoning_mtok: ['reasoning', 1_000_000n],
+    input_audio_mtok: ['audioInput', 1_000_000n],
+    output_audio_mtok: ['audioOutput', 1_000_000n],
+    input_image_mtok: ['imageInput', 1_000_000n],
+    output_image_mtok: ['imageOutput', 1_000_000n],
+    requests_kcount: ['request', 1_000n],
+    audio_hours: ['second', 3_600n],
+  }),
+)
 
 export interface VendorCard {
   /** Per million units, as the configuration has them. */
@@ -57,7 +61,7 @@ export function readVendorPrices(data: unknown): VendorPrices {
       return [textOf(provider.id, `provider ${index}: id`), provider]
     }),
   )
-  const providerOf = (vendor: string) => providers.get(providerNames[vendor] ?? vendor) ?? null
+  const providerOf = (vendor: string) => providers.get(providerNames.get(vendor) ?? vendor) ?? null
   return {
     find(vendor, model, atMs) {
       const provider = providerOf(vendor)
@@ -99,7 +103,7 @@ function cardOf(model: Fields, provider: Fields, atMs: number): VendorCard | nul
   const leftOut = new Set<string>()
   for (const prices of inForce(model.prices, atMs)) {
     for (const [theirs, value] of Object.entries(prices)) {
-      const known = priceNames[theirs]
+      const known = priceNames.get(theirs)
       if (known === undefined) {
         leftOut.add(theirs)
         continue

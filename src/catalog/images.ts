@@ -8,7 +8,7 @@ export interface ImageModel {
   /** null: it knows none, and what is said of it changes nothing. */
   readonly qualities: readonly string[] | null
   /** What `standard` and `hd`, which every model takes, are to it, where it has other words. */
-  readonly nearest?: Readonly<Record<string, string>>
+  readonly nearest?: ReadonlyMap<string, string>
   /** `size: auto` and `quality: auto` are words it knows. */
   readonly auto: boolean
   readonly mostImages: number
@@ -120,7 +120,9 @@ const made: readonly ImageOperation[] = ['generations', 'edits']
 const free = { qualities: null, auto: true, usualSize: null, usualQuality: null } as const
 
 /** OpenAI's words for the qualities of its older models, in those of its newer ones; xAI has the same. */
-export const nearestQuality: Readonly<Record<string, string>> = { standard: 'medium', hd: 'high' }
+export const nearestQuality: ReadonlyMap<string, string> = new Map(
+  Object.entries({ standard: 'medium', hd: 'high' }),
+)
 
 /** OpenAI's GPT image models. */
 const gptImage = {
@@ -185,7 +187,7 @@ const table: readonly (readonly [name: RegExp, model: ImageModel])[] = [
     {
       sizes: listed('256x256', '512x512', '1024x1024'),
       qualities: ['standard'],
-      nearest: { hd: 'standard' },
+      nearest: new Map([['hd', 'standard']]),
       auto: false,
       mostImages: 10,
       operations: everything,

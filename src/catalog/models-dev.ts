@@ -4,27 +4,31 @@ import { formatUnits } from '../money.ts'
 import { perMillion, type VendorCard, type VendorPrices } from './genai-prices.ts'
 
 /** Its name of whoever asks the price, by the `vendor` of a channel; any other name is taken as it is. */
-const providerNames: Readonly<Record<string, string>> = {
-  'azure-openai': 'azure',
-  bedrock: 'amazon-bedrock',
-  dashscope: 'alibaba',
-  fireworks: 'fireworks-ai',
-  moonshot: 'moonshotai',
-  together: 'togetherai',
-  vertex: 'google-vertex',
-  zhipu: 'zhipuai',
-}
+const providerNames: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'azure-openai': 'azure',
+    bedrock: 'amazon-bedrock',
+    dashscope: 'alibaba',
+    fireworks: 'fireworks-ai',
+    moonshot: 'moonshotai',
+    together: 'togetherai',
+    vertex: 'google-vertex',
+    zhipu: 'zhipuai',
+  }),
+)
 
 /** Dollars for a million tokens, by their name and ours. */
-const priceNames: Readonly<Record<string, string>> = {
-  input: 'input',
-  output: 'output',
-  cache_read: 'cachedInput',
-  cache_write: 'cacheWrite',
-  reasoning: 'reasoning',
-  input_audio: 'audioInput',
-  output_audio: 'audioOutput',
-}
+const priceNames: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    input: 'input',
+    output: 'output',
+    cache_read: 'cachedInput',
+    cache_write: 'cacheWrite',
+    reasoning: 'reasoning',
+    input_audio: 'audioInput',
+    output_audio: 'audioOutput',
+  }),
+)
 
 /** Prices of longer prompts: `context_over_200k`. */
 const tierName = /^context_over_(\d{1,6})k$/
@@ -43,7 +47,7 @@ export function isModelsDev(data: unknown): boolean {
 export function readModelsDev(data: unknown): VendorPrices {
   const providers = fieldsOf(data) ?? {}
   const modelsOf = (vendor: string): Fields | null => {
-    const name = providerNames[vendor] ?? vendor
+    const name = providerNames.get(vendor) ?? vendor
     return Object.hasOwn(providers, name) ? fieldsOf(fieldsOf(providers[name])?.models) : null
   }
   return {
@@ -66,7 +70,7 @@ function cardOf(cost: Fields | null, vendor: string, what: string): VendorCard |
   const leftOut: string[] = []
   const take = (fields: Fields, tier: string) => {
     for (const [theirs, price] of Object.entries(fields)) {
-      const name = Object.hasOwn(priceNames, theirs) ? priceNames[theirs] : undefined
+      const name = priceNames.get(theirs)
       if (name !== undefined) prices.set(name + tier, priceOf(`${what}: ${theirs}`, price))
       else if (tier !== '' || !tierName.test(theirs)) leftOut.push(theirs)
     }
@@ -79,7 +83,7 @@ function cardOf(cost: Fields | null, vendor: string, what: string): VendorCard |
   }
   if ([...prices.values()].every((nano) => nano === 0n)) return null
   const named = [...prices].map(([name, nano]) => [name, formatUnits(nano)] as const)
-  const source = `https://models.dev (${providerNames[vendor] ?? vendor})`
+  const source = `https://models.dev (${providerNames.get(vendor) ?? vendor})`
   return { prices: Object.fromEntries(named), source, leftOut }
 }
 

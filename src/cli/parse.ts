@@ -35,7 +35,8 @@ export function parseLine(args: readonly string[], commands: readonly Command[])
   for (const token of tokens) {
     if (token.kind !== 'option') continue
     const name = token.rawName === '-h' ? 'help' : token.name
-    const option = token.rawName.startsWith('--') || name === 'help' ? options[name] : undefined
+    const isLong = token.rawName.startsWith('--') || name === 'help'
+    const option = isLong && Object.hasOwn(options, name) ? options[name] : undefined
     if (option === undefined) {
       const near = suggestion(token.name, Object.keys(options))
       throw new UsageError(
@@ -86,9 +87,13 @@ function isGroup(word: string, commands: readonly Command[]): boolean {
   return !names.includes(word) && names.some((name) => name.startsWith(`${word} `))
 }
 
+const aliases: ReadonlyMap<string, string> = new Map(
+  Object.entries({ '--help': 'help', '-h': 'help', '--version': 'version' }),
+)
+
 function findCommand(args: readonly string[], commands: readonly Command[]): Command {
   const [first = 'help', second] = args
-  const alias = { '--help': 'help', '-h': 'help', '--version': 'version' }[first] ?? first
+  const alias = aliases.get(first) ?? first
   const command =
     commands.find(({ name }) => name === `${first} ${second}`) ??
     commands.find(({ name }) => name === alias)

@@ -60,11 +60,13 @@ export const catalogUpdate: Command = {
   },
 }
 
-const unreadable: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  EACCES: 'this user may not read it',
-  EISDIR: 'it is a folder, not a file',
-}
+const unreadable: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ENOENT: 'there is no such file',
+    EACCES: 'this user may not read it',
+    EISDIR: 'it is a folder, not a file',
+  }),
+)
 
 /** Throws an error that names the file where it cannot be read. */
 async function readDocument(file: string): Promise<string> {
@@ -72,7 +74,7 @@ async function readDocument(file: string): Promise<string> {
     return await readFile(file, 'utf8')
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    const reason = unreadable['code' in error ? String(error.code) : ''] ?? error.message
+    const reason = unreadable.get('code' in error ? String(error.code) : '') ?? error.message
     throw new Error(`Cannot read ${file}: ${reason}`, { cause: error })
   }
 }

@@ -85,7 +85,7 @@ function documentOf({ flags, env }: Context): Readonly<Record<string, unknown>> 
       ?.split(',')
       .map((each) => each.trim())
   const variable = flags.text('key-from')
-  const key = variable === undefined ? undefined : env[variable]
+  const key = variable !== undefined && Object.hasOwn(env, variable) ? env[variable] : undefined
   if (variable !== undefined && !key) throw new UsageError(`--key-from: ${variable} is not set`)
   const said = {
     vendor: flags.text('vendor'),

@@ -49,7 +49,7 @@ function substitute(
       problems.push({ path: pathText(path), message })
       return ''
     }
-    const value = env[name]
+    const value = Object.hasOwn(env, name) ? env[name] : undefined
     if (value === undefined) {
       problems.push({ path: pathText(path), message: `environment variable ${name} is not set` })
     }

@@ -307,10 +307,10 @@ keys: [{ name: k, secret: "\${DIGITS}" }]`
     expect(config.keys[0]?.secret).toBe('1234567890123456')
   })
 
-  test('a variable that is not set is reported once, by path and name', async () => {
-    const found = await problems('keys: [{ name: k, secret: "${NOT_SET}" }]')
+  test.each(['NOT_SET', 'constructor'])('%s, which is not set, is reported once', async (name) => {
+    const found = await problems(`keys: [{ name: k, secret: "\${${name}}" }]`)
     expect(found).toEqual([
-      { path: 'keys[0].secret', message: 'environment variable NOT_SET is not set' },
+      { path: 'keys[0].secret', message: `environment variable ${name} is not set` },
     ])
   })
 

@@ -121,19 +121,21 @@ type Identity = IdentityOptions & ReturnType<typeof authAccess>
 type Answer = (identity: Identity, incoming: Incoming, name: string) => Promise<Response>
 
 /** By the path's first part below /api/auth, and the method. */
-const answers: Readonly<Record<string, Readonly<Record<string, Answer>>>> = {
-  providers: { GET: listProviders },
-  'sign-in': { GET: beginSignIn },
-  callback: { GET: endSignIn },
-  link: { GET: signInByLink, POST: beginLink },
-  'sign-out': { POST: signOut },
-}
+const answers: ReadonlyMap<string, Readonly<Record<string, Answer>>> = new Map(
+  Object.entries({
+    providers: { GET: listProviders },
+    'sign-in': { GET: beginSignIn },
+    callback: { GET: endSignIn },
+    link: { GET: signInByLink, POST: beginLink },
+    'sign-out': { POST: signOut },
+  }),
+)
 
 async function answer(identity: Identity, incoming: Incoming): Promise<Response> {
   const [part = '', name = '', ...more] = incoming.url.pathname
     .slice(authPath.length + 1)
     .split('/')
-  const methods = Object.hasOwn(answers, part) && more.length === 0 ? answers[part] : undefined
+  const methods = more.length === 0 ? answers.get(part) : undefined
   if (methods === undefined)
     throw new SignInRefused('not_found', 'There is nothing at this address.')
   const { method } = incoming.request

@@ -32,19 +32,23 @@ const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
 /** What the payer's browser is sent to, and by which product. */
-const pages: Readonly<Record<string, { product: string; code: string }>> = {
-  'alipay.trade.page.pay': { product: 'page', code: 'FAST_INSTANT_TRADE_PAY' },
-  'alipay.trade.wap.pay': { product: 'wap', code: 'QUICK_WAP_WAY' },
-}
+const pages: ReadonlyMap<string, { product: string; code: string }> = new Map(
+  Object.entries({
+    'alipay.trade.page.pay': { product: 'page', code: 'FAST_INSTANT_TRADE_PAY' },
+    'alipay.trade.wap.pay': { product: 'wap', code: 'QUICK_WAP_WAY' },
+  }),
+)
 
-const methods: Readonly<Record<string, AlipayMethod>> = {
-  'alipay.trade.precreate': precreate,
-  'alipay.trade.query': query,
-  'alipay.trade.close': close,
-  'alipay.trade.refund': refund,
-  'alipay.trade.fastpay.refund.query': queryRefund,
-  'alipay.data.dataservice.bill.downloadurl.query': billAddress,
-}
+const methods: ReadonlyMap<string, AlipayMethod> = new Map(
+  Object.entries({
+    'alipay.trade.precreate': precreate,
+    'alipay.trade.query': query,
+    'alipay.trade.close': close,
+    'alipay.trade.refund': refund,
+    'alipay.trade.fastpay.refund.query': queryRefund,
+    'alipay.data.dataservice.bill.downloadurl.query': billAddress,
+  }),
+)
 
 export function createAlipay(simulation: Simulation): ProviderSide {
   const { provider } = simulation.state.keys.alipay
@@ -55,7 +59,7 @@ export function createAlipay(simulation: Simulation): ProviderSide {
       if (request.path !== '/gateway.do') return billArchive(simulation, request)
       const parameters = parametersOf(request)
       const method = parameters.get('method') ?? ''
-      return method in pages
+      return pages.has(method)
         ? openPage(simulation, request, parameters)
         : answerMethod(simulation, request, parameters)
     },
@@ -90,10 +94,10 @@ function answerMethod(
 ): Response {
   const method = parameters.get('method') ?? ''
   const { privateKey } = simulation.state.keys.alipay.provider
-  const name = method in methods ? `${method.replaceAll('.', '_')}_response` : 'error_response'
+  const name = methods.has(method) ? `${method.replaceAll('.', '_')}_response` : 'error_response'
   const headers = { 'content-type': 'text/html;charset=utf-8' }
   try {
-    const run = methods[method]
+    const run = methods.get(method)
     if (run === undefined) throw new AlipayFault('40002', 'isv.invalid-method', '不存在的方法名')
     const call = callOf(simulation, request, parameters)
     const content = { code: '10000', msg: 'Success', ...run(call) }
@@ -164,7 +168,7 @@ function openPage(
 ): Response {
   try {
     const call = callOf(simulation, request, parameters)
-    const page = pages[parameters.get('method') ?? '']
+    const page = pages.get(parameters.get('method') ?? '')
     if (call.content['product_code'] !== page?.code) {
       throw businessFault('ACQ.INVALID_PARAMETER', '参数无效：product_code')
     }

@@ -115,7 +115,7 @@ function replyTo(simulation: Simulation, request: Incoming, webhookUrl: string):
   const { replies } = simulation.state
   const key = request.method === 'POST' ? request.headers.get('idempotency-key') : null
   const asked = createHash('sha256').update(`${request.path}\n${request.body}`).digest('hex')
-  const known = key === null ? undefined : replies[key]
+  const known = key !== null && Object.hasOwn(replies, key) ? replies[key] : undefined
   if (known !== undefined && known.asked === asked) return { ...known, replayed: true }
   let status = 200
   let body: Fields

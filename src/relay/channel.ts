@@ -83,7 +83,7 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
       if (passed === undefined) return usually(call)
       const given = Object.entries(passed)
       if (given.length === 0) return usually(call)
-      const own = headers.filter(([name]) => passed[name] === undefined)
+      const own = headers.filter(([name]) => !Object.hasOwn(passed, name))
       const lines = headerLines([...own, ...given])
       return through(destinationOf(vendor.address(call, settings), lines))
     },
@@ -101,7 +101,7 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
       return through({ ...made, address, origin: `${made.origin} ${address}` }, true)
     },
     socket(call, passed = {}) {
-      const own = headers.filter(([name]) => passed[name] === undefined)
+      const own = headers.filter(([name]) => !Object.hasOwn(passed, name))
       const lines = headerLines([...own, ...checked(Object.entries(passed))])
       return through(socketDestinationOf(vendor.address(call, settings), lines), true)
     },

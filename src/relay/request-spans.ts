@@ -49,13 +49,15 @@ interface Span {
 /** Of the protocol: opentelemetry/proto/trace/v1/trace.proto. */
 const spanKind = { server: 2, client: 3 } as const
 const statusCode = { unset: 0, error: 2 } as const
-const operationNames: Readonly<Record<string, string>> = {
-  completion: 'text_completion',
-  embedding: 'embeddings',
-}
+const operationNames: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    completion: 'text_completion',
+    embedding: 'embeddings',
+  }),
+)
 
 export function operationOf({ operation }: UsageRow): string {
-  return operationNames[operation] ?? operation
+  return operationNames.get(operation) ?? operation
 }
 
 export function tracedOf(settlement: Settlement, row: UsageRow): Traced {

@@ -13,15 +13,17 @@ export class DataLocked extends DataError {
   override readonly name = 'DataLocked'
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'it does not exist and cannot be made here',
-  EEXIST: 'it is a file, not a folder',
-  ENOTDIR: 'a part of its path is a file, not a folder',
-  EACCES: 'this user may not write there',
-  EPERM: 'this user may not write there',
-  EROFS: 'its file system is read-only',
-  ENOSPC: 'its file system is full',
-}
+const reasons: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ENOENT: 'it does not exist and cannot be made here',
+    EEXIST: 'it is a file, not a folder',
+    ENOTDIR: 'a part of its path is a file, not a folder',
+    EACCES: 'this user may not write there',
+    EPERM: 'this user may not write there',
+    EROFS: 'its file system is read-only',
+    ENOSPC: 'its file system is full',
+  }),
+)
 
 /**
  * Takes the data directory for this process. Throws `DataLocked` with the other's pid, or `DataError` where the
@@ -33,7 +35,7 @@ export function lockData(dataDir: string): DataLock {
     return lockFiles(dataDir)
   } catch (error) {
     if (error instanceof DataLocked || !(error instanceof Error)) throw error
-    const reason = reasons['code' in error ? String(error.code) : '']
+    const reason = reasons.get('code' in error ? String(error.code) : '')
     if (reason === undefined && error instanceof DataError) throw error
     throw new DataError(
       `Cannot use the data directory ${dataDir}: ${reason ?? error.message}. Name another with --data.`,

@@ -60,14 +60,16 @@ export function refuseWords({ fields, model }: MediaCall): void {
 }
 
 /** Media types of speech. */
-export const speechTypes: Readonly<Record<string, string>> = {
-  mp3: 'audio/mpeg',
-  opus: 'audio/ogg',
-  aac: 'audio/aac',
-  flac: 'audio/flac',
-  wav: 'audio/wav',
-  pcm: 'audio/pcm',
-}
+export const speechTypes: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    mp3: 'audio/mpeg',
+    opus: 'audio/ogg',
+    aac: 'audio/aac',
+    flac: 'audio/flac',
+    wav: 'audio/wav',
+    pcm: 'audio/pcm',
+  }),
+)
 
 /** The format asked for, or `usual`. Throws GatewayError where it is none of `possible`. */
 export function speechFormat(

@@ -17,47 +17,49 @@ interface BalanceQuestion {
   read(reply: JsonValue, baseUrl: string): readonly VendorBalance[] | null
 }
 
-const questions: Readonly<Record<string, BalanceQuestion>> = {
-  // api-docs.deepseek.com, "Get User Balance".
-  deepseek: {
-    address: (baseUrl) => `${baseUrl.replace(/\/(v1|beta|anthropic)$/, '')}/user/balance`,
-    read(reply) {
-      const infos = isObject(reply) ? objectsIn(reply['balance_infos']) : []
-      const found = infos.flatMap(({ total_balance: total, currency }) => {
-        const amount = decimalOf(total)
-        return amount === null ? [] : [{ amount, currency: textOf(currency) }]
-      })
-      return found.length === 0 ? null : found
+const questions: ReadonlyMap<string, BalanceQuestion> = new Map(
+  Object.entries({
+    // api-docs.deepseek.com, "Get User Balance".
+    deepseek: {
+      address: (baseUrl) => `${baseUrl.replace(/\/(v1|beta|anthropic)$/, '')}/user/balance`,
+      read(reply) {
+        const infos = isObject(reply) ? objectsIn(reply['balance_infos']) : []
+        const found = infos.flatMap(({ total_balance: total, currency }) => {
+          const amount = decimalOf(total)
+          return amount === null ? [] : [{ amount, currency: textOf(currency) }]
+        })
+        return found.length === 0 ? null : found
+      },
     },
-  },
-  // platform.moonshot.cn and platform.moonshot.ai, "Check balance": yuan on the one, dollars on the other.
-  moonshot: {
-    address: (baseUrl) => `${baseUrl}/users/me/balance`,
-    read(reply, baseUrl) {
-      const host = new URL(baseUrl).hostname
-      const currency = host.endsWith('.cn') ? 'CNY' : host.endsWith('.ai') ? 'USD' : null
-      return only(decimalOf(dataOf(reply)?.['available_balance']), currency)
+    // platform.moonshot.cn and platform.moonshot.ai, "Check balance": yuan on the one, dollars on the other.
+    moonshot: {
+      address: (baseUrl) => `${baseUrl}/users/me/balance`,
+      read(reply, baseUrl) {
+        const host = new URL(baseUrl).hostname
+        const currency = host.endsWith('.cn') ? 'CNY' : host.endsWith('.ai') ? 'USD' : null
+        return only(decimalOf(dataOf(reply)?.['available_balance']), currency)
+      },
     },
-  },
-  // openrouter.ai/docs, "Get remaining credits": dollars; it wants a management key.
-  openrouter: {
-    address: (baseUrl) => `${baseUrl}/credits`,
-    read(reply) {
-      const { total_credits: bought, total_usage: used } = dataOf(reply) ?? {}
-      if (typeof bought !== 'number' || typeof used !== 'number') return null
-      return only(decimalOf(Number((bought - used).toFixed(6))), 'USD')
+    // openrouter.ai/docs, "Get remaining credits": dollars; it wants a management key.
+    openrouter: {
+      address: (baseUrl) => `${baseUrl}/credits`,
+      read(reply) {
+        const { total_credits: bought, total_usage: used } = dataOf(reply) ?? {}
+        if (typeof bought !== 'number' || typeof used !== 'number') return null
+        return only(decimalOf(Number((bought - used).toFixed(6))), 'USD')
+      },
     },
-  },
-  // docs.siliconflow.cn, "Get user info": it names no currency.
-  siliconflow: {
-    address: (baseUrl) => `${baseUrl}/user/info`,
-    read: (reply) => only(decimalOf(dataOf(reply)?.['totalBalance']), null),
-  },
-}
+    // docs.siliconflow.cn, "Get user info": it names no currency.
+    siliconflow: {
+      address: (baseUrl) => `${baseUrl}/user/info`,
+      read: (reply) => only(decimalOf(dataOf(reply)?.['totalBalance']), null),
+    },
+  }),
+)
 
 /** null where the vendor offers none to a channel's key. */
 export function balanceOf(vendor: string): BalanceQuestion | null {
-  return Object.hasOwn(questions, vendor) ? (questions[vendor] ?? null) : null
+  return questions.get(vendor) ?? null
 }
 
 function dataOf(reply: JsonValue): JsonObject | null {

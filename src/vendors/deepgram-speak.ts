@@ -17,14 +17,16 @@ import { soundReply } from './sound-reply.ts'
 const maxChars = 2_000
 
 /** OpenAI's formats in Deepgram's words; "Media output settings" of its documentation. */
-const outputs: Readonly<Record<string, string>> = {
-  mp3: 'encoding=mp3',
-  opus: 'encoding=opus&container=ogg',
-  aac: 'encoding=aac',
-  flac: 'encoding=flac&sample_rate=24000',
-  wav: 'encoding=linear16&container=wav&sample_rate=24000',
-  pcm: 'encoding=linear16&container=none&sample_rate=24000',
-}
+const outputs: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    mp3: 'encoding=mp3',
+    opus: 'encoding=opus&container=ogg',
+    aac: 'encoding=aac',
+    flac: 'encoding=flac&sample_rate=24000',
+    wav: 'encoding=linear16&container=wav&sample_rate=24000',
+    pcm: 'encoding=linear16&container=none&sample_rate=24000',
+  }),
+)
 
 export async function speak(call: MediaCall, tools: MediaTools): Promise<SoundReply> {
   const { fields, model } = call
@@ -32,13 +34,13 @@ export async function speak(call: MediaCall, tools: MediaTools): Promise<SoundRe
   checkLength(input, maxChars, model)
   if ((fields['speed'] ?? 1) !== 1)
     throw invalidRequest('speed is not possible with this model', 'speed')
-  const format = speechFormat(call, Object.keys(outputs))
+  const format = speechFormat(call, [...outputs.keys()])
   const stream = await tools.open({
     method: 'POST',
-    url: `${tools.baseUrl}/v1/speak?model=${queryValue(voiceModel(call), 'voice')}&${outputs[format]}`,
+    url: `${tools.baseUrl}/v1/speak?model=${queryValue(voiceModel(call), 'voice')}&${outputs.get(format)}`,
     body: [new TextEncoder().encode(JSON.stringify({ text: input }))],
   })
-  const reply = await soundReply(stream, speechTypes[format] ?? '', tools)
+  const reply = await soundReply(stream, speechTypes.get(format) ?? '', tools)
   return { ...reply, dropped: droppedFields(call, ['speed']) }
 }
 

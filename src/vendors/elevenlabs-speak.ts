@@ -17,13 +17,15 @@ import { wavHead } from './wav.ts'
 
 const pcmRate = 24_000
 /** OpenAI's formats in ElevenLabs' words (API reference, "Create speech", `output_format`). */
-const outputs: Readonly<Record<string, string>> = {
-  mp3: 'mp3_44100_128',
-  opus: 'opus_48000_128',
-  pcm: `pcm_${pcmRate}`,
-  // Its head is written here.
-  wav: `pcm_${pcmRate}`,
-}
+const outputs: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    mp3: 'mp3_44100_128',
+    opus: 'opus_48000_128',
+    pcm: `pcm_${pcmRate}`,
+    // Its head is written here.
+    wav: `pcm_${pcmRate}`,
+  }),
+)
 
 /** Characters a request may have (ElevenLabs, "Models"). */
 const maxChars: readonly (readonly [model: RegExp, most: number])[] = [
@@ -39,15 +41,15 @@ export async function speak(call: MediaCall, tools: MediaTools): Promise<SoundRe
   const { model } = call
   const input = textField(call.fields, 'input') ?? ''
   checkLength(input, maxChars.find(([name]) => name.test(model))?.[1] ?? maxCharsOtherwise, model)
-  const format = speechFormat(call, Object.keys(outputs))
+  const format = speechFormat(call, [...outputs.keys()])
   const settings = settingsOf(call.fields)
   const body = { text: input, model_id: model, ...settings }
   const stream = await tools.open({
     method: 'POST',
-    url: `${tools.baseUrl}/v1/text-to-speech/${pathSegment(voiceOf(call), 'voice')}/stream?output_format=${outputs[format]}`,
+    url: `${tools.baseUrl}/v1/text-to-speech/${pathSegment(voiceOf(call), 'voice')}/stream?output_format=${outputs.get(format)}`,
     body: [new TextEncoder().encode(JSON.stringify(body))],
   })
-  const speech = await soundReply(stream, speechTypes[format] ?? '', tools)
+  const speech = await soundReply(stream, speechTypes.get(format) ?? '', tools)
   const reply = { ...speech, dropped: droppedFields(call, ['speed']) }
   return format === 'wav' ? { ...reply, chunks: asWav(reply.chunks, tools) } : reply
 }

@@ -50,7 +50,7 @@ async function speak(call: MediaCall, tools: MediaTools): Promise<SoundReply> {
   const usage = usageOf(reply)
   return {
     kind: 'sound',
-    type: speechTypes[format] ?? '',
+    type: speechTypes.get(format) ?? '',
     chunks: all(format === 'wav' ? [head] : [], samples),
     usage: () => usage,
     dropped: droppedFields(call, ['speed', 'instructions']),

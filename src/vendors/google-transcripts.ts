@@ -32,7 +32,7 @@ async function hear(call: MediaCall, tools: MediaTools): Promise<TranscriptReply
   const timed = isTimed(call)
   const body = new JsonBody()
   const value = bodyFor(call, timed, {
-    mimeType: soundType(payload.type),
+    mimeType: usualTypes.get(payload.type) ?? payload.type,
     data: body.hole(payload),
   })
   const reply = await generate(call, tools, value, body)
@@ -61,15 +61,14 @@ function bodyFor(call: MediaCall, timed: boolean, inlineData: JsonObject): JsonO
 }
 
 /** Google knows the usual names alone. */
-function soundType(type: string): string {
-  const names: Readonly<Record<string, string>> = {
+const usualTypes: ReadonlyMap<string, string> = new Map(
+  Object.entries({
     'audio/mpeg': 'audio/mp3',
     'audio/x-wav': 'audio/wav',
     'audio/wave': 'audio/wav',
     'audio/x-m4a': 'audio/mp4',
-  }
-  return names[type] ?? type
-}
+  }),
+)
 
 const schema: JsonObject = {
   type: 'OBJECT',

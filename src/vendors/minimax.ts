@@ -12,25 +12,27 @@ const minimaxVideos: VendorVideos = {
 }
 
 /** MiniMax's status codes, by its error code page. */
-const kinds: Readonly<Record<string, Fault['kind']>> = {
-  '1000': 'vendor_error',
-  '1001': 'timeout',
-  '1002': 'rate_limited',
-  '1004': 'credentials',
-  '1008': 'quota',
-  '1013': 'vendor_error',
-  '1024': 'vendor_error',
-  '1026': 'rejected',
-  '1027': 'rejected',
-  '1033': 'vendor_error',
-  '1039': 'rejected',
-  '2013': 'rejected',
-  '2049': 'credentials',
-}
+const kinds: ReadonlyMap<string, Fault['kind']> = new Map(
+  Object.entries({
+    '1000': 'vendor_error',
+    '1001': 'timeout',
+    '1002': 'rate_limited',
+    '1004': 'credentials',
+    '1008': 'quota',
+    '1013': 'vendor_error',
+    '1024': 'vendor_error',
+    '1026': 'rejected',
+    '1027': 'rejected',
+    '1033': 'vendor_error',
+    '1039': 'rejected',
+    '2013': 'rejected',
+    '2049': 'credentials',
+  }),
+)
 
 function refine(fault: Fault, _status: number, body: string): Fault {
   const code = /"status_code":\s*(\d{4})/.exec(body)?.[1] ?? /\((\d{4})\)"/.exec(body)?.[1] ?? ''
-  const kind = kinds[code]
+  const kind = kinds.get(code)
   if (kind === undefined) return fault
   if (kind === 'rejected' && /unknown model/i.test(body)) return { ...fault, kind: 'unknown_model' }
   const message = /"status_msg":\s*"([^"\\]*)"/.exec(body)?.[1] ?? fault.message

@@ -35,7 +35,7 @@ async function speak(call: MediaCall, tools: MediaTools): Promise<SoundReply> {
   if (sound === null) throw unreadable('the reply has no sound')
   return {
     kind: 'sound',
-    type: speechTypes[format] ?? '',
+    type: speechTypes.get(format) ?? '',
     chunks: sent(sound, format),
     usage: () => null,
     dropped: droppedFields(call, ['speed']),

@@ -33,35 +33,37 @@ const usual: ModelList = {
   read: (reply) => names(reply, ['data'], ['id']),
 }
 
-const special: Readonly<Record<string, ModelList>> = {
-  // platform.claude.com/docs, "List Models": 1,000 at most.
-  anthropic: {
-    address: (baseUrl) => `${baseUrl.replace(/\/v1$/, '')}/v1/models?limit=1000`,
-    read: usual.read,
-  },
-  // ai.google.dev, "models.list": 1,000 at most.
-  google: {
-    address: (baseUrl) =>
-      `${baseUrl.replace(/\/v1(beta|alpha)?$/, '')}/v1beta/models?pageSize=1000`,
-    read: (reply) =>
-      names(reply, ['models'], ['name'])?.map((name) => name.replace(/^models\//, '')) ?? null,
-  },
-  // docs.cohere.com, "List Models": 1,000 at most.
-  cohere: {
-    address: (baseUrl) => `${baseUrl.replace(/\/v[12]$/, '')}/v1/models?page_size=1000`,
-    read: (reply) => names(reply, ['models'], ['name']),
-  },
-  // developers.deepgram.com, "List Models".
-  deepgram: {
-    address: (baseUrl) => `${baseUrl}/v1/models`,
-    read: (reply) => names(reply, ['stt', 'tts'], ['canonical_name', 'name']),
-  },
-  // elevenlabs.io/docs, "List models".
-  elevenlabs: {
-    address: (baseUrl) => `${baseUrl}/v1/models`,
-    read: (reply) => names(reply, [], ['model_id']),
-  },
-}
+const special: ReadonlyMap<string, ModelList> = new Map(
+  Object.entries({
+    // platform.claude.com/docs, "List Models": 1,000 at most.
+    anthropic: {
+      address: (baseUrl) => `${baseUrl.replace(/\/v1$/, '')}/v1/models?limit=1000`,
+      read: usual.read,
+    },
+    // ai.google.dev, "models.list": 1,000 at most.
+    google: {
+      address: (baseUrl) =>
+        `${baseUrl.replace(/\/v1(beta|alpha)?$/, '')}/v1beta/models?pageSize=1000`,
+      read: (reply) =>
+        names(reply, ['models'], ['name'])?.map((name) => name.replace(/^models\//, '')) ?? null,
+    },
+    // docs.cohere.com, "List Models": 1,000 at most.
+    cohere: {
+      address: (baseUrl) => `${baseUrl.replace(/\/v[12]$/, '')}/v1/models?page_size=1000`,
+      read: (reply) => names(reply, ['models'], ['name']),
+    },
+    // developers.deepgram.com, "List Models".
+    deepgram: {
+      address: (baseUrl) => `${baseUrl}/v1/models`,
+      read: (reply) => names(reply, ['stt', 'tts'], ['canonical_name', 'name']),
+    },
+    // elevenlabs.io/docs, "List models".
+    elevenlabs: {
+      address: (baseUrl) => `${baseUrl}/v1/models`,
+      read: (reply) => names(reply, [], ['model_id']),
+    },
+  }),
+)
 
 const listing: ReadonlySet<string> = new Set([
   'cerebras',
@@ -85,6 +87,5 @@ const listing: ReadonlySet<string> = new Set([
 
 /** null where the vendor has no list that a channel's key may read. */
 export function modelListOf(vendor: string): ModelList | null {
-  if (Object.hasOwn(special, vendor)) return special[vendor] ?? null
-  return listing.has(vendor) ? usual : null
+  return special.get(vendor) ?? (listing.has(vendor) ? usual : null)
 }

@@ -39,7 +39,7 @@ export const deployedImages = imagesNamed(({ model, fields }) =>
 function inItsWords(model: string, fields: JsonObject): JsonObject {
   const { quality } = fields
   const known = typeof quality === 'string' ? imageModel(model) : null
-  const nearest = known?.nearest?.[String(quality)]
+  const nearest = known?.nearest?.get(String(quality))
   return nearest === undefined ? fields : { ...fields, quality: nearest }
 }
 

@@ -1,17 +1,19 @@
 // What OpenTelemetry's conventions for generative AI call our vendors.
 
 /** Source: the attribute registry, values of `gen_ai.provider.name`. */
-const providerNames: Readonly<Record<string, string>> = {
-  'azure-openai': 'azure.ai.openai',
-  bedrock: 'aws.bedrock',
-  google: 'gcp.gemini',
-  mistral: 'mistral_ai',
-  moonshot: 'moonshot_ai',
-  vertex: 'gcp.vertex_ai',
-  xai: 'x_ai',
-}
+const providerNames: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'azure-openai': 'azure.ai.openai',
+    bedrock: 'aws.bedrock',
+    google: 'gcp.gemini',
+    mistral: 'mistral_ai',
+    moonshot: 'moonshot_ai',
+    vertex: 'gcp.vertex_ai',
+    xai: 'x_ai',
+  }),
+)
 
 /** The vendor's own id where they have no name for it; null: no vendor was asked. */
 export function providerName(vendor: string | null): string | null {
-  return vendor === null ? null : (providerNames[vendor] ?? vendor)
+  return vendor === null ? null : (providerNames.get(vendor) ?? vendor)
 }

@@ -1,5 +1,6 @@
 // Every vendor by the name a channel's `vendor` gives it: explicit, so that a search finds it.
 
+import { recordOf } from '../config/freeze.ts'
 import { anthropic } from './anthropic.ts'
 import { azureOpenai } from './azure-openai.ts'
 import { bedrock } from './bedrock.ts'
@@ -37,40 +38,43 @@ import { voyage } from './voyage.ts'
 import { xai } from './xai.ts'
 import { zhipu } from './zhipu.ts'
 
-export const vendors: Readonly<Record<string, Vendor>> = {
-  openai,
-  'azure-openai': azureOpenai,
-  anthropic,
-  xai,
-  deepseek,
-  mistral,
-  groq,
-  openrouter,
-  together,
-  fireworks,
-  cerebras,
-  perplexity,
-  moonshot,
-  zhipu,
-  dashscope,
-  minimax,
-  siliconflow,
-  voyage,
-  jina,
-  cohere,
-  bedrock,
-  deepgram,
-  elevenlabs,
-  bfl,
-  stability,
-  fal,
-  kling,
-  ollama,
-  vllm,
-  lmstudio,
-  llamacpp,
-  'openai-compatible': anyCompatible,
-  google,
-  vertex,
-  sandbox,
-}
+/** None under a name that all objects have, such as `constructor`. */
+export const vendors: Readonly<Record<string, Vendor>> = recordOf(
+  Object.entries({
+    openai,
+    'azure-openai': azureOpenai,
+    anthropic,
+    xai,
+    deepseek,
+    mistral,
+    groq,
+    openrouter,
+    together,
+    fireworks,
+    cerebras,
+    perplexity,
+    moonshot,
+    zhipu,
+    dashscope,
+    minimax,
+    siliconflow,
+    voyage,
+    jina,
+    cohere,
+    bedrock,
+    deepgram,
+    elevenlabs,
+    bfl,
+    stability,
+    fal,
+    kling,
+    ollama,
+    vllm,
+    lmstudio,
+    llamacpp,
+    'openai-compatible': anyCompatible,
+    google,
+    vertex,
+    sandbox,
+  }),
+)

@@ -24,7 +24,7 @@ export const xaiImages: MediaAdapter = {
     if (mask !== null)
       throw invalidRequest('This model takes no mask; say in the prompt what to change.', 'mask')
     const said = text(call.fields['quality'])
-    const quality = nearestQuality[said ?? ''] ?? said
+    const quality = nearestQuality.get(said ?? '') ?? said
     const body = new JsonBody()
     const given = images.map((payload) => ({
       url: body.hole(payload, 'address'),

@@ -6,23 +6,25 @@ import { chatAndEmbeddings, openaiCompatible } from './compatible.ts'
 import type { Vendor } from './vendor.ts'
 
 /** Zhipu's business codes, by its error code page: 1000-1004 keys, 1113 balance, 1211 model, 1302-1305 rates. */
-const kinds: Readonly<Record<string, Fault['kind']>> = {
-  '1000': 'credentials',
-  '1001': 'credentials',
-  '1002': 'credentials',
-  '1003': 'credentials',
-  '1004': 'credentials',
-  '1113': 'quota',
-  '1211': 'unknown_model',
-  '1302': 'rate_limited',
-  '1303': 'rate_limited',
-  '1304': 'quota',
-  '1305': 'rate_limited',
-}
+const kinds: ReadonlyMap<string, Fault['kind']> = new Map(
+  Object.entries({
+    '1000': 'credentials',
+    '1001': 'credentials',
+    '1002': 'credentials',
+    '1003': 'credentials',
+    '1004': 'credentials',
+    '1113': 'quota',
+    '1211': 'unknown_model',
+    '1302': 'rate_limited',
+    '1303': 'rate_limited',
+    '1304': 'quota',
+    '1305': 'rate_limited',
+  }),
+)
 
 function refine(fault: Fault, _status: number, body: string): Fault {
   const code = /"code":\s*"?(\d{4})"?/.exec(body)?.[1] ?? ''
-  const kind = kinds[code]
+  const kind = kinds.get(code)
   return kind === undefined ? fault : { ...fault, kind, code }
 }
 

@@ -118,8 +118,10 @@ describe('requests of the library', () => {
     expect(await call('alipay.trade.query', query, stranger)).toMatchObject({
       subCode: 'isv.invalid-app-id',
     })
-    const unknown = await sdk.exec('alipay.trade.guess', { bizContent: query })
-    expect(unknown).toMatchObject({ subCode: 'isv.invalid-method' })
+    for (const name of ['alipay.trade.guess', 'constructor']) {
+      const unknown = await sdk.exec(name, { bizContent: query })
+      expect(unknown).toMatchObject({ subCode: 'isv.invalid-method' })
+    }
     await call('alipay.trade.precreate', order('same_1'))
     expect(await call('alipay.trade.precreate', order('same_1'))).toMatchObject({ code: '10000' })
     const other = order('same_1', { total_amount: '2.00' })

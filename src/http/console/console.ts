@@ -21,26 +21,25 @@ export interface Console {
 /** Vite's: a name in there changes with what is in the file. */
 const hashed = 'assets/'
 const stylePath = 'start.css'
-const types: Readonly<Record<string, string>> = {
-  html: 'text/html; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  svg: 'image/svg+xml',
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  webp: 'image/webp',
-  ico: 'image/x-icon',
-  woff2: 'font/woff2',
-  json: 'application/json',
-  webmanifest: 'application/manifest+json',
-  txt: 'text/plain; charset=utf-8',
-  wasm: 'application/wasm',
-}
-/** A path that ends so asks for a file, not for a page; a model's name may end in other ways. */
-const fileName = new RegExp(
-  `\\.(${[...Object.keys(types), 'mjs', 'map', 'ts', 'tsx'].join('|')})$`,
-  'i',
+const types: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    html: 'text/html; charset=utf-8',
+    js: 'text/javascript; charset=utf-8',
+    css: 'text/css; charset=utf-8',
+    svg: 'image/svg+xml',
+    png: 'image/png',
+    jpg: 'image/jpeg',
+    webp: 'image/webp',
+    ico: 'image/x-icon',
+    woff2: 'font/woff2',
+    json: 'application/json',
+    webmanifest: 'application/manifest+json',
+    txt: 'text/plain; charset=utf-8',
+    wasm: 'application/wasm',
+  }),
 )
+/** A path that ends so asks for a file, not for a page; a model's name may end in other ways. */
+const fileName = new RegExp(`\\.(${[...types.keys(), 'mjs', 'map', 'ts', 'tsx'].join('|')})$`, 'i')
 
 const policy = [
   "default-src 'none'",
@@ -103,7 +102,7 @@ async function answer(request: Request, build: Build, name: string): Promise<Res
   const etag = `"${listed.hash}${encoding === null ? '' : `-${encoding}`}"`
   const headers = {
     ...guards,
-    'content-type': types[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+    'content-type': types.get(name.slice(name.lastIndexOf('.') + 1)) ?? 'application/octet-stream',
     'cache-control': name.startsWith(hashed) ? 'public, max-age=31536000, immutable' : 'no-cache',
     vary: 'accept-encoding',
     etag,
@@ -137,7 +136,7 @@ async function unbuilt(
   name: string,
   { failureFile, firstSteps }: ConsoleOptions,
 ): Promise<Response | null> {
-  if (name === stylePath) return shown(startStyle, types['css'] ?? '', {})
+  if (name === stylePath) return shown(startStyle, types.get('css') ?? '', {})
   if (name !== 'index.html') return null
   const language = languageOf(request.headers.get('accept-language'))
   const why = await textOf(failureFile)
@@ -149,7 +148,7 @@ async function unbuilt(
           firstSteps(request),
           isOnThisMachine(request.headers, peer) ? why : null,
         )
-  return shown(page, types['html'] ?? '', { vary: 'accept-language' })
+  return shown(page, types.get('html') ?? '', { vary: 'accept-language' })
 }
 
 function shown(text: string, type: string, more: Readonly<Record<string, string>>): Response {

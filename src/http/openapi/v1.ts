@@ -53,7 +53,7 @@ const parts: readonly Part[] = [
   videos,
   account,
 ]
-const groups: Readonly<Record<string, Group>> = shared.groups
+const groups: ReadonlyMap<string, Group> = new Map(Object.entries(shared.groups))
 
 /** Every operation below `/v1`, in Google's format, of a key's own account and of the server itself. */
 export function describeV1(): Description {
@@ -75,7 +75,7 @@ function described(operations: Part['paths'][string]): Data {
 }
 
 function withGroup({ 'x-group': name, parameters = [], ...operation }: Operation): Data {
-  const group = groups[name]
+  const group = groups.get(name)
   if (group === undefined) throw new Error(`shared.json has no group ${name}`)
   const own = Object.entries(operation.responses).map(
     ([status, response]) => [status, { ...response, headers: group.headers }] as const,

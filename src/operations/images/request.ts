@@ -60,7 +60,7 @@ function sized(
     )
   }
   const { size, count } = picture
-  const quality = known.nearest?.[picture.quality ?? ''] ?? picture.quality
+  const quality = known.nearest?.get(picture.quality ?? '') ?? picture.quality
   if (count > known.mostImages)
     throw invalidRequest(`n must be at most ${known.mostImages} for the model '${model}'.`, 'n')
   if (size !== null && !(size === 'auto' ? known.auto : known.sizes.allows(size)))

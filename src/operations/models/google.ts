@@ -3,15 +3,17 @@
 import type { Model } from '../../catalog/model.ts'
 
 /** By kind of model; of other kinds Google's interface has none here. */
-const methodsOf: Readonly<Record<string, readonly string[]>> = {
-  chat: ['generateContent', 'streamGenerateContent', 'countTokens'],
-  embedding: ['embedContent', 'batchEmbedContents'],
-}
+const methodsOf: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    chat: ['generateContent', 'streamGenerateContent', 'countTokens'],
+    embedding: ['embedContent', 'batchEmbedContents'],
+  }),
+)
 
 /** API reference, `Model`. */
 function entry(model: Model): Record<string, unknown> {
   const { id, kind, also, context, maxOutput } = model
-  const methods = [kind, ...also].flatMap((each) => methodsOf[each] ?? [])
+  const methods = [kind, ...also].flatMap((each) => methodsOf.get(each) ?? [])
   return {
     name: `models/${id}`,
     version: '001',

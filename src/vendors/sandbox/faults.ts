@@ -10,18 +10,21 @@ function broken(kind: TransportFault['kind'], message: string): TransportFault {
 
 export const cut = broken('cut', 'the connection was cut in the middle of the reply')
 
-const refusals: Readonly<Record<string, () => Reply>> = {
-  '400': () => error(400, 'The request is refused', 'invalid_request_error', 'sandbox_refused'),
-  '401': () => error(401, 'The key is refused', 'invalid_request_error', 'invalid_api_key'),
-  '403': () => error(403, 'The key may not do this', 'invalid_request_error', 'permission_denied'),
-  '404': () => error(404, 'The model is unknown', 'invalid_request_error', 'model_not_found'),
-  '429': () =>
-    error(429, 'Too many requests', 'requests', 'rate_limit_exceeded', { 'retry-after': '1' }),
-  '500': () => error(500, 'The vendor failed', 'server_error', 'server_error'),
-  '503': () =>
-    error(503, 'The vendor is overloaded', 'server_error', 'overloaded', { 'retry-after': '1' }),
-  quota: () => error(429, 'The account is used up', 'insufficient_quota', 'insufficient_quota'),
-}
+const refusals: ReadonlyMap<string, () => Reply> = new Map(
+  Object.entries({
+    '400': () => error(400, 'The request is refused', 'invalid_request_error', 'sandbox_refused'),
+    '401': () => error(401, 'The key is refused', 'invalid_request_error', 'invalid_api_key'),
+    '403': () =>
+      error(403, 'The key may not do this', 'invalid_request_error', 'permission_denied'),
+    '404': () => error(404, 'The model is unknown', 'invalid_request_error', 'model_not_found'),
+    '429': () =>
+      error(429, 'Too many requests', 'requests', 'rate_limit_exceeded', { 'retry-after': '1' }),
+    '500': () => error(500, 'The vendor failed', 'server_error', 'server_error'),
+    '503': () =>
+      error(503, 'The vendor is overloaded', 'server_error', 'overloaded', { 'retry-after': '1' }),
+    quota: () => error(429, 'The account is used up', 'insufficient_quota', 'insufficient_quota'),
+  }),
+)
 
 function error(
   status: number,
@@ -69,7 +72,7 @@ export const unanswered = {
 
 /** The error reply that stands in place of any other; null where the fault is none of these. */
 export function refusalOf(fault: SandboxFault): Reply | null {
-  return refusals[fault]?.() ?? null
+  return refusals.get(fault)?.() ?? null
 }
 
 /** The reply as the fault leaves it; the reply itself where there is none. */

@@ -20,14 +20,19 @@ import {
 
 type Answer = (body: JsonObject, model: string, settings: SandboxSettings) => Reply
 
-const answers: Readonly<
-  Record<string, { readonly answer: Answer; readonly models: readonly SandboxModel[] }>
-> = {
-  'openai-chat': { answer: chatReply, models: ['sandbox/chat', 'sandbox/reasoning'] },
-  'openai-completions': { answer: completionReply, models: ['sandbox/completion'] },
-  'openai-embeddings': { answer: embeddingReply, models: ['sandbox/embedding'] },
-  'openai-moderations': { answer: moderationReply, models: ['sandbox/moderation'] },
+interface Served {
+  readonly answer: Answer
+  readonly models: readonly SandboxModel[]
 }
+
+const answers: ReadonlyMap<string, Served> = new Map(
+  Object.entries({
+    'openai-chat': { answer: chatReply, models: ['sandbox/chat', 'sandbox/reasoning'] },
+    'openai-completions': { answer: completionReply, models: ['sandbox/completion'] },
+    'openai-embeddings': { answer: embeddingReply, models: ['sandbox/embedding'] },
+    'openai-moderations': { answer: moderationReply, models: ['sandbox/moderation'] },
+  }),
+)
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 const atOnce: Pace = { firstMs: 0, gapMs: 0 }
@@ -45,7 +50,7 @@ function parsed(bytes: Uint8Array): JsonObject {
 
 function settingsOf(call: LocalCall): SandboxSettings {
   const settings = parseSandboxModel(call.model)
-  const served = answers[call.dialect]?.models ?? []
+  const served = answers.get(call.dialect)?.models ?? []
   if (settings !== null && served.includes(settings.model)) return settings
   const reason =
     settings === null
@@ -59,7 +64,7 @@ function settingsOf(call: LocalCall): SandboxSettings {
 
 function replyTo(call: LocalCall, settings: SandboxSettings): Reply {
   const body = parsed(call.body)
-  const reply = answers[call.dialect]?.answer(body, call.model, settings)
+  const reply = answers.get(call.dialect)?.answer(body, call.model, settings)
   if (reply === undefined) throw invalidRequest(`The sandbox does not speak ${call.dialect}`, null)
   return spoiled(reply, settings, reply.streamed)
 }

@@ -55,14 +55,16 @@ export interface SandboxSettings {
 /** `fault=slow` waits this long where `first` is not given: past the relay's heartbeat at 15 s. */
 const slowFirstMs = 20_000
 
-const limits: Readonly<Record<string, number>> = {
-  first: 600_000,
-  gap: 60_000,
-  tokens: 100_000,
-  after: 100_000,
-}
+const limits: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    first: 600_000,
+    gap: 60_000,
+    tokens: 100_000,
+    after: 100_000,
+  }),
+)
 
-const names = [...Object.keys(limits), 'fault']
+const names = [...limits.keys(), 'fault']
 
 /** The model's name without its settings. */
 export function sandboxBaseModel(name: string): string {
@@ -71,7 +73,7 @@ export function sandboxBaseModel(name: string): string {
 }
 
 function number(name: string, text: string): number {
-  const limit = limits[name] ?? 0
+  const limit = limits.get(name) ?? 0
   const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN
   if (!(value <= limit)) {
     throw invalidRequest(

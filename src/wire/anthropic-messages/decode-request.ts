@@ -243,10 +243,12 @@ function takeUser(rest: JsonObject): Pick<ChatRequest, 'user'> {
   return { user }
 }
 
-const tiers: Readonly<Record<string, string>> = { auto: 'auto', standard_only: 'default' }
+const tiers: ReadonlyMap<string, string> = new Map(
+  Object.entries({ auto: 'auto', standard_only: 'default' }),
+)
 
 function takeTier(rest: JsonObject): Pick<ChatRequest, 'serviceTier'> {
-  const serviceTier = tiers[stringOf(rest['service_tier'])]
+  const serviceTier = tiers.get(stringOf(rest['service_tier']))
   if (serviceTier === undefined) return {}
   delete rest['service_tier']
   return { serviceTier }

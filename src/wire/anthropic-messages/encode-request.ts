@@ -121,11 +121,13 @@ function stopOf({ stop = [] }: ChatRequest, dropped: string[]): JsonObject {
   return kept.length === 0 ? {} : { stop_sequences: kept }
 }
 
-const tiers: Readonly<Record<string, string>> = { auto: 'auto', default: 'standard_only' }
+const tiers: ReadonlyMap<string, string> = new Map(
+  Object.entries({ auto: 'auto', default: 'standard_only' }),
+)
 
 function tierOf({ serviceTier }: ChatRequest, dropped: string[]): JsonObject {
   if (serviceTier === undefined) return {}
-  const tier = tiers[serviceTier]
+  const tier = tiers.get(serviceTier)
   if (tier !== undefined) return { service_tier: tier }
   dropped.push('service_tier')
   return {}

@@ -2,21 +2,21 @@
 
 import type { FinishReason } from '../ir.ts'
 
-const reasons: Readonly<Record<string, FinishReason>> = {
-  end_turn: 'stop',
-  stop_sequence: 'stop',
+const reasons: ReadonlyMap<string, FinishReason> = new Map([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
   // The vendor's own tools want another request to go on; the text until here stands.
-  pause_turn: 'stop',
-  compaction: 'stop',
-  max_tokens: 'length',
-  model_context_window_exceeded: 'length',
-  tool_use: 'tool_calls',
-  refusal: 'content_filter',
-}
+  ['pause_turn', 'stop'],
+  ['compaction', 'stop'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_use', 'tool_calls'],
+  ['refusal', 'content_filter'],
+])
 
 /** A word nobody documented is taken as an ordinary stop. `called`: the message has a call of a client's tool. */
 export function readFinish(word: string, called: boolean): FinishReason {
-  const reason = reasons[word] ?? 'stop'
+  const reason = reasons.get(word) ?? 'stop'
   if (reason === 'tool_calls' && !called) return 'stop'
   return reason === 'stop' && called && word !== 'pause_turn' ? 'tool_calls' : reason
 }

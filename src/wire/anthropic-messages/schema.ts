@@ -46,14 +46,16 @@ const asTheyAre = [
   'required',
 ]
 const maps: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])
-const lists: Readonly<Record<string, string>> = { anyOf: 'anyOf', oneOf: 'anyOf', allOf: 'allOf' }
+const lists: ReadonlyMap<string, string> = new Map(
+  Object.entries({ anyOf: 'anyOf', oneOf: 'anyOf', allOf: 'allOf' }),
+)
 
 /** The schema without what is refused; objects are closed, as the decoding demands. */
 export function constrained(schema: JsonObject): JsonObject {
   const kept: JsonObject = {}
   const said: string[] = []
   for (const [name, value] of Object.entries(schema)) {
-    const list = lists[name]
+    const list = lists.get(name)
     if (value === undefined) continue
     if (asTheyAre.includes(name)) kept[name] = value
     else if (maps.has(name) && isObject(value)) kept[name] = mapped(value)

@@ -40,17 +40,19 @@ const beginnings: readonly (readonly [beginning: string, format: string])[] = [
 ]
 const pictures: ReadonlySet<string> = new Set(beginnings.map(([, format]) => format))
 
-const documents: Readonly<Record<string, string>> = {
-  'application/pdf': 'pdf',
-  'text/csv': 'csv',
-  'application/msword': 'doc',
-  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
-  'application/vnd.ms-excel': 'xls',
-  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
-  'text/html': 'html',
-  'text/plain': 'txt',
-  'text/markdown': 'md',
-}
+const documents: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'application/pdf': 'pdf',
+    'text/csv': 'csv',
+    'application/msword': 'doc',
+    'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
+    'application/vnd.ms-excel': 'xls',
+    'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
+    'text/html': 'html',
+    'text/plain': 'txt',
+    'text/markdown': 'md',
+  }),
+)
 const plainTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|javascript|x-ndjson)\b)/
 
 function pictureFormat(mediaType: string, data: string, place: Place): string {
@@ -102,7 +104,7 @@ function fileBlock(part: FilePart, place: Place, writing: Writing): JsonObject {
   if (place.role === 'assistant') throw cannot('files of the user alone', place)
   const found = readDataUrl(url, place.param)
   if (found === null) throw cannot('files by their bytes alone', place)
-  const format = documents[found.mediaType] ?? (plainTypes.test(found.mediaType) ? 'txt' : null)
+  const format = documents.get(found.mediaType) ?? (plainTypes.test(found.mediaType) ? 'txt' : null)
   if (format === null) {
     throw cannot('documents as PDF, CSV, Word, Excel, HTML, Markdown or text alone', place)
   }

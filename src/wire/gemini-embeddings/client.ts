@@ -15,10 +15,12 @@ import type { Address, Peek } from '../request.ts'
 const self = 'google-embed'
 const most = 2_048
 
-const purposes: Readonly<Record<string, 'query' | 'document'>> = {
-  RETRIEVAL_QUERY: 'query',
-  RETRIEVAL_DOCUMENT: 'document',
-}
+const purposes: ReadonlyMap<string, 'query' | 'document'> = new Map(
+  Object.entries({
+    RETRIEVAL_QUERY: 'query',
+    RETRIEVAL_DOCUMENT: 'document',
+  }),
+)
 
 const known: ReadonlySet<string> = new Set(['model', 'content', 'taskType', 'outputDimensionality'])
 const inside = nothingInside(placeOf(known, { requests: placeOf(known) }))
@@ -60,7 +62,7 @@ function decodeRequest(body: JsonObject, address: Address = {}): Decoded<ListReq
     throw invalidRequest(`${param} must be a whole number above 0`, param)
   }
   for (const [at, each] of asked.entries()) checkAlike(first, each, pathOf(at))
-  const purpose = typeof taskType === 'string' ? purposes[taskType] : undefined
+  const purpose = typeof taskType === 'string' ? purposes.get(taskType) : undefined
   const dropped = Object.keys(first).filter((name) => first[name] != null && !known.has(name))
   if (taskType != null && purpose === undefined) dropped.push('taskType')
   const value: ListRequest = {

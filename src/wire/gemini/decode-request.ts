@@ -31,12 +31,14 @@ const numbers = [
 ] as const
 
 /** `thinkingLevel` as an effort. */
-const efforts: Readonly<Record<string, Effort>> = {
-  minimal: 'minimal',
-  low: 'low',
-  medium: 'medium',
-  high: 'high',
-}
+const efforts: ReadonlyMap<string, Effort> = new Map(
+  Object.entries({
+    minimal: 'minimal',
+    low: 'low',
+    medium: 'medium',
+    high: 'high',
+  }),
+)
 
 function take(config: JsonObject, name: string): JsonValue | undefined {
   const value = config[name]
@@ -87,7 +89,7 @@ function takeReasoning(config: JsonObject): Reasoning | null {
   if (!isObject(value)) return null
   const { thinkingBudget, thinkingLevel, includeThoughts } = membersOf(value)
   const budget = numberOf(thinkingBudget)
-  const effort = budget === 0 ? 'none' : efforts[stringOf(thinkingLevel).toLowerCase()]
+  const effort = budget === 0 ? 'none' : efforts.get(stringOf(thinkingLevel).toLowerCase())
   return {
     ...(effort !== undefined && { effort }),
     ...(budget !== null && budget > 0 && { budgetTokens: budget }),

@@ -13,24 +13,24 @@ const leastStatus = 400
 const mostStatus = 599
 
 /** `google.rpc.Code` to the HTTP status of its mapping (google/rpc/code.proto). */
-const statusOfName: Readonly<Record<string, number>> = {
-  INVALID_ARGUMENT: 400,
-  FAILED_PRECONDITION: 400,
-  OUT_OF_RANGE: 400,
-  UNAUTHENTICATED: 401,
-  PERMISSION_DENIED: 403,
-  NOT_FOUND: 404,
-  ABORTED: 409,
-  ALREADY_EXISTS: 409,
-  RESOURCE_EXHAUSTED: 429,
-  CANCELLED: 499,
-  UNKNOWN: 500,
-  INTERNAL: 500,
-  DATA_LOSS: 500,
-  UNIMPLEMENTED: 501,
-  UNAVAILABLE: 503,
-  DEADLINE_EXCEEDED: 504,
-}
+const statusOfName: ReadonlyMap<string, number> = new Map([
+  ['INVALID_ARGUMENT', 400],
+  ['FAILED_PRECONDITION', 400],
+  ['OUT_OF_RANGE', 400],
+  ['UNAUTHENTICATED', 401],
+  ['PERMISSION_DENIED', 403],
+  ['NOT_FOUND', 404],
+  ['ABORTED', 409],
+  ['ALREADY_EXISTS', 409],
+  ['RESOURCE_EXHAUSTED', 429],
+  ['CANCELLED', 499],
+  ['UNKNOWN', 500],
+  ['INTERNAL', 500],
+  ['DATA_LOSS', 500],
+  ['UNIMPLEMENTED', 501],
+  ['UNAVAILABLE', 503],
+  ['DEADLINE_EXCEEDED', 504],
+])
 
 interface Said {
   readonly message: string
@@ -219,7 +219,7 @@ function eventData(body: string): string {
 /** Reads an error found inside a success. */
 export function faultInside(error: JsonValue): Fault {
   const said = saidIn(error)
-  const status = said.code || (statusOfName[said.name] ?? 0)
+  const status = said.code || (statusOfName.get(said.name) ?? 0)
   const fallback = 'the vendor reported an error inside a success'
   if (status !== 0) return faultFrom(said, status, fallback, null)
   return { kind: 'vendor_error', message: said.message.slice(0, maxMessageLength) || fallback }

@@ -10,14 +10,16 @@ const maxNodes = 3_000
 
 type Type = 'STRING' | 'NUMBER' | 'INTEGER' | 'BOOLEAN' | 'OBJECT' | 'ARRAY'
 
-const types: Readonly<Record<string, Type>> = {
-  string: 'STRING',
-  number: 'NUMBER',
-  integer: 'INTEGER',
-  boolean: 'BOOLEAN',
-  object: 'OBJECT',
-  array: 'ARRAY',
-}
+const types: ReadonlyMap<string, Type> = new Map(
+  Object.entries({
+    string: 'STRING',
+    number: 'NUMBER',
+    integer: 'INTEGER',
+    boolean: 'BOOLEAN',
+    object: 'OBJECT',
+    array: 'ARRAY',
+  }),
+)
 
 /** Formats the API takes; any other is answered 400. */
 const formats: Readonly<Record<Type, readonly string[]>> = {
@@ -149,7 +151,7 @@ function typedOf(flat: Merged, names: readonly string[], walk: Walk, depth: numb
   const nullable =
     schema['nullable'] === true ||
     (names.includes('null') && (values === null || values.includes(null)))
-  const known = names.flatMap((name) => (Object.hasOwn(types, name) ? (types[name] ?? []) : []))
+  const known = names.flatMap((name) => types.get(name) ?? [])
   if (known.length === 0) {
     return names.length === 0 ? anything(schema, nullable) : { type: 'STRING', nullable: true }
   }

@@ -8,7 +8,9 @@ export const inputMember = 'input'
 const opening = /^\s*\{\s*"input"\s*:\s*"/
 /** Text that may still become the opening. */
 const mayOpen = /^\s*(\{\s*("(i(n(p(u(t("\s*(:\s*)?)?)?)?)?)?)?)?)?$/
-const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+const escapes: ReadonlyMap<string, string> = new Map(
+  Object.entries({ b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }),
+)
 
 /** Takes the JSON of the arguments piece by piece and gives the text in it as it comes. One per call. */
 export class FreeInput {
@@ -69,7 +71,7 @@ export class FreeInput {
 
 /** The character an escape stands for, without its backslash; itself where it is none. */
 function unescaped(escape: string): string {
-  if (!escape.startsWith('u')) return escapes[escape] ?? escape
+  if (!escape.startsWith('u')) return escapes.get(escape) ?? escape
   const unit = Number.parseInt(escape.slice(1), 16)
   return Number.isNaN(unit) ? escape : String.fromCharCode(unit)
 }

@@ -38,20 +38,22 @@ const transcripts: MediaSide = {
   replay: (peek, type) => new TranscriptReplay(peek, type),
 }
 
-const types: Readonly<Record<string, string>> = {
-  mp3: 'audio/mpeg',
-  opus: 'audio/ogg',
-  aac: 'audio/aac',
-  flac: 'audio/flac',
-  wav: 'audio/wav',
-  pcm: 'audio/pcm',
-}
+const types: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    mp3: 'audio/mpeg',
+    opus: 'audio/ogg',
+    aac: 'audio/aac',
+    flac: 'audio/flac',
+    wav: 'audio/wav',
+    pcm: 'audio/pcm',
+  }),
+)
 
 /** What a vendor calls mere bytes is what the client asked for. */
 function typeOfSpeech(type: string, { body }: Peek): string {
   if (type !== 'application/octet-stream') return type
   const { response_format: format } = JSON.parse(new TextDecoder().decode(body)) as JsonObject
-  return types[typeof format === 'string' ? format : 'mp3'] ?? type
+  return types.get(typeof format === 'string' ? format : 'mp3') ?? type
 }
 
 const speech: MediaSide = {

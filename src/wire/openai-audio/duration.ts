@@ -12,13 +12,15 @@ interface Density {
 const unbounded = Number.POSITIVE_INFINITY
 
 /** Low bit rates of speech: 8 kbit/s of MP3 and AAC, 6 kbit/s of Opus, 8 kHz of 8 bits as PCM. MP3 has 320 kbit/s at most. */
-const densities: Readonly<Record<string, Density>> = {
-  'audio/wav': { least: 8_000, usual: 32_000, most: unbounded },
-  'audio/flac': { least: 4_000, usual: 24_000, most: unbounded },
-  'audio/mpeg': { least: 1_000, usual: 12_000, most: 40_000 },
-  'audio/ogg': { least: 750, usual: 4_000, most: 64_000 },
-  'audio/webm': { least: 750, usual: 4_000, most: 64_000 },
-}
+const densities: ReadonlyMap<string, Density> = new Map(
+  Object.entries({
+    'audio/wav': { least: 8_000, usual: 32_000, most: unbounded },
+    'audio/flac': { least: 4_000, usual: 24_000, most: unbounded },
+    'audio/mpeg': { least: 1_000, usual: 12_000, most: 40_000 },
+    'audio/ogg': { least: 750, usual: 4_000, most: 64_000 },
+    'audio/webm': { least: 750, usual: 4_000, most: 64_000 },
+  }),
+)
 const otherwise: Density = { least: 750, usual: 12_000, most: unbounded }
 
 /** A container may hold pictures too; one that claims less than this part of what its bytes come to is not believed. */
@@ -36,7 +38,7 @@ type SoundBounds = Pick<Peek, 'units' | 'likelyUnits' | 'audioTokens' | 'mostSec
 
 /** Units and tokens of the sound in `file`, for the hold and for a reply that does not say. */
 export function soundOf({ type, size, seconds }: FileInfo): SoundBounds {
-  const density = densities[type] ?? otherwise
+  const density = densities.get(type) ?? otherwise
   const longest = Math.min(mostSeconds, secondsAt(size, density.least))
   const bound = { mostSeconds: longest }
   if (seconds !== null && seconds > 0) {

@@ -17,17 +17,19 @@ const known: ReadonlySet<string> = new Set([
 ])
 
 /** As Cohere and Voyage call them, and OpenAI's clients pass them on. */
-const purposes: Readonly<Record<string, 'query' | 'document'>> = {
-  query: 'query',
-  search_query: 'query',
-  document: 'document',
-  search_document: 'document',
-}
+const purposes: ReadonlyMap<string, 'query' | 'document'> = new Map(
+  Object.entries({
+    query: 'query',
+    search_query: 'query',
+    document: 'document',
+    search_document: 'document',
+  }),
+)
 
 /** The body has passed `peekEmbeddings`. */
 function decodeRequest(body: JsonObject): Decoded<ListRequest> {
   const { model, input, dimensions, encoding_format: format, user, input_type: type } = body
-  const purpose = typeof type === 'string' ? purposes[type] : undefined
+  const purpose = typeof type === 'string' ? purposes.get(type) : undefined
   const dropped = Object.keys(body).filter((name) => body[name] != null && !known.has(name))
   if (type != null && purpose === undefined) dropped.push('input_type')
   const value: ListRequest = {

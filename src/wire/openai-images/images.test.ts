@@ -64,6 +64,16 @@ test('what is charged and held: by size and quality, as often as asked', () => {
   expect(shown.maxOutputTokens).toBe(572)
 })
 
+test.each(['constructor', '__proto__', 'toString'])(
+  'held as for the best: quality %s',
+  (quality) => {
+    for (const size of ['1024x1024', '1536x1024', '2048x2048', quality])
+      expect(ask({ size, quality }).maxOutputTokens).toBe(
+        ask({ size, quality: 'high' }).maxOutputTokens ?? 0,
+      )
+  },
+)
+
 test('an image of 4K is held by its area', () => {
   const { maxOutputTokens } = ask({ size: '3840x2160', quality: 'high' })
   expect(maxOutputTokens).toBeGreaterThan((4_160 * 3840 * 2160) / 1024 ** 2)

@@ -125,6 +125,12 @@ describe('what a vendor says', () => {
     expect(read).toEqual({ kind: 'output', responseId: 'r', medium, bytes: length })
   })
 
+  test.each(['constructor', '__proto__', 'nobody.knows'])('%s is none of it', (type) => {
+    expect(readVendorEvent(bytes(delta(type, 'Hello')))).toEqual(
+      readVendorEvent(bytes(delta('unknown', 'Hello'))),
+    )
+  })
+
   test.each([
     ['no JSON', '{"type":"response.done"'],
     ['a list', '[1]'],

@@ -67,18 +67,20 @@ function textIn(bytes: Uint8Array, found: readonly Member[], key: string): strin
 }
 
 /** Deltas by the names of the interface as it is, and as it was in its trial. */
-const outputs: Readonly<Record<string, 'text' | 'audio'>> = {
-  'response.output_audio.delta': 'audio',
-  'response.audio.delta': 'audio',
-  'response.output_text.delta': 'text',
-  'response.text.delta': 'text',
-  'response.output_audio_transcript.delta': 'text',
-  'response.audio_transcript.delta': 'text',
-  'response.function_call_arguments.delta': 'text',
-}
+const outputs: ReadonlyMap<string, 'text' | 'audio'> = new Map(
+  Object.entries({
+    'response.output_audio.delta': 'audio',
+    'response.audio.delta': 'audio',
+    'response.output_text.delta': 'text',
+    'response.text.delta': 'text',
+    'response.output_audio_transcript.delta': 'text',
+    'response.audio_transcript.delta': 'text',
+    'response.function_call_arguments.delta': 'text',
+  }),
+)
 
 function readByType(bytes: Uint8Array, found: readonly Member[], type: string): VendorEvent {
-  const medium = outputs[type]
+  const medium = outputs.get(type)
   if (medium !== undefined) {
     const delta = memberIn(found, 'delta')
     const length = delta?.kind === 'string' ? delta.end - delta.start - 2 : 0

@@ -13,17 +13,19 @@ export interface Item {
   value: JsonObject
 }
 
-const prefixes: Readonly<Record<string, string>> = {
-  message: 'msg',
-  reasoning: 'rs',
-  function_call: 'fc',
-  custom_tool_call: 'ctc',
-  image_generation_call: 'ig',
-  local_shell_call: 'lsh',
-  shell_call: 'sh',
-  apply_patch_call: 'apc',
-  tool_search_call: 'tsc',
-}
+const prefixes: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    message: 'msg',
+    reasoning: 'rs',
+    function_call: 'fc',
+    custom_tool_call: 'ctc',
+    image_generation_call: 'ig',
+    local_shell_call: 'lsh',
+    shell_call: 'sh',
+    apply_patch_call: 'apc',
+    tool_search_call: 'tsc',
+  }),
+)
 
 export class OutputItems {
   readonly emit: Emit
@@ -56,7 +58,7 @@ export class OutputItems {
     const index = this.done.length
     const own = this.nextItem
     this.nextItem = {}
-    const prefix = prefixes[String(fields['type'])] ?? 'item'
+    const prefix = prefixes.get(String(fields['type'])) ?? 'item'
     const given = own['id']
     const id = typeof given === 'string' ? given : `${prefix}_${this.base}_${index}`
     const value = { id, ...fields, ...own }

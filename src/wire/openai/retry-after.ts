@@ -3,15 +3,17 @@
 /** Longer waits are not believed: the channel is tried again after this. */
 const maxWaitMs = 60_000
 
-const unitMs: Readonly<Record<string, number>> = {
-  h: 3_600_000,
-  m: 60_000,
-  s: 1_000,
-  ms: 1,
-  us: 0.001,
-  µs: 0.001,
-  ns: 0.000_001,
-}
+const unitMs: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    h: 3_600_000,
+    m: 60_000,
+    s: 1_000,
+    ms: 1,
+    us: 0.001,
+    µs: 0.001,
+    ns: 0.000_001,
+  }),
+)
 
 function clamped(ms: number): number | null {
   return Number.isFinite(ms) ? Math.min(maxWaitMs, Math.max(0, Math.ceil(ms))) : null
@@ -26,7 +28,7 @@ export function goDurationMs(text: string): number | null {
   if (!/^(\d+(\.\d+)?(h|m|s|ms|us|µs|ns))+$/.test(text)) return null
   let total = 0
   for (const [, count, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|us|µs|ns|h|m|s)/g)) {
-    total += Number(count) * (unitMs[unit ?? ''] ?? 0)
+    total += Number(count) * (unitMs.get(unit ?? '') ?? 0)
   }
   return total
 }

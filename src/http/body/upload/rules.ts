@@ -44,25 +44,27 @@ export function fileRuleFor(files: FilesTaken | null, uploads: UploadSettings): 
 }
 
 /** What files of a type are called; the first where nobody said. */
-const endings: Readonly<Record<string, readonly string[]>> = {
-  'audio/flac': ['flac'],
-  'audio/mp4': ['m4a', 'mp4'],
-  'audio/mpeg': ['mp3', 'mpga', 'mpeg'],
-  'audio/ogg': ['ogg', 'oga', 'opus'],
-  'audio/wav': ['wav'],
-  'audio/webm': ['webm'],
-  'image/gif': ['gif'],
-  'image/jpeg': ['jpg', 'jpeg'],
-  'image/png': ['png'],
-  'image/webp': ['webp'],
-  'video/mp4': ['mp4', 'm4a'],
-  'video/mpeg': ['mpeg', 'mpg'],
-  'video/webm': ['webm'],
-}
+const endings: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    'audio/flac': ['flac'],
+    'audio/mp4': ['m4a', 'mp4'],
+    'audio/mpeg': ['mp3', 'mpga', 'mpeg'],
+    'audio/ogg': ['ogg', 'oga', 'opus'],
+    'audio/wav': ['wav'],
+    'audio/webm': ['webm'],
+    'image/gif': ['gif'],
+    'image/jpeg': ['jpg', 'jpeg'],
+    'image/png': ['png'],
+    'image/webp': ['webp'],
+    'video/mp4': ['mp4', 'm4a'],
+    'video/mpeg': ['mpeg', 'mpg'],
+    'video/webm': ['webm'],
+  }),
+)
 
 /** The client's name for a file, or its field's, with an ending of its type: vendors go by it. */
 export function namedAs(type: string, name: string, field: string): string {
-  const known = endings[type] ?? []
+  const known = endings.get(type) ?? []
   const given = name === '' ? field : name
   if (known.some((ending) => given.toLowerCase().endsWith(`.${ending}`))) return given
   return safeName(`${given}.${known[0] ?? 'bin'}`)

@@ -11,12 +11,14 @@ interface Format {
   write(tune: Tune): Generator<Uint8Array>
 }
 
-const formats: Readonly<Record<string, Format>> = {
-  mp3: { type: 'audio/mpeg', write: mp3 },
-  wav: { type: 'audio/wav', write: wav },
-  flac: { type: 'audio/flac', write: flac },
-  pcm: { type: 'audio/pcm', write: pcm },
-}
+const formats: ReadonlyMap<string, Format> = new Map(
+  Object.entries({
+    mp3: { type: 'audio/mpeg', write: mp3 },
+    wav: { type: 'audio/wav', write: wav },
+    flac: { type: 'audio/flac', write: flac },
+    pcm: { type: 'audio/pcm', write: pcm },
+  }),
+)
 
 /** Audio tokens of a second, as realtime models count them. */
 export const tokensPerSecond = 20
@@ -26,9 +28,9 @@ const maxCharacters = 100_000
 /** Throws `invalid_request_error` where the request makes no sense. */
 export function speechReply({ fields }: MediaCall): MediaReply {
   const { input, speed, response_format: wanted } = fields
-  const format = formats[typeof wanted === 'string' ? wanted : 'mp3']
+  const format = formats.get(typeof wanted === 'string' ? wanted : 'mp3')
   if (format === undefined) {
-    const known = Object.keys(formats).join(', ')
+    const known = [...formats.keys()].join(', ')
     throw invalidRequest(`The sandbox makes sound as ${known}`, 'response_format')
   }
   if (typeof input !== 'string' || input.length > maxCharacters)

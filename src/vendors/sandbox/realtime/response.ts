@@ -102,7 +102,7 @@ export class SandboxResponse {
       { type: 'response.output_item.done', ...this.inResponse, item },
       {
         type: 'response.done',
-        response: this.shown(status, detailsOf[status] ?? null, [item], usage),
+        response: this.shown(status, detailsOf.get(status) ?? null, [item], usage),
       },
     ]
   }
@@ -190,18 +190,20 @@ export class SandboxResponse {
   }
 }
 
-const detailsOf: Readonly<Record<string, JsonObject>> = {
-  incomplete: { type: 'incomplete', reason: 'max_output_tokens' },
-  cancelled: { type: 'cancelled', reason: 'client_cancelled' },
-  failed: {
-    type: 'failed',
-    error: {
-      type: 'server_error',
-      code: 'server_error',
-      message: 'The vendor failed (sandbox fault).',
+const detailsOf: ReadonlyMap<string, JsonObject> = new Map(
+  Object.entries({
+    incomplete: { type: 'incomplete', reason: 'max_output_tokens' },
+    cancelled: { type: 'cancelled', reason: 'client_cancelled' },
+    failed: {
+      type: 'failed',
+      error: {
+        type: 'server_error',
+        code: 'server_error',
+        message: 'The vendor failed (sandbox fault).',
+      },
     },
-  },
-}
+  }),
+)
 
 /** As many words as the client's maximum lets through, with their sound. */
 function stepsWithin(text: Output, { speaks, maxTokens }: ResponseRequest): number {
