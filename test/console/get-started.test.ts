@@ -122,7 +122,7 @@ async function narrow() {
   const view = { language: 'zh-CN', theme: 'dark', width: 390 } as const
   const page = await stage.open('/get-started', view)
   await page.getByRole('heading', { name: '快速开始' }).waitFor()
-  await page.getByText('正在等待你的第一个请求').waitFor()
+  await page.getByText('正在等待您的第一个请求').waitFor()
   expect(await seriousFindings(page)).toEqual([])
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
   // The browser's log says that nobody was signed in at first, and that a link was refused.

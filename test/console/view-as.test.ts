@@ -85,7 +85,7 @@ async function invites() {
   await dialog.getByLabel('I saved it').check()
   await dialog.getByRole('button', { name: 'Done' }).click()
   const row = page.getByRole('listitem').filter({ hasText: 'for Bob' })
-  await row.getByText('Open').waitFor()
+  await row.getByText('Not used yet').waitFor()
   await row.getByRole('button', { name: 'Take back' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click()
   await row.getByText('Taken back').waitFor()

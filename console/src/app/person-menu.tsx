@@ -7,7 +7,7 @@ import { type Person, queryClient } from '../api/queries.ts'
 import { showLanguage } from '../i18n.ts'
 import { setPreferences, usePreferences } from '../state/preferences.ts'
 import { Menu, type MenuItem } from '../ui/menu.tsx'
-import { showToast } from '../ui/toast.tsx'
+import { showProblem } from '../ui/toast.tsx'
 
 export default function PersonMenu({ person }: { readonly person: Person }) {
   const { t, i18n } = useLingui()
@@ -34,13 +34,10 @@ export default function PersonMenu({ person }: { readonly person: Person }) {
     {
       label: t`Sign out`,
       onSelect: () => {
-        change('post', '/api/auth/sign-out').then(
-          () => {
-            queryClient.clear()
-            location.assign('/console/sign-in')
-          },
-          (error: Error) => showToast({ text: error.message, tone: 'danger' }),
-        )
+        change('post', '/api/auth/sign-out').then(() => {
+          queryClient.clear()
+          location.assign('/console/sign-in')
+        }, showProblem)
       },
     },
   ]

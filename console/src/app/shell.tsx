@@ -99,7 +99,6 @@ function Waiting() {
   )
 }
 
-/** `g` and a letter goes to a page, `?` lists the shortcuts, Ctrl or Cmd and K opens the palette, `/` goes to the filter. */
 /** What is typed while the palette still loads belongs to it, and to no shortcut. */
 function useTypedBefore(isOpen: boolean): () => string {
   const typed = useRef('')
@@ -121,6 +120,7 @@ function useTypedBefore(isOpen: boolean): () => string {
   return useCallback(() => typed.current, [])
 }
 
+/** `g` and a letter goes to a page, `?` lists the shortcuts, Ctrl or Cmd and K opens the palette, `/` goes to the filter. */
 function useShortcuts(operator: boolean, open: (overlay: Overlay) => void): void {
   const navigate = useNavigate()
   useEffect(() => {

@@ -13,7 +13,11 @@ interface CopyButtonProps {
 
 export function CopyButton({ text, children }: CopyButtonProps) {
   const { t } = useLingui()
-  const copy = () => copyText(text).then(() => showToast({ text: t`Copied`, tone: 'info' }))
+  async function copy() {
+    const isDone = await copyText(text)
+    if (isDone) showToast({ text: t`Copied`, tone: 'info' })
+    else showToast({ text: t`Not copied: the browser refuses it`, tone: 'danger' })
+  }
   return (
     <Button icon="copy" onClick={() => void copy()}>
       {children}

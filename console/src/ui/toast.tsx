@@ -1,12 +1,13 @@
 // Short notices of what happened in the background, read aloud, with an optional way back.
 
 import { useLingui } from '@lingui/react/macro'
-import { useSyncExternalStore } from 'react'
+import { type ReactNode, useSyncExternalStore } from 'react'
 import { Button, IconButton } from './button.tsx'
+import { ProblemText } from './state.tsx'
 
 interface Toast {
   readonly id: number
-  readonly text: string
+  readonly text: ReactNode
   readonly tone: 'info' | 'danger'
   readonly action?: { readonly label: string; readonly run: () => void }
 }
@@ -27,6 +28,11 @@ export function showToast(toast: Omit<Toast, 'id'>): void {
   const id = lastId
   set([...toasts.slice(-2), { ...toast, id }])
   setTimeout(() => dismiss(id), shownForMs)
+}
+
+/** Why what was asked for was not done, where no place on the page belongs to it. */
+export function showProblem(error: Error): void {
+  showToast({ text: <ProblemText error={error} />, tone: 'danger' })
 }
 
 function dismiss(id: number): void {

@@ -135,38 +135,55 @@ export function Id({ value, whole = false }: { readonly value: string; readonly 
 /** A small button that copies a text and says that it did. */
 export function Copy({ text, label }: { readonly text: string; readonly label?: string }) {
   const { t } = useLingui()
-  const [isDone, setDone] = useState(false)
+  const [outcome, setOutcome] = useState<'copied' | 'refused' | null>(null)
   useEffect(() => {
-    if (!isDone) return
-    const timer = setTimeout(() => setDone(false), 2_000)
+    if (outcome === null) return
+    const timer = setTimeout(() => setOutcome(null), 2_000)
     return () => clearTimeout(timer)
-  }, [isDone])
-  const said = isDone ? t`Copied` : (label ?? t`Copy`)
+  }, [outcome])
+  const words = { copied: t`Copied`, refused: t`Not copied: the browser refuses it` }
+  const icons = { copied: 'check', refused: 'close' } as const
+  const said = outcome === null ? (label ?? t`Copy`) : words[outcome]
   return (
     <button
       type="button"
       aria-label={said}
       title={said}
-      className="inline-flex size-6 items-center justify-center rounded-control text-text-3 hover:bg-sunken hover:text-text"
+      className={`inline-flex size-6 items-center justify-center rounded-control hover:bg-sunken hover:text-text ${outcome === 'refused' ? 'text-danger' : 'text-text-3'}`}
       onClick={(event) => {
         event.stopPropagation()
-        void copyText(text).then(() => setDone(true))
+        void copyText(text).then((isDone) => setOutcome(isDone ? 'copied' : 'refused'))
       }}
     >
-      <Icon name={isDone ? 'check' : 'copy'} size={14} />
+      <Icon name={outcome === null ? 'copy' : icons[outcome]} size={14} />
     </button>
   )
 }
 
-/** Browsers give the clipboard to secure pages only; a gateway on a plain address in a local network is none. */
-export async function copyText(text: string): Promise<void> {
-  if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
+/** Whether the clipboard has it now. */
+export async function copyText(text: string): Promise<boolean> {
+  // Browsers give it to secure pages only; a gateway on a plain address in a local network is none.
+  if (navigator.clipboard === undefined) return copyBySelection(text)
+  return navigator.clipboard.writeText(text).then(
+    () => true,
+    () => copyBySelection(text),
+  )
+}
+
+function copyBySelection(text: string): boolean {
+  const focused = document.activeElement
   const area = document.createElement('textarea')
   area.value = text
-  document.body.append(area)
+  area.style.position = 'fixed'
+  // Beside an open dialog nothing can be selected.
+  const dialogs = [...document.querySelectorAll('dialog[open]')]
+  const place = dialogs.at(-1) ?? document.body
+  place.append(area)
   area.select()
-  document.execCommand('copy')
+  const isDone = document.execCommand('copy')
   area.remove()
+  if (focused instanceof HTMLElement) focused.focus()
+  return isDone
 }
 
 const marks = {

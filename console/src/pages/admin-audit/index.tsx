@@ -14,9 +14,10 @@ import { Field, Input } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
+import { RoleName } from '../../ui/role-name.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { type Column, DataTable, moreOf } from '../../ui/table.tsx'
-import { Badge, Copy, Time, useNow } from '../../ui/values.tsx'
+import { Copy, Time, useNow } from '../../ui/values.tsx'
 import type { AuditSearch } from './search.ts'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
@@ -31,7 +32,7 @@ const columns: readonly Column<Entry>[] = [
     id: 'role',
     header: <Trans>Role</Trans>,
     optional: true,
-    cell: ({ role }) => <Badge>{role}</Badge>,
+    cell: ({ role }) => <RoleName role={role} />,
   },
   {
     id: 'action',
@@ -228,7 +229,8 @@ function EventDetail({ event }: { readonly event: Entry }) {
   return (
     <div className="flex flex-col gap-4">
       <p>
-        {event.actor} · <Time at={event.at} /> · {event.address}
+        {event.actor} · <Time at={event.at} />
+        {event.address !== null && ` · ${event.address}`}
       </p>
       {changes !== null && (
         <table className="w-full table-fixed text-cell">

@@ -6,7 +6,7 @@ import { useState } from 'react'
 import { change } from '../../api/client.ts'
 import { Button, Buttons } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
-import { showToast } from '../../ui/toast.tsx'
+import { showProblem } from '../../ui/toast.tsx'
 import { type Channel, refreshChannels } from './channels.ts'
 
 type Task = 'draining' | 'disabled' | 'delete'
@@ -34,7 +34,7 @@ export function ChannelActions({ channel, onDeleted }: ActionsProps) {
     try {
       await setState('enabled')
     } catch (error) {
-      showToast({ text: (error as Error).message, tone: 'danger' })
+      showProblem(error as Error)
       await refreshChannels(client)
     }
     setBusy(false)

@@ -5,7 +5,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { change } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
-import { showToast } from '../../ui/toast.tsx'
+import { showProblem } from '../../ui/toast.tsx'
 import { type Channel, refreshChannels } from './channels.ts'
 
 export function AskBalance({ channel: { id } }: { readonly channel: Channel }) {
@@ -15,7 +15,7 @@ export function AskBalance({ channel: { id } }: { readonly channel: Channel }) {
   const asking = useMutation({
     mutationFn: () => change('post', '/api/channels/{id}/balance', { params: { path: { id } } }),
     onSuccess: () => refreshChannels(client),
-    onError: (error) => showToast({ text: error.message, tone: 'danger' }),
+    onError: showProblem,
   })
   if (!admin) return null
   return (

@@ -37,7 +37,11 @@ export function BulkBar({ channels, tag, onDone }: BulkBarProps) {
           <>
             {' '}
             <span className="text-text-2">
-              <Trans>({declared} declared elsewhere stay as they are)</Trans>
+              <Plural
+                value={declared}
+                one="(# declared elsewhere stays as it is)"
+                other="(# declared elsewhere stay as they are)"
+              />
             </span>
           </>
         )}

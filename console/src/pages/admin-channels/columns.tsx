@@ -2,6 +2,7 @@
 
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { Sparkline } from '../../charts/sparkline.tsx'
+import { useTimeZone } from '../../state/preferences.ts'
 import { reasonText } from '../../ui/channel-reason.ts'
 import type { Column } from '../../ui/table.tsx'
 import { Badge, Count, Duration, Money, None, Percent, Status, Time } from '../../ui/values.tsx'
@@ -231,9 +232,10 @@ export function Success({ figures }: { readonly figures: Channel['hour'] }) {
 /** By quarters of an hour; a line only where there is more than one to join. */
 function SuccessOfHour({ channel }: { readonly channel: Channel }) {
   const { t, i18n } = useLingui()
+  const timeZone = useTimeZone()
   const values = channel.quarters.map(({ successPercent }) => successPercent)
   const shown = channel.quarters.map(({ since, requests, successPercent }) => {
-    const time = new Date(since).toLocaleTimeString(i18n.locale, { timeStyle: 'short' })
+    const time = new Date(since).toLocaleTimeString(i18n.locale, { timeStyle: 'short', timeZone })
     return `${time}: ${successPercent === null ? t`no traffic` : `${successPercent} %`} (n = ${requests})`
   })
   return (

@@ -1,6 +1,6 @@
 // Channels from a file of JSON, with what it would do shown first.
 
-import { Trans, useLingui } from '@lingui/react/macro'
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ChangeEvent, useState } from 'react'
 import { change, type Shape } from '../../api/client.ts'
@@ -27,7 +27,12 @@ function useImport(onDone: () => void) {
       change('post', '/api/channels/import', { body: { channels, apply } as never }),
     async onSuccess({ applied, channels }) {
       if (!applied) return
-      showToast({ text: t`${channels.length} channels imported`, tone: 'info' })
+      showToast({
+        text: (
+          <Plural value={channels.length} one="# channel imported" other="# channels imported" />
+        ),
+        tone: 'info',
+      })
       await refreshChannels(client)
       onDone()
     },

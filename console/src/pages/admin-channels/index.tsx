@@ -9,7 +9,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { later } from '../../ui/later.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Page } from '../../ui/page.tsx'
-import { showToast } from '../../ui/toast.tsx'
+import { showProblem } from '../../ui/toast.tsx'
 import { ChannelFilters } from './filters.tsx'
 import { ChannelList } from './list.tsx'
 import type { ChannelsSearch } from './search.ts'
@@ -55,10 +55,7 @@ interface ActionsProps {
 
 function Actions({ admin, onImport }: ActionsProps) {
   const { t } = useLingui()
-  const save = () =>
-    void exportChannels().catch((error: Error) =>
-      showToast({ text: error.message, tone: 'danger' }),
-    )
+  const save = () => void exportChannels().catch(showProblem)
   const items = [
     { label: t`Export as JSON`, onSelect: save },
     ...(admin ? [{ label: t`Import JSON`, onSelect: onImport }] : []),

@@ -1,10 +1,11 @@
 // The vendor's own list of models, to choose from.
 
-import { Trans, useLingui } from '@lingui/react/macro'
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import type { Shape } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Checkbox, Field, Input } from '../../ui/field.tsx'
+import { useKindName } from '../../ui/model-kind.tsx'
 import { Count } from '../../ui/values.tsx'
 
 type Model = Shape<'VendorModels'>['models'][number]
@@ -32,7 +33,15 @@ export function VendorModels({ models, chosen, onToggle, onClose }: VendorModels
     >
       <div className="flex items-end gap-2">
         <div className="flex-1">
-          <Field label={<Trans>The vendor’s list: {total} models</Trans>}>
+          <Field
+            label={
+              <Plural
+                value={total}
+                one="The vendor’s list: # model"
+                other="The vendor’s list: # models"
+              />
+            }
+          >
             <Input
               type="search"
               value={text}
@@ -72,9 +81,10 @@ export function VendorModels({ models, chosen, onToggle, onClose }: VendorModels
 }
 
 function About({ model: { kind, context, problem } }: { readonly model: Model }) {
+  const kindName = useKindName()
   return (
     <>
-      {kind}
+      {kindName(kind)}
       {context !== null && (
         <>
           {' · '}

@@ -1,6 +1,6 @@
 // A published list of prices, compared with what is in force: each model is taken by itself, or all of them.
 
-import { Trans, useLingui } from '@lingui/react/macro'
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { change, type Shape } from '../../api/client.ts'
@@ -117,20 +117,24 @@ function Compared({ compared, asked, onOpen, again }: ComparedProps) {
     },
     async onSuccess({ applied, versions }) {
       if (!applied) return
-      showToast({ text: t`${versions.length} prices taken.`, tone: 'info' })
+      const text = <Plural value={versions.length} one="# price taken." other="# prices taken." />
+      showToast({ text, tone: 'info' })
       await refreshPrices(client)
       again()
     },
   })
   const { changes, models } = compared
+  const differing = changes.length
   const isLarge = changes.some(({ differences }) => differences.some(({ large }) => large))
   const notTaken = take.data !== undefined && !take.data.applied
   return (
     <Card
       title={
-        <Trans>
-          {changes.length} of {models} models differ
-        </Trans>
+        <Plural
+          value={models}
+          one={`${differing} of # model differs`}
+          other={`${differing} of # models differ`}
+        />
       }
     >
       <div className="flex flex-col gap-4">

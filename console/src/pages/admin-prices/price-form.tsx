@@ -5,6 +5,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { type UseFormReturn, useFieldArray, useForm } from 'react-hook-form'
 import { change, Problem, type Shape } from '../../api/client.ts'
+import { fromLocalInput } from '../../app/range.ts'
+import { useTimeZone } from '../../state/preferences.ts'
 import { Button, Buttons, IconButton } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Field, Input } from '../../ui/field.tsx'
@@ -16,7 +18,7 @@ import { refreshPrices } from './refresh.ts'
 
 interface Values {
   readonly lines: { name: string; price: string }[]
-  /** As `datetime-local` has it, by the browser's zone; empty: now. */
+  /** As `datetime-local` has it, in the zone that times are shown in; empty: now. */
   readonly from: string
   readonly source: string
 }
@@ -83,11 +85,12 @@ export function PriceForm({ model, prices }: PriceFormProps) {
 function When({ form: { register, formState } }: { readonly form: UseFormReturn<Values> }) {
   const { t } = useLingui()
   const { errors } = formState
+  const timeZone = useTimeZone()
   return (
     <div className="grid gap-4 md:grid-cols-2">
       <Field
         label={t`Begins`}
-        hint={t`Empty: at once. By this browser’s clock.`}
+        hint={t`Empty: at once. In the zone ${timeZone}.`}
         error={errors.from?.message}
       >
         <Input type="datetime-local" {...register('from')} />
@@ -171,6 +174,7 @@ function Lines({ form }: { readonly form: ReturnType<typeof useForm<Values>> }) 
 function useSending(model: string, form: ReturnType<typeof useForm<Values>>) {
   const { t } = useLingui()
   const client = useQueryClient()
+  const timeZone = useTimeZone()
   const [problem, setProblem] = useState<Error | null>(null)
   const [isBusy, setBusy] = useState(false)
   const [large, setLarge] = useState<readonly Shape<'PriceDifference'>[] | null>(null)
@@ -178,7 +182,7 @@ function useSending(model: string, form: ReturnType<typeof useForm<Values>>) {
     setBusy(true)
     setProblem(null)
     try {
-      const from = values.from === '' ? undefined : new Date(values.from).toISOString()
+      const from = fromLocalInput(values.from, timeZone)
       const prices = pricesOf(values)
       const body = { model, prices, source: values.source, allowLarge, ...(from && { from }) }
       const { card, differences } = await change('post', '/api/prices', { body })

@@ -1,6 +1,6 @@
 // Reconcile: a period added up three ways, from the ledger, the requests and the totals; they are equal or named.
 
-import { Trans, useLingui } from '@lingui/react/macro'
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useMutation } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
@@ -146,7 +146,11 @@ function Verdict({ differences }: { readonly differences: readonly unknown[] }) 
       ) : (
         <span className="text-danger">
           <Status tone="failed">
-            <Trans>They differ: {differences.length} findings below.</Trans>
+            <Plural
+              value={differences.length}
+              one="They differ: # finding below."
+              other="They differ: # findings below."
+            />
           </Status>
         </span>
       )}

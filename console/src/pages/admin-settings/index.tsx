@@ -23,14 +23,19 @@ type Setting = Shape<'Setting'>
 interface Kind {
   readonly title: MessageDescriptor
   readonly detail: MessageDescriptor
-  readonly input: 'text' | 'days' | 'switch' | 'json' | readonly string[]
+  /** Choices: by value, in words. */
+  readonly input: 'text' | 'days' | 'switch' | 'json' | Readonly<Record<string, MessageDescriptor>>
 }
 
 const kinds: Readonly<Record<Setting['name'], Kind>> = {
   'identity.signUp': {
     title: msg`Who may join`,
     detail: msg`By signing in at a provider: anyone, those with an invitation, or nobody new.`,
-    input: ['open', 'invite', 'closed'],
+    input: {
+      open: msg`Anyone`,
+      invite: msg`Those with an invitation`,
+      closed: msg`Nobody new`,
+    },
   },
   'identity.defaultGroup': {
     title: msg`Group of new accounts`,
@@ -45,7 +50,12 @@ const kinds: Readonly<Record<Setting['name'], Kind>> = {
   'history.mode': {
     title: msg`Messages of accounts that have not chosen`,
     detail: msg`What is kept of what was asked and answered.`,
-    input: ['off', 'metadata', 'sealed', 'full'],
+    input: {
+      off: msg`Off: nothing is kept`,
+      metadata: msg`Metadata: figures alone`,
+      sealed: msg`Sealed: only the account’s own key opens them`,
+      full: msg`Full: messages are kept, encrypted`,
+    },
   },
   'history.keepDays': {
     title: msg`Days that messages are kept`,
@@ -176,7 +186,7 @@ function SettingCard({ setting }: { readonly setting: Setting }) {
             </Button>
             {changedAt !== null && (
               <Button variant="quiet" busy={reset.isPending} onClick={() => reset.mutate()}>
-                <Trans>Back to the default: {JSON.stringify(setting.default)}</Trans>
+                <Trans>Back to the default: {wordOf(setting.default, kind, t)}</Trans>
               </Button>
             )}
           </Buttons>
@@ -225,13 +235,19 @@ function SettingInput({ kind: { input }, text, onChange, disabled }: SettingInpu
     )
   return (
     <Select {...common} onChange={(event) => onChange(event.target.value)}>
-      {input.map((value) => (
+      {Object.entries(input).map(([value, word]) => (
         <option key={value} value={value}>
-          {value}
+          {t(word)}
         </option>
       ))}
     </Select>
   )
+}
+
+/** A choice in its words, everything else as the API has it. */
+function wordOf(value: unknown, { input }: Kind, t: (word: MessageDescriptor) => string): string {
+  const word = typeof input === 'string' ? undefined : input[String(value)]
+  return word === undefined ? JSON.stringify(value) : t(word)
 }
 
 function textOf({ value }: Setting, { input }: Kind): string {

@@ -2,8 +2,9 @@
 
 import { Trans } from '@lingui/react/macro'
 import type { Shape } from '../../api/client.ts'
+import { RoleName } from '../../ui/role-name.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { Badge, Count, Id, Money, Status, Time } from '../../ui/values.tsx'
+import { Count, Id, Money, Status, Time } from '../../ui/values.tsx'
 
 export type Listed = Shape<'ListedPerson'>
 
@@ -16,7 +17,7 @@ export const columns: readonly Column<Listed>[] = [
   { id: 'name', header: <Trans>Name</Trans>, cell: ({ name, id }) => name || id },
   { id: 'email', header: <Trans>E-mail</Trans>, cell: ({ email }) => email ?? '' },
   { id: 'id', header: <Trans>Account</Trans>, optional: true, cell: ({ id }) => <Id value={id} /> },
-  { id: 'role', header: <Trans>Role</Trans>, cell: ({ role }) => <Badge>{role}</Badge> },
+  { id: 'role', header: <Trans>Role</Trans>, cell: ({ role }) => <RoleName role={role} /> },
   {
     id: 'balance',
     header: <Trans>Balance</Trans>,

@@ -9,8 +9,9 @@ import { roleOf, useMe } from '../../api/queries.ts'
 import { Button, Buttons, buttonClass } from '../../ui/button.tsx'
 import { Confirm, Drawer } from '../../ui/dialog.tsx'
 import { Field, Select } from '../../ui/field.tsx'
+import { RoleOptions } from '../../ui/role-name.tsx'
 import { Skeleton, Widget } from '../../ui/state.tsx'
-import { showToast } from '../../ui/toast.tsx'
+import { showProblem } from '../../ui/toast.tsx'
 import { Id, Money, Time } from '../../ui/values.tsx'
 import { PersonStatus } from './columns.tsx'
 
@@ -130,12 +131,12 @@ function Actions({ person }: { readonly person: Person }) {
         ifMatch: person.revision,
       }),
     onSuccess: reload,
-    onError: (error) => showToast({ text: error.message, tone: 'danger' }),
+    onError: showProblem,
   })
   const resume = useMutation({
     mutationFn: () => change('post', '/api/people/{id}/resume', { params: { path: { id } } }),
     onSuccess: reload,
-    onError: (error) => showToast({ text: error.message, tone: 'danger' }),
+    onError: showProblem,
   })
   return (
     <section className="flex flex-col gap-3 border-t border-border pt-4">
@@ -149,9 +150,7 @@ function Actions({ person }: { readonly person: Person }) {
             disabled={update.isPending}
             onChange={(event) => update.mutate(event.target.value as Person['role'])}
           >
-            <option value="user">user</option>
-            <option value="auditor">auditor</option>
-            <option value="admin">admin</option>
+            <RoleOptions />
           </Select>
         </Field>
       </div>

@@ -2,6 +2,7 @@
 
 import { useLingui } from '@lingui/react/macro'
 import { Field, Input, Select } from '../../ui/field.tsx'
+import { RoleOptions } from '../../ui/role-name.tsx'
 import type { UsersSearch } from './search.ts'
 
 interface FiltersProps {
@@ -31,9 +32,7 @@ export function Filters({ search, onChange }: FiltersProps) {
           }
         >
           <option value="">{t`Any role`}</option>
-          <option value="user">user</option>
-          <option value="auditor">auditor</option>
-          <option value="admin">admin</option>
+          <RoleOptions />
         </Select>
       </Field>
       <Field hideLabel label={t`Status`}>

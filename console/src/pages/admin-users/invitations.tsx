@@ -8,9 +8,10 @@ import { roleOf, useMe } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Card } from '../../ui/page.tsx'
+import { RoleName } from '../../ui/role-name.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { moreOf, ShowMore } from '../../ui/table.tsx'
-import { Badge, Status, Time } from '../../ui/values.tsx'
+import { Status, Time } from '../../ui/values.tsx'
 import { MakeInvitation } from './make-invitation.tsx'
 
 type Invitation = Shape<'Invitation'>
@@ -89,8 +90,8 @@ function List({ items, onRevoke }: ListProps) {
       {items.map((each) => (
         <li key={each.id} className="flex flex-wrap items-baseline gap-x-4 gap-y-1 py-2">
           <InvitationStatus status={each.status} />
-          <span className="min-w-0 flex-1 truncate">
-            {each.note || <Trans>without a note</Trans>} <Badge>{each.role}</Badge>
+          <span className="min-w-0 flex-1 basis-48 break-words">
+            {each.note || <Trans>without a note</Trans>} <RoleName role={each.role} />
             {each.groups !== null && <span className="text-text-2"> {each.groups.join(', ')}</span>}
           </span>
           <span className="text-text-2">
@@ -120,7 +121,7 @@ const tones = { open: 'ok', used: 'off', revoked: 'failed', expired: 'off' } as 
 function InvitationStatus({ status }: { readonly status: Invitation['status'] }) {
   const { t } = useLingui()
   const words = {
-    open: t`Open`,
+    open: t`Not used yet`,
     used: t`Used`,
     revoked: t`Taken back`,
     expired: t`Over`,

@@ -8,6 +8,7 @@ import { change, Problem, randomId, read } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, Field, Input, Select } from '../../ui/field.tsx'
+import { RoleOptions } from '../../ui/role-name.tsx'
 import { ProblemLine } from '../../ui/state.tsx'
 import { Copy } from '../../ui/values.tsx'
 
@@ -51,6 +52,7 @@ export function MakeInvitation({ onMade, onClose }: MakeInvitationProps) {
   if (code !== null) return <Code code={code} onClose={onClose} />
   return (
     <Dialog
+      keep={form.formState.isDirty}
       title={<Trans>Invite somebody</Trans>}
       onClose={onClose}
       footer={
@@ -66,6 +68,7 @@ export function MakeInvitation({ onMade, onClose }: MakeInvitationProps) {
     >
       <form
         id={formId}
+        noValidate
         className="flex flex-col gap-4"
         onSubmit={(event) => void form.handleSubmit(send)(event)}
       >
@@ -93,9 +96,7 @@ function Fields({ form }: { readonly form: ReturnType<typeof useForm<Values>> })
       <div className="grid gap-4 md:grid-cols-3">
         <Field label={t`Role`}>
           <Select {...register('role')}>
-            <option value="user">user</option>
-            <option value="auditor">auditor</option>
-            <option value="admin">admin</option>
+            <RoleOptions />
           </Select>
         </Field>
         <Field label={t`Group`}>

@@ -2,7 +2,7 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
-import { useId, useState } from 'react'
+import { useId, useRef, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
 import { change, Problem, randomId } from '../../api/client.ts'
 import { isAmount } from '../../format.ts'
@@ -39,8 +39,8 @@ function AdjustDialog({ account, onClose }: DialogProps) {
   const { t } = useLingui()
   const id = useId()
   const client = useQueryClient()
-  // One key for all tries of one form: an answer that was lost is not done twice.
-  const [idempotencyKey] = useState(() => randomId())
+  // The same again after an answer that was lost is not done twice; what is typed anew is another adjustment.
+  const attempt = useRef({ typed: '', idempotencyKey: '' })
   const form = useForm<Values>({
     defaultValues: { direction: 'credit', amount: '', reason: '' },
   })
@@ -48,8 +48,11 @@ function AdjustDialog({ account, onClose }: DialogProps) {
   const [problem, setProblem] = useState<Error | null>(null)
   async function submit(body: Values) {
     setProblem(null)
+    const typed = JSON.stringify(body)
+    if (attempt.current.typed !== typed) attempt.current = { typed, idempotencyKey: randomId() }
     try {
       const params = { path: { id: account } }
+      const { idempotencyKey } = attempt.current
       await change('post', '/api/accounts/{id}/adjustments', { params, body, idempotencyKey })
       await client.invalidateQueries({ queryKey: ['/api/ledger'] })
       await client.invalidateQueries({ queryKey: ['/api/balance'] })

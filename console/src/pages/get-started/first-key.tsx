@@ -126,6 +126,7 @@ function MakeForm({ groups: items, onMade }: MakingProps & { readonly groups: Gr
   const first = items.find(({ id }) => id === 'default') ?? items[0]
   const group = chosen ?? first?.id ?? ''
   const field = error instanceof Problem ? error.field : null
+  const nameError = name.trim() === '' ? t`Give the key a name.` : error?.message
   async function submit(event: FormEvent) {
     event.preventDefault()
     if (isBusy) return
@@ -152,7 +153,7 @@ function MakeForm({ groups: items, onMade }: MakingProps & { readonly groups: Gr
       aria-label={t`Create a key`}
     >
       <div className="grid max-w-2xl items-start gap-3 md:grid-cols-[1fr_auto_auto]">
-        <Field label={t`Name`} error={field === 'name' ? error?.message : undefined}>
+        <Field label={t`Name`} error={field === 'name' ? nameError : undefined}>
           <Input
             autoComplete="off"
             maxLength={128}

@@ -30,7 +30,11 @@ export function BulkBar({ keys, onDone }: BulkBarProps) {
           <>
             {' '}
             <span className="text-text-2">
-              <Trans>({declared} of the configuration file stay as they are)</Trans>
+              <Plural
+                value={declared}
+                one="(# of the configuration file stays as it is)"
+                other="(# of the configuration file stay as they are)"
+              />
             </span>
           </>
         )}

@@ -1,6 +1,6 @@
 // What a group costs: its multiplier, and what that makes of the prices of two models.
 
-import { Trans, useLingui } from '@lingui/react/macro'
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { read, type Shape } from '../../api/client.ts'
 import { Failure } from '../../ui/state.tsx'
@@ -66,15 +66,23 @@ function Effect({ multiplier, models }: { readonly multiplier: string; readonly 
   return (
     <p>
       {ratio === 1 ? (
-        <Trans>Prices as they are listed (× 1), {models} models.</Trans>
+        <Plural
+          value={models}
+          one="Prices as they are listed (× 1), # model."
+          other="Prices as they are listed (× 1), # models."
+        />
       ) : ratio < 1 ? (
-        <Trans>
-          Prices × {multiplier}: below the list, {models} models.
-        </Trans>
+        <Plural
+          value={models}
+          one={`Prices × ${multiplier}: below the list, # model.`}
+          other={`Prices × ${multiplier}: below the list, # models.`}
+        />
       ) : (
-        <Trans>
-          Prices × {multiplier}: above the list, {models} models.
-        </Trans>
+        <Plural
+          value={models}
+          one={`Prices × ${multiplier}: above the list, # model.`}
+          other={`Prices × ${multiplier}: above the list, # models.`}
+        />
       )}
     </p>
   )

@@ -106,8 +106,10 @@ export function keyColumns(isOperator: boolean): readonly Column<Key>[] {
       header: <Trans>Name</Trans>,
       sortable: true,
       cell: (key) => (
-        <span className="inline-flex items-center gap-2">
-          <span className="font-medium">{key.name}</span>
+        <span className="flex items-center gap-2">
+          <span className="min-w-0 truncate font-medium" title={key.name}>
+            {key.name}
+          </span>
           {key.declared && (
             <Badge>
               <Trans>from the file</Trans>

@@ -9,7 +9,7 @@ import { useTimeZone } from '../../state/preferences.ts'
 import { Button, Buttons, buttonClass } from '../../ui/button.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
 import { Failure, Widget } from '../../ui/state.tsx'
-import { showToast } from '../../ui/toast.tsx'
+import { showProblem, showToast } from '../../ui/toast.tsx'
 import { Id, Money, None, Time } from '../../ui/values.tsx'
 import { DeleteKey, RotateKey } from './key-actions.tsx'
 import { type Key, KeyStatus, LastUsed, LimitBar } from './key-columns.tsx'
@@ -149,7 +149,7 @@ function Actions({ shown, mayChange, onClose }: DetailsProps) {
       if (isDisabled) await change('post', '/api/keys/{id}/enable', { params })
       else await change('post', '/api/keys/{id}/disable', { params })
     } catch (error) {
-      showToast({ text: (error as Error).message, tone: 'danger' })
+      showProblem(error as Error)
     }
     setBusy(false)
     refreshKeys(client)

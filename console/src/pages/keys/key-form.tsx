@@ -248,7 +248,7 @@ function OtherFields({ form: { register, formState } }: { readonly form: KeyForm
           <option value="off">{t`Off: nothing is kept`}</option>
           <option value="metadata">{t`Metadata: figures alone`}</option>
           <option value="full">{t`Full: messages are kept, encrypted`}</option>
-          <option value="sealed">{t`Sealed: only your passphrase opens them`}</option>
+          <option value="sealed">{t`Sealed: only the account’s own key opens them`}</option>
         </Select>
       </Field>
       <Checkbox

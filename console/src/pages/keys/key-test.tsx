@@ -2,7 +2,7 @@
 
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
-import { Trans, useLingui } from '@lingui/react/macro'
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { change } from '../../api/client.ts'
 import { Widget } from '../../ui/state.tsx'
@@ -34,7 +34,11 @@ export function KeyTest({ id }: { readonly id: string }) {
           <div className="flex flex-col gap-2">
             {admitted ? (
               <Status tone="ok">
-                <Trans>It would be taken now, for {models.length} models.</Trans>
+                <Plural
+                  value={models.length}
+                  one="It would be taken now, for # model."
+                  other="It would be taken now, for # models."
+                />
               </Status>
             ) : (
               <Status tone="failed">

@@ -121,9 +121,10 @@ interface FieldsProps {
 function Fields({ values, onChange, error }: FieldsProps) {
   const { t } = useLingui()
   const field = error instanceof Problem ? error.field : null
+  const nameError = values.name.trim() === '' ? t`Give the key a name.` : error?.message
   return (
     <>
-      <Field label={t`Name`} error={field === 'name' ? error?.message : undefined}>
+      <Field label={t`Name`} error={field === 'name' ? nameError : undefined}>
         <Input
           autoComplete="off"
           maxLength={128}

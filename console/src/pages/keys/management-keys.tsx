@@ -11,7 +11,7 @@ import { Menu } from '../../ui/menu.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Widget } from '../../ui/state.tsx'
 import { type Column, DataTable, moreOf } from '../../ui/table.tsx'
-import { showToast } from '../../ui/toast.tsx'
+import { showProblem } from '../../ui/toast.tsx'
 import { Badge, Time } from '../../ui/values.tsx'
 import { KeyStatus } from './key-columns.tsx'
 import { refreshKeys } from './refresh.ts'
@@ -122,7 +122,7 @@ export default function ManagementKeys({ mayChange }: { readonly mayChange: bool
             card={(key) => ({
               title: (
                 <>
-                  <span className="truncate font-medium">{key.name}</span>
+                  <span className="min-w-0 flex-1 truncate font-medium">{key.name}</span>
                   <KeyStatus status={key.status} />
                   {mayChange && <Actions shown={key} onRemove={setRemoving} />}
                 </>
@@ -195,7 +195,7 @@ function Actions({ shown, onRemove }: ActionsProps) {
     (isDisabled
       ? change('post', '/api/management-keys/{id}/enable', { params })
       : change('post', '/api/management-keys/{id}/disable', { params })
-    ).then(done, (error: Error) => showToast({ text: error.message, tone: 'danger' }))
+    ).then(done, showProblem)
   return (
     <Menu
       label={t`Actions for ${shown.name}`}

@@ -2,8 +2,9 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
+import { KindName } from '../../ui/model-kind.tsx'
 import { FirstPrice, Price } from '../../ui/model-prices.tsx'
-import { Badge, Count, None } from '../../ui/values.tsx'
+import { Count, None } from '../../ui/values.tsx'
 import { Abilities } from './abilities.tsx'
 import { FirstToken, Speed, Success } from './measured.tsx'
 import type { Model } from './queries.ts'
@@ -32,7 +33,7 @@ export function ModelCards({ rows, openId, onOpen }: ModelCardsProps) {
             >
               {model.id}
             </button>
-            <Badge>{model.kind}</Badge>
+            <KindName kind={model.kind} />
           </span>
           <span className="text-label text-text-2">{model.vendor}</span>
           <Abilities model={model} />

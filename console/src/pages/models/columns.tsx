@@ -1,9 +1,10 @@
 // The columns of the list of models.
 
 import { Trans } from '@lingui/react/macro'
+import { KindName } from '../../ui/model-kind.tsx'
 import { FirstPrice, Price } from '../../ui/model-prices.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { Badge, Copy, Count, None, Time } from '../../ui/values.tsx'
+import { Copy, Count, None, Time } from '../../ui/values.tsx'
 import { Abilities, abilitiesOf } from './abilities.tsx'
 import { FirstToken, Speed, Success } from './measured.tsx'
 import type { Model } from './queries.ts'
@@ -20,7 +21,7 @@ export const columns: readonly Column<Model>[] = [
     ),
   },
   { id: 'vendor', header: <Trans>Vendor</Trans>, cell: ({ vendor }) => vendor },
-  { id: 'kind', header: <Trans>Kind</Trans>, cell: ({ kind }) => <Badge>{kind}</Badge> },
+  { id: 'kind', header: <Trans>Kind</Trans>, cell: ({ kind }) => <KindName kind={kind} /> },
   {
     id: 'abilities',
     header: <Trans>Can</Trans>,

@@ -8,8 +8,9 @@ import { read } from '../../api/client.ts'
 import { useMe } from '../../api/queries.ts'
 import { Buttons, buttonClass } from '../../ui/button.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
+import { KindName, useKindName } from '../../ui/model-kind.tsx'
 import { Skeleton, Widget } from '../../ui/state.tsx'
-import { Badge, Count, Id, None, Time } from '../../ui/values.tsx'
+import { Count, Id, None, Time } from '../../ui/values.tsx'
 import { Abilities, abilitiesOf } from './abilities.tsx'
 import { FirstToken, Speed, Success } from './measured.tsx'
 import { PriceHistory } from './price-history.tsx'
@@ -53,11 +54,13 @@ export function ModelDrawer({ id, group, ...rest }: ModelDrawerProps) {
 function Description({ model }: { readonly model: Model }) {
   const { i18n } = useLingui()
   const names = useModalityText()
+  const kindName = useKindName()
   const list = new Intl.ListFormat(i18n.locale, { type: 'conjunction' })
   const words = (all: readonly string[]) => list.format(all.map((each) => names[each] ?? each))
   const takes = words(model.inputs)
   const gives = words(model.outputs)
-  const { vendor, kind } = model
+  const { vendor } = model
+  const kind = kindName(model.kind)
   return (
     <p className="text-text-2">
       {gives === '' ? (
@@ -107,7 +110,7 @@ function Facts({ model }: { readonly model: Model }) {
     <dl className="grid grid-cols-2 gap-x-6 gap-y-3 md:grid-cols-3">
       <Fact name={<Trans>Vendor</Trans>}>{model.vendor}</Fact>
       <Fact name={<Trans>Kind</Trans>}>
-        <Badge>{model.kind}</Badge>
+        <KindName kind={model.kind} />
       </Fact>
       <Fact name={<Trans>Can</Trans>}>
         {abilitiesOf(model).length === 0 ? <None /> : <Abilities model={model} />}

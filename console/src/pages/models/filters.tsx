@@ -11,6 +11,7 @@ import { ChoiceFilter } from '../../ui/choice-filter.tsx'
 import { Field, Input, Select } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { useIsPhone } from '../../ui/media.ts'
+import { useKindName } from '../../ui/model-kind.tsx'
 import { abilityNames, useAbilityText } from './abilities.tsx'
 import { filtersOf, type ModelsSearch, validateModelsSearch, withoutFilters } from './search.ts'
 
@@ -69,6 +70,7 @@ const contexts = [32_000, 128_000, 200_000, 1_000_000] as const
 function Choices({ search, onChange }: FiltersProps) {
   const { t, i18n } = useLingui()
   const abilities = useAbilityText()
+  const kindName = useKindName()
   const { data } = useQuery({
     ...read('/api/model-choices', {
       params: { query: search.group === undefined ? {} : { group: search.group } },
@@ -92,7 +94,11 @@ function Choices({ search, onChange }: FiltersProps) {
   return (
     <>
       <ChoiceFilter label={t`Vendor`} options={plain(data?.vendors)} {...one('vendor')} />
-      <ChoiceFilter label={t`Kind`} options={plain(data?.kinds)} {...one('kind')} />
+      <ChoiceFilter
+        label={t`Kind`}
+        options={(data?.kinds ?? []).map((value) => ({ value, label: kindName(value) }))}
+        {...one('kind')}
+      />
       <ChoiceFilter
         label={t`Can`}
         options={abilityNames.map((value) => ({ value, label: abilities[value] }))}
@@ -137,6 +143,7 @@ function Groups({ search, onChange }: FiltersProps) {
   return (
     <Field hideLabel label={t`Group`}>
       <Select
+        className="max-w-56"
         value={search.group ?? ''}
         onChange={(event) => onChange({ group: event.target.value || undefined })}
       >

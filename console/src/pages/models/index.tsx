@@ -7,11 +7,12 @@ import { Button } from '../../ui/button.tsx'
 import { ColumnChooser } from '../../ui/columns.tsx'
 import { Segments } from '../../ui/field.tsx'
 import { useIsPhone } from '../../ui/media.ts'
+import { KindName } from '../../ui/model-kind.tsx'
 import { FirstPrice, Price } from '../../ui/model-prices.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { DataTable, moreOf, ShowMore } from '../../ui/table.tsx'
-import { Badge, Time } from '../../ui/values.tsx'
+import { Time } from '../../ui/values.tsx'
 import { ModelCards } from './cards.tsx'
 import { columns } from './columns.tsx'
 import { ModelDrawer } from './drawer.tsx'
@@ -146,7 +147,7 @@ function List({ search, rows, onChange, query }: ListProps) {
         title: (
           <>
             <span className="truncate font-medium">{model.id}</span>
-            <Badge>{model.kind}</Badge>
+            <KindName kind={model.kind} />
           </>
         ),
         facts: [

@@ -84,7 +84,7 @@ function Chart({ model: { id, currency }, changes }: ChartProps) {
       </p>
       <TimeChart
         kind="lines"
-        label={t`Prices of ${id} ${unit}: ${count} changes, the last ${last}`}
+        label={t`Prices of ${id} ${unit}. Changes: ${count}, the last ${last}`}
         buckets={shown.buckets}
         series={series}
         format={(value) => shortMoney(BigInt(Math.round(value)), currency, i18n.locale)}

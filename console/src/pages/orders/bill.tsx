@@ -1,6 +1,6 @@
 // A provider's bill of a day beside what was booked; what can be proved is repaired by asking about the order.
 
-import { Trans, useLingui } from '@lingui/react/macro'
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { change, read, type Shape } from '../../api/client.ts'
@@ -76,8 +76,10 @@ function Comparison({ asked }: { readonly asked: Asked }) {
         <div className="flex flex-col gap-3" aria-live="polite">
           <p className="text-text-2">
             <Trans>
-              In the bill: {data.payments} payments of {data.paid} {data.currency}, {data.refunds}{' '}
-              refunds of {data.refunded} {data.currency}.
+              In the bill: <Plural value={data.payments} one="# payment" other="# payments" /> of{' '}
+              {data.paid} {data.currency},{' '}
+              <Plural value={data.refunds} one="# refund" other="# refunds" /> of {data.refunded}{' '}
+              {data.currency}.
             </Trans>
           </p>
           {data.differences.length === 0 ? (

@@ -6,7 +6,9 @@ import { useId, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
 import { change, Problem, randomId, read, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
+import { fromLocalInput } from '../../app/range.ts'
 import { isAmount, unitsOfNano } from '../../format.ts'
+import { useTimeZone } from '../../state/preferences.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm, Dialog } from '../../ui/dialog.tsx'
 import { download } from '../../ui/download.ts'
@@ -172,6 +174,7 @@ interface MakeFormProps {
 
 function MakeForm({ onMade, onClose }: MakeFormProps) {
   const id = useId()
+  const timeZone = useTimeZone()
   // One key for all tries of one form: an answer that was lost makes no second batch.
   const [idempotencyKey, setKey] = useState(randomId)
   const form = useForm<Values>({
@@ -180,8 +183,13 @@ function MakeForm({ onMade, onClose }: MakeFormProps) {
   const { handleSubmit, setError, formState } = form
   const make = useMutation({
     mutationFn: ({ codes, amount, note, expires }: Values) => {
-      const expiresAt = expires === '' ? {} : { expiresAt: new Date(expires).toISOString() }
-      const body = { codes: Number(codes), amount: amount.trim(), note, ...expiresAt }
+      const expiresAt = fromLocalInput(expires, timeZone)
+      const body = {
+        codes: Number(codes),
+        amount: amount.trim(),
+        note,
+        ...(expiresAt !== null && { expiresAt }),
+      }
       return change('post', path, { body, idempotencyKey })
     },
     onSuccess: onMade,
@@ -228,6 +236,7 @@ function Fields({ form }: { readonly form: UseFormReturn<Values> }) {
   const { t } = useLingui()
   const { register, formState } = form
   const { errors } = formState
+  const timeZone = useTimeZone()
   return (
     <>
       <Field label={<Trans>How many</Trans>} error={errors.codes?.message}>
@@ -251,7 +260,7 @@ function Fields({ form }: { readonly form: UseFormReturn<Values> }) {
       </Field>
       <Field
         label={<Trans>Expires</Trans>}
-        hint={<Trans>Left empty: never.</Trans>}
+        hint={<Trans>Left empty: never. In the zone {timeZone}.</Trans>}
         error={errors.expires?.message}
       >
         <Input type="datetime-local" {...register('expires')} />

@@ -4,9 +4,9 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import type { Shape } from '../../api/client.ts'
 import { Field, Input } from '../../ui/field.tsx'
+import { KindName } from '../../ui/model-kind.tsx'
 import { FirstPrice, Price } from '../../ui/model-prices.tsx'
 import { Popover } from '../../ui/popover.tsx'
-import { Badge } from '../../ui/values.tsx'
 
 export type Model = Shape<'Model'>
 
@@ -92,7 +92,7 @@ function Choice({ model, isChosen, onChoose }: ChoiceProps) {
     >
       <span className="flex min-w-0 items-center gap-2">
         <span className="truncate font-medium">{id}</span>
-        {kind !== 'chat' && <Badge>{kind}</Badge>}
+        {kind !== 'chat' && <KindName kind={kind} />}
       </span>
       <PriceOf model={model} />
     </button>

@@ -6,6 +6,7 @@ import { Link } from '@tanstack/react-router'
 import { type ChangeEvent, useState } from 'react'
 import { read, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
+import { wholeCount } from '../../format.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Field, Input, Segments } from '../../ui/field.tsx'
@@ -120,12 +121,14 @@ interface BodyViewProps {
 }
 
 function BodyView(props: BodyViewProps) {
+  const { i18n } = useLingui()
   const [isWhole, setWhole] = useState(false)
   const json = JSON.stringify(props.body, null, 2)
   if (json.length <= usualLength || isWhole) return <WholeBody {...props} json={json} />
+  const length = wholeCount(json.length, i18n.locale)
   return (
     <Empty
-      title={<Trans>These messages have {json.length.toLocaleString()} characters.</Trans>}
+      title={<Trans>These messages have {length} characters.</Trans>}
       action={
         <Button onClick={() => setWhole(true)}>
           <Trans>Show all of it</Trans>

@@ -5,7 +5,8 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { exactMoney } from '../../format.ts'
 import { Icon } from '../../ui/icon.tsx'
-import { Money, Status } from '../../ui/values.tsx'
+import { useLineName } from '../../ui/model-prices.tsx'
+import { Count, Money, Status } from '../../ui/values.tsx'
 import type { RequestDetail } from './drawer.tsx'
 
 export function Receipt({ request }: { readonly request: RequestDetail }) {
@@ -61,7 +62,9 @@ function Lines({ receipt, money }: PartProps) {
       <tbody>
         {receipt.lines.map((line) => (
           <tr key={line.item} className="border-b border-border">
-            <td className="py-1.5">{line.item}</td>
+            <td className="py-1.5" title={line.item}>
+              <LineName item={line.item} />
+            </td>
             <td className="text-right">{BigInt(line.count).toLocaleString(i18n.locale)}</td>
             <td className="text-right">{money(line.priceNano)}</td>
             <td className="text-right">{money(line.amountNano)}</td>
@@ -71,6 +74,24 @@ function Lines({ receipt, money }: PartProps) {
         <Sum strong name={<Trans>Total</Trans>} amount={money(receipt.totalNano)} />
       </tbody>
     </table>
+  )
+}
+
+/** Of a kind of token or unit, and of how long prompts where the price goes by that: `input>200000`. */
+function LineName({ item }: { readonly item: string }) {
+  const lineName = useLineName()
+  const above = item.split('>')[1]
+  return (
+    <>
+      {lineName(item)}
+      {above !== undefined && (
+        <span className="ml-2 text-text-2">
+          <Trans>
+            of prompts above <Count value={Number(above)} />
+          </Trans>
+        </span>
+      )}
+    </>
   )
 }
 

@@ -6,7 +6,7 @@ import { change } from '../../api/client.ts'
 import { dateTime } from '../../format.ts'
 import { useTimeZone } from '../../state/preferences.ts'
 import { Button } from '../../ui/button.tsx'
-import { showToast } from '../../ui/toast.tsx'
+import { showProblem, showToast } from '../../ui/toast.tsx'
 import { copyText } from '../../ui/values.tsx'
 
 export function ShareButton({ id }: { readonly id: string }) {
@@ -17,17 +17,18 @@ export function ShareButton({ id }: { readonly id: string }) {
       const params = { path: { id } }
       const made = await change('post', '/api/requests/{id}/share', { params, body: {} })
       const query = new URLSearchParams({ request: made.token })
-      await copyText(`${location.origin}/console/shared?${query}`)
-      return made
+      const link = `${location.origin}/console/shared?${query}`
+      return { ...made, link, isCopied: await copyText(link) }
     },
-    onSuccess({ expiresAt }) {
+    onSuccess({ expiresAt, link, isCopied }) {
+      if (!isCopied) return showToast({ text: t`Copy the link yourself: ${link}`, tone: 'info' })
       const until = dateTime(expiresAt, i18n.locale, zone)
       showToast({
         text: t`A link was copied. Until ${until} it shows how the request went, without what was said, its cost and whose it was.`,
         tone: 'info',
       })
     },
-    onError: (error) => showToast({ text: error.message, tone: 'danger' }),
+    onError: showProblem,
   })
   return (
     <Button icon="external" busy={share.isPending} onClick={() => share.mutate()}>

@@ -9,9 +9,10 @@ import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
+import { RoleName } from '../../ui/role-name.tsx'
 import { ProblemText, Widget } from '../../ui/state.tsx'
-import { showToast } from '../../ui/toast.tsx'
-import { Badge, Id, Time } from '../../ui/values.tsx'
+import { showProblem, showToast } from '../../ui/toast.tsx'
+import { Id, Time } from '../../ui/values.tsx'
 
 export function Profile({ me }: { readonly me: Person }) {
   const { t } = useLingui()
@@ -53,7 +54,7 @@ export function Profile({ me }: { readonly me: Person }) {
               <Trans>Role</Trans>
             </dt>
             <dd>
-              <Badge>{me.role}</Badge>
+              <RoleName role={me.role} />
             </dd>
             <dt className="text-text-2">
               <Trans>Here since</Trans>
@@ -139,7 +140,7 @@ function LinkButton({ id, name }: { readonly id: string; readonly name: string }
       return change('post', '/api/auth/link/{provider}', { params })
     },
     onSuccess: ({ url }) => location.assign(url),
-    onError: (error) => showToast({ text: error.message, tone: 'danger' }),
+    onError: showProblem,
   })
   return (
     <Button icon="plus" busy={link.isPending} onClick={() => link.mutate()}>

@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Widget } from '../../ui/state.tsx'
-import { showToast } from '../../ui/toast.tsx'
+import { showProblem } from '../../ui/toast.tsx'
 import { Badge, Time } from '../../ui/values.tsx'
 
 export function Sessions() {
@@ -21,7 +21,7 @@ export function Sessions() {
     mutationFn: (id: string) =>
       change('delete', '/api/me/sessions/{id}', { params: { path: { id } } }),
     onSuccess: refresh,
-    onError: (error) => showToast({ text: error.message, tone: 'danger' }),
+    onError: showProblem,
   })
   return (
     <Card

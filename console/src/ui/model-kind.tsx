@@ -1,0 +1,34 @@
+// What a model is for, in a word.
+
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { useLingui } from '@lingui/react/macro'
+import type { Shape } from '../api/client.ts'
+import { Badge } from './values.tsx'
+
+type Kind = Shape<'Model'>['kind']
+
+const names: Readonly<Record<Kind, MessageDescriptor>> = {
+  chat: msg`chat`,
+  completion: msg`completion`,
+  embedding: msg`embedding`,
+  image: msg`image`,
+  transcription: msg`transcription`,
+  translation: msg`translation`,
+  speech: msg`speech`,
+  video: msg`video`,
+  moderation: msg`moderation`,
+  rerank: msg`rerank`,
+  realtime: msg`realtime`,
+}
+
+/** A kind of a newer gateway stands as it is. */
+export function useKindName(): (kind: string) => string {
+  const { t } = useLingui()
+  return (kind) => (Object.hasOwn(names, kind) ? t(names[kind as Kind]) : kind)
+}
+
+export function KindName({ kind }: { readonly kind: string }) {
+  const kindName = useKindName()
+  return <Badge>{kindName(kind)}</Badge>
+}
