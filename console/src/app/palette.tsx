@@ -5,7 +5,7 @@ import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, useEffect, useState } from 'react'
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { read, type Shape } from '../api/client.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field, Input } from '../ui/field.tsx'
@@ -55,6 +55,9 @@ export default function Palette({ operator, typed, onClose }: PaletteProps) {
   const { t } = useLingui()
   const [text, setText] = useState(typed)
   const [chosen, setChosen] = useState(0)
+  const input = useRef<HTMLInputElement>(null)
+  // The dialog itself would go to its first button.
+  useEffect(() => input.current?.focus(), [])
   const search = useFound(text.trim())
   const choices = useChoices(text.trim(), operator, search.items)
   const at = Math.min(chosen, Math.max(0, choices.length - 1))
@@ -73,7 +76,7 @@ export default function Palette({ operator, typed, onClose }: PaletteProps) {
     <Dialog title={<Trans>Go to</Trans>} onClose={onClose}>
       <Field label={t`Search or paste an id`} hideLabel>
         <Input
-          autoFocus
+          ref={input}
           role="combobox"
           aria-expanded="true"
           aria-controls="palette-choices"

@@ -17,6 +17,10 @@ interface DialogProps {
   readonly keep?: boolean
 }
 
+const firstField = ['input', 'select', 'textarea']
+  .map((name) => `form ${name}:not([type=radio], :disabled)`)
+  .join()
+
 /** Mounted means open. The focus goes into it, stays there, and returns where it was. */
 export function Dialog({
   title,
@@ -29,9 +33,12 @@ export function Dialog({
   const { t } = useLingui()
   const element = useRef<HTMLDialogElement>(null)
   const heading = useId()
+  const isPressedBeside = useRef(false)
   useEffect(() => {
     const dialog = element.current
     dialog?.showModal()
+    // Else it is at the button that closes, where Enter would lose what is to be filled in.
+    dialog?.querySelector<HTMLElement>(firstField)?.focus()
     return () => dialog?.close()
   }, [])
   return (
@@ -39,12 +46,20 @@ export function Dialog({
     <dialog
       ref={element}
       aria-labelledby={heading}
+      // Chrome lets only the first of two Escapes be refused by `cancel`.
+      onKeyDown={(event) => {
+        if (keep && event.key === 'Escape') event.preventDefault()
+      }}
       onCancel={(event) => {
         event.preventDefault()
         if (!keep) onClose()
       }}
+      // Who marks a text and lets go beside the dialog has not pressed beside it.
+      onPointerDown={(event) => {
+        isPressedBeside.current = event.target === element.current
+      }}
       onClick={(event) => {
-        if (!keep && event.target === element.current) onClose()
+        if (!keep && isPressedBeside.current && event.target === element.current) onClose()
       }}
       className={`fade-in m-auto max-h-[90dvh] w-full overflow-y-auto rounded-dialog border border-border bg-surface p-0 text-text shadow-overlay max-md:m-0 max-md:h-dvh max-md:max-h-dvh max-md:max-w-full max-md:rounded-none ${wide ? 'max-w-3xl' : 'max-w-lg'}`}
     >

@@ -21,6 +21,7 @@ export function MakeGroup({ onClose, onMade }: MakeGroupProps) {
   const client = useQueryClient()
   const formId = useId()
   const [isBusy, setBusy] = useState(false)
+  const [isTyped, setTyped] = useState(false)
   async function send(body: GroupBody) {
     const { id } = await change('post', '/api/groups', { body })
     await refreshGroups(client)
@@ -29,6 +30,7 @@ export function MakeGroup({ onClose, onMade }: MakeGroupProps) {
   }
   return (
     <Dialog
+      keep={isTyped}
       title={<Trans>New group</Trans>}
       onClose={onClose}
       footer={
@@ -42,12 +44,14 @@ export function MakeGroup({ onClose, onMade }: MakeGroupProps) {
         </>
       }
     >
-      <GroupForm
-        formId={formId}
-        settings={settingsOf({ document: {} })}
-        send={send}
-        onBusy={setBusy}
-      />
+      <div onChange={() => setTyped(true)}>
+        <GroupForm
+          formId={formId}
+          settings={settingsOf({ document: {} })}
+          send={send}
+          onBusy={setBusy}
+        />
+      </div>
     </Dialog>
   )
 }

@@ -1,0 +1,145 @@
+// Dialogs and what surrounds a page in a real browser: where the focus is, what closes them, copying, a first start on a phone.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { type ConsoleStage, hasBrowser, startConsole } from '../support/console.ts'
+
+let stage: ConsoleStage
+
+afterAll(async () => stage?.close())
+
+if (hasBrowser) {
+  beforeAll(async () => {
+    stage = await startConsole()
+  })
+  // Before the first request.
+  test.each(['/', '/requests'])(
+    '%s of a first start fits a phone, with a call to copy',
+    async (path) => {
+      const page = await stage.open(path, { width: 390 })
+      await page.getByText('"model": "sandbox/chat"').waitFor()
+      expect(await tooWide(page)).toEqual([])
+      await page.close()
+    },
+  )
+  test('the palette has the focus at once', async () => {
+    const page = await stage.open('/')
+    await page.keyboard.press('Control+k')
+    const box = page.getByRole('combobox', { name: 'Search or paste an id' })
+    await box.waitFor()
+    await page.keyboard.type('reque')
+    expect(await box.inputValue()).toBe('reque')
+    await page.close()
+  })
+  test('a form in a dialog begins at its first field, and Enter sends it', async () => {
+    const page = await stage.open('/keys?tab=management&dialog=create')
+    const dialog = page.getByRole('dialog', { name: 'Create management key' })
+    await dialog.waitFor()
+    await page.keyboard.press('Enter')
+    await dialog.getByText('Give the key a name.').waitFor()
+    await page.keyboard.type('script')
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('script')
+    await page.close()
+  })
+  test(
+    'what was typed stays where a text is marked past the edge, and at Escape pressed twice',
+    keeps,
+  )
+  test(
+    'a secret shown once stays until it is saved, and is copied on a page that is not secure',
+    copies,
+  )
+  test('a balance of many digits is cut and covers nothing', fits)
+  test('an address that is broken shows the page as it usually is', async () => {
+    const page = await stage.open('/requests?since=yesterday&range=9y')
+    await page.getByText('Last 24 hours').waitFor()
+    expect(new URL(page.url()).pathname).toBe('/console/requests')
+    await page.close()
+  })
+  test('an address that is no page says so in the title too', async () => {
+    const page = await stage.open('/nowhere')
+    expect(await page.title()).toBe('There is no such page · Tollgate')
+    await page.close()
+  })
+}
+
+function tooWide(page: Page): Promise<readonly number[]> {
+  return page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement
+    return scrollWidth > clientWidth ? [scrollWidth, clientWidth] : []
+  })
+}
+
+async function keeps() {
+  const page = await stage.open('/keys?dialog=create')
+  const dialog = page.getByRole('dialog', { name: 'Create key' })
+  const name = dialog.getByLabel('Name')
+  const box = await name.boundingBox()
+  if (box === null) throw new Error('the field is not shown')
+  await page.mouse.move(box.x + 20, box.y + 10)
+  await page.mouse.down()
+  await page.mouse.move(20, 400, { steps: 4 })
+  await page.mouse.up()
+  expect(await dialog.isVisible()).toBe(true)
+  await name.fill('laptop')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Escape')
+  expect(await name.inputValue()).toBe('laptop')
+  expect(await dialog.isVisible()).toBe(true)
+  // Nothing is typed any more: a press beside it closes it.
+  await name.fill('')
+  await page.mouse.click(20, 400)
+  await dialog.waitFor({ state: 'detached' })
+  await page.close()
+}
+
+async function copies() {
+  const page = await stage.open('/keys?dialog=create')
+  await page.evaluate(() => {
+    Object.defineProperty(navigator, 'clipboard', { value: undefined })
+    document.addEventListener('copy', ({ target }) => {
+      document.title = target instanceof HTMLTextAreaElement ? target.value : 'nothing'
+    })
+  })
+  await page.getByRole('dialog', { name: 'Create key' }).getByLabel('Name').fill('copied')
+  await page.keyboard.press('Enter')
+  const dialog = page.getByRole('dialog', { name: 'Save the secret of copied' })
+  const secret = (await dialog.locator('[data-secret]').textContent()) ?? ''
+  for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press('Escape')
+  expect(await dialog.isVisible()).toBe(true)
+  await dialog.getByRole('button', { name: 'Copy the secret' }).click()
+  await dialog.getByRole('button', { name: 'Copied' }).waitFor()
+  expect(await page.title()).toBe(secret)
+  await page.close()
+}
+
+async function fits() {
+  const { dataDir } = stage.server
+  const words = ['account', 'credit', 'default', '123456789', '--reason', 'test']
+  await Bun.spawn(['bin/tollgate', ...words, '--data', dataDir], { stdout: 'ignore' }).exited
+  const page = await stage.open('/billing', { width: 390 })
+  const figures = page.getByRole('main').locator('dd.text-metric')
+  await figures.filter({ hasText: '$123,456,' }).first().waitFor()
+  expect(await tooWide(page)).toEqual([])
+  const boxes = await figures.evaluateAll((all) =>
+    all.map((each) => {
+      const range = document.createRange()
+      range.selectNodeContents(each)
+      const { left, right, top, bottom } = range.getBoundingClientRect()
+      return { left, right, top, bottom }
+    }),
+  )
+  const over = boxes.flatMap((one, at) =>
+    boxes
+      .slice(at + 1)
+      .filter(
+        (other) =>
+          one.left < other.right &&
+          other.left < one.right &&
+          one.top < other.bottom &&
+          other.top < one.bottom,
+      ),
+  )
+  expect(over).toEqual([])
+  await page.close()
+}
