@@ -148,6 +148,7 @@ if (hasBrowser) {
   )
   test('a session that ends is taken up in place, and what was typed is sent', keepsDrafts)
   test('offline is said, a page that was not loaded comes once online, all by itself', offline)
+  test('a page whose code did not come is asked for again, all by itself', loadsAgain)
   test('following requests goes on after a proxy refused the stream', followsOn)
 }
 
@@ -258,6 +259,18 @@ async function offline() {
   await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor()
   await page.getByText('You are offline.').waitFor({ state: 'detached' })
   await context.close()
+  expect(unexpected()).toEqual([])
+}
+
+async function loadsAgain() {
+  const page = await stage.open('/keys')
+  let isAway = true
+  await page.route('**/assets/billing*.js', (route) => (isAway ? route.abort() : route.continue()))
+  await page.getByRole('link', { name: 'Billing' }).click()
+  await page.getByRole('heading', { name: 'This page could not be shown' }).waitFor()
+  isAway = false
+  await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor()
+  await page.close()
   expect(unexpected()).toEqual([])
 }
 

@@ -4,7 +4,7 @@ import { QueryCache, QueryClient, useQuery } from '@tanstack/react-query'
 import { mayPass, mePath, Problem, type Reply, read, type Shape, whenSignedOut } from './client.ts'
 
 /** How long after a fault that may pass what failed is asked again. */
-const recoverMs = 4_000
+export const recoverMs = 4_000
 
 export const queryClient: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: askAgain }),

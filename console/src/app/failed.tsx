@@ -3,21 +3,32 @@
 import { Trans } from '@lingui/react/macro'
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { useCallback, useEffect } from 'react'
+import { recoverMs } from '../api/queries.ts'
 import { Button } from '../ui/button.tsx'
+import { useTitle } from '../ui/page.tsx'
+
+/** What browsers say where the code of a page did not come: it may be there in a moment. */
+const notLoaded = /import/i
 
 export function RouteFailed({ error, reset }: ErrorComponentProps) {
   const router = useRouter()
+  const heading = useTitle()
   const again = useCallback(() => {
     reset()
     void router.invalidate()
   }, [reset, router])
+  const isNotLoaded = notLoaded.test(String(error))
   useEffect(() => {
     addEventListener('online', again)
-    return () => removeEventListener('online', again)
-  }, [again])
+    const timer = isNotLoaded ? setTimeout(again, recoverMs) : undefined
+    return () => {
+      removeEventListener('online', again)
+      clearTimeout(timer)
+    }
+  }, [again, isNotLoaded])
   return (
     <div role="alert" className="mx-auto max-w-lg p-8 text-center">
-      <h1 className="text-title">
+      <h1 ref={heading} className="text-title">
         <Trans>This page could not be shown</Trans>
       </h1>
       <p className="mt-2 text-text-2">

@@ -33,14 +33,17 @@ type Read<Fields> = {
   readonly [Name in keyof Fields]?: ValueOf<Fields[Name]> | undefined
 }
 
-/** Checks a page's search: `validateSearch: searchOf({ model: list, sort: oneOf('at', 'cost') })`. */
+/**
+ * Checks a page's search: `validateSearch: searchOf({ model: list, sort: oneOf('at', 'cost') })`. What is broken is there
+ * as undefined, since the router fills up what is left out with what the address says.
+ */
 export function searchOf<Fields extends Record<string, Field<unknown>>>(fields: Fields) {
   return (given: Record<string, unknown>): Read<Fields> => {
     const entries = Object.entries(fields).flatMap(([name, field]) => {
       const raw = given[name]
       // Links of the console's own pages give values, addresses give text.
       const value = raw === undefined ? undefined : field(textOf(raw))
-      return value === undefined ? [] : [[name, value]]
+      return raw === undefined ? [] : [[name, value]]
     })
     return Object.fromEntries(entries)
   }

@@ -1,6 +1,6 @@
 // The skeleton of every page: title row, filter bar, content.
 
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, type RefObject, useEffect, useRef } from 'react'
 
 interface PageProps {
   readonly title: ReactNode
@@ -13,12 +13,18 @@ interface PageProps {
   readonly children: ReactNode
 }
 
-export function Page({ title, purpose, actions, filters, children }: PageProps) {
+/** The tab is called as the heading that this is given to. */
+export function useTitle(): RefObject<HTMLHeadingElement | null> {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     const name = heading.current?.textContent
     document.title = name ? `${name} · Tollgate` : 'Tollgate'
   })
+  return heading
+}
+
+export function Page({ title, purpose, actions, filters, children }: PageProps) {
+  const heading = useTitle()
   return (
     <main
       id="content"

@@ -1,0 +1,23 @@
+// What an address may hold: what is broken in it never reaches a page.
+
+import { expect, test } from 'bun:test'
+import { list, oneOf, searchOf, time, wholeNumber } from './search.ts'
+
+const search = searchOf({ since: time, range: oneOf('1h', '24h'), model: list, most: wholeNumber })
+
+test('what an address says is read by its kind', () => {
+  const given = { since: '2026-11-25T00:00:00Z', range: '24h', model: 'a,b%2Cc', most: '12' }
+  expect(search(given)).toEqual({
+    since: '2026-11-25T00:00:00Z',
+    range: '24h',
+    model: ['a', 'b,c'],
+    most: 12,
+  })
+})
+
+test('what is broken stands as undefined, so that the router does not take it from the address; what is not there is left out', () => {
+  expect(search({ since: 'yesterday', range: '9y', other: 'x' })).toStrictEqual({
+    since: undefined,
+    range: undefined,
+  } as never)
+})
