@@ -49,7 +49,7 @@ export function Header({ person, onMenu, onSearch }: HeaderProps) {
           </kbd>
         </button>
       )}
-      <div className="ml-auto flex items-center gap-1">
+      <div className="ml-auto flex min-w-0 items-center gap-1">
         <ZoneMenu />
         {person === null ? (
           <Link to="/sign-in" className={buttonClass('primary')}>
@@ -77,13 +77,19 @@ function BalanceChip() {
     <Link
       to="/billing"
       title={isEmpty ? t`No balance left: requests are refused` : t`Balance available`}
-      className={`plain-link flex h-7 items-center gap-1.5 rounded-full border px-2.5 text-label max-md:h-11 ${isEmpty ? 'border-danger/50 bg-danger-tint text-danger' : 'border-border bg-surface'}`}
+      className={`plain-link flex h-7 min-w-0 items-center gap-1.5 rounded-full border px-2.5 text-label max-md:h-11 ${isEmpty ? 'border-danger/50 bg-danger-tint text-danger' : 'border-border bg-surface'}`}
     >
       <span className="sr-only">
         <Trans>Balance</Trans>
       </span>
-      <Money down nano={data.availableNano} currency={data.currency} />
-      {isEmpty && <Trans>used up</Trans>}
+      <span className="truncate">
+        <Money down nano={data.availableNano} currency={data.currency} />
+      </span>
+      {isEmpty && (
+        <span className="max-md:sr-only">
+          <Trans>used up</Trans>
+        </span>
+      )}
     </Link>
   )
 }

@@ -52,7 +52,7 @@ export function Sidebar({ operator, isOpen, onClose }: SidebarProps) {
         <Items items={userPages} words={words} />
         <a
           href="/docs"
-          className="plain-link relative mx-0 flex h-8 items-center gap-2.5 rounded-control px-2 text-text-2 hover:bg-sunken hover:text-text max-md:h-11"
+          className="plain-link relative flex h-8 shrink-0 items-center gap-2.5 rounded-control px-2 text-text-2 hover:bg-sunken hover:text-text max-md:h-11"
         >
           <Icon name="docs" />
           <span className={words}>

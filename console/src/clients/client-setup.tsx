@@ -2,7 +2,7 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useId } from 'react'
+import { useId, useState } from 'react'
 import { read } from '../api/client.ts'
 import { Field, Input } from '../ui/field.tsx'
 import { Failure } from '../ui/state.tsx'
@@ -26,6 +26,8 @@ export function ClientSetup(props: ClientSetupProps) {
   const { secret, group, client: asked, onClient, model: wanted, onModel } = props
   const { t } = useLingui()
   const list = useId()
+  // What is being typed, which may be nothing for a moment.
+  const [typed, setTyped] = useState<string>()
   const models = useQuery(
     read('/api/models', {
       params: { query: { kind: 'chat', limit: 200, ...(group !== undefined && { group }) } },
@@ -52,8 +54,12 @@ export function ClientSetup(props: ClientSetupProps) {
         >
           <Input
             list={list}
-            value={model}
-            onChange={(event) => onModel(event.target.value.trim() || undefined)}
+            value={typed ?? model}
+            onChange={({ target }) => {
+              setTyped(target.value)
+              onModel(target.value.trim() || undefined)
+            }}
+            onBlur={() => setTyped(undefined)}
             autoComplete="off"
             spellCheck={false}
           />

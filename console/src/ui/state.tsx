@@ -168,7 +168,7 @@ export function Empty({ title, children, action }: EmptyProps) {
   return (
     <div className="flex flex-col items-center gap-3 px-4 py-10 text-center">
       <p className="text-section">{title}</p>
-      {children !== undefined && <div className="max-w-[60ch] text-text-2">{children}</div>}
+      {children !== undefined && <div className="w-full max-w-[60ch] text-text-2">{children}</div>}
       {action}
     </div>
   )

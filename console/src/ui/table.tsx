@@ -405,9 +405,7 @@ function Cards<Row extends RowData>(props: TableProps<Row>) {
             <>
               <span className="flex items-center justify-between gap-2">{title}</span>
               <span className="mt-1 flex flex-wrap gap-x-4 text-label text-text-2">
-                {facts.map((fact, index) => (
-                  <span key={index}>{fact}</span>
-                ))}
+                {facts.map((fact, index) => fact !== null && <span key={index}>{fact}</span>)}
               </span>
             </>
           )
@@ -436,7 +434,10 @@ function Cards<Row extends RowData>(props: TableProps<Row>) {
                     if ((event.target as Element).closest('a, button, input') === null) onOpen(row)
                   }}
                   onKeyDown={(event) => {
-                    if (event.key === 'Enter' && event.target === event.currentTarget) onOpen(row)
+                    if (event.target !== event.currentTarget) return
+                    if (event.key !== 'Enter' && event.key !== ' ') return
+                    event.preventDefault()
+                    onOpen(row)
                   }}
                 >
                   {body}

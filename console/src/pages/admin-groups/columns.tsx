@@ -10,8 +10,10 @@ export const columns: readonly Column<GroupRow>[] = [
     id: 'name',
     header: <Trans>Group</Trans>,
     cell: ({ item, use }) => (
-      <span className="inline-flex items-center gap-2">
-        <span className="font-medium">{item.id}</span>
+      <span className="flex items-center gap-2">
+        <span className="min-w-0 truncate font-medium" title={item.id}>
+          {item.id}
+        </span>
         {use?.isDefault && (
           <Badge tone="info">
             <Trans>new accounts</Trans>

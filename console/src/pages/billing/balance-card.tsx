@@ -75,7 +75,7 @@ function Parts({ balance }: { readonly balance: Shape<'Balance'> }) {
   const { currency, availableNano, heldNano, postedNano, bonusNano } = balance
   const hasBonus = BigInt(bonusNano) > 0n
   return (
-    <dl className="grid grid-cols-2 gap-x-6 gap-y-4 md:grid-cols-4">
+    <dl className="flex flex-wrap gap-x-8 gap-y-4">
       <Part
         name={t`Available`}
         note={
@@ -119,7 +119,8 @@ interface PartProps {
 
 function Part({ name, note, children }: PartProps) {
   return (
-    <div className="min-w-0">
+    // As wide as its figure, which may be long; its note has no say in that.
+    <div className="flex-1 basis-36">
       <dt className="text-label text-text-2">{name}</dt>
       <dd className="mt-1 text-metric">{children}</dd>
       {note !== undefined && <dd className="mt-1 text-label font-normal text-text-3">{note}</dd>}

@@ -111,13 +111,13 @@ export function Diagnosis({ arrival }: { readonly arrival: Arrival }) {
   const finding = findings[arrival.code]
   return (
     <>
-      <p className="font-medium">
+      <p className="font-medium break-words">
         <span aria-hidden="true" className="mr-1.5 text-[10px] text-warning">
           ▲
         </span>
         {finding === undefined ? <Trans>The request was refused</Trans> : t(finding.title)}
         {arrival.model !== null && (
-          <code className="ml-2 font-mono text-code font-normal">{arrival.model}</code>
+          <code className="ml-2 font-mono text-code font-normal break-all">{arrival.model}</code>
         )}
       </p>
       {finding !== undefined && <p className="mt-0.5">{t(finding.fix)}</p>}
@@ -128,7 +128,7 @@ export function Diagnosis({ arrival }: { readonly arrival: Arrival }) {
           </Trans>
         </p>
       )}
-      <p className="mt-0.5 text-text-2">{arrival.detail}</p>
+      <p className="mt-0.5 break-words text-text-2">{arrival.detail}</p>
     </>
   )
 }

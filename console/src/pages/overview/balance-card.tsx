@@ -20,7 +20,7 @@ export function BalanceCard({ overview }: { readonly overview: Overview }) {
             <Trans>Balance</Trans>
           </h2>
           <p className="text-metric">
-            <Money nano={availableNano} currency={currency} />
+            <Money down nano={availableNano} currency={currency} />
           </p>
         </div>
         <div className="text-right max-md:text-left">

@@ -7,6 +7,7 @@ import { read, type Shape } from '../../api/client.ts'
 import type { SeriesColour } from '../../charts/series.ts'
 import { Sparkline } from '../../charts/sparkline.tsx'
 import { pointsOf } from '../../charts/statistics.ts'
+import { shortMoney } from '../../format.ts'
 import { Count, Delta, Duration, Money, Percent } from '../../ui/values.tsx'
 import type { Asked } from './asked.ts'
 
@@ -19,7 +20,7 @@ interface FiguresProps {
 }
 
 export function Figures({ asked, overview }: FiguresProps) {
-  const { t } = useLingui()
+  const { t, i18n } = useLingui()
   const { currency } = overview
   const now = overview[asked.period]
   const before = now.previous
@@ -30,6 +31,7 @@ export function Figures({ asked, overview }: FiguresProps) {
         metric="spend"
         name={t`Spend`}
         value={<Money nano={now.spendNano} currency={currency} />}
+        length={shortMoney(now.spendNano, currency, i18n.locale).length}
         delta={<Delta now={Number(now.spendNano)} before={Number(before.spendNano)} />}
       />
       <Tile
@@ -115,16 +117,20 @@ interface TileProps {
   readonly metric: Metric
   readonly name: string
   readonly value: ReactNode
+  /** Of the value, in characters, where it may be too long for the size of the others. */
+  readonly length?: number
   readonly delta: ReactNode
   readonly more?: ReactNode
   readonly colour?: SeriesColour
 }
 
-function Tile({ asked, metric, name, value, delta, more, colour }: TileProps) {
+function Tile({ asked, metric, name, value, length = 0, delta, more, colour }: TileProps) {
+  const size =
+    length > 11 ? 'text-section' : length > 8 ? 'text-title' : 'text-metric max-md:text-[22px]'
   return (
     <li className="flex min-w-0 flex-col gap-1 bg-surface p-4">
       <h3 className="text-label text-text-2">{name}</h3>
-      <p className="text-metric max-md:text-[22px]">{value}</p>
+      <p className={`flex min-h-8 items-center ${size}`}>{value}</p>
       <div className="text-label">{delta}</div>
       {more !== undefined && <div className="text-label font-normal text-text-2">{more}</div>}
       <div className="mt-auto pt-2">

@@ -8,7 +8,7 @@ import type { Reply, Shape } from '../../api/client.ts'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { type Column, DataTable } from '../../ui/table.tsx'
-import { Count, Duration, Money, Status, Time } from '../../ui/values.tsx'
+import { Count, Duration, Money, None, Status, Time } from '../../ui/values.tsx'
 
 type Row = Shape<'Request'>
 
@@ -41,7 +41,11 @@ function useColumns(currency: string): readonly Column<Row>[] {
     () => [
       { id: 'status', header: t`Status`, cell: (row) => <State row={row} /> },
       { id: 'at', header: t`Time`, cell: ({ at }) => <Time at={at} relative /> },
-      { id: 'model', header: t`Model`, cell: ({ model }) => <span title={model}>{model}</span> },
+      {
+        id: 'model',
+        header: t`Model`,
+        cell: ({ model }) => (model === '' ? <None /> : <span title={model}>{model}</span>),
+      },
       { id: 'key', header: t`Key`, cell: ({ keyName }) => keyName },
       {
         id: 'tokens',
@@ -101,7 +105,7 @@ export function RequestsCard({ query, currency }: RequestsCardProps) {
             card={(row) => ({
               title: (
                 <>
-                  <span className="truncate">{row.model}</span>
+                  <span className="truncate">{row.model || <None />}</span>
                   <State row={row} />
                 </>
               ),

@@ -99,12 +99,14 @@ function Spend({ statistics }: { readonly asked: Asked; readonly statistics: Sta
         {series.map(({ id, name, colour }, index) => (
           <li
             key={id}
-            className="flex items-center gap-2 text-cell"
+            className="flex max-w-full items-center gap-2 text-cell"
             onPointerEnter={() => setHighlighted(id)}
             onPointerLeave={() => setHighlighted(undefined)}
           >
             <Swatch colour={colour} />
-            <span className="text-text-2">{name}</span>
+            <span className="min-w-0 truncate text-text-2" title={name}>
+              {name}
+            </span>
             <Money nano={statistics.series[index]?.totalNano ?? '0'} currency={currency} />
           </li>
         ))}

@@ -116,8 +116,8 @@ export function RequestStatus({ row }: { readonly row: Pick<RequestRow, 'status'
 
 function ModelName({ row: { model, modelServed, stream } }: { readonly row: RequestRow }) {
   return (
-    <span className="inline-flex items-center gap-1.5" title={modelServed ?? model}>
-      {model}
+    <span className="flex items-center gap-1.5" title={modelServed ?? model}>
+      {model === '' ? <None /> : <span className="min-w-0 truncate">{model}</span>}
       {modelServed !== null && modelServed !== model && (
         <span className="text-text-3">→ {modelServed}</span>
       )}

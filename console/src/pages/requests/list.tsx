@@ -5,10 +5,11 @@ import { Link } from '@tanstack/react-router'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { ColumnChooser } from '../../ui/columns.tsx'
+import { FirstCall } from '../../ui/first-call.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { DataTable, moreOf } from '../../ui/table.tsx'
-import { Copy, Count, Duration, Money, Time } from '../../ui/values.tsx'
+import { Count, Duration, Money, None, Time } from '../../ui/values.tsx'
 import { RequestStatus, requestColumns, totalTokens } from './columns.tsx'
 import { useCurrency } from './currency.ts'
 import type { RequestRow, useRequests } from './queries.ts'
@@ -38,7 +39,7 @@ export function RequestList({ list, rows, search, isLive, hasGaps, onChange }: L
       title={
         <>
           <Trans>Requests</Trans>
-          {estimate !== null && (
+          {estimate !== null && estimate.requests > 0 && (
             <span className="ml-2 text-label font-normal text-text-2">
               {estimate.bound === 'about' ? '≈ ' : '≤ '}
               <Count value={estimate.requests} />
@@ -65,7 +66,7 @@ export function RequestList({ list, rows, search, isLive, hasGaps, onChange }: L
             card={(row) => ({
               title: (
                 <>
-                  <span className="truncate font-medium">{row.model}</span>
+                  <span className="truncate font-medium">{row.model || <None />}</span>
                   <RequestStatus row={row} />
                 </>
               ),
@@ -113,10 +114,6 @@ function Nothing({ search, onChange }: Pick<ListProps, 'search' | 'onChange'>) {
         }
       />
     )
-  const curl = `curl ${location.origin}/v1/chat/completions \\
-  -H "Authorization: Bearer $TOLLGATE_API_KEY" \\
-  -H "Content-Type: application/json" \\
-  -d '{"model": "sandbox/chat", "messages": [{"role": "user", "content": "Hello"}]}'`
   return (
     <Empty
       title={<Trans>No request in this time.</Trans>}
@@ -129,12 +126,7 @@ function Nothing({ search, onChange }: Pick<ListProps, 'search' | 'onChange'>) {
       <p>
         <Trans>The next one appears here when it ends. Make one:</Trans>
       </p>
-      <pre className="relative mt-3 overflow-x-auto rounded-card bg-sunken p-3 pr-10 text-left font-mono text-code text-text">
-        {curl}
-        <span className="absolute top-2 right-2">
-          <Copy text={curl} />
-        </span>
-      </pre>
+      <FirstCall />
     </Empty>
   )
 }
