@@ -56,6 +56,15 @@ if (hasBrowser) {
     expect(new URL(page.url()).pathname).toBe('/console/requests')
     await page.close()
   })
+  test('a range without its start is refused', async () => {
+    const page = await stage.open('/requests')
+    await page.getByRole('button', { name: /Last 24 hours/ }).click()
+    await page.getByLabel('From (').fill('')
+    await page.getByRole('button', { name: 'Show this range' }).click()
+    await page.getByText('The end must be after the start.').waitFor()
+    expect(new URL(page.url()).search).toBe('')
+    await page.close()
+  })
   test('an address that is no page says so in the title too', async () => {
     const page = await stage.open('/nowhere')
     expect(await page.title()).toBe('There is no such page · Tollgate')

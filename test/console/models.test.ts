@@ -158,7 +158,7 @@ async function showsCards() {
 async function details() {
   const page = await stage.open('/models?open=sandbox%2Fchat')
   const drawer = page.getByRole('complementary', { name: 'Model sandbox/chat' })
-  await drawer.getByRole('img', { name: /^Prices of sandbox\/chat .*: 2 changes/ }).waitFor()
+  await drawer.getByRole('img', { name: /^Prices of sandbox\/chat .*Changes: 2,/ }).waitFor()
   await drawer.getByText('Jan 31, 2035', { exact: false }).first().waitFor()
   expect(await drawer.getByRole('list').first().innerText()).toContain('$0.50 → $0.60 (+20.0 %)')
   await drawer.getByRole('button', { name: 'View as table' }).click()

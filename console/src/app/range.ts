@@ -155,9 +155,12 @@ export function toLocalInput(at: string, timeZone: string): string {
   return new Date(ms + offsetOf(ms, timeZone)).toISOString().slice(0, 16)
 }
 
+/** Browsers make a moment of the year 2000 of what is none. */
+const localMinute = /^\d{4,6}-\d\d-\d\dT\d\d:\d\d$/
+
 /** Back from such an input; null: nothing readable. */
 export function fromLocalInput(value: string, timeZone: string): string | null {
-  const wallMs = Date.parse(`${value}:00Z`)
+  const wallMs = localMinute.test(value) ? Date.parse(`${value}:00Z`) : Number.NaN
   return Number.isNaN(wallMs) ? null : textOf(momentOf(wallMs, timeZone))
 }
 
