@@ -245,7 +245,7 @@ async function bringsBack() {
 
 async function disablesByTag() {
   const page = await stage.open('/admin/channels?tag=spare')
-  await page.getByText('(1 declared elsewhere stay as they are)').waitFor()
+  await page.getByText('(1 declared elsewhere stays as it is)').waitFor()
   await page.getByRole('button', { name: 'Disable' }).click()
   const asked = page.getByRole('dialog')
   await asked.getByText('house').waitFor()
