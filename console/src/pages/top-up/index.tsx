@@ -37,16 +37,31 @@ export default function TopUpPage() {
         </Link>
       }
     >
-      {account !== undefined &&
-        (order === undefined ? (
-          <>
-            <Offer account={account} />
-            <Redeem account={account} />
-          </>
-        ) : (
-          <OrderPanel key={order} id={order} account={account} />
-        ))}
+      {me?.role === 'auditor' ? (
+        <Card>
+          <Empty title={<Trans>An auditor buys no credit.</Trans>}>
+            <Trans>Credit belongs to an account, and auditors change nothing.</Trans>
+          </Empty>
+        </Card>
+      ) : (
+        account !== undefined && <TopUp account={account} order={order} />
+      )}
     </Page>
+  )
+}
+
+interface TopUpProps {
+  readonly account: string
+  readonly order: string | undefined
+}
+
+function TopUp({ account, order }: TopUpProps) {
+  if (order !== undefined) return <OrderPanel key={order} id={order} account={account} />
+  return (
+    <>
+      <Offer account={account} />
+      <Redeem account={account} />
+    </>
   )
 }
 
