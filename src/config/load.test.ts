@@ -250,7 +250,7 @@ describe('the file', () => {
       'The configuration /nowhere/tollgate.yaml is refused:\n  the file does not exist',
     )
     const folder = await refused(load(null, {}, { config: tmpdir() }))
-    expect(folder.message).toContain('it is a folder')
+    expect(folder.message).toContain('the file is a folder, not a file')
   })
 
   test('YAML that cannot be read gives line and column and quotes nothing', async () => {
@@ -258,7 +258,7 @@ describe('the file', () => {
     expect(error.message).toMatch(/line \d+, column \d+: \w+/)
     expect(error.message).not.toContain('sk-secret')
     const twice = await refused(load('currency: USD\ncurrency: EUR'))
-    expect(twice.message).toContain('line 2, column 1: Map keys must be unique')
+    expect(twice.message).toContain('line 2, column 1: a key that its section has already')
     const alias = await refused(load('currency: *secretanchor'))
     expect(alias.message).toContain('line 1, column 11: alias without an anchor before it')
     expect(alias.message).not.toContain('secretanchor')

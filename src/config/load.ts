@@ -1,12 +1,12 @@
 // Loads the configuration: flags over environment over file over defaults, checked and frozen.
 
-import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { buildConfig } from './build.ts'
 import type { Checked } from './check.ts'
 import { ConfigError, type Problem } from './problems.ts'
 import type { FileSettings } from './schema.ts'
 import { type Environment, type Flags, type Override, readOverride } from './settings.ts'
+import { longestConfiguration, readTextFile } from './text-file.ts'
 import type { Config } from './types.ts'
 
 export interface LoadOptions {
@@ -40,18 +40,10 @@ async function defaultSettings(): Promise<FileSettings> {
 }
 
 async function readText(file: string, problems: Problem[]): Promise<string> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    const reason: Record<string, string> = {
-      ENOENT: 'the file does not exist',
-      EACCES: 'the file may not be read',
-      EISDIR: 'it is a folder, not a file',
-    }
-    problems.push({ path: '', message: reason[code] ?? `the file cannot be read (${code})` })
-    throw new ConfigError(problems, file)
-  }
+  const read = await readTextFile(file, longestConfiguration)
+  if ('text' in read) return read.text
+  problems.push({ path: '', message: `the file ${read.refused}` })
+  throw new ConfigError(problems, file)
 }
 
 async function readConfig(

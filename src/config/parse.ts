@@ -1,10 +1,15 @@
 // Reads the text of a configuration file: YAML in block or flow style, of which JSON is a part.
 
-import { LineCounter, parseDocument, visit } from 'yaml'
+import { Composer, type Document, Lexer, Parser } from 'yaml'
 import type { Problem } from './problems.ts'
+import { type Fault, readNodes } from './yaml-value.ts'
 
 /** One mistake makes the parser stumble many times; the first few places are enough to find it. */
 const shownFaults = 3
+/** No setting lies nearly as deep; what reads a file calls itself for each level. */
+const mostLevels = 100
+/** Words, signs and blanks; some hundred thousand entries, and what is read in seconds. */
+const mostPieces = 8_000_000
 
 /**
  * The value of a file, `{}` for an empty one. Problems carry line and column; the parser's words are
@@ -12,36 +17,66 @@ const shownFaults = 3
  */
 export function parseFile(text: string, problems: Problem[]): unknown {
   const source = text.replace(/^\uFEFF/, '')
-  const lines = new LineCounter()
-  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false, merge: true })
-  const faults = [...document.errors, ...document.warnings].map((fault) => ({
+  const { value, faults } = read(source)
+  for (const { at, what } of faults.toSorted((a, b) => a.at - b.at).slice(0, shownFaults)) {
+    const before = source.slice(0, at)
+    const line = before.split('\n').length
+    const start = before.lastIndexOf('\n') + 1
+    const [text = ''] = source.slice(start).split('\n', 1)
+    const hint = hasBareReference(text) ? quotesHint : ''
+    problems.push({ path: '', message: `line ${line}, column ${at - start + 1}: ${what}${hint}` })
+  }
+  return faults.length > 0 ? null : (value ?? {})
+}
+
+interface Read {
+  readonly value?: unknown
+  readonly faults: readonly Fault[]
+}
+
+function read(source: string): Read {
+  const unprintable = source.search(controlCharacter)
+  if (unprintable >= 0) return { faults: [{ at: unprintable, what: 'a control character' }] }
+  const composed = compose(source)
+  if ('at' in composed) return { faults: [composed] }
+  const parsed = [...composed.errors, ...composed.warnings].map((fault) => ({
     at: fault.pos[0],
     what: unquoted(fault.message),
   }))
-  visit(document, {
-    Alias(_key, alias) {
-      if (alias.resolve(document) !== undefined) return
-      faults.push({ at: alias.range?.[0] ?? 0, what: 'alias without an anchor before it' })
-    },
-  })
-  for (const { at, what } of faults.slice(0, shownFaults)) {
-    const { line, col } = lines.linePos(at)
-    const hint = bareReference.test(source.split('\n')[line - 1] ?? '') ? quotesHint : ''
-    problems.push({ path: '', message: `line ${line}, column ${col}: ${what}${hint}` })
-  }
-  if (faults.length > 0) return null
-  try {
-    return document.toJS() ?? {}
-  } catch (error) {
-    // Aliases that multiply beyond reason.
-    const reason = error instanceof Error ? error.message : 'unreadable'
-    problems.push({ path: '', message: unquoted(reason) })
-    return null
-  }
+  const { value, faults } = readNodes(composed.contents)
+  return { value, faults: [...parsed, ...faults] }
 }
 
+/** Step by step, so that a file of brackets alone is left at its first hundred. */
+function compose(source: string): Document.Parsed | Fault {
+  const parser = new Parser()
+  // Keys that stand twice are found later on, in one pass.
+  const composer = new Composer({ prettyErrors: false, merge: true, uniqueKeys: false })
+  const documents: Document.Parsed[] = []
+  let pieces = 0
+  for (const lexeme of new Lexer().lex(source)) {
+    for (const token of parser.next(lexeme)) documents.push(...composer.next(token))
+    if (parser.stack.length > mostLevels + 1)
+      return { at: parser.offset - lexeme.length, what: `more than ${mostLevels} levels deep` }
+    pieces += 1
+    if (pieces > mostPieces)
+      return { at: parser.offset - lexeme.length, what: `more than ${mostPieces} words and signs` }
+    if (documents.length > 1) break
+  }
+  for (const token of parser.end()) documents.push(...composer.next(token))
+  documents.push(...composer.end(true, source.length))
+  const [document, second] = documents
+  if (second !== undefined) return { at: second.range[0], what: 'a second document; expected one' }
+  return document ?? { at: 0, what: 'not YAML' }
+}
+
+/** What YAML does not allow in a text; a file of another encoding, or none, is full of them. */
+const controlCharacter = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/
+
 /** Within a flow collection YAML takes the brace of `${NAME}` for one of its own. */
-const bareReference = /[{[,].*\$\{/
+function hasBareReference(line: string): boolean {
+  return /[{[,]/.test(line.slice(0, Math.max(0, line.lastIndexOf('${'))))
+}
 const quotesHint = '; between { } or [ ] a reference needs quotes: "${NAME}"'
 
 function unquoted(message: string): string {

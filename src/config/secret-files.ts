@@ -1,9 +1,9 @@
 // Values that stand in files of their own: `{ file: PATH }` in the place of a secret, and a file of variables.
 
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Problem, pathText } from './problems.ts'
 import type { Environment } from './settings.ts'
+import { readTextFileSync } from './text-file.ts'
 
 /** Where paths start, and every file that was read, absolute: a change of one is a change of the configuration. */
 interface FileValues {
@@ -71,12 +71,7 @@ function readText(
     problems.push({ path: pathText(path), message: `the file ${file} ${reason}` })
     return null
   }
-  try {
-    const text = readFileSync(file, 'utf8')
-    if (text.trim() === '') return refused('is empty')
-    return text.length > longestBytes ? refused(`is longer than ${longestBytes} bytes`) : text
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    return refused(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`)
-  }
+  const read = readTextFileSync(file, longestBytes)
+  if ('refused' in read) return refused(read.refused)
+  return read.text.trim() === '' ? refused('is empty') : read.text
 }

@@ -1,6 +1,7 @@
 // Real files changed the way editors and deployments change them; every test waits for the event itself.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -242,4 +243,32 @@ test('a watch keeps no process alive, closed or not', () => {
 
 function bound(watch: ConfigWatch): { reload: () => Promise<boolean> } {
   return { reload: () => watch.reload() }
+}
+
+test('whatever takes its place, the configuration in force stays, and what comes after is seen', async () => {
+  await begin()
+  const places: readonly (readonly [said: string, put: () => void])[] = [
+    ['an alias within', () => writeFileSync(file, 'models: &a [*a]\n')],
+    ['levels deep', () => writeFileSync(file, '['.repeat(100_000))],
+    ['UTF-16', () => writeFileSync(file, Buffer.from('\uFEFFcurrency: EUR\n', 'utf16le'))],
+    ['is longer than', () => writeFileSync(file, '#\n'.repeat(10_000_000))],
+    ['is a folder', () => mkdirSync(file)],
+    ['is a pipe', () => expect(spawnSync('mkfifo', [file]).status).toBe(0)],
+  ]
+  for (const [said, put] of places) {
+    rmSync(file, { recursive: true })
+    put()
+    const event = await nextOfAFile()
+    expect('refused' in event && event.refused.message).toContain(said)
+    rmSync(file, { recursive: true })
+    writeFileSync(file, `currency: EUR # after what ${said}\n`)
+    expect(await nextOfAFile()).toMatchObject({ config: { currency: 'EUR' } })
+  }
+})
+
+/** Of the moment without a file the watch may have told, too. */
+async function nextOfAFile(): Promise<Event> {
+  const event = await next()
+  const isMissing = 'refused' in event && event.refused.message.includes('does not exist')
+  return isMissing ? nextOfAFile() : event
 }

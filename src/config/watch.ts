@@ -1,10 +1,11 @@
 // Takes a changed configuration file over while the server runs; a refused one leaves the old in force.
 
 import { type FSWatcher, lstatSync, watch } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { cutShort, emptied } from './cut-short.ts'
 import { ConfigError, type Problem } from './problems.ts'
+import { longestConfiguration, readTextFile } from './text-file.ts'
 import type { Config } from './types.ts'
 
 export interface WatchOptions {
@@ -211,11 +212,8 @@ function unexpected(error: unknown): ConfigError {
 
 /** null while the file is not there or cannot be read: the load that follows says why. */
 async function contentOf(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch {
-    return null
-  }
+  const read = await readTextFile(file, longestConfiguration)
+  return 'text' in read ? read.text : null
 }
 
 async function contentsOf(files: readonly string[]): Promise<string> {

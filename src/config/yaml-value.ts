@@ -1,0 +1,136 @@
+// Turns the nodes of a YAML document into plain data, in one pass: aliases, merge keys and keys that stand twice.
+
+import { type Alias, isAlias, isMap, isScalar, isSeq, type ParsedNode, type YAMLMap } from 'yaml'
+
+/** What is wrong, and after how many characters of the text. */
+export interface Fault {
+  readonly at: number
+  readonly what: string
+}
+
+/**
+ * Most values that all aliases of a file may stand for together. What an alias stands for is copied later on, and a
+ * page of aliases of aliases would be more than any memory holds.
+ */
+const mostRepeated = 1_000_000
+
+interface Anchored {
+  value: unknown
+  /** Values in it, aliases at their full size; null while it is read: an alias of it would be within itself. */
+  size: number | null
+}
+
+/** The library's own way searches the whole document for each alias, and each key among all before it. */
+class Reader {
+  readonly faults: Fault[] = []
+  /** By name; one that is given twice means what it was given last. */
+  readonly #anchors = new Map<string, Anchored>()
+  /** Values so far, aliases at their full size. */
+  #size = 0
+  #repeated = 0
+
+  read(node: ParsedNode | null): unknown {
+    this.#size += 1
+    if (node === null) return null
+    if (isAlias(node)) return this.#aliased(node)
+    if (node.anchor === undefined) return this.#content(node)
+    const anchored: Anchored = { value: null, size: null }
+    this.#anchors.set(node.anchor, anchored)
+    const before = this.#size
+    anchored.value = this.#content(node)
+    anchored.size = this.#size - before + 1
+    return anchored.value
+  }
+
+  #aliased(alias: Alias.Parsed): unknown {
+    const anchored = this.#anchors.get(alias.source)
+    if (anchored === undefined) return this.#fault(alias, 'alias without an anchor before it')
+    if (anchored.size === null)
+      return this.#fault(alias, 'an alias within what its anchor names: it would have no end')
+    this.#repeated += anchored.size
+    if (this.#repeated <= mostRepeated) {
+      this.#size += anchored.size
+      return anchored.value
+    }
+    // Told once: every later alias is past it too.
+    if (this.#repeated - anchored.size <= mostRepeated)
+      this.#fault(alias, `aliases up to here stand for more than ${mostRepeated} values`)
+    return {}
+  }
+
+  #content(node: Exclude<ParsedNode, Alias.Parsed>): unknown {
+    if (isMap(node)) return this.#section(node)
+    if (isSeq(node)) {
+      return node.items.map((item) =>
+        isPlain(item) ? this.read(item) : this.#fault(node, 'a tag that is not known here'),
+      )
+    }
+    const { value } = node
+    if (value === null || /^(string|number|boolean)$/.test(typeof value)) return value
+    return this.#fault(node, 'a tag that is not known here')
+  }
+
+  #section({ items }: YAMLMap.Parsed): Readonly<Record<string, unknown>> {
+    const entries = new Map<string, unknown>()
+    const said = new Set<string>()
+    for (const { key, value } of items) {
+      if (isMerge(key)) {
+        for (const [name, merged] of this.#merged(value))
+          if (!entries.has(name)) entries.set(name, merged)
+        continue
+      }
+      const name = this.#name(key)
+      if (said.has(name)) this.#fault(key, 'a key that its section has already')
+      said.add(name)
+      entries.set(name, this.read(value))
+    }
+    return Object.fromEntries(entries)
+  }
+
+  #merged(node: ParsedNode | null): readonly (readonly [string, unknown])[] {
+    const known = this.faults.length
+    const value = this.read(node)
+    if (this.faults.length > known) return []
+    const sources: readonly unknown[] = Array.isArray(value) ? value : [value]
+    return sources.flatMap((source) => {
+      if (typeof source === 'object' && source !== null && !Array.isArray(source))
+        return Object.entries(source)
+      this.#fault(node, 'expected a section, or a list of sections, for << to merge')
+      return []
+    })
+  }
+
+  #name(key: ParsedNode): string {
+    const name = this.read(key)
+    if (typeof name === 'object' && name !== null)
+      this.#fault(key, 'a section or a list cannot be a key')
+    // Sections are copied on the way, and some copies would leave it out.
+    if (name === '__proto__') this.#fault(key, 'a key cannot be called __proto__')
+    return String(name ?? '')
+  }
+
+  #fault(node: ParsedNode | null, what: string): null {
+    this.faults.push({ at: node?.range[0] ?? 0, what })
+    return null
+  }
+}
+
+/** The plain data of a document, and what is wrong with it; with faults the data has gaps. */
+export function readNodes(root: ParsedNode | null): {
+  readonly value: unknown
+  readonly faults: readonly Fault[]
+} {
+  const reader = new Reader()
+  const value = reader.read(root)
+  return { value, faults: reader.faults }
+}
+
+/** Some tags make lists of what is no value. */
+function isPlain(item: unknown): item is ParsedNode {
+  return isAlias(item) || isScalar(item) || isMap(item) || isSeq(item)
+}
+
+/** `<<` without quotes; the library reads it as a symbol. */
+function isMerge(key: ParsedNode): boolean {
+  return isScalar(key) && typeof key.value === 'symbol'
+}
