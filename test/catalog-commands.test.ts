@@ -253,4 +253,50 @@ describe('config check', () => {
     expect(shown).toMatchObject({ code: 1, out: '' })
     expect(shown.err).toContain('groups.g.models[0]: x matches no model that is served')
   })
+
+  test('tells of a file that refers to itself where it does', async () => {
+    const file = join(scratch.path, 'endless.yaml')
+    writeFileSync(file, 'groups:\n  g: &g { limits: *g }\n')
+    expect(await run('config', 'check', file)).toEqual({
+      code: 1,
+      out: '',
+      err: `tollgate: The configuration ${file} is refused:\n  line 2, column 19: an alias within what its anchor names: it would have no end\n`,
+    })
+  })
+
+  test('judges each of many groups and keys by its own models and channels', async () => {
+    const each = Array.from({ length: 40 }, (_, at) => at)
+    const model = (at: number) => (at % 2 === 0 ? 'gpt-4o' : `none-${at}`)
+    const found = await check({
+      channels: [
+        { id: 'all', vendor: 'openai', key: secret, models: ['gpt-4o'] },
+        ...each.map((at) => ({
+          id: `c${at}`,
+          vendor: 'openai',
+          key: secret,
+          models: { [`own-${at}`]: 'gpt-4o-mini' },
+          groups: [`g${at}`],
+        })),
+      ],
+      groups: Object.fromEntries(
+        each.map((at) => [`g${at}`, { models: [model(at), `own-${at}`, `own-${at + 1}`] }]),
+      ),
+      keys: each.map((at) => ({
+        name: `k${at}`,
+        group: `g${at}`,
+        secret: `sk-0123456789abcdef-${at}`,
+        models: [`own-${at}`, `own-${at + 2}`],
+      })),
+    })
+    const groups = each.flatMap((at) => [
+      ...(at % 2 === 0
+        ? []
+        : [`groups.g${at}.models[0]: none-${at} matches no model that is served`]),
+      `groups.g${at}.models[2]: own-${at + 1} matches no model that is served`,
+    ])
+    const keys = each.map(
+      (at) => `keys[${at}].models[1]: own-${at + 2} matches no model that is served`,
+    )
+    expect(found.problems).toEqual([...groups, ...keys])
+  })
 })

@@ -1,7 +1,9 @@
 // What a configuration promises and would not answer: models without a price or a way, patterns that match no model.
 
 import { aliasPrices } from '../catalog/alias-prices.ts'
+import type { Catalog } from '../catalog/model.ts'
 import { shippedPrices } from '../catalog/shipped-prices.ts'
+import { Beginnings, isPattern } from '../config/beginnings.ts'
 import { defaultGroup } from '../config/defaults.ts'
 import { type Problem, pathText } from '../config/problems.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
@@ -10,7 +12,7 @@ import { type PriceConflict, priceConflicts } from '../meter/file-prices.ts'
 import type { PriceBook } from '../meter/meter.ts'
 import { createPriceBook } from '../meter/price-book.ts'
 import { anyoneOf } from '../operations/model-access.ts'
-import { buildModelAccess } from '../operations/offering.ts'
+import { buildModelAccess, catalogOf } from '../operations/offering.ts'
 import type { PriceRow } from '../store/ledger.ts'
 
 export interface Checked {
@@ -42,25 +44,66 @@ function unanswered(
   channels: readonly ChannelConfig[],
   book: PriceBook,
 ): readonly Problem[] {
-  const named = Object.values(config.groups).flatMap((group) => {
-    const reachable = channels.filter(
-      ({ disabled, groups }) => !disabled && (groups === null || groups.includes(group.id)),
-    )
+  const catalog = catalogOf(config, channels)
+  return [
+    ...channelProblems(config, channels, { book, catalog }),
+    ...groupProblems(config, channels, { book, catalog }),
+    ...keyProblems(config),
+  ]
+}
+
+interface Offered {
+  readonly book: PriceBook
+  readonly catalog: Catalog
+}
+
+function groupProblems(
+  config: Config,
+  channels: readonly ChannelConfig[],
+  { book, catalog }: Offered,
+): Problem[] {
+  const modelAccess = buildModelAccess(config, channels, () => book, catalog)
+  const reaching = channelsByGroup(channels)
+  const known = new Map<string, NameSet>()
+  return Object.values(config.groups).flatMap(({ id, models }) => {
+    const own = reaching.of(id)
     // The group that is always there may be nobody's.
-    if (group.id === defaultGroup && reachable.length === 0) return []
-    const modelAccess = buildModelAccess(config, reachable, () => book)
-    const names = modelAccess.models(anyoneOf(group.id)).map(({ id }) => id)
-    const served = [...names, ...reachable.flatMap(({ models }) => Object.keys(models ?? {}))]
-    return patternProblems(['groups', group.id, 'models'], group.models, served)
+    if (id === defaultGroup && own.length + reaching.open.length === 0) return []
+    const path = ['groups', id, 'models']
+    // Most groups have the same models of the same channels as others.
+    const alike = JSON.stringify([models, own.map((channel) => channel.id)])
+    const served =
+      known.get(alike) ??
+      new NameSet([
+        ...modelAccess.models(anyoneOf(id)).map((model) => model.id),
+        ...[...reaching.open, ...own].flatMap((channel) => Object.keys(channel.models ?? {})),
+      ])
+    known.set(alike, served)
+    return patternProblems(path, models, served)
   })
-  return [...channelProblems(config, channels, book), ...named, ...keyProblems(config)]
+}
+
+/** Those that take requests: of every group, and of one group and some others. */
+function channelsByGroup(channels: readonly ChannelConfig[]) {
+  const open: ChannelConfig[] = []
+  const closed = new Map<string, ChannelConfig[]>()
+  for (const channel of channels) {
+    if (channel.disabled) continue
+    if (channel.groups === null) open.push(channel)
+    for (const id of new Set(channel.groups)) {
+      const known = closed.get(id)
+      if (known === undefined) closed.set(id, [channel])
+      else known.push(channel)
+    }
+  }
+  return { open, of: (id: string): readonly ChannelConfig[] => closed.get(id) ?? [] }
 }
 
 /** Each channel is judged by itself: another one may serve the same name in another way. */
 function channelProblems(
   config: Config,
   channels: readonly ChannelConfig[],
-  book: PriceBook,
+  { book, catalog }: Offered,
 ): Problem[] {
   const open = {
     ...config,
@@ -68,10 +111,11 @@ function channelProblems(
   }
   return channels.flatMap((channel, index) => {
     if (channel.disabled) return []
-    const modelAccess = buildModelAccess(open, [{ ...channel, groups: null }], () => book)
+    const alone = [{ ...channel, groups: null }]
+    const modelAccess = buildModelAccess(open, alone, () => book, catalog)
     const path = channel.origin === 'file' ? ['channels', index, 'models'] : [channel.id]
     return Object.keys(channel.models ?? {}).flatMap((name) => {
-      if (name.endsWith('*')) return []
+      if (isPattern(name)) return []
       const why = modelAccess.whyNot(anyoneOf('any'), name)
       return why === null ? [] : [{ path: pathText([...path, name]), message: why }]
     })
@@ -79,30 +123,58 @@ function channelProblems(
 }
 
 function keyProblems({ keys, groups }: Config): Problem[] {
-  return keys.flatMap(({ models, group }, index) =>
-    patternProblems(['keys', index, 'models'], models ?? ['*'], groups[group]?.models ?? []),
-  )
+  const known = new Map<string, NameSet>()
+  return keys.flatMap(({ models, group }, index) => {
+    const allowed = known.get(group) ?? new NameSet(groups[group]?.models ?? [])
+    known.set(group, allowed)
+    return patternProblems(['keys', index, 'models'], models ?? ['*'], allowed)
+  })
 }
 
 function patternProblems(
   path: readonly PropertyKey[],
   patterns: readonly string[],
-  served: readonly string[],
+  served: NameSet,
 ): Problem[] {
   if (patterns.length === 0) return [{ path: pathText(path), message: 'names no model' }]
   return patterns.flatMap((pattern, at) =>
-    served.some((name) => overlap(pattern, name))
+    served.overlaps(pattern)
       ? []
       : [{ path: pathText([...path, at]), message: `${pattern} matches no model that is served` }],
   )
 }
 
-/** Whether some name fits both. */
-function overlap(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((name) => (name.endsWith('*') ? name.slice(0, -1) : null))
-  if (a !== null && b !== null && a !== undefined && b !== undefined)
-    return a.startsWith(b) || b.startsWith(a)
-  if (a != null) return other.startsWith(a)
-  if (b != null) return one.startsWith(b)
-  return one === other
+/** Names and patterns, asked whether some name fits one of them and another pattern. */
+class NameSet {
+  readonly #names: ReadonlySet<string>
+  readonly #beginnings: Beginnings<true>
+  /** Names, and what patterns begin with. */
+  readonly #sorted: readonly string[]
+
+  constructor(names: readonly string[]) {
+    const beginnings = names.filter(isPattern).map((name) => name.slice(0, -1))
+    const exact = names.filter((name) => !isPattern(name))
+    this.#names = new Set(exact)
+    this.#beginnings = new Beginnings(beginnings.map((each) => [each, true]))
+    this.#sorted = [...exact, ...beginnings].sort()
+  }
+
+  overlaps(pattern: string): boolean {
+    if (!isPattern(pattern))
+      return this.#names.has(pattern) || this.#beginnings.find(pattern) !== undefined
+    const beginning = pattern.slice(0, -1)
+    if (this.#beginnings.find(beginning) !== undefined) return true
+    // What begins with it, if anything does, stands where it would stand itself.
+    return this.#sorted[this.#placeOf(beginning)]?.startsWith(beginning) === true
+  }
+
+  #placeOf(text: string): number {
+    let [from, to] = [0, this.#sorted.length]
+    while (from < to) {
+      const middle = (from + to) >> 1
+      if ((this.#sorted[middle] ?? '') < text) from = middle + 1
+      else to = middle
+    }
+    return from
+  }
 }

@@ -26,7 +26,9 @@ export function listGroups(
   viewer: Viewer,
   page: Input<'listGroups'>,
 ): Page<GroupView> {
-  const views = viewer.groups.flatMap((id) => {
+  const known = viewer.groups.filter((id) => config.groups[id] !== undefined)
+  const shown = pageOf(known, (id) => id, page)
+  const items = shown.items.flatMap((id) => {
     const settings = config.groups[id]
     if (settings === undefined) return []
     return {
@@ -39,5 +41,5 @@ export function listGroups(
       hasKeys: viewer.keyGroups.includes(id),
     }
   })
-  return pageOf(views, ({ id }) => id, page)
+  return { ...shown, items }
 }

@@ -1,6 +1,6 @@
 // The models of a group as somebody who may see it finds them: prices, abilities, filters, order and pages.
 
-import { expect, test } from 'bun:test'
+import { expect, jest, test } from 'bun:test'
 import { onEachEngine } from '../../test/contract/engines.ts'
 import { keyRow } from '../../test/contract/store.ts'
 import { allPages } from '../../test/support/admin.ts'
@@ -216,4 +216,23 @@ onEachEngine('who sees which prices', (start) => {
       keyGroups: ['inner'],
     })
   })
+})
+
+test('a list is the same until a price begins or ends', async () => {
+  const begins = Date.now() + 60_000
+  const rest = rows.filter(({ model }) => model !== 'o3')
+  const later = rows
+    .filter(({ model }) => model === 'o3')
+    .map((row) => ({ ...row, effectiveFrom: begins }))
+  const changing = offerOf(config, [...rest, ...later])
+  const input = await readInput('listModels', {})
+  const has = () => listModels(changing, everyone, input).items.some(({ id }) => id === 'o3')
+  jest.useFakeTimers({ now: begins - 1 })
+  try {
+    expect(has()).toBe(false)
+    jest.setSystemTime(begins)
+    expect(has()).toBe(true)
+  } finally {
+    jest.useRealTimers()
+  }
 })

@@ -90,15 +90,33 @@ export function showModel(offer: Offer, viewer: Viewer, input: Input<'showModel'
 }
 
 function viewsOf(offer: Offer, viewer: Viewer, group: string): ModelView[] {
-  const listed = new Map(
-    viewer.groups.map((id) => {
-      const models = offer.modelAccess.models(anyoneOf(id))
-      return [id, new Set(models.map((model) => model.id))] as const
-    }),
-  )
-  const having = (name: string) => viewer.groups.filter((id) => listed.get(id)?.has(name))
-  const view = viewIn(offer, viewer, group, having)
+  const view = viewIn(offer, viewer, group, groupsListing(offer, viewer))
   return offer.modelAccess.models(anyoneOf(group)).flatMap((model) => view(model) ?? [])
+}
+
+/** By whole lists, which most groups have in common. */
+function groupsListing({ modelAccess }: Offer, { groups }: Viewer) {
+  const lists = new Map<readonly Model[], string[]>()
+  for (const id of groups) {
+    const models = modelAccess.models(anyoneOf(id))
+    const known = lists.get(models)
+    if (known === undefined) lists.set(models, [id])
+    else known.push(id)
+  }
+  const having = new Map<string, string[][]>()
+  for (const [models, alike] of lists) {
+    for (const { id } of models) {
+      const known = having.get(id)
+      if (known === undefined) having.set(id, [alike])
+      else known.push(alike)
+    }
+  }
+  const places = new Map(groups.map((id, at) => [id, at]))
+  const inOrder = (one: string, other: string) => (places.get(one) ?? 0) - (places.get(other) ?? 0)
+  return (name: string): readonly string[] => {
+    const [first = [], ...others] = having.get(name) ?? []
+    return others.length === 0 ? first : [first, ...others].flat().sort(inOrder)
+  }
 }
 
 /** Also of names that no list has, such as those of a channel's pattern. */

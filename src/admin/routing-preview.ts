@@ -3,7 +3,7 @@
 import { lanesOf } from '../config/channel-keys.ts'
 import type { ChannelConfig } from '../config/types.ts'
 import { anyoneOf, dialectsOf } from '../operations/model-access.ts'
-import { buildModelAccess } from '../operations/offering.ts'
+import { buildModelAccess, catalogOf } from '../operations/offering.ts'
 import { plan } from '../router/plan.ts'
 import { type Block, type Candidate, type Condition, laneOf } from '../router/route.ts'
 import type { Offer } from './offer.ts'
@@ -71,8 +71,13 @@ export function previewRouting(
     channels.flatMap((channel) => lanesOf(channel).map(({ lane, name }) => [lane, name] as const)),
   )
   const keyOf = (candidate: Candidate) => keys.get(laneOf(candidate)) ?? null
-  const blocked = candidates.filter((candidate) => !attempts.includes(candidate))
-  const absent = channels.filter(({ id }) => candidates.every(({ channelId }) => channelId !== id))
+  const tried = new Set(attempts)
+  const blocked = candidates.filter((candidate) => !tried.has(candidate))
+  const serving = new Set(candidates.map(({ channelId }) => channelId))
+  const absent = channels.filter(({ id }) => !serving.has(id))
+  const catalog = catalogOf(config, channels)
+  const { [group]: own } = config.groups
+  const alone = { ...config, groups: own === undefined ? {} : { [group]: own } }
   return {
     model,
     group,
@@ -90,8 +95,10 @@ export function previewRouting(
         reason: blockText[blockOf(laneOf(candidate), candidate.model) ?? 'breaker'],
       })),
       ...absent.map((channel) => {
-        const access = buildModelAccess(config, [{ ...channel, disabled: false }], () => book)
-        const reason = stateText(channel, group) ?? access.whyNot(anyone, model)
+        const asked = [{ ...channel, disabled: false }]
+        const whyNot = () =>
+          buildModelAccess(alone, asked, () => book, catalog).whyNot(anyone, model)
+        const reason = stateText(channel, group) ?? whyNot()
         return { channel: channel.id, key: null, reason: reason ?? 'speaks no format that fits' }
       }),
     ],

@@ -39,8 +39,13 @@ export interface Stored extends StoredRooms {
 /** What does not fit is left out, each by itself. Loads no schema: what is stored was held to it when it was written. */
 export function withStored(declared: Config, items: readonly StoredItem[], box: SecretBox): Config {
   if (items.length === 0) return declared
+  const ofFile = new Set(
+    declared.channels.flatMap(({ id, origin }) => (origin === 'stored' ? [] : [id])),
+  )
+  const isSaid = (item: StoredItem) =>
+    item.kind === 'channel' ? ofFile.has(item.id) : isDeclared(declared, item)
   const of = (kind: StoredItem['kind']) =>
-    items.filter((item) => item.kind === kind && !isDeclared(declared, item))
+    items.filter((item) => item.kind === kind && !isSaid(item))
   const groups = recordOf([
     ...Object.entries(declared.groups),
     ...of('group').map(({ id, document }) => [id, storedGroup(id, document)] as const),
@@ -50,8 +55,9 @@ export function withStored(declared: Config, items: readonly StoredItem[], box: 
     ...of('model').map(({ id, document }) => [id, storedModel(document)] as const),
   ])
   const leftOut: LeftOut[] = []
+  const groupNames = new Set(Object.keys(groups))
   const channels = of('channel').flatMap(({ id, document }) => {
-    const judged = judgeChannel({ ...document, id }, Object.keys(groups), box)
+    const judged = judgeChannel({ ...document, id }, groupNames, box)
     if (typeof judged !== 'string') return judged
     leftOut.push({ kind: 'channel', id, problem: judged })
     return []
@@ -82,7 +88,7 @@ export function isDeclared(
 /** The channel, or why it does not fit. Shows no secret. */
 function judgeChannel(
   document: StoredItem['document'],
-  groups: readonly string[],
+  groups: ReadonlySet<string>,
   box: SecretBox,
 ): ChannelConfig | string {
   let settings: FileSettings['channels'][number]
@@ -91,7 +97,7 @@ function judgeChannel(
   } catch {
     return 'its secrets were encrypted with another encryption key: enter them again'
   }
-  const [problem] = channelProblems(settings, [], new Set(groups), knownNames)
+  const [problem] = channelProblems(settings, [], groups, knownNames)
   if (problem !== undefined) return `${problem.path}: ${problem.message}`
   const channel = channelConfig(settings, 'stored')
   const vendor = vendors[channel.vendor]

@@ -1,5 +1,6 @@
 // Builds the catalogue: what is shipped, with what the operator declared laid over it field by field.
 
+import { Beginnings, isPattern } from '../config/beginnings.ts'
 import type { ModelConfig, ModelKind } from '../config/types.ts'
 import { ownerOf } from './family.ts'
 import type { Catalog, Model } from './model.ts'
@@ -17,7 +18,7 @@ export function createCatalog(
   declared: Readonly<Record<string, ModelConfig>>,
   servedBy: (id: string) => string | null = () => null,
 ): Catalog {
-  const own = new Map(Object.entries(declared).filter(([id]) => !id.endsWith('*')))
+  const own = new Map(Object.entries(declared).filter(([id]) => !isPattern(id)))
   const patternFor = longestPattern(declared)
   const byVendor = new Map<string, readonly Model[]>()
   const byId = new Map<string, Model>()
@@ -60,11 +61,11 @@ export function createCatalog(
 function longestPattern(
   declared: Readonly<Record<string, ModelConfig>>,
 ): (id: string) => ModelConfig | undefined {
-  const patterns = Object.entries(declared)
-    .filter(([name]) => name.endsWith('*'))
-    .map(([name, settings]) => ({ beginning: name.slice(0, -1), settings }))
-    .sort((one, other) => other.beginning.length - one.beginning.length)
-  return (id) => patterns.find(({ beginning }) => id.startsWith(beginning))?.settings
+  const patterns = Object.entries(declared).filter(([name]) => isPattern(name))
+  const beginnings = new Beginnings(
+    patterns.map(([name, settings]) => [name.slice(0, -1), settings] as const),
+  )
+  return (id) => beginnings.find(id)?.value
 }
 
 function shippedModel(id: string, model: ShippedModel, list: ShippedModels): Model {

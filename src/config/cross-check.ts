@@ -19,12 +19,13 @@ export function channelProblems(
   known: KnownNames,
 ): Problem[] {
   const path = (...steps: readonly PropertyKey[]) => pathText([...at, ...steps])
-  const problems = unknownName(path('vendor'), 'vendor', channel.vendor, known.vendors)
+  const problems = unknownName(path('vendor'), 'vendor', channel.vendor, new Set(known.vendors))
   if (channel.baseUrl === null && known.addressless?.includes(channel.vendor)) {
     problems.push({ path: path('baseUrl'), message: `vendor ${channel.vendor} needs one` })
   }
   if (channel.dialect !== null) {
-    problems.push(...unknownName(path('dialect'), 'dialect', channel.dialect, known.dialects))
+    const dialects = new Set(known.dialects)
+    problems.push(...unknownName(path('dialect'), 'dialect', channel.dialect, dialects))
   }
   for (const [position, name] of (channel.groups ?? []).entries()) {
     problems.push(...unknownName(path('groups', position), 'group', name, groups))
@@ -48,22 +49,32 @@ function keyProblems(
   if (key !== null && keys.length > 0) {
     return [{ path: path('keys'), message: 'stands in place of key: leave one of them out' }]
   }
-  const names = keys.map(({ name }) => name)
-  return names.flatMap((name, index) =>
-    names.indexOf(name) === index
-      ? []
-      : [{ path: path('keys', index, 'name'), message: 'another key of the channel has it' }],
-  )
+  const known = new Set<string>()
+  return keys.flatMap(({ name }, index) => {
+    if (!known.has(name)) {
+      known.add(name)
+      return []
+    }
+    return [{ path: path('keys', index, 'name'), message: 'another key of the channel has it' }]
+  })
 }
 
 export function unknownName(
   path: string,
   what: string,
   name: string,
-  known: Iterable<string>,
+  known: ReadonlySet<string>,
 ): Problem[] {
-  const names = [...known]
-  if (names.includes(name)) return []
-  const near = suggestion(name, names)
-  return [{ path, message: `unknown ${what}${near || `; expected one of ${names.join(', ')}`}` }]
+  if (known.has(name)) return []
+  const near = known.size > mostCompared ? '' : suggestion(name, known)
+  return [{ path, message: `unknown ${what}${near || `; expected one of ${listed(known)}`}` }]
+}
+
+/** Past so many a wrong name is not compared with each, nor are all of them told: there may be as many wrong ones. */
+const mostCompared = 1_000
+const mostListed = 100
+
+function listed(known: ReadonlySet<string>): string {
+  const names = [...known.values().take(mostListed)].join(', ')
+  return known.size > mostListed ? `${names} and ${known.size - mostListed} more` : names
 }

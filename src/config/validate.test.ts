@@ -46,6 +46,12 @@ describe('unknown keys', () => {
   })
 })
 
+test('of very many names only some are told where one is wrong', () => {
+  const groups = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`g${at}`, {}]))
+  const { 'keys[0].group': said = '' } = problems({ groups, keys: [{ ...key, group: 'g-1' }] })
+  expect(said).toMatch(/^unknown group; expected one of default, g0, .* and 1901 more$/)
+})
+
 test('a channel changes nothing of requests that is not its own to change', () => {
   const parameters = {
     set: {

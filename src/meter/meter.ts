@@ -61,6 +61,8 @@ export interface PriceBook {
   find(model: string, atMs: number, multiplierPpm: number): Rate | null
   /** Whole names that this deployment gave a price itself: by the file, a command or an import. */
   readonly given: readonly string[]
+  /** How many of the moments at which cards begin have passed: while it stays, `find` finds the same. */
+  begun(atMs: number): number
   /** By the version a usage row names. */
   version(version: number, multiplierPpm: number): Rate | null
 }

@@ -1,5 +1,6 @@
 // Prices by model and moment: which of a model's cards is in force, and the rate it makes with a multiplier.
 
+import { Beginnings, isPattern } from '../config/beginnings.ts'
 import type { PriceRow } from '../store/ledger.ts'
 import { checkCard } from './card.ts'
 import type { PriceBook, Rate } from './meter.ts'
@@ -18,12 +19,6 @@ interface Entry {
 interface Change {
   readonly from: number
   readonly entry: Entry | null
-}
-
-interface Pattern {
-  readonly beginning: string
-  /** Latest first. */
-  readonly changes: readonly Change[]
 }
 
 /**
@@ -47,17 +42,19 @@ export function createPriceBook(rows: readonly PriceRow[]): PriceBook {
   }
   const models = new Map<string, readonly Change[]>()
   for (const [model, own] of byModel) models.set(model, changesOf(own))
-  const patterns = [...patternsOf(byModel, 'file'), ...patternsOf(byModel, 'shipped')]
+  const patterns = [patternsOf(byModel, 'file'), patternsOf(byModel, 'shipped')]
+  const moments = [...new Set(rows.map(({ effectiveFrom }) => effectiveFrom))]
 
   const isGiven = ({ row }: Entry) => row.origin !== 'shipped'
   return {
     given: [...byModel].flatMap(([model, own]) =>
-      !model.endsWith('*') && own.some(isGiven) ? [model] : [],
+      !isPattern(model) && own.some(isGiven) ? [model] : [],
     ),
     find(model, atMs, multiplierPpm) {
       const entry = inForce(models.get(model), atMs) ?? fitting(patterns, model, atMs)
       return entry === null ? null : rateOf(entry, multiplierPpm)
     },
+    begun: (atMs) => moments.filter((from) => from <= atMs).length,
     version(version, multiplierPpm) {
       const entry = entries.get(version)
       return entry === undefined ? null : rateOf(entry, multiplierPpm)
@@ -65,18 +62,20 @@ export function createPriceBook(rows: readonly PriceRow[]): PriceBook {
   }
 }
 
-/** Longest first. */
+/** Of each the changes, latest first. */
+type Patterns = Beginnings<readonly Change[]>
+
 function patternsOf(
   byModel: ReadonlyMap<string, readonly Entry[]>,
   origin: PriceRow['origin'],
-): Pattern[] {
-  return [...byModel]
-    .filter(([model]) => model.endsWith('*'))
-    .map(([model, own]) => ({
-      beginning: model.slice(0, -1),
-      changes: changesOf(own.filter(({ row }) => row.origin === origin)),
-    }))
-    .sort((a, b) => b.beginning.length - a.beginning.length)
+): Patterns {
+  const patterns = [...byModel].filter(([model]) => isPattern(model))
+  return new Beginnings(
+    patterns.map(([model, own]) => {
+      const changes = changesOf(own.filter(({ row }) => row.origin === origin))
+      return [model.slice(0, -1), changes] as const
+    }),
+  )
 }
 
 function rateOf({ row, rates }: Entry, multiplierPpm: number): Rate {
@@ -94,10 +93,12 @@ function inForce(changes: readonly Change[] | undefined, atMs: number): Entry | 
   return null
 }
 
-function fitting(patterns: readonly Pattern[], model: string, atMs: number): Entry | null {
-  for (const { beginning, changes } of patterns) {
-    const entry = model.startsWith(beginning) ? inForce(changes, atMs) : null
-    if (entry !== null) return entry
+function fitting(patterns: readonly Patterns[], model: string, atMs: number): Entry | null {
+  for (const beginnings of patterns) {
+    for (const { value } of beginnings.all(model)) {
+      const entry = inForce(value, atMs)
+      if (entry !== null) return entry
+    }
   }
   return null
 }

@@ -3,12 +3,14 @@
 import { undated } from '../catalog/dated.ts'
 import { ownerOf } from '../catalog/family.ts'
 import type { Catalog, Model } from '../catalog/model.ts'
+import { isPattern } from '../config/beginnings.ts'
 import type { Config } from '../config/types.ts'
 import { invalidRequest } from '../errors.ts'
 import type { KeyPrincipal } from '../identity/principal.ts'
 import type { LimitScope } from '../limits/limiter.ts'
 import type { PriceBook } from '../meter/meter.ts'
 import type { Directory } from '../router/directory.ts'
+import { Names } from '../router/reach.ts'
 import type { Candidate } from '../router/route.ts'
 import type { ClientDialect } from '../wire/dialect.ts'
 import {
@@ -116,7 +118,8 @@ function createNames({ catalog, directory, prices }: ModelAccessOptions) {
   const mayUse = ({ group, models, deniedModels }: KeyPrincipal, name: string) => {
     if (models === null && deniedModels === null) return true
     const names = [name, directory.nameOf(group, name) ?? name]
-    const isOneOf = (patterns: readonly string[]) => names.some((each) => matches(patterns, each))
+    const isOneOf = (patterns: readonly string[]) =>
+      names.some((each) => namesOf(patterns).has(each))
     return (models === null || isOneOf(models)) && !(deniedModels !== null && isOneOf(deniedModels))
   }
   return {
@@ -150,11 +153,11 @@ function createNames({ catalog, directory, prices }: ModelAccessOptions) {
 }
 
 export function createModelAccess(rooms: ModelAccessOptions): ModelAccess {
-  const { config, catalog, directory, prices } = rooms
+  const { config, catalog, directory } = rooms
   const names = createNames(rooms)
   const scopes = new WeakMap<KeyPrincipal, readonly LimitScope[]>()
   const translated = new WeakMap<readonly Candidate[], readonly Candidate[]>()
-  const declared = Object.keys(config.models).filter((name) => !name.endsWith('*'))
+  const list = createList(rooms, (group, name) => modelOf(anyoneOf(group), name))
   const modelOf = (principal: KeyPrincipal, name: string): Model | null => {
     const model = names.describe(principal.group, name)
     if (names.whyNot(principal, name, model) !== null) return null
@@ -181,11 +184,10 @@ export function createModelAccess(rooms: ModelAccessOptions): ModelAccess {
       throw wrongKind(model, dialect)
     },
     models(principal) {
-      const served = [...prices().given, ...declared].filter(
-        (name) => directory.nameOf(principal.group, name) === name,
-      )
-      const all = new Set([...directory.models(principal.group), ...served])
-      return [...all].sort().flatMap((name) => modelOf(principal, name) ?? [])
+      const { group, models, deniedModels } = principal
+      const all = list(group)
+      if (models === null && deniedModels === null) return all
+      return all.filter(({ id }) => names.mayUse(principal, id))
     },
     model: modelOf,
     whyNot: (principal, name) =>
@@ -202,6 +204,36 @@ export function createModelAccess(rooms: ModelAccessOptions): ModelAccess {
       scopes.set(principal, made)
       return made
     },
+  }
+}
+
+interface Listed {
+  readonly book: PriceBook
+  readonly begun: number
+  readonly models: readonly Model[]
+}
+
+/** All that a group's keys may ask for; judged anew where prices changed, for the list is long and often asked for. */
+function createList(
+  { config, directory, prices }: ModelAccessOptions,
+  modelOf: (group: string, name: string) => Model | null,
+): (group: string) => readonly Model[] {
+  const declared = Object.keys(config.models).filter((name) => !isPattern(name))
+  // By the directory's own list: groups of the same models and channels have it in common.
+  const kept = new WeakMap<readonly string[], Listed>()
+  return (group) => {
+    const book = prices()
+    const begun = book.begun(Date.now())
+    const named = directory.models(group)
+    const known = kept.get(named)
+    if (known?.book === book && known.begun === begun) return known.models
+    const served = [...book.given, ...declared].filter(
+      (name) => directory.nameOf(group, name) === name,
+    )
+    const all = [...new Set([...named, ...served])].sort()
+    const models = all.flatMap((name) => modelOf(group, name) ?? [])
+    kept.set(named, { book, begun, models })
+    return models
   }
 }
 
@@ -237,8 +269,13 @@ function named(operation: Operation): string {
   return `${/^[aeiou]/.test(operation) ? 'an' : 'a'} ${operation}`
 }
 
-function matches(patterns: readonly string[], name: string): boolean {
-  return patterns.some((each) =>
-    each.endsWith('*') ? name.startsWith(each.slice(0, -1)) : each === name,
-  )
+const namesMade = new WeakMap<readonly string[], Names<true>>()
+
+/** Made once for each key: asked of every request. */
+function namesOf(patterns: readonly string[]): Names<true> {
+  const known = namesMade.get(patterns)
+  if (known !== undefined) return known
+  const made = new Names(patterns.map((each) => [each, true] as const))
+  namesMade.set(patterns, made)
+  return made
 }

@@ -1,6 +1,7 @@
 // Builds what is offered from one configuration: which channels serve which names, what is known of them, who may ask.
 
 import { createCatalog } from '../catalog/catalog.ts'
+import type { Catalog } from '../catalog/model.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
 import type { PriceBook } from '../meter/meter.ts'
 import { createDirectory } from '../router/directory.ts'
@@ -12,11 +13,8 @@ export function buildModelAccess(
   config: Config,
   channels: readonly ChannelConfig[],
   prices: () => PriceBook,
+  catalog: Catalog = catalogOf(config, channels),
 ): ModelAccess {
-  const catalog = createCatalog(config.models, (name) => {
-    const channel = channels.find(({ models }) => models !== null && Object.hasOwn(models, name))
-    return channel === undefined ? null : (vendors[channel.vendor]?.ownedBy ?? null)
-  })
   const directory = createDirectory({
     channels,
     groups: config.groups,
@@ -27,4 +25,17 @@ export function buildModelAccess(
     withoutSettings: (vendor, name) => vendors[vendor]?.quirks.withoutSettings?.(name) ?? null,
   })
   return createModelAccess({ config, catalog, directory, prices })
+}
+
+/** For several on one configuration: it is as long as that, and as what is shipped. */
+export function catalogOf(
+  { models }: Pick<Config, 'models'>,
+  channels: readonly ChannelConfig[],
+): Catalog {
+  const owners = new Map<string, string | null>()
+  for (const { vendor, models: served } of channels) {
+    const ownedBy = vendors[vendor]?.ownedBy ?? null
+    for (const name of Object.keys(served ?? {})) if (!owners.has(name)) owners.set(name, ownedBy)
+  }
+  return createCatalog(models, (name) => owners.get(name) ?? null)
 }

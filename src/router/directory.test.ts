@@ -147,3 +147,26 @@ test('a channel with several keys is asked with each that is in use, its weight 
   ])
   expect(found.map(({ costPpm }) => costPpm)).toEqual([800_000, 800_000])
 })
+
+test('channels stand in the order of the configuration, whichever way each serves a name', () => {
+  const groups = [groupOf('default'), groupOf('vip'), groupOf('few', ['gpt-4o'])]
+  const made = directory(
+    [
+      channel('pattern', { models: { 'gpt-*': 'own-*' }, groups: ['vip'] }),
+      channel('all'),
+      channel('longer', { models: { 'gpt-4*': 'x', 'gpt-*': 'y' } }),
+      channel('twice', { models: { 'gpt-4o': 'z' }, groups: ['vip', 'vip', 'few'] }),
+      channel('all too', { groups: ['few', 'vip'] }),
+      channel('other', { models: { 'gpt-5': 'gpt-5' } }),
+    ],
+    groups,
+  )
+  const names = ['pattern:own-4o', 'all:gpt-4o', 'longer:x', 'twice:z', 'all too:gpt-4o']
+  expect(served(made, 'gpt-4o', 'vip')).toEqual(names)
+  expect(served(made, 'gpt-4o')).toEqual(['all:gpt-4o', 'longer:x'])
+  expect(served(made, 'gpt-4o', 'few')).toEqual(names.slice(1))
+  expect(served(made, 'gpt-5', 'few')).toEqual([])
+  expect(served(made, 'gpt-5', 'vip')).toEqual(['pattern:own-5', 'longer:y', 'other:gpt-5'])
+  expect(made.models('few')).toEqual(['gpt-4o'])
+  expect(made.models('vip')).toEqual(['gpt-4o', 'gpt-4o-mini', 'gpt-5', 'text-embedding-3-small'])
+})

@@ -1,10 +1,12 @@
 // Which channels serve a model to a group: built once from the configuration, then looked up.
 
 import { undated } from '../catalog/dated.ts'
+import { isPattern } from '../config/beginnings.ts'
 import { lanesOf } from '../config/channel-keys.ts'
 import type { ChannelConfig, GroupSettings } from '../config/types.ts'
 import { parseUnits } from '../money.ts'
 import type { ClientDialectId, VendorDialectId } from '../wire/formats.ts'
+import { Index, Names, type Offer, Reach, type Served } from './reach.ts'
 import type { Candidate } from './route.ts'
 
 interface DirectoryOptions {
@@ -42,46 +44,11 @@ export interface Directory {
   models(group: string): readonly string[]
 }
 
-/** Names, and patterns with one trailing `*`; the exact name wins, then the longest pattern. */
-class Names<T> {
-  readonly exact = new Map<string, T>()
-  readonly #patterns: { prefix: string; value: T }[] = []
-
-  constructor(entries: Iterable<readonly [name: string, value: T]>) {
-    for (const [name, value] of entries)
-      if (name.endsWith('*')) this.#patterns.push({ prefix: name.slice(0, -1), value })
-      else this.exact.set(name, value)
-    this.#patterns.sort((a, b) => b.prefix.length - a.prefix.length)
-  }
-
-  find(name: string): T | undefined {
-    return this.match(name)?.value
-  }
-
-  /** `rest` is what the star stood for; null where the name stands as it is. */
-  match(name: string): { readonly value: T; readonly rest: string | null } | undefined {
-    const exact = this.exact.get(name)
-    if (exact !== undefined) return { value: exact, rest: null }
-    const pattern = this.#patterns.find(({ prefix }) => name.startsWith(prefix))
-    return pattern && { value: pattern.value, rest: name.slice(pattern.prefix.length) }
-  }
-}
-
-interface Served {
-  readonly channel: ChannelConfig
-  readonly speaks: readonly VendorDialectId[]
-  /** Public name or pattern to the vendor's; one with a trailing `*` stands for the name asked for. */
-  readonly names: Names<string>
-  /** Concrete public names. */
-  readonly listed: readonly string[]
-  readonly withoutSettings: (name: string) => string | null
-  readonly vendorsName: (name: string) => string
-}
-
 interface Group {
   readonly allowed: Names<true>
-  readonly channels: readonly Served[]
-  readonly models: readonly string[]
+  readonly reach: Reach
+  /** Concrete names, worked out when they are first asked for. */
+  models(): readonly string[]
   readonly found: Map<string, Map<ClientDialectId, readonly Candidate[]>>
 }
 
@@ -90,12 +57,7 @@ const foundKept = 10_000
 const none: readonly never[] = Object.freeze([])
 
 export function createDirectory(options: DirectoryOptions): Directory {
-  const served = options.channels
-    .filter((channel) => !channel.disabled && lanesOf(channel).length > 0)
-    .map((channel) => serve(channel, options))
-  const groups = new Map(
-    Object.values(options.groups).map((settings) => [settings.id, group(settings, served)]),
-  )
+  const groups = new Groups(options)
   return {
     candidates(id, model, dialect, hubbed) {
       const group = groups.get(id)
@@ -117,86 +79,151 @@ export function createDirectory(options: DirectoryOptions): Directory {
       const group = groups.get(id)
       return group === undefined ? null : (foundBy(group, model)?.name ?? null)
     },
-    models: (id) => groups.get(id)?.models ?? none,
+    models: (id) => groups.get(id)?.models() ?? none,
   }
 }
 
-/** Where the vendor's name is a pattern too, its star stands for what the public one's did. */
-function ownName(own: string, rest: string): string {
-  return own.endsWith('*') ? own.slice(0, -1) + rest : own
-}
+/** Each is made when it is first asked for; those of the same models and channels are one. */
+class Groups {
+  readonly #settings: ReadonlyMap<string, GroupSettings>
+  /** Channels of every group. */
+  readonly #open: Index
+  /** Channels of some groups alone, by group. */
+  readonly #closed = new Map<string, Served[]>()
+  readonly #byId = new Map<string, Group>()
+  readonly #alike = new Map<string, Group>()
+  readonly #reaches = new Map<string, Reach>()
 
-function serve(channel: ChannelConfig, options: DirectoryOptions): Served {
-  const { vendor, dialect, models } = channel
-  const catalogue = options.vendorModels(vendor)
-  const entries =
-    models === null ? catalogue.map((name) => [name, name] as const) : Object.entries(models)
-  const names = new Names(entries)
-  const speaks = options.speaks(vendor)
-  // A pattern is shown as what it matches of the vendor's catalogue, or of all that is known where there is none.
-  const known = catalogue.length > 0 ? catalogue : (options.knownModels ?? [])
-  const matched = known.filter((name) => !name.endsWith('*') && names.find(name) !== undefined)
-  return {
-    channel,
-    speaks: dialect === null ? speaks : speaks.filter((each) => each === dialect),
-    names,
-    listed: [...names.exact.keys(), ...matched],
-    withoutSettings: (name) => options.withoutSettings?.(vendor, name) ?? null,
-    vendorsName: (name) => options.vendorsName?.(vendor, name) ?? name,
+  constructor(options: DirectoryOptions) {
+    this.#settings = new Map(Object.values(options.groups).map((each) => [each.id, each]))
+    const served = servedOf(options)
+    this.#open = new Index(served.filter(({ channel }) => channel.groups === null))
+    for (const each of served) {
+      for (const id of new Set(each.channel.groups)) {
+        const known = this.#closed.get(id)
+        if (known === undefined) this.#closed.set(id, [each])
+        else known.push(each)
+      }
+    }
+  }
+
+  get(id: string): Group | undefined {
+    const known = this.#byId.get(id)
+    if (known !== undefined) return known
+    const settings = this.#settings.get(id)
+    if (settings === undefined) return undefined
+    const own = this.#closed.get(id) ?? []
+    const channels = own.map(({ at }) => at).join()
+    const key = `${channels} ${JSON.stringify(settings.models)}`
+    const group = this.#alike.get(key) ?? groupOf(settings, this.#reachOf(channels, own))
+    this.#alike.set(key, group)
+    this.#byId.set(id, group)
+    return group
+  }
+
+  #reachOf(key: string, own: readonly Served[]): Reach {
+    const reach = this.#reaches.get(key) ?? new Reach([this.#open, new Index(own)])
+    this.#reaches.set(key, reach)
+    return reach
   }
 }
 
-function group(settings: GroupSettings, served: readonly Served[]): Group {
+function groupOf(settings: GroupSettings, reach: Reach): Group {
   const allowed = new Names(settings.models.map((name) => [name, true] as const))
-  const channels = served.filter(
-    ({ channel }) => channel.groups === null || channel.groups.includes(settings.id),
-  )
-  const speaking = channels.filter(({ speaks }) => speaks.length > 0)
-  const listed = new Set(speaking.flatMap(({ listed }) => listed))
-  const models = [...listed].filter((name) => allowed.find(name) !== undefined).sort()
-  return { allowed, channels: speaking, models, found: new Map() }
+  return { allowed, reach, models: once(() => reach.listed(allowed)), found: new Map() }
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | null = null
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+/** Those that take requests in some format. */
+function servedOf(options: DirectoryOptions): readonly Served[] {
+  const ofVendors = new Map<string, Offer>()
+  const offerOf = ({ vendor, models }: ChannelConfig): Offer => {
+    if (models !== null) return offer(Object.entries(models), vendor, options)
+    const entries = () => options.vendorModels(vendor).map((name) => [name, name] as const)
+    const known = ofVendors.get(vendor) ?? offer(entries(), vendor, options)
+    ofVendors.set(vendor, known)
+    return known
+  }
+  return options.channels.flatMap((channel, at) => {
+    const { vendor, dialect } = channel
+    const known = options.speaks(vendor)
+    const speaks = dialect === null ? known : known.filter((each) => each === dialect)
+    if (channel.disabled || speaks.length === 0 || lanesOf(channel).length === 0) return []
+    return {
+      at,
+      channel,
+      speaks,
+      offer: offerOf(channel),
+      withoutSettings: (name) => options.withoutSettings?.(vendor, name) ?? null,
+      vendorsName: (name) => options.vendorsName?.(vendor, name) ?? name,
+    }
+  })
+}
+
+function offer(
+  entries: readonly (readonly [name: string, own: string])[],
+  vendor: string,
+  options: DirectoryOptions,
+): Offer {
+  const names = new Names(entries)
+  return {
+    names,
+    listed() {
+      if (names.beginnings.isEmpty) return [...names.exact.keys()]
+      // A pattern is shown as what it matches of the vendor's catalogue, or of all that is known where there is none.
+      const catalogue = options.vendorModels(vendor)
+      const known = catalogue.length > 0 ? catalogue : (options.knownModels ?? [])
+      const matched = known.filter((name) => !isPattern(name) && names.has(name))
+      return [...names.exact.keys(), ...matched]
+    },
+  }
 }
 
 /** How a name is found: by itself, or by the name before its settings or its date. */
 interface Found {
   readonly name: string
-  /** The vendor's own name for it; undefined where the channel does not serve it. */
-  target(served: Served): string | undefined
+  /** Who serves it, with the vendor's own name for it. */
+  targets(): readonly (readonly [served: Served, own: string])[]
 }
 
-function foundBy({ allowed, channels }: Group, model: string): Found | null {
-  const isFound = (found: Found) => channels.some((each) => found.target(each) !== undefined)
-  if (allowed.find(model) !== undefined) {
-    const itself = { name: model, target: ({ names }: Served) => targetOf(names, model) }
-    if (isFound(itself)) return itself
-  }
+function foundBy({ allowed, reach }: Group, model: string): Found | null {
+  if (allowed.has(model) && reach.serves(model))
+    return { name: model, targets: () => targetsOf(reach.serving(model), model) }
   const base = undated(model)
-  if (base !== null && allowed.find(base) !== undefined) {
-    const dated = { name: base, target: ({ names }: Served) => names.exact.get(base) }
-    if (isFound(dated)) return dated
-  }
-  return foundWithSettings({ allowed, channels }, model)
-}
-
-function foundWithSettings(
-  { allowed, channels }: Pick<Group, 'allowed' | 'channels'>,
-  model: string,
-): Found | null {
-  for (const { withoutSettings } of channels) {
+  if (base !== null && allowed.has(base) && reach.names(base))
+    return { name: base, targets: () => targetsOf(reach.naming(base), base) }
+  for (const { withoutSettings } of reach.firsts) {
     const name = withoutSettings(model)
-    if (name === null || allowed.find(name) === undefined) continue
-    const target = (served: Served) => {
-      const own = served.withoutSettings(model) === name ? targetOf(served.names, name) : undefined
-      return own === undefined ? undefined : own + model.slice(name.length)
-    }
-    if (channels.some((each) => target(each) !== undefined)) return { name, target }
+    if (name === null || !allowed.has(name)) continue
+    const served = reach.serving(name).filter((each) => each.withoutSettings(model) === name)
+    if (served.length === 0) continue
+    const settings = model.slice(name.length)
+    const targets = () =>
+      targetsOf(served, name).map(([each, own]) => [each, own + settings] as const)
+    return { name, targets }
   }
   return null
 }
 
-function targetOf(names: Names<string>, model: string): string | undefined {
-  const target = names.match(model)
-  return target && ownName(target.value, target.rest ?? model)
+function targetsOf(served: readonly Served[], model: string) {
+  return served.flatMap((each) => {
+    const target = each.offer.names.match(model)
+    return target === undefined
+      ? []
+      : [[each, ownName(target.value, target.rest ?? model)] as const]
+  })
+}
+
+/** Where the vendor's name is a pattern too, its star stands for what the public one's did. */
+function ownName(own: string, rest: string): string {
+  return own.endsWith('*') ? own.slice(0, -1) + rest : own
 }
 
 function find(
@@ -208,10 +235,7 @@ function find(
   const by = foundBy(group, model)
   if (by === null) return none
   const found: Candidate[] = []
-  for (const each of group.channels) {
-    const { channel, speaks } = each
-    const target = by.target(each)
-    if (target === undefined) continue
+  for (const [{ channel, speaks, vendorsName }, target] of by.targets()) {
     const same = speaks.find((known) => known === dialect)
     const spoken = same ?? speaks.find((known) => hubbed(dialect, known))
     if (spoken === undefined) continue
@@ -222,7 +246,7 @@ function find(
       found.push({
         channelId: channel.id,
         ...(lane !== channel.id && { lane }),
-        model: each.vendorsName(target),
+        model: vendorsName(target),
         dialect: spoken,
         identity: same !== undefined,
         priority: channel.priority,
