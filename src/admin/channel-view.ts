@@ -110,11 +110,26 @@ export interface ChannelView {
   readonly quarters: readonly Quarter[]
 }
 
-/** Every channel: those in force, and those of the store that do not fit. */
-export async function viewChannels(
+/** A channel that may be viewed. */
+interface Viewable {
+  readonly id: string
+  readonly channel: ChannelConfig
+  readonly item: StoredItem | undefined
+  /** Why it does not count; null: it does. */
+  readonly problem: string | null
+}
+
+interface ViewableChannels {
+  /** Every one: those in force, and those of the store that do not fit. */
+  readonly all: readonly Viewable[]
+  /** Of some of them: there may be very many. */
+  view(some: readonly Viewable[]): Promise<readonly ChannelView[]>
+}
+
+export async function viewableChannels(
   context: AdminContext,
   rooms: ChannelRooms,
-): Promise<readonly ChannelView[]> {
+): Promise<ViewableChannels> {
   const stored = await readStored(context, rooms)
   const items = new Map(
     stored.items.flatMap((item) => (item.kind === 'channel' ? [[item.id, item] as const] : [])),
@@ -122,28 +137,36 @@ export async function viewChannels(
   // What the store has now, where a process has not taken it over yet.
   const { channels, leftOut } = withStored(rooms.declared, stored.items, rooms.box)
   const serving = channels.length > 0 || leftOut.length > 0 ? channels : rooms.config.channels
+  const unfit = leftOut.flatMap(({ kind, id, problem }) => {
+    const item = items.get(id)
+    if (kind !== 'channel' || item === undefined) return []
+    return { id, item, problem, channel: unfitChannel(item, stored) }
+  })
+  const inForce = serving.map((channel) => {
+    const { id } = channel
+    return { id, channel, item: items.get(id), problem: null }
+  })
+  return { all: [...inForce, ...unfit], view: (some) => viewSome(context, rooms, some) }
+}
+
+async function viewSome(
+  context: AdminContext,
+  rooms: ChannelRooms,
+  some: readonly Viewable[],
+): Promise<readonly ChannelView[]> {
   const figures = await readFigures(context)
   const tests = await lastTests(context)
   const balances = await lastBalances(context)
   const currency = await context.currency()
-  const states = await Promise.all(serving.map((channel) => rooms.watch.limitState(channel)))
-  const views = serving.map((channel, index) => {
-    const { requests = null, tokens = null } = states[index] ?? {}
-    const limits = { requestsPerMinute: inUse(requests), tokensPerMinute: inUse(tokens) }
-    const item = items.get(channel.id)
-    return { ...viewOf(channel, { item, rooms, figures, tests, balances, currency }), ...limits }
-  })
-  const unfit = leftOut.flatMap(({ kind, id, problem }) => {
-    const item = items.get(id)
-    if (kind !== 'channel' || item === undefined) return []
-    const channel = unfitChannel(item, stored)
-    return {
-      ...viewOf(channel, { item, rooms, figures, tests, balances, currency }),
-      problem,
-      state: 'disabled' as const,
-    }
-  })
-  return [...views, ...unfit]
+  const beside = { rooms, figures, tests, balances, currency }
+  return Promise.all(
+    some.map(async ({ channel, item, problem }): Promise<ChannelView> => {
+      const view = viewOf(channel, { item, ...beside })
+      if (problem !== null) return { ...view, problem, state: 'disabled' }
+      const { requests = null, tokens = null } = (await rooms.watch.limitState(channel)) ?? {}
+      return { ...view, requestsPerMinute: inUse(requests), tokensPerMinute: inUse(tokens) }
+    }),
+  )
 }
 
 function inUse(gauge: LimitGauge | null): InUse | null {

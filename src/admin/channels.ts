@@ -5,7 +5,7 @@ import { suggestion } from '../config/problems.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
 import { channelConfigs } from '../vendors/channel-configs.ts'
 import { vendors } from '../vendors/registry.ts'
-import { type ChannelRooms, type ChannelView, viewChannels } from './channel-view.ts'
+import { type ChannelRooms, type ChannelView, viewableChannels } from './channel-view.ts'
 import { type Page, pageOf } from './page.ts'
 import { type Probe, probeChannel } from './probe.ts'
 import type { Input } from './schema.ts'
@@ -39,7 +39,9 @@ export async function listChannels(
   rooms: ChannelRooms,
   page: Input<'listChannels'>,
 ): Promise<Page<ChannelView>> {
-  return pageOf(await viewChannels(context, rooms), ({ id }) => id, page)
+  const { all, view } = await viewableChannels(context, rooms)
+  const shown = pageOf(all, ({ id }) => id, page)
+  return { ...shown, items: await view(shown.items) }
 }
 
 export async function showChannel(
@@ -47,7 +49,8 @@ export async function showChannel(
   rooms: ChannelRooms,
   { id }: Input<'channel'>,
 ): Promise<ChannelView> {
-  const found = (await viewChannels(context, rooms)).find((view) => view.id === id)
+  const { all, view } = await viewableChannels(context, rooms)
+  const [found] = await view(all.filter((each) => each.id === id))
   if (found !== undefined) return found
   throw new AdminError('not_found', 'id', `there is no channel ${JSON.stringify(id)}`)
 }

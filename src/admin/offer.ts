@@ -59,10 +59,8 @@ export async function accountViewer(
   const keys = [...(await store.keys.all()), ...config.keys]
   const own = keys.flatMap((key) => (key.account === account ? [key.group] : []))
   const keyGroups = [...new Set(own)].filter((id) => Object.hasOwn(config.groups, id)).sort()
-  const allowed = person?.groups ?? Object.keys(config.groups)
-  const groups = Object.keys(config.groups).filter(
-    (id) => allowed.includes(id) || keyGroups.includes(id),
-  )
+  const allowed = new Set([...(person?.groups ?? Object.keys(config.groups)), ...keyGroups])
+  const groups = Object.keys(config.groups).filter((id) => allowed.has(id))
   return { groups: firstOf(first, groups), keyGroups }
 }
 

@@ -39,10 +39,10 @@ function read(source: string): Read {
   if (unprintable >= 0) return { faults: [{ at: unprintable, what: 'a control character' }] }
   const composed = compose(source)
   if ('at' in composed) return { faults: [composed] }
-  const parsed = [...composed.errors, ...composed.warnings].map((fault) => ({
-    at: fault.pos[0],
-    what: unquoted(fault.message),
-  }))
+  const parsed = [...composed.errors, ...composed.warnings]
+    .sort((one, other) => one.pos[0] - other.pos[0])
+    .slice(0, shownFaults)
+    .map((fault) => ({ at: fault.pos[0], what: unquoted(fault.message) }))
   const { value, faults } = readNodes(composed.contents)
   return { value, faults: [...parsed, ...faults] }
 }
@@ -54,14 +54,18 @@ function compose(source: string): Document.Parsed | Fault {
   const composer = new Composer({ prettyErrors: false, merge: true, uniqueKeys: false })
   const documents: Document.Parsed[] = []
   let pieces = 0
+  let stumbles = 0
   for (const lexeme of new Lexer().lex(source)) {
-    for (const token of parser.next(lexeme)) documents.push(...composer.next(token))
+    for (const token of parser.next(lexeme)) {
+      documents.push(...composer.next(token))
+      if (token.type === 'error') stumbles += 1
+    }
     if (parser.stack.length > mostLevels + 1)
       return { at: parser.offset - lexeme.length, what: `more than ${mostLevels} levels deep` }
     pieces += 1
     if (pieces > mostPieces)
       return { at: parser.offset - lexeme.length, what: `more than ${mostPieces} words and signs` }
-    if (documents.length > 1) break
+    if (documents.length > 1 || stumbles > shownFaults) break
   }
   for (const token of parser.end()) documents.push(...composer.next(token))
   documents.push(...composer.end(true, source.length))
