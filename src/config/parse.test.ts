@@ -102,12 +102,28 @@ test('what is no text in UTF-8, is too long or no plain file is said to be so', 
   const pipe = join(folder, 'pipe')
   expect(spawnSync('mkfifo', [pipe]).status).toBe(0)
   const isPipe = 'is a pipe, a device or a socket, not a plain file'
-  expect(await problems(loadFile(pipe))).toEqual([`: the file ${isPipe}`])
+  expect(await problems(loadFile(pipe))).toEqual([': the file is a pipe with nothing in it'])
   const text = `environmentFile: pipe\nserver: { metricsToken: { file: /dev/zero } }`
   expect(await problems(load(text))).toEqual([
     `environmentFile: the file ${pipe} ${isPipe}`,
     `server.metricsToken: the file /dev/zero ${isPipe}`,
   ])
+})
+
+test('what comes through a pipe is read to its end', async () => {
+  const text = `models: { m: { context: 7 } }\n${'# and so on\n'.repeat(100_000)}`
+  writeFileSync(join(folder, 'text'), text)
+  const pipe = join(folder, 'pipe')
+  expect(spawnSync('mkfifo', [pipe]).status).toBe(0)
+  const writer = Bun.spawn(['sh', '-c', 'exec 3<>pipe; echo open; cat text >&3; cat >&3'], {
+    cwd: folder,
+    stdin: new Blob(['currency: EUR\n']),
+    stdout: 'pipe',
+  })
+  await writer.stdout.getReader().read()
+  const config = await loadFile(pipe)
+  expect(await writer.exited).toBe(0)
+  expect([config.currency, config.models.m?.context]).toEqual(['EUR', 7])
 })
 
 test('names that every object knows are names like others, and no variables', async () => {

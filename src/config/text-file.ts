@@ -1,7 +1,8 @@
 // Reads a file that an operator named: whatever is there, it ends soon, with a text or with why there is none.
 
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** `refused` goes on after the name of the file: `does not exist`. */
 type TextFile = { readonly text: string } | { readonly refused: string }
@@ -11,13 +12,18 @@ export const longestConfiguration = 16 * 1024 * 1024
 
 /** A pipe that nobody writes to would be waited for without end. */
 const flags = constants.O_RDONLY | constants.O_NONBLOCK
+/** Whoever writes to a pipe, such as a program that decrypts, has so long. */
+const pipeMs = 10_000
+const retryMs = 10
 
 /** For a serving process, which must not wait for a slow disk. Never throws. */
 export async function readTextFile(file: string, longestBytes: number): Promise<TextFile> {
   try {
     const handle = await open(file, flags)
     try {
-      const refused = refusal(await handle.stat(), longestBytes)
+      const stats = await handle.stat()
+      if (stats.isFIFO()) return await readPipe(handle, longestBytes)
+      const refused = refusal(stats, longestBytes)
       return refused === null ? textOf(await handle.readFile()) : { refused }
     } finally {
       await handle.close()
@@ -27,7 +33,40 @@ export async function readTextFile(file: string, longestBytes: number): Promise<
   }
 }
 
-/** The same at once. */
+/** What a shell's `<(...)` or `/dev/stdin` stands for. */
+async function readPipe(handle: FileHandle, longestBytes: number): Promise<TextFile> {
+  const untilMs = performance.now() + pipeMs
+  const pieces: Uint8Array[] = []
+  let length = 0
+  while (length <= longestBytes) {
+    const piece = await pieceOf(handle)
+    if (piece === null) {
+      if (performance.now() > untilMs)
+        return { refused: 'is a pipe whose end did not come in time' }
+      await delay(retryMs)
+      continue
+    }
+    // A program that failed has written nothing: that is no empty configuration.
+    if (piece.length === 0 && length === 0) return { refused: 'is a pipe with nothing in it' }
+    if (piece.length === 0) return textOf(Buffer.concat(pieces))
+    pieces.push(piece)
+    length += piece.length
+  }
+  return { refused: `is longer than ${longestBytes} bytes` }
+}
+
+/** null: nothing has come yet. Empty: nobody writes any more. */
+async function pieceOf(handle: FileHandle): Promise<Uint8Array | null> {
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(65_536))
+    return buffer.subarray(0, bytesRead)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return null
+    throw error
+  }
+}
+
+/** The same at once, of plain files alone. */
 export function readTextFileSync(file: string, longestBytes: number): TextFile {
   try {
     const descriptor = openSync(file, flags)
