@@ -182,19 +182,15 @@ export class Connection implements Peer {
     for (const segment of segments) length += sizeOf(segment)
     const { head } = destination
     if (socket !== null && head.length + length <= joinedBytes) {
-      this.written(output.writeJoined(socket, this.bytesOf(head), length, segments))
+      // Most calls on one connection have the same.
+      if (head !== this.lastHead.text)
+        this.lastHead = { text: head, bytes: Buffer.from(head, 'latin1') }
+      this.written(output.writeJoined(socket, this.lastHead.bytes, length, segments))
       return
     }
     output.push(Buffer.from(`${head}${length}${headEnd}`, 'latin1'))
     for (const segment of segments) output.push(segment)
     this.flush()
-  }
-
-  /** Most calls on one connection have the same head. */
-  private bytesOf(head: string): Buffer {
-    if (head !== this.lastHead.text)
-      this.lastHead = { text: head, bytes: Buffer.from(head, 'latin1') }
-    return this.lastHead.bytes
   }
 
   /** Writes what the socket takes; the rest goes when it drains. */

@@ -40,7 +40,7 @@ async function stage(...scripts: Script[]): Promise<{ upstream: Upstream; dialer
 }
 
 /** The same with a dialer that keeps its connections for as long as a test lasts. */
-async function lastingStage(...scripts: Script[]) {
+async function keptStage(...scripts: Script[]) {
   const { upstream } = await stage(...scripts)
   const dialer = createDialer()
   ended.push(() => dialer.close())
@@ -265,7 +265,7 @@ test('a call that avoids kept connections gets one of its own, which is kept for
 
 test('of the connections of calls that avoid kept ones, 16 are kept', async () => {
   const all = Promise.withResolvers<void>()
-  const on = await lastingStage([until(all.promise), hello])
+  const on = await keptStage([until(all.promise), hello])
   const calls = Array.from({ length: 40 }, () => call(on, 'avoid'))
   await on.upstream.arrived(40)
   expect(on.dialer.connections).toBe(40)
@@ -275,7 +275,7 @@ test('of the connections of calls that avoid kept ones, 16 are kept', async () =
 })
 
 test('a kept connection keeps neither its last request nor its reply', async () => {
-  const on = await lastingStage([hello])
+  const on = await keptStage([hello])
   const recorders: WeakRef<Recorder>[] = []
   for (let n = 0; n < 32; n++) {
     const { recorder } = open(on, undefined, undefined, 'avoid')
@@ -284,7 +284,7 @@ test('a kept connection keeps neither its last request nor its reply', async () 
   }
   expect(on.dialer.connections).toBe(16)
   // Within the turn in which it was made or read a weak reference is a strong one.
-  await Bun.sleep(0)
+  await new Promise<void>((resolve) => setImmediate(resolve))
   Bun.gc(true)
   const left = recorders.filter((recorder) => recorder.deref() !== undefined)
   // The collector takes whatever looks like an address on the stack for one.
