@@ -174,7 +174,7 @@ describe('the writer', () => {
     })
   })
 
-  test('W21, W27: message_delta has the latest counts, the input without what was cached', () => {
+  test('W21, W27: message_delta alone counts the reply, and has the latest counts, the input without what was cached', () => {
     const counts = {
       input: 10,
       cachedInput: 20,
@@ -186,7 +186,11 @@ describe('the writer', () => {
     const late: ChatEvent = { type: 'usage', usage: counts }
     const early: ChatEvent = { type: 'usage', usage: { ...counts, input: 99, cachedInput: 0 } }
     const list = eventsIn(written([...reply([early], part(0, text, ['a'])), late]))
-    expect((list[0]?.message as JsonObject).usage).toMatchObject({ input_tokens: 99 })
+    expect((list[0]?.message as JsonObject).usage).toMatchObject({
+      input_tokens: 99,
+      output_tokens: 0,
+      output_tokens_details: { thinking_tokens: 0 },
+    })
     expect(list.at(-2)).toMatchObject({
       type: 'message_delta',
       usage: {

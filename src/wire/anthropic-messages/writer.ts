@@ -1,5 +1,6 @@
 // Writes events as the stream of Anthropic's Messages interface: blocks one after the other, never two at once.
 
+import { replyKinds } from '../../config/prices.ts'
 import type { Writer, WriterHead } from '../codec.ts'
 import type { ChatEvent, JsonObject, PartHead, Usage } from '../ir.ts'
 import { carried } from './opaque-state.ts'
@@ -105,7 +106,7 @@ export class MessagesWriter implements Writer {
       stop_reason: null,
       stop_sequence: null,
       stop_details: null,
-      usage: writeCounts(this.usage, undefined),
+      usage: writeCounts(promptOf(this.usage), undefined),
     }
     return frame('message_start', { message })
   }
@@ -261,6 +262,13 @@ export class MessagesWriter implements Writer {
     this.blockOpen = true
     return out + this.delta(deltaOf('text', this.refusal)) + this.close()
   }
+}
+
+const noReply = Object.fromEntries(replyKinds.map((kind) => [kind, 0]))
+
+/** The reply is counted at the end alone: some clients add up what beginning and end say of it. */
+function promptOf(usage: Usage | null): Usage | null {
+  return usage === null ? null : { ...usage, ...noReply }
 }
 
 function opaqueBlock(signature: string): JsonObject {
