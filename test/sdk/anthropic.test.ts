@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
+import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import OlderAnthropic from 'anthropic-sdk-0'
 import { testKey } from '../support/gateway.ts'
 import { json } from '../support/upstream.ts'
@@ -178,6 +179,51 @@ describe.each(majors)('client %s', (major) => {
     const missing = await client.models.retrieve('nothing').catch((thrown) => thrown)
     expect(missing).toMatchObject({ status: 404, type: 'not_found_error' })
   })
+})
+
+test('a thread is refused in words by which the tool runner sends the whole conversation', async () => {
+  const replied = (id: string, content: object, stop_reason: string) =>
+    whole({
+      ...{ id, type: 'message', role: 'assistant', model: 'm', content: [content], stop_reason },
+      ...{ stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } },
+    })
+  const call = { type: 'tool_use', id: 'toolu_1', name: 'get_weather', input: { city: 'Oslo' } }
+  stage.stub.on(
+    'claude-runner',
+    replied('msg_1', call, 'tool_use'),
+    replied('msg_2', { type: 'text', text: 'It snows.' }, 'end_turn'),
+  )
+  const [weather] = tools
+  if (weather === undefined) throw new Error('no tool')
+  const schema = { type: 'object', properties: { city: { type: 'string' } } } as const
+  const asked = {
+    model: 'claude-runner',
+    max_tokens: 50,
+    messages: [{ role: 'user' as const, content: 'Weather in Oslo?' }],
+  }
+  const said = await clients['1.x']().beta.messages.toolRunner({
+    ...asked,
+    tools: [
+      betaTool({ name: weather.name, inputSchema: schema, description: '', run: () => 'snow' }),
+    ],
+  })
+  expect(said.content).toMatchObject([{ type: 'text', text: 'It snows.' }])
+  const sent = stage.stub.of('claude-runner').map(({ body }) => JSON.parse(body.toString()))
+  expect(sent.map(({ messages, thread }) => [messages.length, thread])).toEqual([
+    [1, undefined],
+    [3, undefined],
+  ])
+  for (const thread of [{ type: 'create' }, { type: 'continue', previous_message_id: 'msg_1' }]) {
+    const reply = await stage.gateway.post('/v1/messages', { ...asked, thread })
+    expect(reply.status).toBe(400)
+    expect(await reply.json()).toMatchObject({
+      error: {
+        type: 'invalid_request_error',
+        details: { error_code: 'thread_unsupported_request' },
+      },
+    })
+  }
+  expect(stage.stub.of('claude-runner')).toHaveLength(2)
 })
 
 describe('tokens are counted', () => {

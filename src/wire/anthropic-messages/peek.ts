@@ -1,6 +1,6 @@
 // Judges a request in Anthropic's Messages format on its bytes and finds what the gateway acts on.
 
-import { invalidRequest } from '../../errors.ts'
+import { GatewayError, invalidRequest } from '../../errors.ts'
 import { ElementScan, kindAt, type Member } from '../json/scan.ts'
 import { type Body, type Inside, modelOf, numberField, present, readBody } from '../openai/body.ts'
 import { boundsOf, type OwnNames, requestPlace } from '../openai/priced.ts'
@@ -51,7 +51,14 @@ const rules: ReadonlyMap<string, Rule> = new Map([
 const messages: Inside = {
   key: 'messages',
   visit: checkMessages,
-  names: requestPlace(rules, ['messages', 'tools', 'cache_control', 'container', 'mcp_servers']),
+  names: requestPlace(rules, [
+    'messages',
+    'tools',
+    'cache_control',
+    'container',
+    'mcp_servers',
+    'thread',
+  ]),
 }
 const own: OwnNames = { limits: ['max_tokens'], counts: [] }
 
@@ -77,9 +84,23 @@ function checkVersion(body: Body): void {
   if (seen.removed !== null) throw invalidRequest(seen.removed.message, seen.removed.param)
 }
 
+/**
+ * A conversation that the vendor keeps: what lies there could neither be held for nor be asked of another channel. By
+ * this code Anthropic's clients know to send the whole conversation instead.
+ */
+function refuseThread(body: Body): void {
+  if (present(body, 'thread') === null) return
+  throw new GatewayError(
+    'invalid_request_error',
+    'thread: conversations are not kept; send all messages, without thread',
+    { param: 'thread', shownCode: 'thread_unsupported_request' },
+  )
+}
+
 function read(body: Body, address: Address = {}): Peek {
   const { bytes, keys } = body
   const { model, modelSpan } = modelOf(body)
+  refuseThread(body)
   const list = present(body, 'messages')
   if (list === null) throw invalidRequest('messages is required', 'messages')
   if (list.kind !== 'array') throw invalidRequest('messages must be an array', 'messages')
