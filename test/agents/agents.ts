@@ -281,6 +281,68 @@ const aider: Agent = {
   }),
 }
 
+const qwenCode: Agent = {
+  name: 'Qwen Code',
+  package: '@qwen-code/qwen-code',
+  speaks: 'openai-chat',
+  model: anyModel,
+  sees: 'attached',
+  writesBy: 'tool',
+  command(prompt, place, picture) {
+    write(join(place.home, '.qwen', 'settings.json'), {
+      security: { auth: { selectedType: 'openai' } },
+      privacy: { usageStatisticsEnabled: false },
+      general: { enableAutoUpdate: false },
+      modelProviders: {
+        openai: [
+          {
+            id: anyModel,
+            envKey: 'TOLLGATE_KEY',
+            baseUrl: `${place.url}/v1`,
+            generationConfig: { modalities: { image: true } },
+          },
+        ],
+      },
+    })
+    const asked = picture ? `${prompt} @${pictureFile}` : prompt
+    return {
+      words: [
+        binary(place, '@qwen-code/qwen-code', 'qwen'),
+        ...['--yolo', '--model', anyModel, '--prompt', asked],
+      ],
+      env: { TOLLGATE_KEY: place.key },
+    }
+  },
+}
+
+/** One entry for each format that it can be told to speak. */
+function copilot(name: string, speaks: string, env: Readonly<Record<string, string>>): Agent {
+  return {
+    name,
+    package: '@github/copilot',
+    speaks,
+    model: anyModel,
+    sees: 'attached',
+    writesBy: 'tool',
+    command(prompt, place, picture) {
+      const attached = picture ? ['--attachment', pictureFile] : []
+      return {
+        words: [
+          binary(place, '@github/copilot', 'copilot'),
+          ...['--allow-all-tools', '--no-auto-update', '--no-color'],
+          ...['--prompt', prompt, ...attached],
+        ],
+        env: {
+          COPILOT_PROVIDER_BASE_URL: `${place.url}/v1`,
+          COPILOT_PROVIDER_API_KEY: place.key,
+          COPILOT_MODEL: anyModel,
+          ...env,
+        },
+      }
+    },
+  }
+}
+
 export const agents: readonly Agent[] = [
   claudeCode,
   codex('Codex', 'gpt-6-sol', 'exec'),
@@ -291,4 +353,7 @@ export const agents: readonly Agent[] = [
   continueCli,
   cline,
   aider,
+  qwenCode,
+  copilot('Copilot', 'openai-chat', {}),
+  copilot('Copilot, responses', 'openai-responses', { COPILOT_PROVIDER_WIRE_API: 'responses' }),
 ]

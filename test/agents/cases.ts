@@ -17,6 +17,9 @@ export interface Case {
   fault(outcome: Outcome, agent: Agent): string | null
 }
 
+/** Base64 of it, or of a JPEG: some make that of every picture. */
+const pictureStart = new RegExp(`${picture.slice(0, 20)}|/9j/[\\w+/]{20}`)
+
 const work = 'Write the text that was agreed on to result.txt, then say that all is done.'
 
 function firstOf(...faults: readonly (string | false)[]): string | null {
@@ -124,7 +127,7 @@ export const cases: readonly Case[] = [
     limitMs: 90_000,
     fault: (outcome) =>
       firstOf(
-        !outcome.seen.bodies.some((body) => body.includes(picture.slice(0, 20))) &&
+        !outcome.seen.bodies.some((body) => pictureStart.test(body)) &&
           'the vendor was not given the picture',
         ...finished(outcome),
       ),
