@@ -1,7 +1,7 @@
 // Backup and restore of a deployment on PostgreSQL, into a database of its own.
 
 import { afterAll, expect, test } from 'bun:test'
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { adjustBalance } from '../../src/admin/accounts.ts'
@@ -69,7 +69,12 @@ test.skipIf(testDatabaseUrl === null)(
     writeFileSync(wrong, 'no archive')
     const refused = await run('restore', wrong, other)
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('archive')])
-    const nowhere = await run('backup', `${file}-2`, from, { PATH: directory.path })
+    // What the start script needs is there, and nothing of PostgreSQL.
+    const bare = join(directory.path, 'bare')
+    mkdirSync(bare)
+    for (const name of ['dirname', 'find', 'head', 'readlink'])
+      symlinkSync(Bun.which(name) ?? '', join(bare, name))
+    const nowhere = await run('backup', `${file}-2`, from, { PATH: bare })
     expect([nowhere.code, nowhere.err]).toEqual([1, expect.stringContaining('client programs')])
     expect(existsSync(`${file}-2`)).toBe(false)
   },
