@@ -218,7 +218,6 @@ function createList(
   { config, directory, prices }: ModelAccessOptions,
   modelOf: (group: string, name: string) => Model | null,
 ): (group: string) => readonly Model[] {
-  const declared = Object.keys(config.models).filter((name) => !isPattern(name))
   // By the directory's own list: groups of the same models and channels have it in common.
   const kept = new WeakMap<readonly string[], Listed>()
   return (group) => {
@@ -227,6 +226,7 @@ function createList(
     const named = directory.models(group)
     const known = kept.get(named)
     if (known?.book === book && known.begun === begun) return known.models
+    const declared = Object.keys(config.models).filter((name) => !isPattern(name))
     const served = [...book.given, ...declared].filter(
       (name) => directory.nameOf(group, name) === name,
     )
