@@ -13,6 +13,7 @@ import type { PriceBook } from '../meter/meter.ts'
 import { createPriceBook } from '../meter/price-book.ts'
 import { anyoneOf } from '../operations/model-access.ts'
 import { buildModelAccess, catalogOf } from '../operations/offering.ts'
+import { byGroup } from '../router/reach.ts'
 import type { PriceRow } from '../store/ledger.ts'
 
 export interface Checked {
@@ -63,7 +64,10 @@ function groupProblems(
   { book, catalog }: Offered,
 ): Problem[] {
   const modelAccess = buildModelAccess(config, channels, () => book, catalog)
-  const reaching = channelsByGroup(channels)
+  const reaching = byGroup(
+    channels.filter(({ disabled }) => !disabled),
+    ({ groups }) => groups,
+  )
   const known = new Map<string, NameSet>()
   return Object.values(config.groups).flatMap(({ id, models }) => {
     const own = reaching.of(id)
@@ -81,22 +85,6 @@ function groupProblems(
     known.set(alike, served)
     return patternProblems(path, models, served)
   })
-}
-
-/** Those that take requests: of every group, and of one group and some others. */
-function channelsByGroup(channels: readonly ChannelConfig[]) {
-  const open: ChannelConfig[] = []
-  const closed = new Map<string, ChannelConfig[]>()
-  for (const channel of channels) {
-    if (channel.disabled) continue
-    if (channel.groups === null) open.push(channel)
-    for (const id of new Set(channel.groups)) {
-      const known = closed.get(id)
-      if (known === undefined) closed.set(id, [channel])
-      else known.push(channel)
-    }
-  }
-  return { open, of: (id: string): readonly ChannelConfig[] => closed.get(id) ?? [] }
 }
 
 /** Each channel is judged by itself: another one may serve the same name in another way. */

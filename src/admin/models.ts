@@ -96,13 +96,7 @@ function viewsOf(offer: Offer, viewer: Viewer, group: string): ModelView[] {
 
 /** By whole lists, which most groups have in common. */
 function groupsListing({ modelAccess }: Offer, { groups }: Viewer) {
-  const lists = new Map<readonly Model[], string[]>()
-  for (const id of groups) {
-    const models = modelAccess.models(anyoneOf(id))
-    const known = lists.get(models)
-    if (known === undefined) lists.set(models, [id])
-    else known.push(id)
-  }
+  const lists = Map.groupBy(groups, (id) => modelAccess.models(anyoneOf(id)))
   const having = new Map<string, string[][]>()
   for (const [models, alike] of lists) {
     for (const { id } of models) {

@@ -1,5 +1,6 @@
 // How a model's prices came to be what they are, and what will change: as whoever asked it was charged.
 
+import { fits } from '../config/beginnings.ts'
 import { multiplierOf } from '../meter/multipliers.ts'
 import { createPriceBook } from '../meter/price-book.ts'
 import { multiplierPpm } from '../meter/rate.ts'
@@ -66,7 +67,7 @@ export function priceHistory(
  * model's own cards and the patterns that fit it alone.
  */
 export function cardChanges(rows: readonly PriceRow[], model: string): readonly CardChange[] {
-  const own = rows.filter((row) => isAbout(row, model))
+  const own = rows.filter((row) => fits(row.model, model))
   const moments = new Set(own.map((row) => Math.max(row.effectiveFrom, row.createdAt)))
   const changes: CardChange[] = []
   let before: PriceRow | null = null
@@ -80,10 +81,6 @@ export function cardChanges(rows: readonly PriceRow[], model: string): readonly 
     before = row
   }
   return changes
-}
-
-function isAbout(row: PriceRow, model: string): boolean {
-  return row.model.endsWith('*') ? model.startsWith(row.model.slice(0, -1)) : row.model === model
 }
 
 function isSame(before: PriceRow | null, row: PriceRow | null): boolean {

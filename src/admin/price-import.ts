@@ -1,5 +1,6 @@
 // Prices taken over from a document: what it would change, and the change when it is asked for.
 
+import { fits } from '../config/beginnings.ts'
 import type { PriceRow } from '../store/ledger.ts'
 import {
   appendTo,
@@ -85,9 +86,4 @@ function changesOf(
     const known = before && { version: before.version, prices: before.prices }
     return [{ ...card, before: known, differences }]
   })
-}
-
-/** A name, or a beginning with a `*` at its end. */
-function fits(pattern: string, model: string): boolean {
-  return pattern.endsWith('*') ? model.startsWith(pattern.slice(0, -1)) : model === pattern
 }

@@ -1,5 +1,6 @@
 // Models that channels serve, or that were asked for lately, and that have no price: every request for one is refused.
 
+import { isPattern } from '../config/beginnings.ts'
 import { anyoneOf, noPrice } from '../operations/model-access.ts'
 import type { UsageTable } from '../store/store.ts'
 import type { Offer } from './offer.ts'
@@ -28,7 +29,7 @@ export async function missingPrices(
   const named = config.channels.flatMap(({ models }) => Object.keys(models ?? {}))
   const names = new Set([...named, ...Object.keys(config.models), ...refused.keys()])
   return [...names]
-    .filter((model) => model !== '' && !model.endsWith('*'))
+    .filter((model) => model !== '' && !isPattern(model))
     .flatMap((model) => {
       const reasons = Object.keys(config.groups).flatMap((group) => {
         const reason = modelAccess.whyNot(anyoneOf(group), model)

@@ -1,6 +1,7 @@
 // Where the prices that are charged are not those that are shipped: each to be taken, or left, by itself.
 
 import { shippedPrices } from '../catalog/shipped-prices.ts'
+import { isPattern } from '../config/beginnings.ts'
 import { type Page, pageOf } from './page.ts'
 import { cardsInForce, compareCards, type Difference, type Prices } from './price-card.ts'
 import type { Input } from './schema.ts'
@@ -25,7 +26,7 @@ export async function shippedDifferences(
 ): Promise<Page<ShippedDifference>> {
   const inForce = cardsInForce(await store.prices.all(), nowMs)
   const rows = shippedPrices(await currency()).flatMap(({ model, prices, source, sourceDate }) => {
-    const card = model.endsWith('*') ? null : inForce(model)
+    const card = isPattern(model) ? null : inForce(model)
     const differences = card === null ? [] : compareCards(card.prices, prices)
     if (card === null || differences.length === 0) return []
     const { version, origin } = card

@@ -2,11 +2,13 @@
 
 import { Buffer } from 'node:buffer'
 import { createCatalog } from '../catalog/catalog.ts'
+import { isPattern } from '../config/beginnings.ts'
 import { lanesOf } from '../config/channel-keys.ts'
 import type { ChannelConfig, Config, ModelKind } from '../config/types.ts'
 import type { Fault } from '../errors.ts'
 import { type Channel, createChannel } from '../relay/channel.ts'
 import { openAuthorized } from '../relay/tokens.ts'
+import { Names, ownNameOf } from '../router/reach.ts'
 import { scrub } from '../telemetry/scrub.ts'
 import { createDialer, type Dialer } from '../upstream/dial.ts'
 import { vendors } from '../vendors/registry.ts'
@@ -71,7 +73,7 @@ function firstModel(
 ): Named {
   const names =
     models === null ? catalog.ofVendor(id).map((model) => model.id) : Object.values(models)
-  const named = names.filter((name) => !name.endsWith('*'))
+  const named = names.filter((name) => !isPattern(name))
   const name = named.find((each) => answersWords(vendor, catalog.find(each)?.kind))
   if (name !== undefined) return { name }
   const problem =
@@ -84,13 +86,8 @@ function firstModel(
 /** The vendor's own name of a model. */
 function ownName({ models }: ChannelConfig, asked: string): Named {
   if (models === null) return { name: asked }
-  const pattern = Object.keys(models)
-    .filter((name) => name.endsWith('*') && asked.startsWith(name.slice(0, -1)))
-    .sort((one, other) => other.length - one.length)[0]
-  const own = models[asked] ?? (pattern === undefined ? undefined : models[pattern])
-  if (own === undefined) return { name: null, problem: `the channel does not serve ${asked}` }
-  const rest = pattern === undefined ? '' : asked.slice(pattern.length - 1)
-  return { name: own.endsWith('*') ? own.slice(0, -1) + rest : own }
+  const name = ownNameOf(new Names(Object.entries(models)), asked)
+  return name === null ? { name, problem: `the channel does not serve ${asked}` } : { name }
 }
 
 /** One word costs next to nothing; a picture or a film does not. */

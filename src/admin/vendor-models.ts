@@ -3,6 +3,7 @@
 import { aliasPrices } from '../catalog/alias-prices.ts'
 import { createCatalog } from '../catalog/catalog.ts'
 import { shippedPrices } from '../catalog/shipped-prices.ts'
+import { isPattern } from '../config/beginnings.ts'
 import type { ChannelConfig, Config } from '../config/types.ts'
 import { firstPrices } from '../meter/ensure-prices.ts'
 import { createPriceBook } from '../meter/price-book.ts'
@@ -37,10 +38,10 @@ function publicName(
 ): string | null {
   if (models === null) return catalogue.some(({ id }) => id === model) ? model : null
   const entries = Object.entries(models)
-  const [exact] = entries.find(([name, own]) => own === model && !name.endsWith('*')) ?? []
+  const [exact] = entries.find(([name, own]) => own === model && !isPattern(name)) ?? []
   if (exact !== undefined) return exact
   const patterns = entries.flatMap(([name, own]) => {
-    if (!name.endsWith('*') || !own.endsWith('*')) return []
+    if (!isPattern(name) || !isPattern(own)) return []
     const rest = model.startsWith(own.slice(0, -1)) ? model.slice(own.length - 1) : null
     return rest === null ? [] : [name.slice(0, -1) + rest]
   })

@@ -1,5 +1,6 @@
 // Prices of names an operator gave to shipped models: what the model costs under its own name.
 
+import { isPattern } from '../config/beginnings.ts'
 import type { ShippedPrices } from './shipped-prices.ts'
 
 /** A channel's public names and the vendor's own for them; `*` at the end of either is a pattern. */
@@ -15,13 +16,13 @@ export function aliasPrices(
 ): readonly ShippedPrices[] {
   const cards = new Map(shipped.map((card) => [card.model, card]))
   // The sandbox's names with settings.
-  const patterns = shipped.filter((card) => card.model.endsWith('*'))
+  const patterns = shipped.filter((card) => isPattern(card.model))
   const patternOf = (own: string) =>
     patterns.find(({ model }) => own.startsWith(model.slice(0, -1)))
   const targets = new Map<string, Set<string>>()
   for (const { models } of channels) {
     for (const [name, own] of Object.entries(models ?? {})) {
-      if (cards.has(name) || name.endsWith('*')) continue
+      if (cards.has(name) || isPattern(name)) continue
       const known = targets.get(name)
       if (known === undefined) targets.set(name, new Set([own]))
       else known.add(own)

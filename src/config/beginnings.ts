@@ -5,6 +5,11 @@ export function isPattern(name: string): boolean {
   return name.endsWith('*')
 }
 
+/** Whether a name is this one, or one of those this pattern stands for. */
+export function fits(pattern: string, name: string): boolean {
+  return isPattern(pattern) ? name.startsWith(pattern.slice(0, -1)) : name === pattern
+}
+
 /** What belongs to beginnings, the stars left out; of one that is given twice the first counts. */
 export class Beginnings<Value> {
   readonly #values = new Map<string, Value>()

@@ -1,5 +1,6 @@
 // What of a channel must fit what stands elsewhere: vendors, formats and groups there are. Needs no schema.
 
+import { isPattern } from './beginnings.ts'
 import { type Problem, pathText, suggestion } from './problems.ts'
 import type { FileSettings } from './schema.ts'
 
@@ -32,7 +33,7 @@ export function channelProblems(
   }
   const models = channel.models ?? []
   for (const [publicName, vendorName] of Array.isArray(models) ? [] : Object.entries(models)) {
-    if (vendorName.endsWith('*') && !publicName.endsWith('*')) {
+    if (isPattern(vendorName) && !isPattern(publicName)) {
       problems.push({
         path: path('models', publicName),
         message: 'expected a * at the end of both names, or of the first only',

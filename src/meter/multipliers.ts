@@ -1,5 +1,6 @@
 // What a group multiplies the prices of a model by: by the longest name or beginning that fits, else by its own.
 
+import { isPattern } from '../config/beginnings.ts'
 import type { GroupSettings } from '../config/types.ts'
 import { multiplierPpm } from './rate.ts'
 
@@ -30,7 +31,7 @@ function rulesOf({ modelMultipliers = {} }: Multiplied): readonly Rule[] {
   return Object.entries(modelMultipliers)
     .map(([pattern, multiplier]) => ({
       beginning: pattern.replace(/\*$/, ''),
-      isOpen: pattern.endsWith('*'),
+      isOpen: isPattern(pattern),
       multiplier,
     }))
     .sort(

@@ -6,7 +6,7 @@ import { lanesOf } from '../config/channel-keys.ts'
 import type { ChannelConfig, GroupSettings } from '../config/types.ts'
 import { parseUnits } from '../money.ts'
 import type { ClientDialectId, VendorDialectId } from '../wire/formats.ts'
-import { Index, Names, type Offer, Reach, type Served } from './reach.ts'
+import { byGroup, Index, Names, type Offer, ownNameOf, Reach, type Served } from './reach.ts'
 import type { Candidate } from './route.ts'
 
 interface DirectoryOptions {
@@ -88,23 +88,17 @@ class Groups {
   readonly #settings: ReadonlyMap<string, GroupSettings>
   /** Channels of every group. */
   readonly #open: Index
-  /** Channels of some groups alone, by group. */
-  readonly #closed = new Map<string, Served[]>()
+  /** Channels of some groups alone. */
+  readonly #closed: (group: string) => readonly Served[]
   readonly #byId = new Map<string, Group>()
   readonly #alike = new Map<string, Group>()
   readonly #reaches = new Map<string, Reach>()
 
   constructor(options: DirectoryOptions) {
     this.#settings = new Map(Object.values(options.groups).map((each) => [each.id, each]))
-    const served = servedOf(options)
-    this.#open = new Index(served.filter(({ channel }) => channel.groups === null))
-    for (const each of served) {
-      for (const id of new Set(each.channel.groups)) {
-        const known = this.#closed.get(id)
-        if (known === undefined) this.#closed.set(id, [each])
-        else known.push(each)
-      }
-    }
+    const { open, of } = byGroup(servedOf(options), ({ channel }) => channel.groups)
+    this.#open = new Index(open)
+    this.#closed = of
   }
 
   get(id: string): Group | undefined {
@@ -112,7 +106,7 @@ class Groups {
     if (known !== undefined) return known
     const settings = this.#settings.get(id)
     if (settings === undefined) return undefined
-    const own = this.#closed.get(id) ?? []
+    const own = this.#closed(id)
     const channels = own.map(({ at }) => at).join()
     const key = `${channels} ${JSON.stringify(settings.models)}`
     const group = this.#alike.get(key) ?? groupOf(settings, this.#reachOf(channels, own))
@@ -214,16 +208,9 @@ function foundBy({ allowed, reach }: Group, model: string): Found | null {
 
 function targetsOf(served: readonly Served[], model: string) {
   return served.flatMap((each) => {
-    const target = each.offer.names.match(model)
-    return target === undefined
-      ? []
-      : [[each, ownName(target.value, target.rest ?? model)] as const]
+    const own = ownNameOf(each.offer.names, model)
+    return own === null ? [] : [[each, own] as const]
   })
-}
-
-/** Where the vendor's name is a pattern too, its star stands for what the public one's did. */
-function ownName(own: string, rest: string): string {
-  return own.endsWith('*') ? own.slice(0, -1) + rest : own
 }
 
 function find(

@@ -31,6 +31,14 @@ export class Names<Value> {
   }
 }
 
+/** What a channel that serves these names calls a model to its vendor; null: it does not serve it. */
+export function ownNameOf(names: Names<string>, model: string): string | null {
+  const found = names.match(model)
+  if (found === undefined) return null
+  // Where the vendor's name is a pattern too, its star stands for what the public one's did.
+  return isPattern(found.value) ? found.value.slice(0, -1) + (found.rest ?? model) : found.value
+}
+
 /** What one channel serves, or several of one vendor that name no models. */
 export interface Offer {
   /** Public name or pattern to the vendor's; one with a trailing `*` stands for the name asked for. */
@@ -53,18 +61,14 @@ export interface Served {
 export class Index {
   /** The first channel of each vendor. */
   readonly firsts: readonly Served[]
-  readonly #channels = new Map<Offer, Served[]>()
+  readonly #channels: ReadonlyMap<Offer, readonly Served[]>
   readonly #exact: ReadonlyMap<string, readonly Offer[]>
   readonly #beginnings: Beginnings<readonly Offer[]>
   #listed: ReadonlySet<string> | null = null
 
   constructor(served: readonly Served[]) {
-    const firsts = new Map<string, Served>()
-    for (const each of served) {
-      push(this.#channels, each.offer, each)
-      if (!firsts.has(each.channel.vendor)) firsts.set(each.channel.vendor, each)
-    }
-    this.firsts = [...firsts.values()]
+    this.#channels = Map.groupBy(served, ({ offer }) => offer)
+    this.firsts = firstsOf(served)
     const exact = new Map<string, Offer[]>()
     const beginnings = new Map<string, Offer[]>()
     for (const offer of this.#channels.keys()) {
@@ -99,6 +103,29 @@ export class Index {
   }
 }
 
+/** The first of each vendor. */
+function firstsOf(served: readonly Served[]): readonly Served[] {
+  const firsts = new Map<string, Served>()
+  for (const each of served)
+    if (!firsts.has(each.channel.vendor)) firsts.set(each.channel.vendor, each)
+  return [...firsts.values()]
+}
+
+/** What is of every group, and what names its groups, by group. */
+export function byGroup<Item>(
+  items: readonly Item[],
+  groupsOf: (item: Item) => readonly string[] | null,
+): { readonly open: readonly Item[]; of(group: string): readonly Item[] } {
+  const open: Item[] = []
+  const closed = new Map<string, Item[]>()
+  for (const item of items) {
+    const groups = groupsOf(item)
+    if (groups === null) open.push(item)
+    for (const group of new Set(groups)) push(closed, group, item)
+  }
+  return { open, of: (group) => closed.get(group) ?? [] }
+}
+
 function push<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
   const known = lists.get(key)
   if (known === undefined) lists.set(key, [item])
@@ -113,10 +140,7 @@ export class Reach {
 
   constructor(indexes: readonly Index[]) {
     this.#indexes = indexes
-    const firsts = new Map<string, Served>()
-    for (const each of inOrder(indexes.flatMap((index) => index.firsts)))
-      if (!firsts.has(each.channel.vendor)) firsts.set(each.channel.vendor, each)
-    this.firsts = [...firsts.values()]
+    this.firsts = firstsOf(inOrder(indexes.flatMap((index) => index.firsts)))
   }
 
   /** Whether a channel serves it by its very name. */
