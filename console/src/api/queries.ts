@@ -80,9 +80,12 @@ export async function signInAgain(): Promise<void> {
 export function roleOf(person: Person | null | undefined): {
   readonly operator: boolean
   readonly admin: boolean
+  /** Their own account, or as an administrator any. */
+  readonly mayChange: boolean
 } {
   const role = person?.role
-  return { operator: role === 'admin' || role === 'auditor', admin: role === 'admin' }
+  const isAuditor = role === 'auditor'
+  return { operator: role === 'admin' || isAuditor, admin: role === 'admin', mayChange: !isAuditor }
 }
 
 /** What the account of the one signed in has. */

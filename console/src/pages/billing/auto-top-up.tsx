@@ -6,7 +6,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
 import { change, Problem, randomId, read, type Shape } from '../../api/client.ts'
-import { useMe } from '../../api/queries.ts'
+import { roleOf, useMe } from '../../api/queries.ts'
 import { isAmount, nanoOfUnits, unitsOfNano } from '../../format.ts'
 import { Button, Buttons } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/field.tsx'
@@ -22,11 +22,10 @@ const path = '/api/billing/auto-top-up'
 /** Nothing where no provider of the deployment pays by itself. */
 export function AutoTopUpCard({ account }: { readonly account: string }) {
   const rule = useQuery(read(path, { params: { query: { account } } }))
-  const me = useMe()
+  const { mayChange } = roleOf(useMe())
   const { data } = rule
   if (data === undefined || data.provider === null) return null
   const { problem } = data
-  const mayChange = me?.role !== 'auditor'
   return (
     <Card title={<Trans>Automatic top-up</Trans>} actions={<State rule={data} />}>
       <div className="flex max-w-2xl flex-col gap-4">

@@ -5,14 +5,14 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { read, type Shape } from '../../api/client.ts'
-import { useMe } from '../../api/queries.ts'
+import { roleOf, useMe } from '../../api/queries.ts'
 import { Buttons, buttonClass } from '../../ui/button.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Skeleton, Widget } from '../../ui/state.tsx'
 import { Money } from '../../ui/values.tsx'
 
 export function BalanceCard({ account }: { readonly account: string }) {
-  const me = useMe()
+  const { mayChange } = roleOf(useMe())
   const balance = useQuery({
     ...read('/api/balance', { params: { query: { account } } }),
     refetchInterval: 10_000,
@@ -25,12 +25,12 @@ export function BalanceCard({ account }: { readonly account: string }) {
         </Widget>
       </Card>
       <Card title={<Trans>Top up</Trans>}>
-        {me?.role === 'auditor' ? (
+        {mayChange ? (
+          <TopUp account={account} />
+        ) : (
           <p className="text-text-2">
             <Trans>An auditor buys no credit.</Trans>
           </p>
-        ) : (
-          <TopUp account={account} />
         )}
       </Card>
     </div>

@@ -24,8 +24,7 @@ export default function KeysPage() {
   const { tab, dialog } = useSearch({ from: '/shell/keys' })
   const navigate = useNavigate({ from: '/keys' })
   const isManagement = tab === 'management'
-  const { operator, admin } = roleOf(useMe())
-  const mayChange = admin || !operator
+  const { mayChange } = roleOf(useMe())
   const closeDialog = () =>
     void navigate({ search: (search) => ({ ...search, dialog: undefined }) })
   return (

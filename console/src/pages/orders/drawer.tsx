@@ -127,11 +127,10 @@ function useOrderChanges(id: string) {
 }
 
 function Actions({ order }: { readonly order: Order }) {
-  const { operator, admin } = roleOf(useMe())
+  const { admin, mayChange } = roleOf(useMe())
   const [isRefunding, setRefunding] = useState(false)
   const { asked, cancelled, refresh } = useOrderChanges(order.id)
   const isOpen = order.state === 'created' || order.state === 'shown'
-  const mayChange = admin || !operator
   const problem = asked.error ?? cancelled.error
   return (
     <div className="flex flex-col gap-2">

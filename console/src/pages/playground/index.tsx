@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { read } from '../../api/client.ts'
-import { useMe } from '../../api/queries.ts'
+import { roleOf, useMe } from '../../api/queries.ts'
 import { useAccount } from '../../app/account-scope.tsx'
 import type { Catalog } from '../../i18n.ts'
 import { Field, Select } from '../../ui/field.tsx'
@@ -29,7 +29,7 @@ export default function PlaygroundPage() {
   const query = { limit: 500, ...(group !== undefined && { group }) }
   const models = useQuery({ ...read('/api/models', { params: { query } }), enabled: Boolean(me) })
   const items = models.data?.items.filter(({ kind }) => playable.has(kind))
-  if (me?.role === 'auditor')
+  if (!roleOf(me).mayChange)
     return (
       <Framed>
         <Empty title={<Trans>An auditor asks no models.</Trans>}>

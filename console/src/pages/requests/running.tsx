@@ -20,7 +20,7 @@ const everyMs = { some: 1_000, none: 4_000 } as const
 export function Running({ account }: { readonly account: string | undefined }) {
   const { t } = useLingui()
   const currency = useCurrency()
-  const { operator, admin } = roleOf(useMe())
+  const { operator, mayChange: mayStop } = roleOf(useMe())
   const [stopping, setStopping] = useState<RunningRow | null>(null)
   const query = account === undefined ? {} : { account }
   const { data } = useQuery({
@@ -29,7 +29,6 @@ export function Running({ account }: { readonly account: string | undefined }) {
       (state.data?.items.length ?? 0) > 0 ? everyMs.some : everyMs.none,
   })
   const rows = data?.items ?? []
-  const mayStop = admin || !operator
   const columns = useMemo(
     () => runningColumns(operator, currency, mayStop ? setStopping : null),
     [operator, currency, mayStop],

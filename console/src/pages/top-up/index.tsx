@@ -4,7 +4,7 @@ import { Trans } from '@lingui/react/macro'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { read } from '../../api/client.ts'
-import { useMe } from '../../api/queries.ts'
+import { roleOf, useMe } from '../../api/queries.ts'
 import { useAccount } from '../../app/account-scope.tsx'
 import { isAmount } from '../../format.ts'
 import type { Catalog } from '../../i18n.ts'
@@ -37,7 +37,7 @@ export default function TopUpPage() {
         </Link>
       }
     >
-      {me?.role === 'auditor' ? (
+      {!roleOf(me).mayChange ? (
         <Card>
           <Empty title={<Trans>An auditor buys no credit.</Trans>}>
             <Trans>Credit belongs to an account, and auditors change nothing.</Trans>
