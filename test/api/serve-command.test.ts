@@ -4,11 +4,10 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-
-const command = join(import.meta.dir, '..', '..', 'bin', 'tollgate')
+import { program } from '../support/command-line.ts'
 
 async function serve(...words: string[]) {
-  const child = Bun.spawn([command, 'serve', ...words], {
+  const child = Bun.spawn([program, 'serve', ...words], {
     env: { PATH: Bun.env['PATH'] ?? '', HOME: Bun.env['HOME'] ?? '' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

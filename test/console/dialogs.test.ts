@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type ConsoleStage, hasBrowser, startConsole } from '../support/console.ts'
+import { run } from '../support/server-process.ts'
 
 let stage: ConsoleStage
 
@@ -123,9 +124,8 @@ async function copies() {
 }
 
 async function fits() {
-  const { dataDir } = stage.server
   const words = ['account', 'credit', 'default', '123456789', '--reason', 'test']
-  await Bun.spawn(['bin/tollgate', ...words, '--data', dataDir], { stdout: 'ignore' }).exited
+  await run(stage.server.dataDir, ...words)
   const page = await stage.open('/billing', { width: 390 })
   const figures = page.getByRole('main').locator('dd.text-metric')
   await figures.filter({ hasText: '$123,456,' }).first().waitFor()

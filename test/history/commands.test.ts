@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open.ts'
 import { eventually } from '../support/clients.ts'
+import { program } from '../support/command-line.ts'
 import { type Gateway, startGateway } from '../support/gateway.ts'
 
-const bin = join(import.meta.dir, '..', '..', 'bin', 'tollgate')
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-history-'))
 const picture = Buffer.concat([
   Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'),
@@ -25,7 +25,7 @@ afterAll(async () => {
 })
 
 function tollgate(...words: readonly string[]) {
-  const { stdout, stderr, exitCode } = Bun.spawnSync([bin, ...words, '--data', gateway.dataDir])
+  const { stdout, stderr, exitCode } = Bun.spawnSync([program, ...words, '--data', gateway.dataDir])
   return { code: exitCode, out: stdout.toString(), said: stderr.toString() }
 }
 

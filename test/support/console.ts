@@ -3,7 +3,7 @@
 import type { AxeResults } from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { chromiumPath, startBrowser } from './browser.ts'
-import { type ServerOptions, type ServerProcess, startServer } from './server-process.ts'
+import { run, type ServerOptions, type ServerProcess, startServer } from './server-process.ts'
 
 /** Tests of the console run where there is a browser; the test script says what is left out elsewhere. */
 export const hasBrowser = chromiumPath !== null
@@ -87,10 +87,7 @@ async function visit(browser: Browser, link: string | null): Promise<BrowserCont
 async function visitAs(browser: Browser, server: ServerProcess, as: 'admin' | 'auditor' | null) {
   if (as === null) return visit(browser, null)
   const { dataDir, url } = server
-  const said = async (...words: string[]) => {
-    const run = Bun.spawn(['bin/tollgate', ...words, '--data', dataDir], { stdout: 'pipe' })
-    return await new Response(run.stdout).text()
-  }
+  const said = (...words: string[]) => run(dataDir, ...words)
   const account = as === 'auditor' ? ['--account', 'eye'] : []
   if (as === 'auditor') await said('account', 'credit', 'eye', '1', '--create', '--reason', 'test')
   const link = /\/api\/auth\/link\S+/.exec(await said('admin', 'link', ...account))?.[0] ?? ''

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open.ts'
 import type { UsageRow } from '../../src/store/usage-row.ts'
+import { program } from './command-line.ts'
 
 const root = join(import.meta.dir, '..', '..')
-const command = join(root, 'bin/tollgate')
 const bareCommand = [join(root, 'node_modules/.bin/bun'), 'src/main.ts']
 const startLimitMs = 60_000
 const rowLimitMs = 3_000
@@ -59,7 +59,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   writeFileSync(file, JSON.stringify(config))
   const child = Bun.spawn(
     [
-      ...(options.bare === true ? bareCommand : [command, 'serve']),
+      ...(options.bare === true ? bareCommand : [program, 'serve']),
       ...['--config', file, '--data', join(dataDir, 'data'), '--port', '0'],
     ],
     { cwd: root, env: environment(options.env), stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },

@@ -4,8 +4,8 @@ import { EventEmitter, once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { program, runCommand } from './command-line.ts'
 
-const ownCommand = join(import.meta.dir, '..', '..', 'bin', 'tollgate')
 const startLimitMs = 60_000
 
 export interface ServerProcess {
@@ -46,7 +46,7 @@ export interface ServerOptions {
 /** Rejects with the exit code and what it said where it ends before it serves. */
 export async function startServer(
   dataDir = mkdtempSync(join(tmpdir(), 'tollgate-server-')),
-  { words = [], env = {}, under = [], command = ownCommand }: ServerOptions = {},
+  { words = [], env = {}, under = [], command = program }: ServerOptions = {},
 ): Promise<ServerProcess> {
   const child = Bun.spawn(
     [...under, command, 'serve', '--data', dataDir, '--port', '0', ...words],
@@ -115,16 +115,7 @@ export async function startServer(
 
 /** Runs the command line on this folder; gives its standard output. Rejects where it fails. */
 export async function run(dataDir: string, ...words: readonly string[]): Promise<string> {
-  const child = Bun.spawn([ownCommand, ...words, '--data', dataDir], {
-    cwd: dataDir,
-    env: environment,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const [out, errors, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${errors}${out}`)
+  const { code, out, err } = await runCommand([...words, '--data', dataDir], dataDir, environment)
+  if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${err}${out}`)
   return out
 }
