@@ -1,5 +1,5 @@
-// Runs the tests with a private PostgreSQL and Valkey beside them (`npm test`, and with `--long` `npm run test:long`);
-// closes with `N passed, N failed`.
+// Runs the tests with a private PostgreSQL and Valkey beside them: each briefly (`npm test`), what repeats at length
+// (`npm run test:long`), or all once, at length where that is more (`npm run test:all`); closes with `N passed, N failed`.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -19,7 +19,7 @@ const services = [
   { name: 'a browser', variable: 'TEST_CHROMIUM', start: findChromium },
 ]
 /** Files run at once: as many as keep the cores busy, since a test waits for a good part of its time. */
-const together = Math.max(3, availableParallelism())
+const parallel = `--parallel=${Math.max(3, availableParallelism())}`
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
 
 let interruptedBy
@@ -37,10 +37,7 @@ orExit(() => makeProgram())
 const { env, stops, leftOut } = await startServices()
 let results
 try {
-  results =
-    process.argv[2] === '--long'
-      ? await runLongTests(process.argv.slice(3))
-      : await runBriefTests([`--parallel=${together}`, ...process.argv.slice(2)])
+  results = await runTestsAt(process.argv.slice(2))
 } finally {
   await Promise.all(stops.map((stop) => stop()))
 }
@@ -108,29 +105,56 @@ function headlessShell() {
   }
 }
 
-/** Files that measure time and memory one after another, with nothing beside them; those that only repeat more together. */
-async function runLongTests(args) {
-  // A long test does five to ten times the work of a short one, perhaps on a machine half as fast.
-  const long = ['--timeout', '300000', ...args]
-  const longEnv = { ...env, TEST_LONG: '1' }
-  if (args.some((arg) => existsSync(join(root, arg)))) return [await runTests(long, longEnv, [])]
+function runTestsAt(args) {
+  const [length, ...others] = args
+  if (length === '--all') return runAllTests(others)
+  return length === '--long' ? runLongTests(others, '1') : runBriefTests(args, [])
+}
+
+/** What runs at length does not run briefly before. */
+async function runAllTests(args) {
+  if (args.some(isPath)) return runLongTests(args, 'all')
   const { measuring, repeating } = longTests()
   return [
-    await runTests([`--parallel=${together}`, ...long], longEnv, repeating),
+    ...(await runBriefTests(args, [...measuring, ...repeating])),
+    ...(await runLongTests(args, 'all')),
+  ]
+}
+
+/** Tests in a browser by themselves: it takes so much of a small machine that others beside it come too late. */
+async function runBriefTests(args, leftOut) {
+  const brief = [parallel, ...args]
+  if (args.some(isPath)) return [await runTests(brief, env, [])]
+  const files = testFiles().filter((path) => !leftOut.includes(path))
+  const inBrowser = (path) => path.startsWith('./test/console/')
+  return [
+    await runTests(
+      brief,
+      env,
+      files.filter((path) => !inBrowser(path)),
+    ),
+    await runTests(brief, env, files.filter(inBrowser)),
+  ]
+}
+
+/** Files that measure time and memory one after another, with nothing beside them; those that only repeat more together. */
+async function runLongTests(args, length) {
+  // A long test does five to ten times the work of a short one, perhaps on a machine half as fast.
+  const long = ['--timeout', '300000', ...args]
+  const longEnv = { ...env, TEST_LONG: length }
+  if (args.some(isPath)) return [await runTests(long, longEnv, [])]
+  const { measuring, repeating } = longTests()
+  return [
+    await runTests([parallel, ...long], longEnv, repeating),
     await runTests(long, longEnv, measuring),
   ]
 }
 
 /** The files that do more at length: `measuring` hold their figures to a limit then. */
 function longTests() {
-  const all = ['src', 'test']
-    .flatMap((folder) =>
-      readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
-    )
-    .filter((path) => path.endsWith('.test.ts'))
-    .map((path) => ({ path: `./${path}`, text: readFileSync(join(root, path), 'utf8') }))
+  const all = testFiles()
+    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
     .filter(({ text }) => text.includes("support/long.ts'"))
-    .sort((one, other) => (one.path < other.path ? -1 : 1))
   const pathsOf = (files) => files.map(({ path }) => path)
   return {
     measuring: pathsOf(all.filter(({ text }) => text.includes('isLong'))),
@@ -138,23 +162,23 @@ function longTests() {
   }
 }
 
-/** Tests in a browser by themselves: it takes so much of a small machine that others beside it come too late. */
-async function runBriefTests(args) {
-  if (args.some((arg) => existsSync(join(root, arg)))) return [await runTests(args, env, [])]
-  const others = readdirSync(join(root, 'test'), { withFileTypes: true })
-    .filter((entry) => entry.name !== 'console')
-    .filter((entry) => entry.isDirectory() || entry.name.endsWith('.test.ts'))
-    .map(({ name }) => `./test/${name}`)
-  return [
-    await runTests(args, env, ['./src', './bench', './console/src', ...others]),
-    await runTests(args, env, ['./test/console']),
-  ]
+function testFiles() {
+  return ['src', 'bench', 'console/src', 'test']
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true }).map((name) => `./${folder}/${name}`),
+    )
+    .filter((path) => path.endsWith('.test.ts'))
+    .sort()
+}
+
+/** Paths narrow a run; anything else is an option for Bun. */
+function isPath(word) {
+  return existsSync(join(root, word))
 }
 
 /** Resolves to Bun's exit code and the end of what it wrote to stderr, where its summary is. */
 function runTests(args, env, all) {
-  // Paths narrow the run; anything else is an option for Bun.
-  const named = args.filter((arg) => existsSync(join(root, arg)))
+  const named = args.filter(isPath)
   if (named.length === 0 || named.some((path) => path.includes('console'))) prepareConsole()
   const paths = named.length > 0 ? [] : all
   return new Promise((resolve, reject) => {

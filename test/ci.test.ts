@@ -1,4 +1,4 @@
-// What CI runs: every test, briefly and at length.
+// What CI runs: the check, and every test.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -6,12 +6,8 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dir, '..')
 
-test('CI runs all tests, briefly and at length', () => {
+test('CI runs the check and all tests', () => {
   const text = readFileSync(join(root, '.ci/run'), 'utf8')
-  expect(text).toContain('for script in test test:long; do')
-  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  expect(scripts).toMatchObject({
-    test: 'node scripts/test.mjs',
-    'test:long': 'node scripts/test.mjs --long',
-  })
+  expect(text).toContain('npm run check')
+  expect(text).toContain('node scripts/test.mjs --all')
 })

@@ -1,15 +1,19 @@
-// What `npm test` does briefly and `npm run test:long` does at length: it runs the files that import this one. Those with
-// `isLong` in them run one after another with nothing beside them, so that they may also measure time and memory.
+// How much a test does: briefly in `npm test`, at length in `npm run test:long` and `test:all`, which take the files that
+// import this one. Those with `isLong` in them run one after another with nothing beside them, so that they may also
+// measure time and memory.
 
-export const isLong = Bun.env['TEST_LONG'] === '1'
+const length = Bun.env['TEST_LONG']
+
+export const isLong = length === '1' || length === 'all'
 
 /** Of a count or a choice in `npm test` and the one at length. */
 export function repetitions<Value>(brief: Value, long: Value): Value {
   return isLong ? long : brief
 }
 
-/** Of cases that take their time: the first `count` in `npm test`, the others at length. */
+/** Of cases that take their time: the first `count` in `npm test`, the others at length; each in `npm run test:all`. */
 export function briefly<Case>(count: number, all: readonly Case[]): readonly Case[] {
+  if (length === 'all') return all
   return isLong ? all.slice(count) : all.slice(0, count)
 }
 
