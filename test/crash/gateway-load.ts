@@ -82,7 +82,8 @@ async function askOnce(url: string, account: string, kind: Kind): Promise<Seen> 
   return {
     ...outcome,
     account,
-    dueNano: kind.leavesAfterMs === undefined ? costNano(promptTokens, kind.tokens) : null,
+    // On a busy host the reply may be whole before the client means to leave.
+    dueNano: leaves === undefined || outcome.whole ? costNano(promptTokens, kind.tokens) : null,
     deliveredBytes: kind.body['stream'] === true ? contentBytes(outcome.text) : 0,
   }
 }
