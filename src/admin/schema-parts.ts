@@ -6,13 +6,19 @@ import { readSince, readTime } from './time.ts'
 
 export const mostPerMinute = 1_000_000_000_000
 
-/** Names are compared letter by letter elsewhere, so blanks at the ends would be a trap. */
+/**
+ * Names are compared letter by letter elsewhere, so blanks at the ends would be a trap, and so would what is not seen.
+ * Between two emoji a zero width joiner is: it makes one of them.
+ */
 const nameExpected =
   'expected 1 to 128 characters, none of them a control character, no blank at the ends'
 export const name = z
   .string()
   .max(128, nameExpected)
-  .regex(/^(?!\s)\P{C}+(?<!\s)$/u, nameExpected)
+  .regex(
+    /^(?!\s)(?:\P{C}|(?<=\p{Extended_Pictographic}[\u{FE0F}\u{1F3FB}-\u{1F3FF}]?)\u200D(?=\p{Extended_Pictographic}))+(?<!\s)$/u,
+    nameExpected,
+  )
 
 export const text = z.string().regex(/\S/, 'must not be empty')
 

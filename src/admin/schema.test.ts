@@ -20,6 +20,12 @@ const wrong: [InputName, Record<string, unknown>, field: string, message: string
   ['createKey', { ...key, name: ' n' }, 'name', nameExpected],
   ['createKey', { ...key, name: 'a\u0007b' }, 'name', nameExpected],
   ['createKey', { ...key, name: 'n'.repeat(129) }, 'name', nameExpected],
+  ['createKey', { ...key, name: 'a\u200Db' }, 'name', nameExpected],
+  ['createKey', { ...key, name: '\u{1F469}\u200D' }, 'name', nameExpected],
+  ['createKey', { ...key, name: '\u200D\u{1F4BB}' }, 'name', nameExpected],
+  ['createKey', { ...key, name: '\u{1F469}\u200D\u200D\u{1F4BB}' }, 'name', nameExpected],
+  ['createKey', { ...key, name: '\u{1F469}\u200B\u{1F4BB}' }, 'name', nameExpected],
+  ['createKey', { ...key, name: 'a\u202Eb' }, 'name', nameExpected],
   ['createKey', { ...key, expires: 1 }, 'expires', 'is not known here'],
   ['createKey', { ...key, expiresAt: '2020-01-01' }, 'expiresAt', 'is in the past'],
   [
@@ -93,6 +99,9 @@ test('what is right becomes what a use case works with', async () => {
     expiresAt: Date.UTC(2098, 11, 31, 22),
     showCost: false,
   })
+  const name =
+    '\u{1F469}\u{1F3FD}\u200D\u{1F4BB} \u{1F468}\u200D\u{1F469}\u200D\u{1F467} \u{1F3F3}\uFE0F\u200D\u{1F308}'
+  expect(await readInput('createKey', { ...key, name })).toMatchObject({ name })
   expect(await readInput('adjustBalance', { ...adjust, amount: '12.5' })).toEqual({
     ...adjust,
     direction: 'credit',
