@@ -1,6 +1,7 @@
 // Signing in, the first request and the palette, in a real browser.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { eventually } from '../support/clients.ts'
 import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
 
 let stage: ConsoleStage
@@ -14,6 +15,10 @@ if (hasBrowser) {
   test('a page asks to sign in first, and a link that was used says so there', refusesLinks)
   test('who is signed in goes on, to pages of this console alone', goesOn)
   test('the first request turns the page green, and each mistake is named with its fix', listens)
+  test.each([-86_400_000, 86_400_000])(
+    'the first request is seen by a browser whose clock is %i ms off',
+    listensByWrongClock,
+  )
   test('the palette finds keys, requests and models, by keyboard alone', searches)
   test('in Chinese, dark and narrow it is the same page without a fault', narrow)
 }
@@ -89,6 +94,25 @@ async function listens() {
   await page.close()
 }
 
+async function listensByWrongClock(offMs: number) {
+  const ask = () =>
+    stage.call({ model: 'sandbox/chat', messages: [{ role: 'user', content: 'Hi' }] })
+  // What came before the page is not its first request.
+  expect((await ask()).status).toBe(200)
+  const page = await stage.open('/get-started')
+  await page.clock.setSystemTime(Date.now() + offMs)
+  await page.reload()
+  await page.getByText('Listening for your first request').waitFor()
+  const listed = page.waitForResponse(/\/api\/doctor\?/)
+  await page.reload()
+  await listed
+  await page.getByText('Listening for your first request').waitFor()
+  expect(await page.getByText('It works').count()).toBe(0)
+  expect((await ask()).status).toBe(200)
+  await page.locator('[data-arrived]').getByText('It works').waitFor()
+  await page.close()
+}
+
 async function searches() {
   const page = await stage.open('/get-started')
   await page.keyboard.press('Control+k')
@@ -111,6 +135,8 @@ async function searches() {
     messages: [{ role: 'user', content: 'Hi' }],
   })
   const requestId = reply.headers.get('x-request-id') ?? ''
+  const url = `${stage.server.url}/api/requests/${requestId}`
+  await eventually(async () => (await page.request.get(url)).ok() || undefined)
   await field.fill(requestId)
   await page.getByRole('option', { name: /Request$/ }).waitFor()
   await page.keyboard.press('Enter')

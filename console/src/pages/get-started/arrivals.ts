@@ -10,7 +10,10 @@ export type Arrival = Shape<'Arrival'>
 
 const mostKept = 50
 
-/** Newest first. `isOpen`: the stream is; where it breaks it is opened again, and what came meanwhile is asked for. */
+/**
+ * Newest first. `isOpen`: the stream is; where it breaks it is opened again, and what came meanwhile is asked for.
+ * `isNew`: it came since the page was opened. No clock says so: the browser's may be wrong.
+ */
 export function useArrivals() {
   const account = useAccount()
   const [live, setLive] = useState<readonly Arrival[]>([])
@@ -21,7 +24,8 @@ export function useArrivals() {
     }),
     staleTime: 0,
   })
-  const { refetch } = query
+  const { data, isFetchedAfterMount, refetch } = query
+  const known = useKnown(account, isFetchedAfterMount ? data?.items : undefined, live)
   useEffect(() => {
     const scope = account === undefined ? '' : `?account=${encodeURIComponent(account)}`
     return follow(`/api/doctor/live${scope}`, {
@@ -38,7 +42,23 @@ export function useArrivals() {
       onBreak: () => setOpen(false),
     })
   }, [account, refetch])
-  return { arrivals: merged(live, query.data?.items ?? []), isOpen, query }
+  const isNew = (arrival: Arrival) => known !== null && !known.has(arrival.requestId)
+  return { arrivals: merged(live, data?.items ?? []), isNew, isOpen, query }
+}
+
+/** What the first answer listed and nobody told live; null until then. Another account's are others. */
+function useKnown(
+  account: string | undefined,
+  listed: readonly Arrival[] | undefined,
+  live: readonly Arrival[],
+): ReadonlySet<string> | null {
+  const [known, setKnown] = useState<{ account: typeof account; ids: ReadonlySet<string> }>()
+  if (known !== undefined && known.account === account) return known.ids
+  if (listed === undefined) return null
+  const told = new Set(live.map(({ requestId }) => requestId))
+  const ids = new Set(listed.map(({ requestId }) => requestId).filter((id) => !told.has(id)))
+  setKnown({ account, ids })
+  return ids
 }
 
 function merged(live: readonly Arrival[], listed: readonly Arrival[]): readonly Arrival[] {

@@ -3,7 +3,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
 import { read } from '../../api/client.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Failure } from '../../ui/state.tsx'
@@ -13,10 +12,10 @@ import { Diagnosis } from './diagnosis.tsx'
 
 /** `keyId`: the key that was made here, whose requests alone count; null: any of the account's. */
 export function Listening({ keyId }: { readonly keyId: string | null }) {
-  const { arrivals, isOpen, query } = useArrivals()
-  const [openedAt] = useState(() => new Date().toISOString())
-  const own = arrivals.filter((arrival) => keyId === null || arrival.keyId === keyId)
-  const through = own.filter(({ code, at }) => code === 'ok' && at >= openedAt).at(-1)
+  const { arrivals, isNew, isOpen, query } = useArrivals()
+  // A key that was made here has no requests from before.
+  const own = arrivals.filter((each) => (keyId === null ? isNew(each) : each.keyId === keyId))
+  const through = own.filter(({ code }) => code === 'ok').at(-1)
   const mistakes = arrivals.filter(({ code }) => code !== 'ok')
   return (
     <div className="flex flex-col gap-3">
