@@ -50,6 +50,7 @@ if (hasBrowser) {
     'a secret shown once stays until it is saved, and is copied on a page that is not secure',
     copies,
   )
+  test('a notice is shown and read aloud above a dialog, and goes on when it closes', notices)
   test('a balance of many digits is cut and covers nothing', fits)
   test('an address that is broken shows the page as it usually is', async () => {
     const page = await stage.open('/requests?since=yesterday&range=9y')
@@ -100,6 +101,35 @@ async function keeps() {
   await name.fill('')
   await page.mouse.click(20, 400)
   await dialog.waitFor({ state: 'detached' })
+  await page.close()
+}
+
+async function notices() {
+  await stage.call({ model: 'none', messages: [{ role: 'user', content: 'Hi' }] })
+  const page = await stage.open('/requests?statusClass=4xx')
+  await page.evaluate(() => {
+    Object.defineProperty(navigator, 'clipboard', { value: undefined })
+    document.execCommand = () => false
+  })
+  await page.getByRole('row').filter({ hasText: 'model_not_found' }).first().click()
+  await page.getByRole('button', { name: 'Copy a problem report' }).click()
+  const notice = page.getByText('Not copied: the browser refuses it')
+  await notice.waitFor()
+  await page.keyboard.press('Control+k')
+  const dialog = page.getByRole('dialog')
+  const inside = dialog.locator('[aria-live]').filter({ has: notice })
+  await inside.waitFor()
+  const { x = 0, y = 0 } = (await notice.boundingBox()) ?? {}
+  const onTop = await page.evaluate(
+    ([left, top]) => document.elementFromPoint(left, top)?.textContent,
+    [x + 5, y + 5] as const,
+  )
+  expect(onTop).toContain('Not copied')
+  await inside.getByRole('button', { name: 'Dismiss' }).hover()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await notice.waitFor()
+  expect(await notice.count()).toBe(1)
   await page.close()
 }
 

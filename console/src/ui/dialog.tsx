@@ -5,6 +5,7 @@ import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } fr
 import { Button, IconButton } from './button.tsx'
 import { Field, Input } from './field.tsx'
 import { ProblemLine } from './state.tsx'
+import { Toasts } from './toast.tsx'
 
 interface DialogProps {
   readonly title: ReactNode
@@ -75,6 +76,7 @@ export function Dialog({
           {footer}
         </footer>
       )}
+      <Toasts />
     </dialog>
   )
 }

@@ -1,7 +1,7 @@
 // Short notices of what happened in the background, read aloud, with an optional way back.
 
 import { useLingui } from '@lingui/react/macro'
-import { type ReactNode, useSyncExternalStore } from 'react'
+import { type ReactNode, useId, useLayoutEffect, useSyncExternalStore } from 'react'
 import { Button, IconButton } from './button.tsx'
 import { ProblemText } from './state.tsx'
 
@@ -15,10 +15,21 @@ interface Toast {
 const shownForMs = 10_000
 let toasts: readonly Toast[] = []
 let lastId = 0
+/** Where they can be shown, the last opened last. */
+let places: readonly string[] = []
 const listeners = new Set<() => void>()
 
 function set(next: readonly Toast[]): void {
   toasts = next
+  tell()
+}
+
+function setPlaces(next: readonly string[]): void {
+  places = next
+  tell()
+}
+
+function tell(): void {
   for (const listener of listeners) listener()
 }
 
@@ -44,9 +55,20 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
+/**
+ * Stands in the page and in each dialog, and shows them in the one on top: what lies below a dialog is neither seen,
+ * read aloud nor pressed.
+ */
 export function Toasts() {
   const { t } = useLingui()
-  const shown = useSyncExternalStore(subscribe, () => toasts)
+  const place = useId()
+  useLayoutEffect(() => {
+    setPlaces([...places, place])
+    return () => setPlaces(places.filter((other) => other !== place))
+  }, [place])
+  const all = useSyncExternalStore(subscribe, () => toasts)
+  const top = useSyncExternalStore(subscribe, () => places.at(-1))
+  const shown = top === place ? all : []
   return (
     <div
       aria-live="polite"
