@@ -56,6 +56,12 @@ async function showsBlame() {
   await blame.getByText('Your request').waitFor()
   expect(await blame.textContent()).toContain('not charged')
   await page.close()
+  const chinese = await stage.open('/requests?statusClass=4xx', { language: 'zh-CN' })
+  await chinese.getByRole('row').filter({ hasText: 'model_not_found' }).first().click()
+  const told = chinese.getByRole('region', { name: '责任归属' })
+  await told.getByText('其密钥没有这个模型可用。').waitFor()
+  expect(await told.textContent()).not.toMatch(/[a-z]/i)
+  await chinese.close()
 }
 
 async function filters() {

@@ -3,6 +3,7 @@
 import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { Badge } from '../../ui/values.tsx'
+import { blameWords } from './blame-words.ts'
 import type { RequestDetail } from './drawer.tsx'
 
 const parties = {
@@ -14,13 +15,14 @@ const parties = {
 } as const
 
 interface BlameProps {
-  readonly request: Pick<RequestDetail, 'blame' | 'errorCause'>
+  readonly request: Pick<RequestDetail, 'blame' | 'errorCode' | 'errorCause' | 'attemptList'>
 }
 
 export function Blame({ request }: BlameProps) {
   const { t } = useLingui()
   const { blame, errorCause } = request
   if (blame === null) return null
+  const words = blameWords(request.errorCode ?? '', blame.party, request.attemptList.length > 0)
   const isOurs = blame.party === 'gateway' || blame.party === 'vendor'
   return (
     <section
@@ -33,8 +35,8 @@ export function Blame({ request }: BlameProps) {
           {blame.charged ? <Trans>charged</Trans> : <Trans>not charged</Trans>}
         </Badge>
       </p>
-      <p className="mt-1">{blame.message}</p>
-      <p className="mt-1 text-text-2">{blame.next}</p>
+      <p className="mt-1">{words === undefined ? blame.message : t(words.what)}</p>
+      <p className="mt-1 text-text-2">{words === undefined ? blame.next : t(words.next)}</p>
       {errorCause != null && (
         <p className="mt-2 font-mono text-code break-words text-text-2">{errorCause}</p>
       )}
