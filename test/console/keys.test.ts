@@ -13,6 +13,7 @@ if (hasBrowser) {
     stage = await startConsole()
   })
   test('a key is made with limits, each refusal at its field, and its secret is shown once', makes)
+  test('a refusal is told in Chinese, and a name may have joined emoji', refusesInChinese)
   test('what was typed outlives a failure, and a repeat makes one key', outlives)
   test('a key is changed, tested, rotated, disabled and deleted beside its list', lives)
   test('keys are found by what the address says, sorted, and stopped together', finds)
@@ -35,6 +36,18 @@ async function saved(dialog: Locator): Promise<string> {
   await dialog.getByRole('button', { name: 'Done' }).click()
   await dialog.waitFor({ state: 'hidden' })
   return secret
+}
+
+async function refusesInChinese() {
+  const page = await stage.open('/keys?dialog=create', { language: 'zh-CN' })
+  const dialog = page.getByRole('dialog')
+  await dialog.locator('input').first().fill('a\u200Bb')
+  await page.keyboard.press('Enter')
+  await dialog.getByText('应为 1 至 128 个字符，不含不可见字符，首尾不能有空格。').waitFor()
+  await dialog.locator('input').first().fill('\u{1F469}\u200D\u{1F4BB}')
+  await page.keyboard.press('Enter')
+  expect(await page.locator('[data-secret]').textContent()).toMatch(/^sk-/)
+  await page.close()
 }
 
 async function makes() {

@@ -6,6 +6,7 @@ import { Component, type ReactNode } from 'react'
 import { Problem } from '../api/client.ts'
 import { viewedAccount } from '../api/viewing.ts'
 import { Button } from './button.tsx'
+import { refusalText } from './refusal.ts'
 
 interface WidgetProps<Data> {
   readonly query: Pick<
@@ -136,7 +137,7 @@ export function ProblemText({ error }: { readonly error: Error }) {
   if (error.status === 503)
     return <Trans>The database cannot be reached at the moment. Requests to models go on.</Trans>
   if (error.status >= 500) return <Trans>The gateway failed: {error.message}</Trans>
-  return error.message
+  return refusalText(error)
 }
 
 /** Grey rows of the final height; they show after 200 ms. */

@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
 import { Problem, randomId } from '../../api/client.ts'
+import { refusalText } from '../../ui/refusal.ts'
 import type { Channel } from './channels.ts'
 import { type ChannelValues, formField, newValues, typedOver, valuesOf } from './values.ts'
 
@@ -81,6 +82,6 @@ export function placed(form: ChannelForm, error: Error, values: ChannelValues): 
   const named = error instanceof Problem ? error.field?.replace(/^channel\./, '') : undefined
   const field = named === undefined ? null : formField(named, values)
   if (field === null) return false
-  form.setError(field, { message: error.message }, { shouldFocus: true })
+  form.setError(field, { message: refusalText(error) }, { shouldFocus: true })
   return true
 }

@@ -7,6 +7,7 @@ import { type FieldPath, type UseFormReturn, useForm } from 'react-hook-form'
 import { Problem } from '../../api/client.ts'
 import { percent } from '../../format.ts'
 import { Field, Input, TextArea } from '../../ui/field.tsx'
+import { refusalText } from '../../ui/refusal.ts'
 import { ProblemLine } from '../../ui/state.tsx'
 import { type GroupSettings, type LimitName, limitNames } from './rows.ts'
 
@@ -51,7 +52,7 @@ export function GroupForm({ formId, id, settings, send, onBusy }: GroupFormProps
       if (!(error instanceof Error)) throw error
       const field = error instanceof Problem ? fieldOf(error.field) : null
       if (field === null) setProblem(error)
-      else setError(field, { message: error.message }, { shouldFocus: true })
+      else setError(field, { message: refusalText(error) }, { shouldFocus: true })
     } finally {
       onBusy(false)
     }

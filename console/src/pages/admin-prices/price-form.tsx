@@ -10,6 +10,7 @@ import { useTimeZone } from '../../state/preferences.ts'
 import { Button, Buttons, IconButton } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Field, Input } from '../../ui/field.tsx'
+import { refusalText } from '../../ui/refusal.ts'
 import { ProblemLine } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { Effect } from './effect.tsx'
@@ -194,7 +195,7 @@ function useSending(model: string, form: ReturnType<typeof useForm<Values>>) {
       if (!(error instanceof Error)) throw error
       const place = error instanceof Problem ? placeOf(error.field, values) : null
       if (place === null) setProblem(error)
-      else form.setError(place, { message: error.message }, { shouldFocus: true })
+      else form.setError(place, { message: refusalText(error) }, { shouldFocus: true })
     } finally {
       setBusy(false)
     }

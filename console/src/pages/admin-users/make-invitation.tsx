@@ -8,6 +8,7 @@ import { change, Problem, randomId, read } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, Field, Input, Select } from '../../ui/field.tsx'
+import { refusalText } from '../../ui/refusal.ts'
 import { RoleOptions } from '../../ui/role-name.tsx'
 import { ProblemLine } from '../../ui/state.tsx'
 import { Copy } from '../../ui/values.tsx'
@@ -45,7 +46,8 @@ export function MakeInvitation({ onMade, onClose }: MakeInvitationProps) {
     } catch (error) {
       if (!(error instanceof Error)) throw error
       const field = error instanceof Problem ? error.field : null
-      if (field === 'note' || field === 'days') form.setError(field, { message: error.message })
+      if (field === 'note' || field === 'days')
+        form.setError(field, { message: refusalText(error) })
       else setProblem(error)
     }
   }

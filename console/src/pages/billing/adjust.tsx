@@ -9,6 +9,7 @@ import { isAmount } from '../../format.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field, Input, Select } from '../../ui/field.tsx'
+import { refusalText } from '../../ui/refusal.ts'
 import { ProblemLine } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 
@@ -62,7 +63,7 @@ function AdjustDialog({ account, onClose }: DialogProps) {
       const failure = error as Error
       const field = failure instanceof Problem ? failure.field : null
       if (field === 'amount' || field === 'reason' || field === 'direction')
-        setError(field, { message: failure.message }, { shouldFocus: true })
+        setError(field, { message: refusalText(failure) }, { shouldFocus: true })
       else setProblem(failure)
     }
   }

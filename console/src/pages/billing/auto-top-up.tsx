@@ -11,6 +11,7 @@ import { isAmount, nanoOfUnits, unitsOfNano } from '../../format.ts'
 import { Button, Buttons } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
+import { refusalText } from '../../ui/refusal.ts'
 import { ProblemLine } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { Status } from '../../ui/values.tsx'
@@ -126,7 +127,7 @@ function RuleForm({ rule }: { readonly rule: Rule }) {
       if (!(error instanceof Error)) throw error
       const field = error instanceof Problem ? fields[error.field ?? ''] : undefined
       if (field === undefined) setProblem(error)
-      else form.setError(field, { message: error.message }, { shouldFocus: true })
+      else form.setError(field, { message: refusalText(error) }, { shouldFocus: true })
     }
   }
   const failure = problem ?? remove.error

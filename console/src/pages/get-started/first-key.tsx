@@ -8,6 +8,7 @@ import { change, Problem, type Reply, randomId, read } from '../../api/client.ts
 import { useAccount } from '../../app/account-scope.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input, Segments, Select } from '../../ui/field.tsx'
+import { refusalText } from '../../ui/refusal.ts'
 import { Failure, Skeleton } from '../../ui/state.tsx'
 import { Copy } from '../../ui/values.tsx'
 
@@ -126,7 +127,8 @@ function MakeForm({ groups: items, onMade }: MakingProps & { readonly groups: Gr
   const first = items.find(({ id }) => id === 'default') ?? items[0]
   const group = chosen ?? first?.id ?? ''
   const field = error instanceof Problem ? error.field : null
-  const nameError = name.trim() === '' ? t`Give the key a name.` : error?.message
+  const refused = error === null ? undefined : refusalText(error)
+  const nameError = name.trim() === '' ? t`Give the key a name.` : refused
   async function submit(event: FormEvent) {
     event.preventDefault()
     if (isBusy) return
@@ -162,7 +164,7 @@ function MakeForm({ groups: items, onMade }: MakingProps & { readonly groups: Gr
           />
         </Field>
         {items.length > 1 && (
-          <Field label={t`Group`} error={field === 'group' ? error?.message : undefined}>
+          <Field label={t`Group`} error={field === 'group' ? refused : undefined}>
             <Select value={group} onChange={(event) => setChosen(event.target.value)}>
               {items.map(({ id, multiplier }) => (
                 <option key={id} value={id}>

@@ -9,6 +9,7 @@ import { useAccount } from '../../app/account-scope.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, Field, Input, Select } from '../../ui/field.tsx'
+import { refusalText } from '../../ui/refusal.ts'
 import { Failure } from '../../ui/state.tsx'
 import { refreshKeys } from './refresh.ts'
 import { ShownOnce } from './shown-once.tsx'
@@ -121,7 +122,8 @@ interface FieldsProps {
 function Fields({ values, onChange, error }: FieldsProps) {
   const { t } = useLingui()
   const field = error instanceof Problem ? error.field : null
-  const nameError = values.name.trim() === '' ? t`Give the key a name.` : error?.message
+  const nameError =
+    values.name.trim() === '' ? t`Give the key a name.` : error && refusalText(error)
   return (
     <>
       <Field label={t`Name`} error={field === 'name' ? nameError : undefined}>
@@ -138,7 +140,10 @@ function Fields({ values, onChange, error }: FieldsProps) {
         checked={values.mayWrite}
         onChange={(event) => onChange({ ...values, mayWrite: event.target.checked })}
       />
-      <Field label={t`Expires`} error={field === 'expiresAt' ? error?.message : undefined}>
+      <Field
+        label={t`Expires`}
+        error={field === 'expiresAt' ? error && refusalText(error) : undefined}
+      >
         <Select
           value={values.days}
           onChange={(event) => onChange({ ...values, days: event.target.value })}

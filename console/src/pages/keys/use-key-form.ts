@@ -3,6 +3,7 @@
 import { useRef, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { Problem, randomId } from '../../api/client.ts'
+import { refusalText } from '../../ui/refusal.ts'
 import type { KeyForm } from './key-form.tsx'
 import { formField, type KeyValues } from './key-values.ts'
 
@@ -39,7 +40,7 @@ export function useKeyForm(
       const field =
         error instanceof Problem && error.field !== null ? formField(error.field, values) : null
       if (field === null) setProblem(error)
-      else form.setError(field, { message: error.message }, { shouldFocus: true })
+      else form.setError(field, { message: refusalText(error) }, { shouldFocus: true })
     }
   }
   return { form, problem, submit: () => void form.handleSubmit(work)() }

@@ -14,6 +14,7 @@ import { Confirm, Dialog } from '../../ui/dialog.tsx'
 import { download } from '../../ui/download.ts'
 import { Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
+import { refusalText } from '../../ui/refusal.ts'
 import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
 import { Copy, Id, Money, Time } from '../../ui/values.tsx'
 
@@ -197,8 +198,8 @@ function MakeForm({ onMade, onClose }: MakeFormProps) {
       if (!(error instanceof Problem && error.status === 0)) setKey(randomId())
       const field = error instanceof Problem ? error.field : null
       if (field === 'codes' || field === 'amount' || field === 'note')
-        setError(field, { message: error.message }, { shouldFocus: true })
-      if (field === 'expiresAt') setError('expires', { message: error.message })
+        setError(field, { message: refusalText(error) }, { shouldFocus: true })
+      if (field === 'expiresAt') setError('expires', { message: refusalText(error) })
     },
   })
   return (

@@ -10,6 +10,7 @@ import { isAmount } from '../../format.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field, Input } from '../../ui/field.tsx'
+import { refusalText } from '../../ui/refusal.ts'
 import { ProblemLine } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { Money } from '../../ui/values.tsx'
@@ -51,7 +52,7 @@ export function RefundDialog({ order, onClose }: RefundDialogProps) {
       const field = error instanceof Problem ? error.field : null
       if (error instanceof Problem && error.status !== 0) setRefund(randomId())
       if (field === 'amount' || field === 'reason')
-        setError(field, { message: (error as Error).message }, { shouldFocus: true })
+        setError(field, { message: refusalText(error as Error) }, { shouldFocus: true })
       else setProblem(error as Error)
     }
   }

@@ -10,6 +10,7 @@ import { useTimeZone } from '../../state/preferences.ts'
 import { Button, Buttons } from '../../ui/button.tsx'
 import { Checkbox, Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
+import { refusalText } from '../../ui/refusal.ts'
 import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { Copy } from '../../ui/values.tsx'
@@ -72,7 +73,7 @@ function Form({ alerts }: { readonly alerts: Alerts }) {
       if (!(error instanceof Error)) throw error
       const field = error instanceof Problem ? fieldOf(error.field) : null
       if (field === null) setProblem(error)
-      else form.setError(field, { message: error.message }, { shouldFocus: true })
+      else form.setError(field, { message: refusalText(error) }, { shouldFocus: true })
     }
   }
   if (secret !== null)

@@ -9,6 +9,7 @@ import { Confirm } from '../../ui/dialog.tsx'
 import { download } from '../../ui/download.ts'
 import { Checkbox, Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
+import { refusalText } from '../../ui/refusal.ts'
 import { ProblemLine, Widget } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { makeKeys } from './keys.ts'
@@ -61,7 +62,7 @@ function Form({ choice }: { readonly choice: Choice }) {
         <SealKey
           value={publicKey}
           onChange={setPublicKey}
-          error={failure?.field === 'publicKey' ? failure.message : undefined}
+          error={failure?.field === 'publicKey' ? refusalText(failure) : undefined}
         />
       )}
       <div className="max-w-60">
@@ -72,7 +73,7 @@ function Form({ choice }: { readonly choice: Choice }) {
               At most {choice.allowed.retentionDays} days. Empty: the deployment’s usual time.
             </Trans>
           }
-          error={failure?.field === 'retentionDays' ? failure.message : undefined}
+          error={failure?.field === 'retentionDays' ? refusalText(failure) : undefined}
         >
           <Input
             inputMode="numeric"

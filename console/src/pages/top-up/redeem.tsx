@@ -8,6 +8,7 @@ import { change, Problem, type Reply } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
+import { refusalText } from '../../ui/refusal.ts'
 import { ProblemLine } from '../../ui/state.tsx'
 import { Money } from '../../ui/values.tsx'
 
@@ -27,7 +28,7 @@ export function Redeem({ account }: { readonly account: string }) {
       await client.invalidateQueries({ queryKey: ['/api/balance'] })
     } catch (error) {
       if (error instanceof Problem && error.field === 'code')
-        setError('code', { message: error.message }, { shouldFocus: true })
+        setError('code', { message: refusalText(error) }, { shouldFocus: true })
       else setProblem(error as Error)
     }
   }
