@@ -6,7 +6,7 @@ import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '..
 let stage: ConsoleStage
 
 /** The browser writes into its log that a wrong value was refused, and that a model has no prices. */
-const isExpected = (fault: string) => / 400 |404 .*unpriced/.test(fault)
+const isExpected = (fault: string) => / 400 | 409 |404 .*unpriced/.test(fault)
 
 afterAll(async () => stage?.close())
 
@@ -29,6 +29,7 @@ if (hasBrowser) {
   test('what is wrong is named, with what it is about, in both languages', namesAlerts)
   test.each(['en', 'zh-CN'] as const)('how much is wrong, and why, is told in %s', tellsDetails)
   test('a user is found, suspended and taken back, which the audit log tells', suspends)
+  test('a role changes once that is confirmed, and one’s own with a warning', changesRole)
   test('reconciling says that requests, ledger and totals agree', async () => {
     const page = await stage.open('/admin/reconcile?range=24h')
     await page.getByRole('button', { name: 'Reconcile this period' }).click()
@@ -153,6 +154,36 @@ async function suspends() {
   await page.getByRole('row').filter({ hasText: 'suspendPerson' }).first().click()
   await page.getByRole('columnheader', { name: 'Before' }).waitFor()
   expect(await seriousFindings(page)).toEqual([])
+  await page.close()
+}
+
+async function changesRole() {
+  const page = await stage.open('/admin/users?open=ann')
+  const role = page.getByRole('complementary').getByLabel('Role')
+  await role.focus()
+  await page.keyboard.press('ArrowDown')
+  expect(await role.inputValue()).toBe('auditor')
+  const change = page.getByRole('complementary').getByRole('button', { name: 'Change the role' })
+  await change.click()
+  const dialog = page.getByRole('dialog', { name: 'Change the role of ann?' })
+  await dialog.getByText('Auditors read everything and change nothing.').waitFor()
+  expect(await seriousFindings(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  expect(await role.inputValue()).toBe('user')
+  await role.selectOption('auditor')
+  await change.click()
+  await dialog.getByRole('button', { name: 'Change the role' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await page.getByRole('row').filter({ hasText: 'ann' }).getByText('auditor').waitFor()
+  expect(await role.inputValue()).toBe('auditor')
+  await page.goto(`${stage.server.url}/console/admin/users?open=default`)
+  await role.selectOption('user')
+  await change.click()
+  const own = page.getByRole('dialog', { name: 'Change the role of default?' })
+  await own.getByText('This is your own account.').waitFor()
+  await own.getByRole('button', { name: 'Change the role' }).click()
+  await own.getByText('It is the last administrator').waitFor()
   await page.close()
 }
 

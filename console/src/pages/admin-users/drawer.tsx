@@ -8,12 +8,11 @@ import { change, read, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { Button, Buttons, buttonClass } from '../../ui/button.tsx'
 import { Confirm, Drawer } from '../../ui/dialog.tsx'
-import { Field, Select } from '../../ui/field.tsx'
-import { RoleOptions } from '../../ui/role-name.tsx'
 import { Skeleton, Widget } from '../../ui/state.tsx'
 import { showProblem } from '../../ui/toast.tsx'
 import { Id, Money, Time } from '../../ui/values.tsx'
 import { PersonStatus } from './columns.tsx'
+import { asLastAdmin, RoleChange } from './role-change.tsx'
 
 type Person = Shape<'Person'>
 
@@ -123,16 +122,6 @@ function Actions({ person }: { readonly person: Person }) {
     await client.invalidateQueries({ queryKey: ['/api/people/{id}'] })
     await refresh()
   }
-  const update = useMutation({
-    mutationFn: (role: Person['role']) =>
-      change('patch', '/api/people/{id}', {
-        params: { path: { id } },
-        body: { role },
-        ifMatch: person.revision,
-      }),
-    onSuccess: reload,
-    onError: showProblem,
-  })
   const resume = useMutation({
     mutationFn: () => change('post', '/api/people/{id}/resume', { params: { path: { id } } }),
     onSuccess: reload,
@@ -140,20 +129,7 @@ function Actions({ person }: { readonly person: Person }) {
   })
   return (
     <section className="flex flex-col gap-3 border-t border-border pt-4">
-      <div className="max-w-60">
-        <Field
-          label={<Trans>Role</Trans>}
-          hint={<Trans>Auditors read everything and change nothing.</Trans>}
-        >
-          <Select
-            value={person.role}
-            disabled={update.isPending}
-            onChange={(event) => update.mutate(event.target.value as Person['role'])}
-          >
-            <RoleOptions />
-          </Select>
-        </Field>
-      </div>
+      <RoleChange key={id} person={person} reload={reload} />
       <Buttons>
         {person.status === 'active' ? (
           <Button variant="danger" onClick={() => setAsks('suspend')}>
@@ -189,7 +165,7 @@ function Asked({ asks, id, reload, onClose }: AskedProps) {
         title={<Trans>Suspend {id}?</Trans>}
         action={t`Suspend`}
         onConfirm={async () => {
-          await change('post', '/api/people/{id}/suspend', { params })
+          await change('post', '/api/people/{id}/suspend', { params }).catch(asLastAdmin)
           await reload()
         }}
         onClose={onClose}
