@@ -13,7 +13,8 @@ interface Toast {
 }
 
 const shownForMs = 10_000
-let toasts: readonly Toast[] = []
+const none: readonly Toast[] = []
+let toasts = none
 let lastId = 0
 /** Where they can be shown, the last opened last. */
 let places: readonly string[] = []
@@ -66,9 +67,7 @@ export function Toasts() {
     setPlaces([...places, place])
     return () => setPlaces(places.filter((other) => other !== place))
   }, [place])
-  const all = useSyncExternalStore(subscribe, () => toasts)
-  const top = useSyncExternalStore(subscribe, () => places.at(-1))
-  const shown = top === place ? all : []
+  const shown = useSyncExternalStore(subscribe, () => (places.at(-1) === place ? toasts : none))
   return (
     <div
       aria-live="polite"
