@@ -114,18 +114,18 @@ function runTestsAt(args) {
 /** What runs at length does not run briefly before. */
 async function runAllTests(args) {
   if (args.some(isPath)) return runLongTests(args, 'all')
-  const { measuring, repeating } = longTests()
+  const long = longTests()
   return [
-    ...(await runBriefTests(args, [...measuring, ...repeating])),
-    ...(await runLongTests(args, 'all')),
+    ...(await runBriefTests(args, [...long.measuring, ...long.repeating])),
+    ...(await runLongTests(args, 'all', long)),
   ]
 }
 
 /** Tests in a browser by themselves: it takes so much of a small machine that others beside it come too late. */
-async function runBriefTests(args, leftOut) {
+async function runBriefTests(args, without) {
   const brief = [parallel, ...args]
   if (args.some(isPath)) return [await runTests(brief, env, [])]
-  const files = testFiles().filter((path) => !leftOut.includes(path))
+  const files = testFiles().filter((path) => !without.includes(path))
   const inBrowser = (path) => path.startsWith('./test/console/')
   return [
     await runTests(
@@ -138,12 +138,11 @@ async function runBriefTests(args, leftOut) {
 }
 
 /** Files that measure time and memory one after another, with nothing beside them; those that only repeat more together. */
-async function runLongTests(args, length) {
+async function runLongTests(args, length, { measuring, repeating } = longTests()) {
   // A long test does five to ten times the work of a short one, perhaps on a machine half as fast.
   const long = ['--timeout', '300000', ...args]
   const longEnv = { ...env, TEST_LONG: length }
   if (args.some(isPath)) return [await runTests(long, longEnv, [])]
-  const { measuring, repeating } = longTests()
   return [
     await runTests([parallel, ...long], longEnv, repeating),
     await runTests(long, longEnv, measuring),
