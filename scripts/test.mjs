@@ -107,46 +107,44 @@ function headlessShell() {
 
 function runTestsAt(args) {
   const [length, ...others] = args
-  if (length === '--all') return runAllTests(others)
-  return length === '--long' ? runLongTests(others, '1') : runBriefTests(args, [])
+  if (length === '--all') return runGroups(groupsOfAll(), others, 'all')
+  if (length === '--long') return runGroups(groupsOfLong(), others, '1')
+  return runGroups(groupsOf(testFiles()), args, null)
 }
 
-/** What runs at length does not run briefly before. */
-async function runAllTests(args) {
-  if (args.some(isPath)) return runLongTests(args, 'all')
-  const long = longTests()
-  return [
-    ...(await runBriefTests(args, [...long.measuring, ...long.repeating])),
-    ...(await runLongTests(args, 'all', long)),
-  ]
-}
-
-/** Tests in a browser by themselves: it takes so much of a small machine that others beside it come too late. */
-async function runBriefTests(args, without) {
-  const brief = [parallel, ...args]
-  if (args.some(isPath)) return [await runTests(brief, env, [])]
-  const files = testFiles().filter((path) => !without.includes(path))
+/** Files that may run beside each other; `alone`: one after another, with nothing beside them. */
+function groupsOf(files) {
   const inBrowser = (path) => path.startsWith('./test/console/')
   return [
-    await runTests(
-      brief,
-      env,
-      files.filter((path) => !inBrowser(path)),
-    ),
-    await runTests(brief, env, files.filter(inBrowser)),
+    { files: files.filter((path) => !inBrowser(path)) },
+    // By themselves: a browser takes so much of a small machine that other tests would be late.
+    { files: files.filter(inBrowser) },
   ]
 }
 
-/** Files that measure time and memory one after another, with nothing beside them; those that only repeat more together. */
-async function runLongTests(args, length, { measuring, repeating } = longTests()) {
+function groupsOfLong() {
+  const { measuring, repeating } = longTests()
+  return [{ files: repeating }, { files: measuring, alone: true }]
+}
+
+/** Those that take longest first, so that none of them is left running at the end. */
+function groupsOfAll() {
+  const { measuring, repeating } = longTests()
+  const others = testFiles().filter((path) => ![...measuring, ...repeating].includes(path))
+  return [...groupsOf([...repeating, ...others]), { files: measuring, alone: true }]
+}
+
+/** `length` null: briefly. Paths among `args` replace the groups. Returns what each run came to. */
+async function runGroups(groups, args, length) {
   // A long test does five to ten times the work of a short one, perhaps on a machine half as fast.
-  const long = ['--timeout', '300000', ...args]
-  const longEnv = { ...env, TEST_LONG: length }
-  if (args.some(isPath)) return [await runTests(long, longEnv, [])]
-  return [
-    await runTests([parallel, ...long], longEnv, repeating),
-    await runTests(long, longEnv, measuring),
-  ]
+  const options = length === null ? args : ['--timeout', '300000', ...args]
+  const lengthEnv = length === null ? env : { ...env, TEST_LONG: length }
+  const named = { files: [], alone: length !== null }
+  const results = []
+  for (const { files, alone } of args.some(isPath) ? [named] : groups) {
+    results.push(await runTests(alone ? options : [parallel, ...options], lengthEnv, files))
+  }
+  return results
 }
 
 /** The files that do more at length: `measuring` hold their figures to a limit then. */

@@ -8,7 +8,7 @@ import { testDatabaseUrl } from '../contract/databases.ts'
 import { eventually, type LedgerScene, ledgerScene, quickly } from '../support/ledger-node.ts'
 import { type Child, startChild } from './lines.ts'
 
-const settings = { ...quickly, leaseMs: 800, renewMs: 100, fenceMs: 500 }
+const settings = { ...quickly, leaseMs: 1_600, renewMs: 200, fenceMs: 1_000 }
 const depositNano = 1_000_000n
 
 async function leasedNano(scene: LedgerScene): Promise<bigint | undefined> {

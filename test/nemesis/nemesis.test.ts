@@ -2,7 +2,7 @@
 
 import { describe, test } from 'bun:test'
 import { postgresCases } from '../support/deployment.ts'
-import { isLong } from '../support/long.ts'
+import { repetitions } from '../support/long.ts'
 import { seeded } from '../support/seeded.ts'
 import { kinds } from './faults.ts'
 import { breakAgainAndAgain, expectBooks } from './run.ts'
@@ -12,7 +12,7 @@ import { openStage } from './stage.ts'
 const seed = Number(Bun.env['NEMESIS_SEED'] ?? Date.now() % 0x7fff_ffff)
 const each = Object.entries(kinds)
 /** Each once, and at length then by chance. */
-const more = isLong ? 40 : 0
+const more = repetitions(0, 40)
 
 describe.each(postgresCases)('three nodes on $engine', ({ databaseUrl }) => {
   test(`${each.length + more} faults, seed ${seed}: nothing is lost, doubled or overdrawn, and others serve`, async () => {
