@@ -1,4 +1,4 @@
-// One attempt at one channel: sends the request, hands the reply to its path, and watches its timers.
+// One attempt at one channel: sends the request, gives the reply to its path (the reader), and checks its timers.
 
 import type { ReplySummary } from '../billing/settlement.ts'
 import type { Fault, GatewayError } from '../errors.ts'
@@ -13,25 +13,25 @@ import { stateFrom } from './state.ts'
 import { translatedPath } from './translate.ts'
 import { vendorRequestId } from './vendor-request-id.ts'
 
-/** Takes what an attempt has for the client. */
+/** Receives the bytes an attempt produces for the client. */
 export interface AttemptSink {
   emit(bytes: Uint8Array): void
-  /** The vendor has said something that a client would miss. */
+  /** Commits the reply: the vendor has sent something that the client must not lose. */
   commit(): void
 }
 
-/** What the call does with an attempt's news: exactly one of these ends it. */
+/** The call's side of an attempt: exactly one of these ends it. */
 export interface AttemptOwner {
   completed(summary: ReplySummary): void
   answered(bytes: Uint8Array, summary: ReplySummary): void
   attemptFailed(fault: Fault): void
-  /** The vendor was not asked, for it has no words for this. */
+  /** The vendor was not asked, because its format cannot express the request. */
   attemptUnsayable(error: GatewayError): void
-  /** A mistake of ours in what follows the attempt's end. */
+  /** A bug in the gateway broke the handling of the attempt's end. */
   broken(): void
 }
 
-/** When nothing is missing from a stream its end should follow at once. */
+/** How long a vendor may leave a stream open after everything the client needs has arrived. */
 const lingerMs = 1_000
 
 const nothingSeen: ReplySummary = { usage: null, outputBytes: 0, finishReason: null, model: null }
@@ -39,23 +39,23 @@ const nothingSeen: ReplySummary = { usage: null, outputBytes: 0, finishReason: n
 export class Attempt implements AttemptHandler, PathListener {
   readonly plan: AttemptPlan
   readonly sentMs: number
-  /** The vendor answered with a success. */
+  /** The vendor answered with a 2xx status. */
   accepted = false
-  /** What the vendor calls the request, once it answers. */
+  /** The vendor's own id of the request; null before it answers. */
   vendorRequestId: string | null = null
-  /** When it began to answer, by `performance.now()`. */
+  /** When the head of the reply arrived, by `performance.now()`. */
   headMs: number | null = null
-  /** What the vendor hands its client beside the reply. */
+  /** State that the vendor returns to its client in headers of the reply. */
   state: PassedHeaders = {}
-  /** What of the request the vendor was not told, by name. */
+  /** Names of the request's fields that were not sent to the vendor. */
   droppedFields: readonly string[]
-  /** How its reply is read; null until its head is there. */
+  /** Reads the reply; null before its head has arrived. */
   path: ReplyPath | null = null
   private readonly owner: AttemptOwner
   private readonly sink: AttemptSink
-  /** The member of a reply handed through that might be brought to another channel; null: there is none. */
+  /** The JSON member whose opaque state has to be marked with its channel in a relayed reply; null: none. */
   private readonly opaqueMember: string | null
-  /** Its way to the vendor; null while it has none. */
+  /** The connection to the vendor; null before it is open. */
   exchange: Exchange | null = null
   private over = false
   private paused = false
@@ -75,7 +75,7 @@ export class Attempt implements AttemptHandler, PathListener {
     this.times = { lastBytesMs: nowMs, lastSemanticMs: null, completeMs: null }
   }
 
-  /** Gives the attempt its connection; what it did before that is not lost. */
+  /** Sets the attempt's connection. It may have ended already: then the connection is aborted. */
   carriedBy(exchange: Exchange): void {
     if (this.over) exchange.abort()
     else this.exchange = exchange
@@ -96,7 +96,7 @@ export class Attempt implements AttemptHandler, PathListener {
     this.exchange?.resume()
   }
 
-  /** Nobody wants the reply any more: the vendor is let go at once. */
+  /** The reply is no longer needed: aborts the vendor's request at once. */
   abort(): void {
     if (this.over) return
     this.over = true
@@ -175,7 +175,7 @@ export class Attempt implements AttemptHandler, PathListener {
     this.owner.attemptFailed(fault)
   }
 
-  /** The transport or a timer ended the reply: of no matter to a client that lacks nothing, else a fault. */
+  /** The transport or a timer ended the reply: that is a fault unless the client already has all it needs. */
   stopped(fault: Fault): void {
     if (this.over) return
     const { path } = this
@@ -204,14 +204,14 @@ export class Attempt implements AttemptHandler, PathListener {
     if (!this.over) this.path?.metered?.(usage)
   }
 
-  /** A mistake of ours: the request must not hang on it, and the socket's own error handler must not hide it. */
+  /** A bug in the gateway: the attempt ends here, or the socket's error handler would hide it and the request hang. */
   private crashed(error: unknown): void {
     reportError(error)
     if (this.over) this.owner.broken()
     else this.failed({ kind: 'unreadable', message: 'the gateway could not read the reply' })
   }
 
-  /** Ends the attempt when one of its timers has run out. A client that takes nothing stops the vendor's clocks. */
+  /** Ends the attempt when one of its timers has run out. No timer runs while a slow client pauses the vendor. */
   tick(nowMs: number): void {
     if (this.over || this.paused) return
     const late = lateness(this, this.times, nowMs)
@@ -219,12 +219,12 @@ export class Attempt implements AttemptHandler, PathListener {
   }
 }
 
-/** Server-sent events, or the frames of AWS. */
+/** Whether a content type is that of server-sent events or of AWS's event stream. */
 function isStream(type: string): boolean {
   return type.includes('text/event-stream') || type.includes('vnd.amazon.eventstream')
 }
 
-/** How a reply with this head is to be read. */
+/** Chooses the path that reads a reply with this head. */
 function choosePath(
   plan: AttemptPlan,
   status: number,
@@ -250,7 +250,7 @@ function choosePath(
     : new IdentityWhole(request, identity, vendor, listener)
 }
 
-/** Whole frames, or a whole reply: in a part of one opaque state may be cut. */
+/** Marks opaque state in whole frames or a whole reply: a part of one could end within a value. */
 function marked(
   { request, channel }: AttemptPlan,
   opaqueMember: string | null,
@@ -260,24 +260,24 @@ function marked(
   return markedOpaque(bytes, opaqueMember, originOf(request.dialect, channel))
 }
 
-/** When a reply last moved, by `performance.now()`. */
+/** When a reply last made progress, by `performance.now()`. */
 interface ReplyTimes {
   lastBytesMs: number
   lastSemanticMs: number | null
-  /** Since when nothing is missing. */
+  /** Since when the client has everything it needs; null: not yet. */
   completeMs: number | null
 }
 
-/** Which of the attempt's timers has run out. */
+/** Says which of the attempt's timers has run out; null: none. */
 function lateness(attempt: Attempt, times: ReplyTimes, nowMs: number): string | null {
   const { plan, path, sentMs, accepted } = attempt
   const { timeouts, request } = plan
   if (path?.complete === true) {
-    // From then on, whatever still comes: comments may come for ever.
+    // Counted from this moment, whatever still arrives: a vendor may send comments for ever.
     times.completeMs ??= nowMs
     return nowMs - times.completeMs > lingerMs ? 'the vendor did not end its stream' : null
   }
-  // What is told as a stream may have to be heard whole before.
+  // A stream made from media may need the vendor's whole reply before its first event.
   const isWhole =
     !request.peek.stream || (request.media !== undefined && times.lastSemanticMs === null)
   if (isWhole) {

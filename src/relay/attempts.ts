@@ -1,4 +1,4 @@
-// The attempts of one request in their order: which comes next, whether one may follow a failure, what to say after the last.
+// The attempts of one request in order: which is next, whether another may follow a failure, and the final error.
 
 import { failedAttempt } from '../billing/charging-policy.ts'
 import { type Fault, faultTable, type GatewayError } from '../errors.ts'
@@ -18,36 +18,36 @@ import { mayRepeat, type Prepared, prepare, send } from './send.ts'
 import { type DecodedRequest, decodedRequestOf } from './translate.ts'
 
 export class Attempts {
-  /** Those handed out. */
+  /** Attempts handed out. */
   tried = 0
-  /** The one that runs, or was the last. */
+  /** The attempt that runs, or ran last. */
   current: Attempt | null = null
   readonly faults: Fault[] = []
-  /** Those nobody is charged for: what their vendors may ask for them is the gateway's own cost. */
+  /** Attempts that nobody is charged for: what their vendors may bill for them is the gateway's own cost. */
   readonly failed: FailedAttempt[] = []
-  /** Milliseconds spent waiting for vendors until now. */
+  /** Milliseconds spent waiting for vendors so far. */
   vendorMs = 0
-  /** Until a vendor said something that a client waits for. */
+  /** Milliseconds from the request's arrival to the first semantic event or whole reply; null before it. */
   ttftMs: number | null = null
   readonly rooms: RelayRooms
   readonly operation: RelayOperation | null
-  /** Where a channel that may serve has limits. */
+  /** Null where no channel that may serve has limits. */
   readonly room: ChannelRoom | null = null
   private readonly maxAttempts: number
   private readonly request: RelayRequest
   private order: readonly Candidate[]
-  /** The place in it of the next. */
+  /** The index in `order` of the next candidate. */
   private at = 0
-  /** The order has all that may be tried, and not only as many as are usually enough. */
+  /** `order` holds every usable candidate, and not just as many as are usually enough. */
   private isWhole = true
-  /** No channel may be tried: why, and for how long. */
+  /** Why no channel may be tried, and for how long; null where one may. */
   private readonly blocked: Blocked | null
-  /** Made where it is needed: a plain chat's bytes are only relayed. */
+  /** Made only when needed: on the identity path a request is not decoded. */
   private client: DecodedRequest | null = null
-  /** Why the last channel could not even be asked: its format cannot say what the client wants. */
+  /** Why the last channel could not even be asked: its format cannot express the request. */
   private unsayable: GatewayError | null = null
   private startedMs = 0
-  /** Health was told how the current attempt ended. */
+  /** The current attempt's outcome was reported to health. */
   private reported = true
 
   constructor(
@@ -73,7 +73,7 @@ export class Attempts {
     this.blocked = planned.blocked
   }
 
-  /** The next attempt made ready; null where none is left. A promise where something has to be fetched for it. */
+  /** Prepares the next attempt; null where none is left. A promise where something has to be fetched for it. */
   next(): Prepared | null | Promise<Prepared | null> {
     for (;;) {
       const candidate = this.tried < this.maxAttempts ? this.upcoming() : undefined
@@ -86,7 +86,9 @@ export class Attempts {
     }
   }
 
-  /** Those that turned out to be full were not tried: then others follow than were planned. */
+  /**
+   * The next candidate. Full channels do not count as tried, so once the order runs out it is planned again in full.
+   */
   private upcoming(): Candidate | undefined {
     const next = this.order[this.at]
     if (next !== undefined || this.isWhole) return next
@@ -106,7 +108,7 @@ export class Attempts {
     return ((await mayAsk) ? this.prepared(candidate) : null) ?? this.next()
   }
 
-  /** null: its vendor has no words for the request. */
+  /** Null where the candidate's format cannot express the request. */
   private prepared(candidate: Candidate): Prepared | null | Promise<Prepared | null> {
     try {
       const prepared = prepare(this.rooms, this.request, candidate, this, this.operation)
@@ -149,12 +151,12 @@ export class Attempts {
     attempt.carriedBy(send(prepared, attempt))
   }
 
-  /** The vendor of the current attempt is waited for no more: it answers, or has failed. */
+  /** Counts the wait for the current attempt's vendor, which has answered or failed. */
   waited(nowMs: number): void {
     this.vendorMs += nowMs - this.startedMs
   }
 
-  /** Tells health, once, how the current attempt ended. */
+  /** Reports the current attempt's outcome to health, once. */
   report(outcome: Outcome): void {
     const candidate = this.current?.plan.candidate
     if (candidate === undefined || this.reported) return
@@ -164,13 +166,13 @@ export class Attempts {
     this.rooms.health.report(lane, model, outcome, performance.now(), this.tried > 1)
   }
 
-  /** Nobody wants the current one's reply any more: its vendor is let go, and not to blame. */
+  /** The current reply is no longer needed: aborts its request, without blaming the vendor. */
   stop(): void {
     this.current?.abort()
     this.report({ kind: 'none' })
   }
 
-  /** The current one has failed; returns the fault as it may be shown. */
+  /** Records the current attempt's failure; returns the fault with all secrets removed from its message. */
   fail(fault: Fault): Fault {
     const shown = { ...fault, message: scrub(fault.message, this.secrets) }
     this.report({ kind: 'fault', fault: shown })
@@ -178,13 +180,13 @@ export class Attempts {
     return shown
   }
 
-  /** Tells of that, and of whether another takes over. */
+  /** Notifies the observer of that failure, and whether another channel takes over. */
   tell(shown: Fault, again: boolean): void {
     const { current, request } = this
     if (current !== null) this.rooms.observer.attemptFailed(request, current.plan, shown, again)
   }
 
-  /** Nobody is charged for the current one. */
+  /** Records the current attempt as failed: nobody is charged for it. */
   writeOff(fault: Fault, then: AfterFailure): void {
     const { current, request } = this
     if (current === null) return
@@ -192,7 +194,7 @@ export class Attempts {
     this.failed.push({ ...failed, ...timesOf(current, request.startedMs), then })
   }
 
-  /** Whether another channel may take over after the fault, before the client has heard anything. */
+  /** Whether another channel may take over after the fault, before the commit point. */
   after(fault: Fault): AfterFailure {
     const row = faultTable[fault.kind]
     const next = this.upcoming()
@@ -203,14 +205,14 @@ export class Attempts {
     if (row.uncertain && !mayRepeat(this)) return 'outcome_unknown'
     const { health } = this.rooms
     const nowMs = performance.now()
-    // The budget shields a channel in trouble; one that does well may take over all of another's load.
+    // The budget protects a channel in trouble; a healthy one may take over all the load of another.
     const shielded = health.state(laneOf(next), nowMs) > 0
     if (shielded && !health.mayRetry(laneOf(next))) return 'retry_budget'
     const isLate = nowMs - this.request.startedMs >= this.rooms.timeouts.totalMs
     return isLate ? 'out_of_time' : 'next_channel'
   }
 
-  /** What the client is told when no attempt is left. */
+  /** The error for the client when no attempt is left. */
   refusal(): GatewayError {
     const { secrets } = this
     const retryAfterMs = this.room?.retryAfterMs ?? null
@@ -220,7 +222,7 @@ export class Attempts {
     return finalError(this.faults, (text) => scrub(text, secrets), this.blocked)
   }
 
-  /** The attempt that was handed out last asked its vendor nothing. */
+  /** The attempt handed out last sent nothing to its vendor, so it does not count. */
   unsupported(error: GatewayError): void {
     this.report({ kind: 'none' })
     this.tried--
@@ -231,13 +233,13 @@ export class Attempts {
     return this.current?.plan.channel.secrets ?? []
   }
 
-  /** Another channel may speak a format that can say it. */
+  /** Keeps the error and goes on: another channel's format may express the request. */
   private pass(error: unknown): void {
     this.unsayable = refusalFor(error)
   }
 }
 
-/** What is kept of a failed one beside its cost. */
+/** The times and the vendor's id kept of a failed attempt. */
 function timesOf(attempt: Attempt, arrivedMs: number): Partial<FailedAttempt> {
   const { sentMs, exchange, headMs, vendorRequestId } = attempt
   const connectedMs = exchange?.connectedMs ?? null

@@ -1,57 +1,59 @@
-// Between a vendor that pushes and a client that takes at its own pace: a bounded queue of bytes.
+// A bounded queue of bytes between a vendor that pushes and a client that reads at its own pace.
 
 import { giveBack } from '../upstream/read-memory.ts'
 import { join } from '../wire/json/splice.ts'
 
 /**
- * Past this the vendor is paused until the client has taken all but `lowBytes` of what waits. What the runtime reads of a
- * vendor at once, 512 KiB at most, comes on top.
+ * When more than this is queued, the vendor is paused until the client has taken all but `lowBytes`. One read of a
+ * vendor, 512 KiB at most, can come on top.
  */
 const highBytes = 65_536
 const lowBytes = 16_384
-/** The runtime holds what it was given until the client took it, so a slow one is given little at a time. */
+/** The runtime keeps what it is given until the client has taken it, so it is given at most this much at a time. */
 const pieceBytes = 65_536
 
-/** The client's connection; what the runtime gives as the controller of a direct stream is one. */
+/** The client's connection, such as the runtime's controller of a direct stream. */
 export interface ByteSink {
-  /** The bytes are taken either way: a promise says when there is room again, and 0 that the connection is gone. */
+  /**
+   * Always takes the bytes: returns a promise that resolves once there is room again, or 0 if the connection is gone.
+   */
   write(bytes: Uint8Array): number | Promise<number>
   end(): unknown
-  /** Of up to 64 KiB that are written, what has to wait is copied. */
+  /** Of writes up to 64 KiB, the sink copies what it cannot send at once: the caller may reuse the buffer. */
   readonly copies?: boolean
 }
 
-/** A reply's body as it comes. */
+/** The body of a reply as it arrives. */
 export interface ReplyStream {
-  /** Gives it to `sink`; called once. Resolves at its end or once `sink` is gone, rejects where it breaks off. */
+  /** Writes it to `sink`; called once. Resolves at its end or once `sink` is gone, rejects where it breaks off. */
   pipe(sink: ByteSink): Promise<void>
-  /** Nobody is there to take it any more. */
+  /** The client is gone. */
   leave(): void
 }
 
 export interface BackpressureOwner {
-  /** The client fell behind, or caught up. */
+  /** The client has fallen behind: stop reading from the vendor; `resume` once it has caught up. */
   pause(): void
   resume(): void
 }
 
-/** The connection to the client is to be broken, so that nobody takes a cut reply for a whole one. */
+/** Breaks the connection to the client, so that it cannot mistake a truncated reply for a whole one. */
 class BrokenReply extends Error {}
 
 export class BackpressureQueue implements ReplyStream {
   /** When the client last took bytes, or had nothing to take (`performance.now()`). */
   takenAtMs: number
   private readonly owner: BackpressureOwner
-  /** Nobody else has what is pushed. */
+  /** Nothing else refers to the buffers pushed here: they may be reused once written. */
   private readonly isAlone: boolean
-  /** The client has taken all there was, or will take no more. */
+  /** The client has taken everything, or will take no more. */
   closed = false
   private queue: Uint8Array[] = []
   private queuedBytes = 0
   private paused = false
   private ended = false
   private sink: ByteSink | null = null
-  /** Given to a connection that has no room for more yet. */
+  /** Bytes given to a connection that has no room for more yet. */
   private blockedBytes = 0
   private scheduled = false
   private broken: BrokenReply | null = null
@@ -114,7 +116,7 @@ export class BackpressureQueue implements ReplyStream {
   }
 
   /**
-   * Not at once: what one read of the vendor brought goes out in one piece, and what is done to its last bytes, as
+   * Writes in a microtask: one read of the vendor leaves in one piece, and what its last bytes trigger, such as
    * settling the request, is done before they leave.
    */
   private schedule(): void {
@@ -146,7 +148,7 @@ export class BackpressureQueue implements ReplyStream {
     if (typeof written === 'number') return
     this.blockedBytes = length
     if (this.paused) this.detach()
-    // Where there is never room again, `leave` is called.
+    // If the connection dies and never has room again, `leave` is called.
     written.then(this.unblock, this.unblock)
   }
 
@@ -168,8 +170,8 @@ export class BackpressureQueue implements ReplyStream {
   }
 
   /**
-   * What waits for a slow client keeps no buffer alive of which it is less than half, neither a read nor a frame. More of
-   * a read is not copied: a client that keeps pace takes it at once.
+   * Copies chunks that are less than half of their buffer, so that what waits for a slow client keeps no large buffer
+   * alive. Later reads are not copied: a client that keeps pace takes them at once.
    */
   private detach(): void {
     const pieces: Uint8Array[] = []
@@ -179,14 +181,14 @@ export class BackpressureQueue implements ReplyStream {
         continue
       }
       for (let at = 0; at < chunk.length; at += pieceBytes)
-        // A copy; what `slice` makes of a Buffer is none.
+        // `slice` of a Buffer would share its memory; this copies.
         pieces.push(new Uint8Array(chunk.subarray(at, at + pieceBytes)))
       this.spent(chunk)
     }
     this.queue = pieces
   }
 
-  /** Of a read these are its last bytes that were looked at. */
+  /** Returns a buffer for reuse: nothing reads its bytes any more. */
   private spent(bytes: Uint8Array): void {
     if (this.isAlone && this.sink?.copies === true) giveBack(bytes)
   }
@@ -197,7 +199,7 @@ export class BackpressureQueue implements ReplyStream {
     return join(queue)
   }
 
-  /** As many whole chunks as make a piece, or a piece of the first. */
+  /** Takes as many whole chunks as fit in one piece, or a piece of the first. */
   private takePiece(): Uint8Array {
     const { queue } = this
     const first = queue[0] ?? new Uint8Array(0)

@@ -1,4 +1,4 @@
-// What a channel changes in the JSON its vendor gets: members set, left out, or given where the client gave none.
+// What a channel changes in the JSON sent to its vendor: members set, removed, or defaulted where the client gave none.
 
 import { isLimit } from '../config/parameter-rules.ts'
 import type { ParameterSettings } from '../config/types.ts'
@@ -11,10 +11,10 @@ import { parsedObject } from './parsed.ts'
 type Given = JsonValue | undefined
 type Change = (value: Given) => Given
 
-/** The body after the changes, as segments; the same bytes where nothing of it changes. Throws GatewayError. */
+/** Returns the changed body as segments; the same bytes where nothing changes. Throws GatewayError. */
 export type BodyChanges = (body: Uint8Array) => readonly Uint8Array[]
 
-/** What is left out goes first; then what is missing is given, then what is set. */
+/** Applies removals first, then defaults, then the values that are set. */
 export function bodyChanges({ set, remove = [], defaults }: ParameterSettings): BodyChanges {
   const changes = new Map<string, Change[]>()
   const add = (path: string, change: Change) => {
@@ -33,7 +33,7 @@ export function bodyChanges({ set, remove = [], defaults }: ParameterSettings): 
       ({ key, kind }) => isLimit(key) && kind !== 'null' && !remove.includes(key),
     )
     const gone = new Set<string>()
-    // Vendors refuse two limits, or take either.
+    // A vendor refuses a request with two token limits, or picks either: the client's goes where the channel sets one.
     if (setsLimit) for (const { key } of limits) if (!changes.has(key)) gone.add(key)
     const edits: Edit[] = []
     const added: string[] = []
@@ -62,7 +62,7 @@ function valueOf(body: Uint8Array, { start, end }: Member): Given {
   return parsedObject(body.subarray(start, end))
 }
 
-/** The change made deeper in an object; what is none of that is left to the vendor. */
+/** A change to a member deeper in an object; a value that is not an object there is left for the vendor to judge. */
 function within([name, ...deeper]: readonly string[], change: Change): Change {
   if (name === undefined) return change
   const inner = within(deeper, change)

@@ -14,12 +14,12 @@ import type { Prepared } from './send.ts'
 
 const atOnce: Keeping = { now: true }
 
-/** Why a running request ends from outside. */
+/** Why a running request is ended from outside. */
 interface Stop {
   readonly code: ErrorCode
   readonly message: string
   readonly detail: ErrorDetail
-  /** For its record; null where nobody stopped it in particular. */
+  /** Written to its record; null where it was not this one request that was stopped. */
   readonly fault: Fault | null
 }
 
@@ -30,7 +30,7 @@ const restart: Stop = {
   fault: null,
 }
 
-/** The client left before the reply was whole; nginx's number for it, seen only in records. */
+/** nginx's status for a client that left before the reply was complete; used only in records. */
 const clientGoneStatus = 499
 
 export class Call implements AttemptOwner, DeliveryOwner, Timed {
@@ -41,7 +41,7 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
   readonly delivery: Delivery
   private readonly rooms: RelayRooms
 
-  /** `operation`: what a request beside plain text does otherwise. */
+  /** `operation`: what differs for a request that is not a plain text one; null: nothing. */
   constructor(rooms: RelayRooms, request: RelayRequest, operation: RelayOperation | null = null) {
     const { options, rooms: billing } = request.authorization
     const { idempotencyReplyBytes } = billing.policies
@@ -60,7 +60,7 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
     return this.delivery.answer.promise
   }
 
-  /** The client's connection is gone: by policy the vendor is let go, or heard to its end for the true usage. */
+  /** The client's connection is gone: by policy the vendor is aborted, or read to its end for the true usage. */
   clientGone(): void {
     const { ending, delivery } = this
     if (ending.over || ending.drainsUntilMs !== null) return
@@ -70,7 +70,7 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
     delivery.answer.reject(new GatewayError('request_timeout', 'The client closed the connection.'))
   }
 
-  /** Whoever asked wants no more of it: the vendor is let go at once, whatever the policy. */
+  /** The caller cancels the request: the vendor is aborted at once, whatever the policy. */
   cancel(): void {
     const { ending, delivery } = this
     if (ending.over) return
@@ -79,13 +79,13 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
     delivery.answer.reject(new GatewayError('request_timeout', 'The request was cancelled.'))
   }
 
-  /** Nobody waits for the reply: the vendor is stopped, and what it delivered is owed. */
+  /** Nobody waits for the reply: the vendor is aborted, and what it delivered is charged. */
   private letGo(): void {
     this.attempts.stop()
     this.finishGone(this.delivery.summary, null)
   }
 
-  /** Ends what is left of it: the gateway itself stops, or somebody wants no more of it. */
+  /** Ends a running request: the gateway shuts down, or somebody stopped this request. */
   shutDown(stop: Stop = restart): void {
     const { ending, attempts } = this
     if (ending.over) return
@@ -107,7 +107,7 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
       this.clientGone()
       deadlines.delete(this)
     } else if (ending.over) {
-      // The vendor is done; only a client that never takes the rest is still watched for.
+      // The vendor is done; the timer only watches for a client that never takes the rest.
       if (queue === null || queue.closed) deadlines.delete(this)
     } else if (ending.drainsUntilMs !== null && nowMs > ending.drainsUntilMs) this.letGo()
     else if (nowMs - request.startedMs > timeouts.totalMs) this.expire()
@@ -117,7 +117,7 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
     }
   }
 
-  /** Nothing lasts longer than `totalMs`, whoever is waited for: the vendor, the client, the ledger. */
+  /** `totalMs` bounds a request, whatever it waits for: the vendor, the client or the ledger. */
   private expire(): void {
     const fault = { kind: 'timeout', message: 'the request took too long altogether' } as const
     this.attempts.current?.stopped(fault)
@@ -188,7 +188,7 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
     const again = then === 'next_channel'
     attempts.tell(shown, again)
     const { usage = null, outputBytes = null } = delivery.summary ?? {}
-    // What has been delivered the client owes: it is no longer the gateway's own loss.
+    // What was delivered is charged to the client: it is not the gateway's own loss.
     const isDelivered = isOpen && (usage !== null || (outputBytes ?? 0) > 0)
     if (!isDelivered) attempts.writeOff(fault, then)
     if (again) {
@@ -206,7 +206,9 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
     this.finish(() => this.fail())
   }
 
-  /** The money is used up: the vendor is stopped, what was delivered is owed and said. */
+  /**
+   * The hold cannot be extended: the vendor is aborted, what was delivered is charged, and the client gets an error.
+   */
   stopFor(why: 'refused' | 'over-cap'): void {
     if (this.ending.drainsUntilMs !== null) {
       this.letGo()
@@ -217,7 +219,7 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
     this.refuse(stoppedFor(why), null)
   }
 
-  /** After the commit the status cannot change: a stream ends in an error frame, a whole reply breaks. */
+  /** After the commit point the status cannot change: a stream ends in an error frame, a whole reply breaks off. */
   private refuse(error: GatewayError, fault: Fault | null): void {
     const { attempts, ending, delivery } = this
     const { queue } = delivery
@@ -230,19 +232,19 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
         delivery.answer.reject(error)
         return
       }
-      // The record first: what follows are the stream's last bytes.
+      // The record is written first: what follows are the stream's last bytes.
       ending.settle({ status: 200, fault, errorCode }, delivery.summary, atOnce)
       delivery.fail(queue, error)
     })
   }
 
-  /** Nobody is told any more. */
+  /** Settles a request whose client is gone: no reply is sent. */
   private finishGone(summary: ReplySummary | null, fault: Fault | null): void {
     const end: End = { status: clientGoneStatus, fault, errorCode: 'client_closed_request' }
     this.finish(() => this.ending.settle(end, summary, null))
   }
 
-  /** A mistake of ours: the client hears of it as far as it still can. */
+  /** A bug in the gateway: the client gets an error where it can still be sent. */
   private fail(): void {
     const { queue, answer, summary } = this.delivery
     const error = new GatewayError('server_error', 'The gateway failed to handle this request.')
@@ -252,7 +254,7 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
     this.ending.settle(end, summary, null)
   }
 
-  /** Nothing more will come of it: `last` settles and ends the reply. Whatever fails in that, the client is not left waiting. */
+  /** Ends the request: `last` settles and ends the reply. If it throws, the client still gets an end. */
   private finish(last: () => void): void {
     const { ending, delivery } = this
     if (ending.over) return

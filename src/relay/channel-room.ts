@@ -1,18 +1,18 @@
-// What a request takes of the limits of the channels it is sent to, and gives back.
+// What a request takes from the rate limits of the channels it is sent to, and gives back.
 
 import type { Admitted, Limiter, Refused } from '../limits/limiter.ts'
 import type { Candidate } from '../router/route.ts'
 
-/** About four bytes of text make a token; put right by what the vendor reports. */
+/** An estimate of the request's tokens: about four bytes of text each; corrected by the usage the vendor reports. */
 const bytesPerToken = 4
 
-/** What limits know a channel by: all of its keys together. */
+/** The limiter's scope of a channel: one for all of its keys together. */
 export function channelScope(channelId: string): string {
   return `channel:${channelId}`
 }
 
 export class ChannelRoom {
-  /** Until the first of those that were full may be asked; null: none was. */
+  /** Milliseconds before the first of the full channels may be asked; null: none was full. */
   retryAfterMs: number | null = null
   private readonly limiter: Pick<Limiter, 'admit'>
   private readonly tokens: number
@@ -24,7 +24,7 @@ export class ChannelRoom {
     this.tokens = Math.ceil(bodyBytes / bytesPerToken)
   }
 
-  /** Whether the channel may be asked; what was taken of the one before is given back. */
+  /** Whether the channel may be asked. Gives back what was taken for the previous one. */
   take({ channelId, limits }: Candidate): boolean | Promise<boolean> {
     this.giveBack(0)
     if (limits === undefined) return true
@@ -35,7 +35,7 @@ export class ChannelRoom {
       : this.judge(decision)
   }
 
-  /** The request has ended, with so many tokens of all kinds. */
+  /** The request has ended, with this many tokens of all kinds. */
   end(tokens: number): void {
     this.over = true
     this.giveBack(tokens)
@@ -48,7 +48,7 @@ export class ChannelRoom {
       return false
     }
     this.taken = decision
-    // Its client left meanwhile.
+    // The client left while the limiter was asked.
     if (this.over) this.giveBack(0)
     return true
   }

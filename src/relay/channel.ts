@@ -1,4 +1,4 @@
-// A channel made ready at construction: its vendor, its signed request head, what must be amended.
+// A channel resolved at construction: its vendor, the head of its signed requests, and what it changes in them.
 
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
@@ -14,43 +14,46 @@ import { Tokens } from './tokens.ts'
 
 export interface Channel {
   readonly id: string
-  /** What stands for the channel in what clients are given to keep: not its name. */
+  /** Stands for the channel in state that clients keep, so that its name stays private. */
   readonly tag: string
   readonly vendor: Vendor
   readonly timeouts: Partial<TimeoutSettings>
-  /** Its vendor is sent the client's traceparent and tracestate. */
+  /** Whether its vendor is sent the client's traceparent and tracestate. */
   readonly passesTrace?: boolean
   /** What it changes in a request for text; absent: nothing. */
   readonly changes?: BodyChanges
-  /** Statuses of its vendor for which it says whether another attempt is made; absent: as usual. */
+  /** Statuses of its vendor for which it says whether another attempt is made; absent: the usual rule. */
   readonly retries?: ReadonlyMap<number, boolean>
-  /** What must never reach a client or a log, whatever a vendor's error says. */
+  /** Texts that must never reach a client or a log, even in a vendor's error. */
   readonly secrets: readonly string[]
-  /** `passed`: headers of the client's that go along, in place of the vendor's of the same name. */
+  /** Where to send a call. `passed`: headers of the client that replace the channel's of the same name. */
   destination(call: Call, passed?: PassedHeaders): Destination
-  /** All that stands before the vendor's own paths, without a trailing slash. */
+  /** The part of every address before the vendor's own paths, without a trailing slash. */
   readonly baseUrl: string
-  /** Where the vendor takes such a call. */
+  /** The address at which the vendor takes such a call. */
   address(call: Call): string
-  /** An address that an adapter asks: signed where it is of the base address's origin, or as said. */
+  /**
+   * An address an adapter asks: signed if it has the base address's origin, or as `call.signed` says. `address`: IP to
+   * dial.
+   */
   reach(call: VendorCall, address?: string): Destination
-  /** Where a call is asked over a WebSocket: the head of the handshake, up to its key. */
+  /** A call over a WebSocket: the head of the handshake up to its key. */
   socket(call: Call, passed?: PassedHeaders): Destination
-  /** The same with what signs this very body; only where the vendor wants that (`Signature.sign`). */
+  /** The same as `destination`, with a signature of this body; only where the vendor needs one (`Signature.sign`). */
   signed?(call: Call, body: Uint8Array, nowMs: number): Destination
-  /** Where the vendor wants a token with each call. */
+  /** Where the vendor needs a short-lived token with each call. */
   readonly tokens?: Tokens
 }
 
-/** Names in lower case. */
+/** Headers to send along; names in lower case. */
 export type PassedHeaders = Readonly<Record<string, string>>
 
-/** Channels whose names were never seen before are not kept past this many models. */
+/** The most models whose destinations one channel caches; those of further models are computed each time. */
 const maxDestinations = 1_024
 
 /**
- * Resolves a configured channel. Throws where the vendor needs an address the operator did not give.
- * The address of each kind of call is worked out once and kept.
+ * Resolves a configured channel. Throws where the vendor needs an address the operator did not give. The destination of
+ * each kind of call is computed once and cached.
  */
 export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
   const baseUrl = config.baseUrl ?? vendor.baseUrl
@@ -115,7 +118,7 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
   }
 }
 
-/** Works the destination of each kind of call out once. */
+/** Computes the destination of each kind of call once. */
 function kept(make: (call: Call) => Destination): (call: Call) => Destination {
   const byModel = new Map<string, { readonly call: Call; readonly made: Destination }[]>()
   return (call) => {
@@ -140,19 +143,19 @@ function retriesOf({
   ])
 }
 
-/** Whether another channel may serve a request that failed so at this one. */
+/** Whether another channel may be tried after this fault at this one. */
 export function failsOver({ retries }: Channel, { kind, status }: Fault): boolean {
   const said = status === undefined ? undefined : retries?.get(status)
   return said ?? faultTable[kind].failover
 }
 
-/** Those of the vendor, and in their place those the channel says. */
+/** The vendor's headers, replaced by the channel's own of the same name. */
 function headersOf(
   { headers = {} }: ChannelConfig,
   usual: readonly (readonly [name: string, value: string])[],
   wantsToken: boolean,
 ): readonly (readonly [name: string, value: string])[] {
-  // A token is sent as the authorization: there must not be two.
+  // A token is sent as `authorization`: there must be only one.
   const said = Object.entries(headers).filter(([name]) => !wantsToken || name !== 'authorization')
   return [...usual.filter(([name]) => headers[name] === undefined), ...said]
 }
@@ -161,14 +164,14 @@ function headerLines(headers: readonly (readonly [name: string, value: string])[
   return headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
 }
 
-/** Parts of a key, and options, shorter than this are no secrets. */
+/** Parts of a key, and options, shorter than this are not treated as secrets. */
 const leastSecretLength = 16
 
-/** The key, the parts of one that is made of several, and what of the options and headers is as secret. */
+/** The key, the parts of a composite key, and the options and headers that are secret too. */
 function secretsOf({ key, options, headers = {}, proxy }: ChannelConfig): readonly string[] {
   const { secretAccessKey = '', sessionToken = '' } = options
   const sent = Object.entries(headers).flatMap(([name, value]) =>
-    // As a whole, and without its scheme: `Bearer ...`.
+    // The whole value, and the part behind its scheme: `Bearer ...`.
     secretHeader.test(name) ? [value, ...value.split(' ').slice(1)] : [],
   )
   const parts = [...(key ?? '').split(':').slice(1), secretAccessKey, sessionToken, ...sent]
@@ -177,7 +180,7 @@ function secretsOf({ key, options, headers = {}, proxy }: ChannelConfig): readon
   return key === null ? hidden : [key, ...hidden]
 }
 
-/** As it is said, and as it is sent. */
+/** The credentials as configured, and as they are sent. */
 function secretsOfProxy({ credentials }: ProxyAddress): readonly string[] {
   if (credentials === null) return []
   return [credentials, Buffer.from(credentials, 'utf8').toString('base64')]
@@ -190,7 +193,7 @@ function checkedHeader(channelId: string, value: string): string {
   return Buffer.from(value, 'utf8').toString('latin1')
 }
 
-/** As it is dialled: through the channel's proxy, where it has one. */
+/** How the channel is dialled: through its proxy, where it has one. */
 function wayOf({ proxy }: ChannelConfig): (made: Destination, opens?: boolean) => Destination {
   if (proxy === undefined) return (made) => made
   const address = proxyAddress(proxy)
@@ -208,7 +211,9 @@ function proxyAddress(proxy: string): ProxyAddress {
   }
 }
 
-/** With TLS, for sockets and where the address was judged before, it `opens` a way; else it is handed the request. */
+/**
+ * The proxy is asked for a tunnel (CONNECT) with TLS or where `opens` (sockets, checked addresses); else it forwards.
+ */
 function throughProxy(made: Destination, proxy: ProxyAddress, opens: boolean): Destination {
   const user = createHash('sha256').update(String(proxy.credentials)).digest('hex').slice(0, 16)
   const origin = `${made.origin} through ${proxy.host}:${proxy.port} ${user}`
@@ -237,7 +242,7 @@ function socketDestinationOf(address: string, signature: string): Destination {
 
 const usualAccept = 'accept: application/json, text/event-stream\r\n'
 
-/** An adapter may know better what it wants. */
+/** An adapter may set its own `accept`. */
 function accepted({ headers = [] }: VendorCall): string {
   return headers.some(([name]) => name === 'accept') ? '' : usualAccept
 }
@@ -265,7 +270,7 @@ function destinationOf(
   }
 }
 
-/** By lane. Throws where a channel's vendor is unknown or lacks what it needs. */
+/** Channels by lane. Throws where a channel's vendor is unknown or lacks what it needs. */
 export function createChannels(
   configs: readonly ChannelConfig[],
   vendors: Readonly<Record<string, Vendor>>,

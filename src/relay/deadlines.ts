@@ -1,19 +1,19 @@
-// One coarse timer for everything under way: a request costs a place in a list and not a timer of its own.
+// One coarse timer for all running requests: each costs an entry in a list instead of a timer of its own.
 
-/** Looked at every tick; decides by itself what has run out. */
+/** An entry called at every tick; decides by itself what has run out. */
 export interface Timed {
-  /** Where the list keeps it; -1 while it does not. Only Deadlines writes it. */
+  /** Its index in the list; -1 while it is not in it. Only Deadlines writes it. */
   slot: number
   tick(nowMs: number): void
-  /** The process stops: whatever is waited for will not come. */
+  /** The process stops: ends whatever is still waited for. */
   shutDown?(): void
 }
 
 const tickMs = 50
-/** Kept through a quiet second: stopping and starting at every request would cost more than it saves. */
+/** The timer runs on for one quiet second: stopping and starting it at every request would cost more. */
 const quietTicks = 20
 
-/** Times are `performance.now()`: a stepped clock moves nothing. */
+/** Times are by `performance.now()`, which a change of the system clock does not affect. */
 export class Deadlines {
   private readonly timed: Timed[] = []
   private timer: ReturnType<typeof setInterval> | null = null
@@ -26,7 +26,7 @@ export class Deadlines {
     if (this.timer === null) this.timer = setInterval(() => this.tick(), tickMs)
   }
 
-  /** The last one takes the place that is left: no order is kept, and nothing has to be searched. */
+  /** Moves the last entry into the free slot: the list has no order, so nothing has to be searched. */
   delete(entry: Timed): void {
     const { slot } = entry
     if (slot === -1) return
@@ -37,7 +37,7 @@ export class Deadlines {
     last.slot = slot
   }
 
-  /** All there are now, in no order. */
+  /** All current entries, in no order. */
   get entries(): readonly Timed[] {
     return this.timed
   }
@@ -46,14 +46,14 @@ export class Deadlines {
     return this.timed.length
   }
 
-  /** Ends everything under way. */
+  /** Ends everything that runs. */
   shutDown(): void {
     for (const entry of [...this.timed]) entry.shutDown?.()
   }
 
   private tick(): void {
     const nowMs = performance.now()
-    // From the end: one that leaves during its tick is replaced by one already looked at.
+    // Backwards: an entry that leaves during its tick is replaced by one already visited.
     for (let at = this.timed.length - 1; at >= 0; at--) this.timed[at]?.tick(nowMs)
     this.emptyTicks = this.timed.length === 0 ? this.emptyTicks + 1 : 0
     if (this.emptyTicks <= quietTicks || this.timer === null) return

@@ -1,4 +1,5 @@
-// Between the attempts of a request and its client: held back until the commit, paid for before it is handed on, at the client's pace.
+// Between a request's attempts and its client: holds bytes back before the commit and until they are paid for, and
+// keeps the client's pace.
 
 import { HoldGate, type HoldGateOwner } from '../billing/hold-gate.ts'
 import { costOf } from '../billing/settle.ts'
@@ -14,13 +15,13 @@ import type { Answer, RelayRequest } from './request.ts'
 const encoder = new TextEncoder()
 
 export interface DeliveryOwner {
-  /** No more can be held for what comes. */
+  /** No more money can be held for what the vendor still sends. */
   stopFor(why: 'refused' | 'over-cap'): void
 }
 
 export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
   readonly answer = Promise.withResolvers<Answer>()
-  /** Made at the commit: from then on the client has its status. */
+  /** Made at the commit point, after which the client has its status. */
   queue: BackpressureQueue | null = null
   readonly gate: HoldGate
   private readonly request: RelayRequest
@@ -29,7 +30,7 @@ export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
   private readonly capture: Capture | null
   private readonly owner: DeliveryOwner
   private held: Uint8Array[] = []
-  /** The vendor waits until the client has taken what there is. */
+  /** The vendor is paused until the client has taken what is queued. */
   private clientBehind = false
   private clientWatched = false
   private lastEmitMs = 0
@@ -49,7 +50,7 @@ export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
     this.gate = new HoldGate(request.authorization, this)
   }
 
-  /** Paid for, then delivered: nothing goes to the client that its hold does not cover. */
+  /** Passes bytes through the hold gate: the client gets nothing that the hold does not cover. */
   emit(bytes: Uint8Array): void {
     this.gate.emit(bytes)
   }
@@ -59,7 +60,7 @@ export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
     this.open()
   }
 
-  /** From here on the client has its status, and no other channel may take over. */
+  /** The commit point: the client gets its status, and no other channel may take over. */
   open(): BackpressureQueue {
     if (this.queue !== null) return this.queue
     this.watchClient()
@@ -77,7 +78,7 @@ export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
     return queue
   }
 
-  /** The whole reply at once; its money is closed first. */
+  /** Delivers a whole reply, after its money is settled. */
   whole(bytes: Uint8Array, summary: ReplySummary): void {
     const { authorization, dialect } = this.request
     const priced = this.ending.price(wellEnded, summary)
@@ -89,7 +90,10 @@ export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
     this.ending.close(priced, { then: () => this.answer.resolve(answer) })
   }
 
-  /** Ends a reply that has begun: a stream in an error frame, past all that waits to be paid for; a whole one breaks. */
+  /**
+   * Ends a reply that has begun: a stream by an error frame, which overtakes what waits for money; a whole one breaks
+   * off.
+   */
   fail(queue: BackpressureQueue, error: GatewayError): void {
     const { dialect, requestId, peek } = this.request
     if (!peek.stream) {
@@ -101,14 +105,14 @@ export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
     queue.end()
   }
 
-  /** Another attempt begins, and the client has heard nothing. */
+  /** Another attempt begins; the client has received nothing yet. */
   restart(): void {
     this.held = []
     this.gate.restart()
     this.capture?.clear()
   }
 
-  /** What is known of the reply; of one whose end was not paid for, what the client has. */
+  /** What is known of the reply; where the rest was not paid for, only what the client has received. */
   get summary(): ReplySummary | null {
     const summary = this.attempts.current?.summary ?? null
     if (summary === null || !this.gate.isBehind) return summary
@@ -116,14 +120,14 @@ export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
     return { usage: null, outputBytes, finishReason: null, model: summary.model }
   }
 
-  /** Not from the start: most replies are there before their first tick, and watching costs more than they do. */
+  /** Called at the first tick or at the commit, and not from the start: most replies are complete before either. */
   watchClient(): void {
     if (this.clientWatched || this.ending.settled) return
     this.clientWatched = true
     this.request.clientSlot.watchClient()
   }
 
-  /** A quiet stream shows signs of life, or proxies on the way take it for dead. */
+  /** Sends a heartbeat on a quiet stream, or proxies on the way would close it as idle. */
   heartbeat(nowMs: number): void {
     const { queue, ending, request, attempts } = this
     const { current } = attempts
@@ -181,7 +185,7 @@ export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
     this.flow()
   }
 
-  /** The vendor goes on where neither the client nor the money holds it back. */
+  /** Resumes the vendor where neither the client nor the money holds it back. */
   private flow(): void {
     if (!this.clientBehind && !this.gate.waiting) this.attempts.current?.resume()
   }
@@ -207,7 +211,7 @@ export class Capture implements Captured {
   private chunks: Uint8Array[] = []
   private length = 0
 
-  /** A longer reply is not kept: its key then only tells that the work was done. */
+  /** A longer reply is not kept: a repeated key then only says that the work was done. */
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes
   }

@@ -1,4 +1,4 @@
-// The end of a request: its money is closed once, whatever happens, and whoever is to hear of it is told.
+// The end of a request: settles its money exactly once, whatever happens, and notifies the observers.
 
 import { type Priced, price, progress, settle } from '../billing/settle.ts'
 import type { Captured, Keeping, ReplySummary, Settlement } from '../billing/settlement.ts'
@@ -7,7 +7,7 @@ import type { Attempts } from './attempts.ts'
 import { tokensOf } from './observer.ts'
 import type { Observer, RelayRequest, RelayRooms } from './request.ts'
 
-/** How it ended. */
+/** How a request ended. */
 export interface End {
   /** The client's HTTP status; 499 when it left before the end. */
   readonly status: number
@@ -18,11 +18,11 @@ export interface End {
 export const wellEnded: End = { status: 200, fault: null, errorCode: null }
 
 export class Ending {
-  /** Nothing more will be relayed. */
+  /** Nothing more is relayed. */
   over = false
-  /** The money and the record are done. */
+  /** The money is settled and the record written. */
   settled = false
-  /** The client has left, and the vendor is heard to its end: until then, by `performance.now()`. */
+  /** The client has left and the vendor is read to its end, until this time by `performance.now()`; null: not so. */
   drainsUntilMs: number | null = null
   private readonly rooms: Pick<RelayRooms, 'drains' | 'observer'>
   private readonly request: RelayRequest
@@ -41,7 +41,7 @@ export class Ending {
     this.capture = capture
   }
 
-  /** The client has left: whether its vendor is heard to the end all the same, for the true usage. */
+  /** The client has left: whether the vendor is read to its end anyway, for the true usage. */
   drain(): boolean {
     const { drains } = this.rooms
     const { clientLeaves } = this.request.authorization.rooms.policies
@@ -52,7 +52,7 @@ export class Ending {
     return true
   }
 
-  /** Notes what is owed by now, in case the process dies. */
+  /** Saves what is owed so far, in case the process dies. */
   note(): void {
     progress(this.settlement(wellEnded, this.attempts.current?.summary ?? null))
   }
@@ -61,7 +61,7 @@ export class Ending {
     return price(this.settlement(end, summary))
   }
 
-  /** Once; of no effect after it. */
+  /** Settles once; later calls do nothing. */
   settle(end: End, summary: ReplySummary | null, keeping: Keeping): void {
     if (this.settled) return
     this.settled = true
@@ -76,7 +76,7 @@ export class Ending {
     else request.settle(request, priced, keeping)
   }
 
-  /** Gives back what the request held while it ran. */
+  /** Releases the spool and the place among the drained requests. */
   leave(): void {
     this.request.media?.spool.close()
     if (this.drainsUntilMs !== null) this.rooms.drains.running--

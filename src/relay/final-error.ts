@@ -1,28 +1,28 @@
-// What the client is told when no channel served it: the faults of all attempts, weighed.
+// The error for the client when no channel served its request, chosen by the faults of all attempts.
 
 import { causeOf, errorTable, type Fault, faultTable, GatewayError } from '../errors.ts'
 import type { Blocked } from '../router/route.ts'
 import type { ClientDialect } from '../wire/dialect.ts'
 
-/** What a client is told to wait where no vendor said more. */
+/** The wait a client is told where no vendor named one. */
 const leastWaitMs = 1_000
 
-/** Faults only the operator can mend: a client's retry would meet the same. */
+/** Faults that only the operator can repair: a client's retry would meet the same. */
 const operators: ReadonlySet<Fault['kind']> = new Set(['quota', 'credentials', 'unknown_model'])
 
-/** Statuses that say that a vendor, or a proxy before it, is not available: what it said later may differ. */
+/** Statuses of a vendor, or a proxy before it, that is unavailable for now: a later try may succeed. */
 const unavailableStatuses: ReadonlySet<number> = new Set([502, 503, 504, 529])
 
 function failedOfItself({ kind, status }: Fault): boolean {
   if (faultTable[kind].code !== 'server_error') return false
-  // A 4xx taken for a failure (Bedrock's 424, Google's 499) is none that the vendor calls its own.
+  // A 4xx that counts as a failure (Bedrock's 424, Google's 499) is not an internal error of the vendor.
   return status === undefined || (status >= 500 && !unavailableStatuses.has(status))
 }
 
 /**
- * The refusal for a request all of whose attempts failed; `faults` in order of the attempts.
- * Specification, section "Errors": 429 when every channel limits its rate, 500 when every vendor
- * failed of itself, 503 otherwise; a vendor's 400 is the client's own. `blocked`: why no vendor was asked.
+ * The final error of a request all of whose attempts failed; `faults` in order of the attempts. Specification, section
+ * "Errors": 429 when every channel limits its rate, 500 when every vendor failed by an internal error, 503 otherwise; a
+ * vendor's 400 is the client's own. `blocked`: why no vendor was asked.
  */
 export function finalError(
   faults: readonly Fault[],
@@ -47,7 +47,7 @@ export function finalError(
   })
 }
 
-/** The refusal where every channel is left alone for a while, which says the same as that of the request before it. */
+/** The error where every channel is blocked for a while: the same as the request that blocked them got. */
 function unasked(blocked: Blocked | null): GatewayError {
   if (blocked?.why === 'rate_limited') {
     const message = 'Every channel for this model is at its rate limit.'
@@ -60,12 +60,12 @@ function unasked(blocked: Blocked | null): GatewayError {
   })
 }
 
-/** A vendor's words on its own failure, which its client may read; of the others only the operator. */
+/** Faults whose message from the vendor is shown to the client; those of other kinds only the operator sees. */
 const quoted: ReadonlySet<Fault['kind']> = new Set(['vendor_error', 'overloaded', 'rate_limited'])
 
 /**
- * What ends a reply that has begun: the vendor's class, by which clients decide whether to try again, and its words.
- * `said` is the fault's message without what must not be shown.
+ * The error that ends a reply that has begun: the vendor's error class, by which clients decide whether to retry, and
+ * its message. `said` is the fault's message without secrets.
  */
 export function interruption(fault: Fault, said: string): GatewayError {
   if (fault.kind === 'rejected') return rejection(fault, said)
@@ -86,14 +86,14 @@ function rejection(fault: Fault, said: string): GatewayError {
   })
 }
 
-/** Why a request could not be put in a vendor's format. A mistake of ours is told, and gives its place back too. */
+/** Why a request could not be encoded for a vendor. A bug of the gateway is reported, and becomes a refusal too. */
 export function refusalFor(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error
   reportError(error)
   return new GatewayError('server_error', 'The gateway failed to handle this request.')
 }
 
-/** What ends a running stream that nothing more can be paid for. */
+/** The error that ends a running stream whose hold cannot be extended. */
 export function stoppedFor(why: 'refused' | 'over-cap'): GatewayError {
   const what =
     why === 'over-cap'
@@ -102,7 +102,7 @@ export function stoppedFor(why: 'refused' | 'over-cap'): GatewayError {
   return new GatewayError('insufficient_quota', `The reply was stopped: ${what}.`)
 }
 
-/** The HTTP status of a refusal, as the client's format has it. */
+/** The HTTP status of an error in the client's dialect. */
 export function refusalStatus(dialect: ClientDialect, error: GatewayError): number {
   return dialect.client.status?.(error) ?? errorTable[error.code].status
 }

@@ -1,4 +1,4 @@
-// The identity path: client and vendor speak the same dialect, so bytes are relayed and only looked at.
+// The identity path: client and vendor speak the same dialect, so bytes are relayed, watched and amended.
 
 import { Buffer } from 'node:buffer'
 import { shownCost } from '../billing/charging-policy.ts'
@@ -20,7 +20,7 @@ import type { RelayRequest } from './request.ts'
 
 const injectedOptions = '{"include_usage":true}'
 
-/** The client's bytes as they go to the vendor, and what of the request is not said there, by name. */
+/** The client's bytes as they go to the vendor, and the names of fields left out. */
 interface IdentityRequest {
   readonly segments: readonly Uint8Array[]
   readonly dropped: readonly string[]
@@ -29,8 +29,8 @@ interface IdentityRequest {
 const nothing: readonly string[] = []
 
 /**
- * The client's bytes for the vendor: its own name of the model and the wish for usage spliced in, and what the model
- * refuses taken out.
+ * The client's bytes for the vendor: the vendor's name of the model and the request for usage are spliced in, and
+ * parameters that the model refuses are removed.
  */
 export function identityRequest(peek: Peek, candidate: Candidate, vendor: Vendor): IdentityRequest {
   const { amend } = vendor.quirks
@@ -57,7 +57,7 @@ export function identityRequest(peek: Peek, candidate: Candidate, vendor: Vendor
   return { segments, dropped: refused?.dropped ?? nothing }
 }
 
-/** Metering needs the vendor's own count also where the client did not ask for it. */
+/** Metering needs the vendor's count also where the client did not ask for it. */
 function asksUsage(peek: Peek, vendor: Vendor): boolean {
   return peek.stream && !peek.wantsUsage && vendor.quirks.usageOnStream === 'ask'
 }
@@ -79,29 +79,29 @@ function asObject(value: unknown): JsonObject {
 }
 
 const unnamedFault: Fault = { kind: 'vendor_error', message: 'the stream brought an error' }
-/** What a vendor says of an error is not longer. */
+/** Longer texts are not an error message of a vendor. */
 const maxErrorBytes = 65_536
 
-/** A fault inside a success, in the vendor's own reading. */
+/** An error inside a 200 reply, as the vendor's own rules classify it. */
 function refined(vendor: Vendor, fault: Fault, bytes: Uint8Array): Fault {
   if (vendor.quirks.refine === undefined || bytes.length > maxErrorBytes) return fault
   return vendor.quirks.refine(fault, 200, Buffer.from(bytes).toString('utf8'))
 }
 
-/** Longer frames of formats that allow it pass as they come. */
+/** Longer frames are passed on in parts, in formats that allow it. */
 const heldFrameBytes = 65_536
-/** Kept of them: what they begin with, and what they may end with. */
+/** Kept of a long frame: its beginning, and its end, which may carry usage. */
 const frameHeadBytes = 4_096
 const frameBackBytes = 16_384
 const frameEnd = Buffer.from('\n\n', 'latin1')
 
-/** A frame on its way, of which the last bytes were not passed yet. */
+/** A long frame being passed on; `back` holds its latest bytes, not passed on yet. */
 interface LongFrame {
   readonly beginning: Uint8Array
   back: Uint8Array
 }
 
-/** A streamed reply: whole frames go on as they came, but for those that carry usage or an error. */
+/** A streamed reply: whole frames are relayed unchanged, except those that carry usage or an error. */
 export class IdentityStream implements ReplyPath {
   private readonly watcher: Watcher
   private readonly splitter: FrameSplitter
@@ -110,11 +110,11 @@ export class IdentityStream implements ReplyPath {
   private readonly listener: PathListener
   private readonly request: RelayRequest
   private readonly choices: number
-  /** The format's terminal event is one among others. */
+  /** The format's terminal event is an ordinary frame, which only the watcher recognizes. */
   private readonly endsAmong: boolean
-  /** The listener was told how it ended. */
+  /** The listener knows how the stream ended. */
   private over = false
-  /** Something was said that a client would miss. */
+  /** A semantic event was seen. */
   private spoke = false
   private long: LongFrame | null = null
 
@@ -140,7 +140,7 @@ export class IdentityStream implements ReplyPath {
   fail(error: GatewayError): string {
     const { requestId, dialect } = this.request
     const { watcher } = this
-    // What is under way is ended first.
+    // A long frame under way is ended first.
     const before = this.long === null ? '' : '\n\n'
     return (
       before + (watcher.fail?.(error, requestId) ?? dialect.client.errorFrames(error, requestId))
@@ -196,7 +196,7 @@ export class IdentityStream implements ReplyPath {
     } else listener.emit(kind === frameKind.usage ? this.withCost(end) : end)
   }
 
-  /** All but the end, which may say what the frame cost. */
+  /** Passes on all but the last bytes, which may carry the usage that the cost is added to. */
   private pass(long: LongFrame, piece: Uint8Array): void {
     const isShort = piece.length < frameBackBytes
     const bytes = isShort ? join([long.back, piece]) : piece
@@ -211,7 +211,7 @@ export class IdentityStream implements ReplyPath {
     if (this.splitter.part !== null) this.relayPart(this.splitter.part)
     this.relayFrames(count)
     if (this.over) return
-    // A vendor that reports no usage and sends no terminator has still said that it finished.
+    // A vendor may report no usage and send no terminator; its finish reason then ends the stream.
     if (this.watcher.finishReason !== null) this.conclude()
     else this.fault({ kind: 'cut', message: 'the stream ended before its finish' })
   }
@@ -252,7 +252,7 @@ export class IdentityStream implements ReplyPath {
       }
       const held = kind === frameKind.done ? watcher.held() : null
       if (held !== null) {
-        // Usage comes last, whatever the vendor's order.
+        // The usage frame goes last, whatever the vendor's order.
         if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
         runStart = -1
         listener.emit(this.withCost(held))
@@ -269,7 +269,7 @@ export class IdentityStream implements ReplyPath {
       return
     }
     if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
-    // What follows the terminal event is not looked at any more.
+    // Nothing is read after the terminal event.
     if (done) this.completed()
   }
 
@@ -298,13 +298,13 @@ export class IdentityStream implements ReplyPath {
   }
 }
 
-/** Held back until it is whole, so that another channel may still take over. */
+/** Replies up to this are held until complete, so that another channel may still take over. */
 const maxHeldBytes = 1_048_576
-/** Vectors that have to be re-coded are needed all. */
+/** The limit for vectors that have to be re-coded, which needs all of them. */
 const maxVectorBytes = 67_108_864
-/** So much of a reply shows the form of its vectors. */
+/** This much of a reply shows the encoding of its vectors. */
 const headBytes = 4_096
-/** Usage stands near the end of a reply: enough of it is kept to be read there. */
+/** The usage stands near the end of a reply: this much of the end is kept to read it. */
 const tailBytes = 131_072
 
 /** A whole reply: judged when it is complete, or passed through once it is too large to hold. */
@@ -320,7 +320,7 @@ export class IdentityWhole implements ReplyPath {
   private maxBytes = maxHeldBytes
   private chunks: Uint8Array[] = []
   private heldBytes = 0
-  /** The end of a reply that passes through; null: it is held. */
+  /** The end of a reply that is passed on; null while the reply is held. */
   private tail: Tail | null = null
   private passedBytes = 0
   private readonly items: Occurrences | null
@@ -382,7 +382,7 @@ export class IdentityWhole implements ReplyPath {
         this.peek,
         this.items?.count,
       )
-      // A reply of text says most of its bytes, and a part of it was dropped. Nothing else is counted by bytes.
+      // Output is counted by bytes only for text, where most bytes of the reply are output; most of it was not kept.
       const outputBytes = this.saysText ? this.passedBytes : 0
       this.summary = { ...seen, outputBytes }
       this.listener.completed(this.summary)
@@ -395,13 +395,13 @@ export class IdentityWhole implements ReplyPath {
   }
 }
 
-/** A copy of the end of bytes that pass by in pieces. */
+/** Keeps a copy of the end of bytes that pass in chunks. */
 export class Tail {
   private readonly least: number
   private readonly memory: Uint8Array
   private length = 0
 
-  /** Of more, at least the last `least` bytes. */
+  /** Keeps at least the last `least` bytes. */
   constructor(least: number) {
     this.least = least
     this.memory = Buffer.allocUnsafeSlow(2 * least)
@@ -425,14 +425,14 @@ export class Tail {
   }
 }
 
-/** Counts how often a text stands in bytes that pass by in pieces. */
+/** Counts the occurrences of a text in bytes that pass in chunks. */
 export class Occurrences {
   count = 0
   private readonly text: Buffer
-  /** The end of what passed, shorter than the text: it may be the beginning of one. */
+  /** The end of the bytes so far, shorter than the text: an occurrence may begin in it. */
   private carried: Buffer = Buffer.alloc(0)
 
-  /** A text that cannot overlap itself. */
+  /** `text` must not be able to overlap itself. */
   constructor(text: string) {
     this.text = Buffer.from(text, 'utf8')
   }

@@ -1,4 +1,4 @@
-// Puts the bytes of images and files in place of their addresses, for vendors that fetch nothing themselves.
+// Replaces the URLs of images and files by their bytes, for vendors that fetch nothing themselves.
 
 import { Buffer } from 'node:buffer'
 import { invalidRequest } from '../errors.ts'
@@ -6,13 +6,13 @@ import { type Fetched, NotFetched, type SafeFetch } from '../safe-fetch/safe-fet
 import type { VendorHub } from '../wire/codec.ts'
 import type { ChatRequest, FilePart, ImagePart, RequestPart } from '../wire/ir.ts'
 
-/** `data:` addresses by the addresses they were fetched from; one request's own. */
+/** The `data:` URLs of one request, by the URLs they were fetched from. */
 export type Inlined = Map<string, string>
 
-/** More than a model reads, and what one request may have the gateway fetch. */
+/** The most URLs the gateway fetches for one request; more than a model reads. */
 const maxAddresses = 16
 
-/** The addresses whose bytes are still to be had. Throws GatewayError where there are too many. */
+/** The URLs that still have to be fetched. Throws GatewayError where there are too many. */
 export function missingAddresses(
   request: ChatRequest,
   hub: VendorHub,
@@ -33,7 +33,7 @@ export function missingAddresses(
   return [...found]
 }
 
-/** Throws GatewayError that names the address which could not be had. */
+/** Fetches them all. Throws a GatewayError that names the URL which could not be fetched. */
 export async function fetchMissing(
   addresses: readonly string[],
   safeFetch: SafeFetch,
@@ -58,7 +58,7 @@ async function fetchOne(address: string, safeFetch: SafeFetch): Promise<string> 
   }
 }
 
-/** The request with the bytes in place. */
+/** The request with the fetched bytes in place of their URLs. */
 export function withBytes(request: ChatRequest, hub: VendorHub, inlined: Inlined): ChatRequest {
   if (inlined.size === 0) return request
   const placed = (part: RequestPart): RequestPart =>
@@ -75,7 +75,7 @@ function isMissing(part: RequestPart, hub: VendorHub): part is ImagePart | FileP
   return /^https?:/i.test(part.url) && hub.needsBytes?.(part) === true
 }
 
-/** The beginnings of the files models read, by the specifications of their formats. */
+/** The first bytes of the file types that models read, from the specifications of the formats. */
 const beginnings: readonly (readonly [mediaType: string, hex: RegExp])[] = [
   ['image/png', /^89504e470d0a1a0a/],
   ['image/jpeg', /^ffd8ff/],
@@ -84,7 +84,7 @@ const beginnings: readonly (readonly [mediaType: string, hex: RegExp])[] = [
   ['application/pdf', /^255044462d/],
 ]
 
-/** By the bytes first: servers often say what is not so. Throws NotFetched for what no model reads. */
+/** Judged by the bytes first: servers often send a wrong type. Throws NotFetched for types that no model reads. */
 function mediaTypeOf({ bytes, mediaType }: Fetched): string {
   const head = Buffer.from(bytes.subarray(0, 12)).toString('hex')
   const known = beginnings.find(([, hex]) => hex.test(head))

@@ -1,4 +1,4 @@
-// Who hears of requests that have ended and of attempts that failed: limits, estimates, metrics and the log.
+// What follows the end of a request and a failed attempt: limits, estimates, metrics, traces and the log.
 
 import { isUnbelieved } from '../billing/charging-policy.ts'
 import type { Settlement } from '../billing/settlement.ts'
@@ -18,11 +18,11 @@ interface ObserverRooms {
   readonly estimates: OutputEstimates
   readonly metrics: Metrics
   readonly log: Log
-  /** Where a collector is configured. */
+  /** Null where no collector is configured. */
   readonly traces: Traces | null
 }
 
-/** Children of the metrics for one candidate: resolved once, counted on ever after. */
+/** A candidate's labelled metrics, looked up once. */
 interface Counts {
   readonly ok: Counter
   readonly duration: Histogram
@@ -88,7 +88,7 @@ export function createObserver(rooms: ObserverRooms): Observer {
   }
 }
 
-/** A vendor that reports what cannot be charges its operator by it, perhaps. */
+/** A vendor that reports impossible usage may also bill the operator by it. */
 function alarm({ metrics, log }: ObserverRooms, { summary }: Settlement, row: UsageRow): void {
   const { requestId, channel, modelAsked: model, usageSource } = row
   metrics.unbelieved.with(channel ?? '').inc()
@@ -99,13 +99,12 @@ function alarm({ metrics, log }: ObserverRooms, { summary }: Settlement, row: Us
   )
 }
 
-/** All of them, of whatever kind: what limits on tokens go by. */
-/** Of all kinds. */
+/** The tokens of all kinds together, which token limits count. */
 export function tokensOf(row: UsageRow): number {
   return promptTokens(row) + replyTokens(row)
 }
 
-/** Counts replies by route and status; the children of the metrics are looked up once. */
+/** Counts replies by route and status; the labelled metrics are looked up once. */
 function countAnswers(metrics: Metrics) {
   const routes = new Map<string, { readonly duration: Histogram; totals: Map<number, Counter> }>()
   return (route: string, status: number, durationMs: number, traceId: string | null) => {
@@ -161,7 +160,7 @@ function count(
   }
 }
 
-/** Put together by hand: a line at every request must not cost what a general one does. */
+/** Builds the line by hand: one is written for every request, so the general serializer would cost too much. */
 function logLine(log: Log, row: UsageRow, traceId: string | null): void {
   const { input, cachedInput, cacheWrite, output, reasoning } = row
   const error =
@@ -188,7 +187,7 @@ function whence({ clientAddress, clientRequestId }: UsageRow, traceId: string | 
   return `,"client_address":${quoted(clientAddress)}${id}${trace}`
 }
 
-/** Nearly all names need no escape, which is seen sooner than written. */
+/** Almost no name needs an escape; testing for that costs less than JSON.stringify. */
 function quoted(text: string | null): string {
   if (text === null) return 'null'
   return /^[\w ./:@+-]*$/.test(text) ? `"${text}"` : JSON.stringify(text)

@@ -1,4 +1,4 @@
-// Opaque state in replies that are handed through: marked where another account might be brought it, and opened.
+// Opaque state in relayed bytes: marked in replies where another channel might get it back, and opened in requests.
 
 import { Buffer } from 'node:buffer'
 import type { Candidate } from '../router/route.ts'
@@ -15,21 +15,21 @@ import type { Channel } from './channel.ts'
 
 const quote = 0x22
 const colon = 0x3a
-/** As bytes: a text would be made into them at every search. */
+/** Kept as bytes: a string would be converted at every search. */
 const opaqueMark = Buffer.from(opaquePrefix, 'latin1')
 
-/** Whose the opaque state in a channel's reply is. */
+/** The dialect and channel that opaque state in a channel's reply belongs to. */
 export function originOf(dialect: ClientDialect, { tag }: Channel): OpaqueOrigin {
   return { dialect: dialect.vendor?.opaqueFrom ?? dialect.id, channel: tag }
 }
 
-/** Where one channel alone may be asked in a format, its opaque state needs no mark to find it again. */
+/** Whether to mark opaque state: with only one channel on the identity path there is no other to confuse it with. */
 export function marksOpaque({ vendor }: ClientDialect, candidates: readonly Candidate[]): boolean {
   if (vendor?.opaqueMember === undefined || candidates.length < 2) return false
   return candidates.filter(({ identity }) => identity).length > 1
 }
 
-/** The bytes, whole values in them, with all opaque state marked; the same bytes where there is none. */
+/** Marks all opaque state in bytes that hold whole values; returns the same bytes where there is none. */
 export function markedOpaque(bytes: Uint8Array, name: string, origin: OpaqueOrigin): Uint8Array {
   const needle = `"${name}"`
   const found = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -46,22 +46,22 @@ export function markedOpaque(bytes: Uint8Array, name: string, origin: OpaqueOrig
   return edits.length === 0 ? bytes : join(splice(bytes, edits))
 }
 
-/** A text of the vendor's own: not empty, in one piece, not marked before. */
+/** Whether a value is the vendor's own opaque state: not empty, without escapes, not marked before. */
 function isOpaque(value: string): boolean {
   return value !== '' && !value.includes('\\') && !value.startsWith(opaquePrefix)
 }
 
 /**
- * Whether opaque state that was marked here stands anywhere in a request. A buffer made of the body would cost more than
- * the search. It is from the end: the runtime then takes a fifth of the time in prose, and no more in other texts.
+ * Whether marked opaque state occurs anywhere in a request. Wrapping the body in a Buffer would cost more than the
+ * search. It searches from the end: the runtime then takes a fifth of the time in prose, and no more in other texts.
  */
 export function hasOpaque(bytes: Uint8Array): boolean {
   return Buffer.prototype.lastIndexOf.call(bytes, opaqueMark) >= 0
 }
 
 /**
- * What opens every marked text in a request, where all of them are of this origin: the request can go on as it is. Null
- * where one is another's, or stands where it was not put.
+ * The edits that open every marked text in a request, if all of them are of this origin: it can then be relayed. Null
+ * where one is of another origin, or stands where the gateway did not put it.
  */
 export function openedOpaque(bytes: Uint8Array, origin: OpaqueOrigin): readonly Edit[] | null {
   const found = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -72,7 +72,7 @@ export function openedOpaque(bytes: Uint8Array, origin: OpaqueOrigin): readonly 
     const opened = unwrapOpaque(found.toString('latin1', at, end))
     if (opened?.origin.dialect !== origin.dialect || opened.origin.channel !== origin.channel)
       return null
-    // Anybody can make up what is in a mark: it must not reach beyond the text it stands in.
+    // Anybody can forge the content of a mark: its JSON escapes keep it within the string it stands in.
     edits.push({ start: at, end, text: JSON.stringify(opened.value).slice(1, -1) })
     at = end
   }

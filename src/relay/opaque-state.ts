@@ -1,4 +1,4 @@
-// Opaque state of vendors, to and from the client: marked with its channel on the way out, opened for that channel alone.
+// Opaque state of vendors: marked with its channel on the way to the client, and opened for that channel alone.
 
 import { Buffer } from 'node:buffer'
 import { type Candidate, laneOf } from '../router/route.ts'
@@ -8,7 +8,7 @@ import type { Channel } from './channel.ts'
 import type { RelayRequest, RelayRooms } from './request.ts'
 import { stateTag } from './state.ts'
 
-/** The event as the client may be given it. */
+/** The event with its opaque state marked, as it goes to the client. */
 export function markedEvent(event: ChatEvent, dialect: string, channel: Channel): ChatEvent {
   if (event.type !== 'part-end' || event.sealed === undefined) return event
   const { sealed, ...rest } = event
@@ -17,9 +17,8 @@ export function markedEvent(event: ChatEvent, dialect: string, channel: Channel)
 }
 
 /**
- * The request as this channel may be given it: its own opaque state is opened, that of others is left out, for a
- * vendor refuses what it cannot verify. What was never marked is taken for the vendor's where `own` says that the client
- * speaks its dialect.
+ * The request for this channel: its own opaque state is opened; that of others is left out, since a vendor refuses what
+ * it cannot verify. `own` says that the client speaks the vendor's dialect: unmarked state is then kept.
  */
 export function openedRequest(
   request: ChatRequest,
@@ -43,7 +42,7 @@ export function openedRequest(
   return { ...request, messages }
 }
 
-/** The request without what a model thought, for vendors that refuse it; this one's opaque state stays. */
+/** The request without reasoning, for vendors that refuse it; parts with this vendor's opaque state stay. */
 export function withoutThoughts(request: ChatRequest): ChatRequest {
   const isKept = (part: RequestPart): boolean => part.type !== 'reasoning' || isOpaque(part)
   if (request.messages.every(({ parts }) => parts.every(isKept))) return request
@@ -58,10 +57,10 @@ function isOpaque(part: RequestPart): part is RequestPart & { readonly sealed: s
   return 'sealed' in part && part.sealed !== undefined
 }
 
-/** The longest head of a marked text that names its channel. */
+/** The beginning of a marked text that is long enough to name its channel. */
 const headBytes = 128
 
-/** The tag of the channel whose opaque state the client brings back, the latest of several; null for none. */
+/** The tag of the channel in the last opaque state of the request; null: there is none. */
 function originChannel(body: Uint8Array): string | null {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const at = bytes.lastIndexOf(opaquePrefix)
@@ -70,11 +69,11 @@ function originChannel(body: Uint8Array): string | null {
     .subarray(at, at + headBytes)
     .toString('latin1')
     .split('"', 1)
-  // The head alone is read, cut where four characters stand for three whole bytes.
+  // Only the beginning is decoded: it is cut at a multiple of four characters, which are three whole base64 bytes.
   return unwrapOpaque(head.slice(0, head.length - (head.length % 4)))?.origin.channel ?? null
 }
 
-/** The attempts, those at the channel that made, or keeps, the state that the client brings back first. */
+/** The attempts, with those at the channel whose state the client sends back first. */
 export function originFirst(
   attempts: readonly Candidate[],
   { channels, health }: RelayRooms,
@@ -85,7 +84,7 @@ export function originFirst(
   if (tag === null) return attempts
   const isThere = ({ channelId }: Candidate) => channels.get(channelId)?.tag === tag
   const planned = attempts.filter(isThere)
-  // Where more serve the model than are tried, the plan may have left it out.
+  // Where more channels serve the model than are tried, the plan may have left that one out.
   const first =
     planned.length > 0
       ? planned

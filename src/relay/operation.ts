@@ -1,4 +1,4 @@
-// What operations beside plain text do otherwise on the way to a vendor and back. The relay knows none of them by name.
+// What operations other than plain text do differently on the way to a vendor and back; the relay names none of them.
 
 import type { TimeoutSettings } from '../config/types.ts'
 import type { Fault, GatewayError } from '../errors.ts'
@@ -12,61 +12,61 @@ import type { Channel } from './channel.ts'
 import type { PathListener, ReplyPath } from './path.ts'
 import type { RelayRequest, RelayRooms } from './request.ts'
 
-/** Each part gives null where the call goes as any other does. */
+/** Each method may return null: the call is then handled like any other. */
 export interface RelayOperation {
-  /** Dear to do twice: where nobody knows what came of a request, it is not sent again. */
+  /** Too costly to do twice: where the outcome of a request is unknown, it is not sent again. */
   readonly isCostly: boolean
-  /** The general timers, where its vendors need others. */
+  /** The timers for this operation, made from the general ones. */
   timeouts?(general: TimeoutSettings): TimeoutSettings
   /**
-   * The request as its vendor takes it. `own`: as the client put it; null: that cannot go on as it is. Throws GatewayError
-   * where the vendor cannot be asked this.
+   * Encodes the request for its vendor. `own`: the client's request; null where it cannot be relayed as it is. Throws
+   * GatewayError where the vendor cannot be asked this.
    */
   encode?(plan: AttemptPlan, own: Peek | null): EncodedRequest | null
-  /** Sends it in a way of its own. */
+  /** Sends the request in the operation's own way. */
   send?(plan: AttemptPlan, handler: AttemptHandler): Exchange | null
-  /** Reads a success of this `content-type`. */
+  /** Returns the reader of a successful reply of this `content-type`. */
   path?(plan: AttemptPlan, type: string, listener: PathListener): ReplyPath | null
 }
 
 export interface EncodedRequest {
   readonly segments: readonly Segment[]
-  /** Of a form; null: JSON. */
+  /** The content type of a form; null: JSON. */
   readonly contentType: string | null
-  /** What of the request is not said there, by name. */
+  /** Names of the request's fields that are not sent. */
   readonly dropped: readonly string[]
-  /** How a success is read, where that depends on what was asked. */
+  /** The reader of a successful reply, where that depends on the request. */
   readonly path?: (listener: PathListener) => ReplyPath
 }
 
-/** One attempt, made ready. */
+/** One attempt, prepared. */
 export interface AttemptPlan {
   readonly rooms: RelayRooms
   readonly request: RelayRequest
   readonly operation: RelayOperation | null
   readonly candidate: Candidate
   readonly channel: Channel
-  /** Client and vendor speak alike: bytes are relayed, not re-written. */
+  /** Client and vendor speak the same dialect: bytes are relayed, not translated. */
   readonly identity: boolean
   readonly timeouts: TimeoutSettings
-  /** What the client asked in the hub's words; null where bytes are relayed. */
+  /** The client's request in the hub's form; null where bytes are relayed. */
   readonly decoded: ChatRequest | null
-  /** The same with its tools as the vendor is offered them. */
+  /** The same request with its tools as they are offered to the vendor. */
   readonly fitted: FittedTools | null
-  /** What of it the vendor was not told, by name. */
+  /** Names of the request's fields that the vendor is not sent. */
   readonly dropped: readonly string[]
-  /** As `EncodedRequest.path`. */
+  /** The reader from `EncodedRequest.path`. */
   readonly path: ((listener: PathListener) => ReplyPath) | null
 }
 
-/** The attempt, as whoever sends it tells of its reply. */
+/** The attempt, as seen by the code that sends it and receives the reply. */
 export interface AttemptHandler extends ReplyHandler {
-  /** A fault that is no transport's. */
+  /** Reports a fault that is not the transport's. */
   failed(fault: Fault): void
-  /** The vendor has no words for this, and was not asked: another channel may be. */
+  /** The vendor was not asked, because its format cannot express the request; another channel may be. */
   unsayable(error: GatewayError): void
-  /** Fields that the vendor was not told: before its head. */
+  /** Names fields that the vendor was not sent. Called before the reply's head. */
   dropped(names: readonly string[]): void
-  /** What the reply cost, where its bytes do not tell it: before its end. */
+  /** The usage of the reply, where its bytes do not carry it. Called before the reply's end. */
   metered(usage: JsonObject): void
 }

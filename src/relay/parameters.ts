@@ -1,4 +1,4 @@
-// Leaves out of a request what its model refuses, and names what it takes by another name.
+// Removes the parameters that a request's model refuses, and renames those it takes by another name.
 
 import type { NamedCall, ParameterRule, Vendor } from '../vendors/vendor.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
@@ -7,7 +7,7 @@ import type { Edit } from '../wire/json/splice.ts'
 import { removals, renaming } from '../wire/json/without.ts'
 import type { Peek } from '../wire/request.ts'
 
-/** The rule for a request with these members; null where there is nothing to look at. */
+/** The rule for a request with these members; null where it concerns none of them. */
 export function ruleFor(
   vendor: Vendor,
   call: NamedCall,
@@ -21,11 +21,11 @@ export function ruleFor(
 
 interface Refused {
   readonly edits: readonly Edit[]
-  /** Names for the client, which is told what its reply was made without. */
+  /** Names of the parameters that were removed, to be reported to the client. */
   readonly dropped: readonly string[]
 }
 
-/** By edits in the client's own bytes. */
+/** Computes the changes as edits of the client's own bytes. */
 export function refusedIn(rule: ParameterRule, { body }: Peek): Refused {
   const found = members(body, skipSpace(body, 0))
   const named = new Map(found.map((member) => [member.key, member] as const))
@@ -46,7 +46,7 @@ export function refusedIn(rule: ParameterRule, { body }: Peek): Refused {
     if (other === undefined) edits.push(renaming(member, to))
     else if (given(to) !== undefined) gone.add(from)
     else {
-      // What stands there is a null.
+      // The member of that name is null.
       gone.add(to)
       edits.push(renaming(member, to))
     }
@@ -55,7 +55,7 @@ export function refusedIn(rule: ParameterRule, { body }: Peek): Refused {
   return { edits, dropped }
 }
 
-/** The same in a body that was parsed or made; returns the names. */
+/** Makes the same changes in a parsed body; returns the names of the removed parameters. */
 export function withoutRefused(rule: ParameterRule, body: JsonObject): readonly string[] {
   const given = (name: string): boolean => body[name] !== undefined && body[name] !== null
   const dropped = rule.dropped((name) => body[name] ?? undefined).filter(given)

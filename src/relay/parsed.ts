@@ -1,12 +1,12 @@
-// Reads a client's JSON whole, where an attempt must change it.
+// Parses a client's JSON as a whole, where an attempt must change it.
 
 import { Buffer } from 'node:buffer'
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject } from '../wire/ir.ts'
 
 /**
- * The value of a JSON object's bytes. Throws GatewayError: the scan that admitted them looked at
- * structure only, so a string in them may still be none, such as one with a raw line end.
+ * Parses the bytes of a JSON object. Throws GatewayError: the scan at admission checks structure only, so a string in
+ * it may still be invalid, such as one with a raw line break.
  */
 export function parsedObject(bytes: Uint8Array): JsonObject {
   try {

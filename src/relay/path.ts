@@ -1,4 +1,4 @@
-// How one attempt's reply is read: the interface of the identity and translate paths, and the reading of errors.
+// How an attempt's reply is read: the interface of the identity and translate paths, and the reader of errors.
 
 import { Buffer } from 'node:buffer'
 import type { ReplySummary } from '../billing/settlement.ts'
@@ -8,50 +8,50 @@ import type { VendorDialect } from '../wire/dialect.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
 
-/** Takes the bytes of one reply, in order, and tells its listener what they come to. */
+/** Takes the bytes of one reply in order, and reports to its listener what they mean. */
 export interface ReplyPath {
   bytes(chunk: Uint8Array): void
-  /** The transport says the reply is whole. */
+  /** The transport has delivered the whole reply. */
   end(): void
-  /** What an adapter knows of the reply's cost, where the bytes do not tell it. */
+  /** The usage an adapter knows, where the bytes do not carry it. */
   metered?(usage: JsonObject): void
   /** What is known so far, for a reply that ends early. */
   readonly summary: ReplySummary
   /** Media type of a reply that is neither JSON nor a stream of events. */
   readonly type?: string
-  /** All that the client needs has come: a vendor that only dawdles with the end changes nothing. */
+  /** Everything the client needs has arrived: a vendor that delays the end of its stream changes nothing. */
   readonly complete: boolean
-  /** Ends the stream in good order, as far as that is true, though its vendor did not. Asked only where `complete`. */
+  /** Ends the stream regularly although its vendor did not. Called only where `complete`. */
   conclude?(): void
-  /** An event has begun and not ended: nothing else may be said before its end. */
+  /** A frame has been passed on in part: nothing else may be sent before its end. */
   readonly inFrame?: boolean
-  /** It keeps no part of what it emits. */
+  /** The path keeps no reference to the bytes it emits. */
   readonly letsGo?: boolean
-  /** The frames that end the stream in an error, where they depend on what was said. */
+  /** The frames that end the stream with an error, where they depend on what was sent before. */
   fail?(error: GatewayError): string | null
 }
 
 /**
- * The attempt's side of a path, which is told exactly one of `failed`, `completed` and `answered`, by the return of
- * `end` at the latest. After it nothing is heard.
+ * The attempt's side of a path. Exactly one of `failed`, `completed` and `answered` is called, before `end` returns at
+ * the latest; later calls are ignored.
  */
 export interface PathListener {
-  /** Bytes for the client; held back until the commit. */
+  /** Bytes for the client; held back before the commit. */
   emit(bytes: Uint8Array): void
-  /** A semantic event was seen (again and again: the first is the commit point). */
+  /** Reports a semantic event; called for each, and the first is the commit point. */
   semantic(): void
   /** A streamed reply has ended well: by its terminal event, whatever follows, or by the vendor's own end. */
   completed(summary: ReplySummary): void
   /** A whole reply is ready. */
   answered(bytes: Uint8Array, summary: ReplySummary): void
-  /** The vendor says that it failed, or what it says cannot be read: no success, however much came before. */
+  /** The vendor reports a failure, or its reply cannot be read: no success, however much arrived before. */
   failed(fault: Fault): void
 }
 
-/** An error page may be any size; what it says is at its beginning. */
+/** An error page may have any size; its message stands at its beginning. */
 const maxErrorBytes = 65_536
 
-/** Collects a vendor's error reply and hands over the fault it means. */
+/** Collects a vendor's error reply and reports the fault that it means. */
 export class ErrorReply implements ReplyPath {
   readonly summary: ReplySummary = { usage: null, outputBytes: 0, finishReason: null, model: null }
   readonly complete = false

@@ -1,5 +1,5 @@
-// Requests that have ended as OpenTelemetry spans: one of each request, one of each attempt. Attributes follow the
-// conventions for generative AI, under the names they had and have (gen_ai.system, gen_ai.provider.name).
+// Makes OpenTelemetry spans of ended requests: one for each request, one for each attempt. Attributes follow the
+// conventions for generative AI, under the old and the new names (gen_ai.system, gen_ai.provider.name).
 
 import { randomBytes } from 'node:crypto'
 import type { Settlement } from '../billing/settlement.ts'
@@ -8,22 +8,22 @@ import { formatUnits } from '../money.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 import { providerName } from '../vendors/provider-name.ts'
 
-/** A request to be told of. */
+/** An ended request, as the spans need it. */
 export interface Traced {
   readonly row: UsageRow
-  /** As the client sent it. */
+  /** The header as the client sent it. */
   readonly traceparent: string | null
   readonly finishReason: string | null
-  /** When the attempt that answered was sent, after the request's arrival. */
+  /** Milliseconds from the request's arrival to the sending of the attempt that answered. */
   readonly sentAfterMs: number
 }
 
 export interface Traces {
-  /** Notes a request that has ended; returns its trace, null where it is not sampled. */
+  /** Adds an ended request; returns its trace id, null where it is not sampled. */
   ended(settlement: Settlement, row: UsageRow): string | null
-  /** Requests that a collector took, and that were lost to it. */
+  /** Requests that a collector took, and those that were lost. */
   readonly counts: { readonly sent: number; readonly dropped: number }
-  /** Sends what waits; never rejects. */
+  /** Sends what is queued; never rejects. */
   flush(): Promise<void>
 }
 
@@ -33,7 +33,7 @@ type Value =
   | { readonly arrayValue: { readonly values: readonly Value[] } }
 type Attribute = { readonly key: string; readonly value: Value }
 
-/** As OTLP writes it in JSON: ids as hex, nanoseconds as text. */
+/** A span in OTLP's JSON form: ids as hex, nanoseconds as text. */
 interface Span {
   readonly traceId: string
   readonly spanId: string
@@ -46,7 +46,7 @@ interface Span {
   readonly status: { readonly code: number }
 }
 
-/** Of the protocol: opentelemetry/proto/trace/v1/trace.proto. */
+/** Values from opentelemetry/proto/trace/v1/trace.proto. */
 const spanKind = { server: 2, client: 3 } as const
 const statusCode = { unset: 0, error: 2 } as const
 const operationNames: ReadonlyMap<string, string> = new Map(
@@ -69,12 +69,12 @@ export function tracedOf(settlement: Settlement, row: UsageRow): Traced {
   }
 }
 
-/** The trace of its client; of a client that named none it is the request's id without `req_`, filled up with zeros. */
+/** The client's trace id; where it sent none, the request's id without `req_`, padded with zeros. */
 export function traceIdOfRow({ traceId, requestId }: UsageRow): string {
   return traceId ?? requestId.slice(4).padEnd(32, '0')
 }
 
-/** The span of the request first. */
+/** The spans of a request, its own first. */
 export function spansOf({ row, traceparent, finishReason, sentAfterMs }: Traced): readonly Span[] {
   const traceId = traceIdOfRow(row)
   const operation = operationOf(row)
@@ -172,12 +172,12 @@ function failure(code: string | null): readonly Attribute[] {
   return text('error.type', code)
 }
 
-/** None where there is no value. */
+/** Empty where there is no value. */
 function text(key: string, value: string | null): readonly Attribute[] {
   return value === null ? [] : [{ key, value: { stringValue: value } }]
 }
 
-/** OTLP writes whole numbers as text, since they have 64 bits. */
+/** OTLP writes integers as text, since they have 64 bits. */
 function whole(key: string, value: number | null): readonly Attribute[] {
   return value === null ? [] : [{ key, value: { intValue: String(value) } }]
 }

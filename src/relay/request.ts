@@ -1,4 +1,4 @@
-// What the relay is asked, what it gives back, and what is known when it is over.
+// What the relay is asked, what it returns, and what is known of a request after its end.
 
 import type { Priced } from '../billing/settle.ts'
 import type { BilledRequest, Keeping } from '../billing/settlement.ts'
@@ -19,7 +19,7 @@ import type { ReplyStream } from './backpressure-queue.ts'
 import type { Channel } from './channel.ts'
 import type { Deadlines } from './deadlines.ts'
 
-/** One validated request of a known caller. */
+/** One validated request of an authenticated caller. */
 export interface RelayRequest extends BilledRequest {
   /** `performance.now()` at arrival. */
   readonly startedMs: number
@@ -28,23 +28,23 @@ export interface RelayRequest extends BilledRequest {
   readonly model: Model
   readonly candidates: readonly Candidate[]
   readonly clientSlot: ClientSlot
-  /** What the request's address says, where its format keeps it there. */
+  /** What the URL of the request says, in dialects that put parameters there. */
   readonly address?: Address
-  /** The body is not the client's own: it is put in the vendor's words anew even where both speak alike. */
+  /** The body is not the client's own bytes: it is encoded anew even where client and vendor speak alike. */
   readonly rebuilt?: boolean
-  /** Files of a form, and where what the reply is made of is kept meanwhile. */
+  /** The files of a form, and the spool in which its data is kept while it runs. */
   readonly media?: Media
-  /** What the gateway's own addresses begin with, as this client reaches it. */
+  /** The origin of the gateway's own addresses, as this client reaches it. */
   readonly origin?: string
-  /** What goes to the client goes through this, in order: whole frames, or a whole reply. */
+  /** Applied to what goes to the client, in order: to whole frames, or a whole reply. */
   readonly transform?: ResponseTransform
-  /** Told of each attempt before it is sent. */
+  /** Called with each attempt's request before it is sent. */
   asking?(asked: AskedVendor): void
-  /** In place of billing's own settlement, where its money is closed later. */
+  /** Replaces billing's own settlement, for requests that are settled later. */
   settle?(request: RelayRequest, priced: Priced, keeping: Keeping): void
 }
 
-/** What a vendor is asked. */
+/** What one attempt sends to a vendor. */
 export interface AskedVendor {
   readonly channel: string
   readonly format: string
@@ -52,96 +52,96 @@ export interface AskedVendor {
 }
 
 export interface Media {
-  /** The client sent a form: its body is the other fields as JSON. */
+  /** The client sent a form: the body holds its other fields as JSON. */
   readonly isForm: boolean
   readonly uploads: readonly Upload[]
-  /** Told of the bytes of the reply, which may be many. */
+  /** Counts bytes of the reply, which may be many. */
   passed?(bytes: number): void
-  /** Closed by the call, when nothing more will come of it. */
+  /** Closed by the call when the request ends. */
   readonly spool: Spool
 }
 
-/** `origin`: who made it, for its opaque state. Returns what the client is given in its place. */
+/** `origin`: the channel and dialect that made the bytes, for their opaque state. Returns what the client gets. */
 export type ResponseTransform = (
   bytes: Uint8Array,
   kind: 'whole' | 'piece',
   origin: OpaqueOrigin | null,
 ) => Uint8Array
 
-/** How a request ended, for whoever let it in. */
+/** How a request ended, for the code that admitted it. */
 export interface Ended {
-  /** Of all kinds. */
+  /** Tokens of all kinds. */
   readonly tokens: number
   /** The client's HTTP status. */
   readonly status: number
 }
 
-/** What the request holds of the server: its place among those under way, and its connection. */
+/** The request's place among those under way, and its client's connection. */
 export interface ClientSlot {
-  /** Given back at settlement, once. */
+  /** Frees the place; called at settlement, once. */
   giveBack(ended: Ended): void
-  /** From now on the call is told when the client leaves, at once where it has left already. */
+  /** From now on the call is notified when the client leaves, at once if it already has. */
   watchClient(): void
-  /** The client takes nothing: its connection is to be closed. */
+  /** Closes the connection of a client that reads nothing. */
   cutOff(): void
 }
 
-/** The reply to send: head at once, the body whole or as it comes. */
+/** The reply to send: its head at once, its body whole or as it arrives. */
 export interface Answer {
   readonly stream: boolean
   readonly body: Uint8Array | ReplyStream
   /** Media type of a body that is neither JSON nor a stream of events; else null. */
   readonly type: string | null
-  /** Milliseconds spent waiting for vendors until now. */
+  /** Milliseconds spent waiting for vendors so far. */
   readonly vendorMs: number
-  /** What a whole reply cost, as a decimal; null where that is not known yet. */
+  /** The cost of a whole reply, as a decimal; null where that is not known yet. */
   readonly cost: string | null
-  /** What of the request the vendor was not told, by name. */
+  /** Names of the request's fields that the vendor was not sent. */
   readonly dropped: readonly string[]
-  /** What the vendor hands its client beside the reply, by names in lower case. */
+  /** Headers that the vendor returns to its client; names in lower case. */
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** How many requests whose clients left may be heard to their end at once. */
+/** Limits on the requests whose clients left and whose vendors are read to the end. */
 export interface Drains {
   running: number
   readonly most: number
   readonly limitMs: number
 }
 
-/** Hears of requests that have ended and of attempts that failed. */
+/** Is notified of requests that have ended and of attempts that failed. */
 export interface Observer {
-  /** Told once of each request, when its money is known. */
+  /** Called once for each request, when its cost is known. */
   settled(request: RelayRequest, priced: Priced): void
-  /** How long it took to close a request's money and tell of it. */
+  /** How long it took to settle a request and notify the observer. */
   settling(tookMs: number): void
-  /** Told once of each attempt that failed; the fault is as it may be shown. */
+  /** Called once for each attempt that failed; the fault contains no secrets. */
   attemptFailed(
     request: Pick<RelayRequest, 'requestId'>,
     attempt: { readonly candidate: Candidate; readonly channel: Channel },
     fault: Fault,
     failedOver: boolean,
   ): void
-  /** A request that no channel was tried for: refused, or answered from what was kept. `row`: its record, if any. */
+  /** A request for which no channel was tried: refused, or answered from a stored reply. `row`: its record, if any. */
   unrelayed(row: UsageRow | null, route: string, status: number, durationMs: number): void
 }
 
-/** What the relay works with: built once, replaced whole when the configuration changes. */
+/** The parts the relay works with: built once, replaced as a whole when the configuration changes. */
 export interface RelayRooms {
   readonly channels: ReadonlyMap<string, Channel>
   readonly dialects: Dialects
   readonly health: Health
   readonly dialer: Dialer
-  /** Of what channels may be asked. */
+  /** Enforces the channels' own limits. */
   readonly limiter: Pick<Limiter, 'admit'>
-  /** For addresses that users name. */
+  /** Fetches URLs that users name. */
   readonly safeFetch: SafeFetch
-  /** What vendors make beside text. */
+  /** Stores what vendors make besides text. */
   readonly results: Results
   readonly deadlines: Deadlines
   readonly timeouts: TimeoutSettings
   readonly retry: RetrySettings
-  /** How long a client waits for a sign of life, and is waited for. */
+  /** How long before a client gets a heartbeat, and how long a stalled one is tolerated. */
   readonly client: Pick<ServerSettings, 'heartbeatMs' | 'commitAfterMs' | 'writeStallMs'>
   readonly drains: Drains
   readonly observer: Observer

@@ -1,4 +1,4 @@
-// Requests that run in this process: looked at only when somebody asks, and stopped.
+// The requests that run in this process: lists them on demand, and stops one.
 
 import { promptTokens, replyTokens } from '../config/prices.ts'
 import { causeOf } from '../errors.ts'
@@ -6,7 +6,7 @@ import type { RunningRequest } from '../store/running.ts'
 import { Call } from './call.ts'
 import type { Deadlines } from './deadlines.ts'
 
-/** Those of these accounts; null: all. At most `limit`, the oldest. */
+/** The running requests of these accounts (null: all), oldest first, `limit` at most. */
 export function runningIn(
   deadlines: Deadlines,
   accounts: ReadonlySet<string> | null,
@@ -19,7 +19,7 @@ export function runningIn(
     .map(shown)
 }
 
-/** False where it does not run here, or is another account's. `account` null: an operator stops it. */
+/** Stops a request. False where it does not run here, or is another account's. `account` null: an operator stops it. */
 export function stopIn(deadlines: Deadlines, requestId: string, account: string | null): boolean {
   const call = callsIn(deadlines).find(({ request }) => request.requestId === requestId)
   if (call === undefined) return false
@@ -35,7 +35,7 @@ function callsIn({ entries }: Deadlines): Call[] {
   return entries.filter((entry): entry is Call => entry instanceof Call && !entry.ending.over)
 }
 
-/** Of tokens and cost what is known by now: as the vendor reports them, else counted. */
+/** Tokens and cost are those so far: as the vendor reports them, else counted. */
 function shown({ request, attempts, delivery }: Call): RunningRequest {
   const { requestId, at, principal, dialect, peek, authorization, startedMs } = request
   const { usage = null, outputBytes = null } = delivery.summary ?? {}

@@ -1,4 +1,4 @@
-// Readies one attempt: the bytes for the vendor, and the way there.
+// Prepares one attempt (the bytes for the vendor and where they go) and sends it.
 
 import type { TimeoutSettings } from '../config/types.ts'
 import { type Candidate, laneOf } from '../router/route.ts'
@@ -26,15 +26,15 @@ interface RequestDecoder {
 export interface Prepared {
   readonly plan: AttemptPlan
   readonly segments: readonly Segment[]
-  /** Of a form; null: JSON. */
+  /** The content type of a form; null: JSON. */
   readonly contentType: string | null
-  /** Where it goes: to an address, or into a service of this process. */
+  /** Where it goes: to an address, or to a service in this process. */
   readonly to: Destination | LocalService
 }
 
 /**
- * `client` decodes the request where it has to be put in other words. Throws, or rejects with, GatewayError where it cannot be put in the vendor's
- * format.
+ * Prepares an attempt. `client` decodes the request where it has to be translated. Throws, or rejects with,
+ * GatewayError where it cannot be expressed in the vendor's format.
  */
 export function prepare(
   rooms: RelayRooms,
@@ -46,7 +46,7 @@ export function prepare(
   const channel = rooms.channels.get(laneOf(candidate))
   if (channel === undefined) throw new Error(`no channel ${candidate.channelId}`)
   const { vendor } = channel
-  // Re-writing is for what is said in text; there is nothing to put sound or vectors into.
+  // Only text is rewritten: the hub has no form for audio or vectors.
   const rewritten = vendor.quirks.rewrite === true && request.dialect.client.hub !== undefined
   const foreign =
     candidate.identity &&
@@ -68,7 +68,7 @@ export function prepare(
     dropped: request.peek.dropped ?? nothing,
     path: null,
   }
-  // Opaque state of others must be left out: such a request is encoded anew in the vendor's format.
+  // Opaque state of other channels must be left out: such a request is encoded anew.
   const alike = candidate.identity && request.rebuilt !== true && !foreign
   const peek = alike ? openedFor(request, channel) : null
   const to = vendor.local ?? destinationOf(plan)
@@ -83,7 +83,7 @@ export function prepare(
   return { plan: without(plan, dropped), segments: changed, contentType: null, to }
 }
 
-/** The request in the vendor's own format. */
+/** Translates the request into the vendor's format. */
 function translated(
   plan: AttemptPlan,
   client: RequestDecoder,
@@ -100,17 +100,17 @@ function translated(
   return made instanceof Promise ? made.then(planned) : planned(made)
 }
 
-/** The vendor is not told of these members either. */
+/** The plan with these fields added to the dropped ones. */
 function without(plan: AttemptPlan, names: readonly string[]): AttemptPlan {
   return names.length === 0 ? plan : { ...plan, dropped: [...plan.dropped, ...names] }
 }
 
-/** The channel has the last word on what its vendor is told. */
+/** Applies the channel's own changes last, to the final body. */
 function changedBy({ changes }: Channel, segments: readonly Uint8Array[]): readonly Uint8Array[] {
   return changes === undefined ? segments : changes(join(segments))
 }
 
-/** Throws GatewayError where the model's name cannot stand in an address. */
+/** Throws GatewayError where the model's name cannot stand in a URL. */
 function destinationOf({ request, candidate, channel }: AttemptPlan): Destination {
   const { dialect, model } = candidate
   const { address, caller } = request
@@ -119,19 +119,19 @@ function destinationOf({ request, candidate, channel }: AttemptPlan): Destinatio
   return channel.destination({ dialect, model, stream: request.peek.stream }, passed)
 }
 
-/** Some vendors of the client's own format lack tools of it. */
+/** Some vendors that speak the client's format do not support all of its tools. */
 function mayOfferForeign({ dialect }: RelayRequest, { vendor }: Channel): boolean {
   return dialect.vendor?.toolMarks !== undefined && vendor.quirks.everyTool !== true
 }
 
-/** The request as the client put it, this channel's opaque state opened; null where it holds another's. */
+/** The client's request with this channel's opaque state opened; null where it holds another channel's. */
 function openedFor({ dialect, peek }: RelayRequest, channel: Channel): Peek | null {
   if (dialect.client.hub === undefined || !hasOpaque(peek.body)) return peek
   const opened = openedOpaque(peek.body, originOf(dialect, channel))
   return opened && { ...peek, vendorEdits: [...(peek.vendorEdits ?? []), ...opened] }
 }
 
-/** Sends the request; the handler hears of its reply. */
+/** Sends the request; the handler receives the reply. */
 export function send(prepared: Prepared, handler: AttemptHandler): Exchange {
   const { plan, segments, contentType, to } = prepared
   const { rooms, request, channel, candidate, timeouts } = plan
@@ -164,7 +164,7 @@ function joined(segments: readonly Segment[]): Uint8Array {
   return join(segments.map((each) => (each instanceof Uint8Array ? each : each.read(0, each.size))))
 }
 
-/** The head says JSON unless told otherwise. */
+/** Sets the content type; the prepared head says JSON. */
 function ofType(destination: Destination, contentType: string | null): Destination {
   if (contentType === null) return destination
   const head = destination.head.replace('application/json', contentType)
@@ -182,12 +182,12 @@ function timeoutsOf(
   return { ...general, ...timeouts, ...channel.timeouts }
 }
 
-/** Whether a request may be sent again of which nobody knows what came of it. */
+/** Whether a request whose outcome is unknown may be sent again. */
 export function mayRepeat({ rooms, operation }: Pick<AttemptPlan, 'rooms' | 'operation'>): boolean {
   return rooms.retry.retryUncertain && operation?.isCostly !== true
 }
 
-/** How such a request deals with a connection that is kept open. */
+/** How the request uses a kept-alive connection, which the vendor may have closed meanwhile. */
 function onKept(plan: AttemptPlan): DialCall['onKept'] {
   if (plan.operation?.isCostly === true) return 'avoid'
   return mayRepeat(plan) ? 'resend' : 'fail'

@@ -1,4 +1,4 @@
-// State that a vendor hands its client in a header and wants back: marked with its channel, and given to that one alone.
+// State that a vendor returns in a header and wants back: marked with its channel, and sent to that channel alone.
 
 import type { Candidate } from '../router/route.ts'
 import type { ClientDialect } from '../wire/dialect.ts'
@@ -6,12 +6,12 @@ import type { Channel, PassedHeaders } from './channel.ts'
 import type { RelayRequest } from './request.ts'
 
 const none: PassedHeaders = {}
-/** The length of a channel's tag. */
+/** The length of `Channel.tag`. */
 const tagLength = 8
-/** No vendor's own is longer; a head must hold it beside everything else. */
+/** Longer than any vendor's state; it has to fit in a request head with everything else. */
 const maxLength = 8_192
 
-/** What the reply's head hands the client. */
+/** The state headers of a reply, marked with the channel, as the client gets them. */
 export function stateFrom(
   { vendor }: ClientDialect,
   { tag }: Channel,
@@ -27,7 +27,7 @@ export function stateFrom(
   return found
 }
 
-/** The client's headers as this channel may be given them: its own state, and no other's. */
+/** The client's headers for this channel: with its own state, and no other's. */
 function headersFor(request: RelayRequest, { tag }: Channel): PassedHeaders | undefined {
   const headers = request.address?.headers
   const { stateHeaders } = request.dialect.vendor ?? {}
@@ -41,7 +41,7 @@ function headersFor(request: RelayRequest, { tag }: Channel): PassedHeaders | un
   return found
 }
 
-/** What of the request's own head goes along to a vendor: its format's headers where that is the vendor's, and the trace. */
+/** The client's headers that are sent to the vendor: the dialect's, where both speak it, and the trace. */
 export function passedTo(
   request: RelayRequest,
   channel: Channel,
@@ -53,7 +53,7 @@ export function passedTo(
   return { ...own, traceparent, ...(tracestate && { tracestate }) }
 }
 
-/** The tag of the channel whose state the client brings back; null where it brings none. */
+/** The tag of the channel whose state the client sends back; null where it sends none. */
 export function stateTag({ dialect, address }: RelayRequest): string | null {
   const headers = address?.headers
   if (headers === undefined) return null

@@ -1,4 +1,4 @@
-// Short-lived tokens for channels whose vendors want one: asked for once, kept, renewed before they run out.
+// Short-lived access tokens for channels whose vendors need one: requested once, kept, renewed before they expire.
 
 import { Buffer } from 'node:buffer'
 import type { Destination } from '../upstream/connect.ts'
@@ -8,18 +8,18 @@ import type { Exchange, ReplyHandler, TransportFault } from '../vendors/transpor
 import type { Authority } from '../vendors/vendor.ts'
 import { join } from '../wire/json/splice.ts'
 
-/** A token is renewed when it has less than this left; until it has run out it still serves. */
+/** A token is renewed when it has less than this left, and used until it expires. */
 const renewMs = 300_000
-/** What a token server says nothing about is believed for this long. */
+/** The lifetime of a token whose server names none. */
 const defaultSeconds = 3_600
 const askMs = 10_000
-/** What a token server answers is not longer. */
+/** Bytes of a token server's reply beyond this are ignored; no reply is longer. */
 const maxReplyBytes = 65_536
 
-/** The token server refused the channel's key: nobody but the operator can help. */
+/** The token server refused the channel's key: only the operator can repair that. */
 export class TokenRefused extends Error {}
 
-/** The token server could not be asked, or did not answer. */
+/** The token server could not be reached, or did not give a token. */
 export class TokenMissing extends Error {
   readonly fault: TransportFault
 
@@ -41,24 +41,24 @@ export class Tokens {
   private asking: Promise<string> | null = null
   private readonly through: (made: Destination) => Destination
 
-  /** `through`: by the way that the channel takes. */
+  /** `through`: adds the channel's proxy to a destination. */
   constructor(authority: Authority, through = (made: Destination) => made) {
     this.authority = authority
     this.through = through
   }
 
-  /** The value of `authorization`: at once where there is one. Rejects with TokenRefused or TokenMissing. */
+  /** The value of `authorization`, at once where a token is kept. Rejects with TokenRefused or TokenMissing. */
   header(dialer: Dialer, nowMs: number): string | Promise<string> {
     const { token } = this
     if (token === null || token.endsMs <= nowMs) return this.ask(dialer, nowMs)
     if (token.endsMs - nowMs < renewMs) {
-      // What the old one still serves need not hear that there is no new one yet.
+      // The old token still serves, so a failed renewal matters to nobody yet.
       this.ask(dialer, nowMs).catch(() => undefined)
     }
     return token.header
   }
 
-  /** The vendor did not take it. */
+  /** Drops a token that the vendor refused. */
   drop(header: string): void {
     if (this.token?.header === header) this.token = null
   }
@@ -88,7 +88,7 @@ interface TokenReply {
   readonly body: string
 }
 
-/** RFC 6749, 5.1 and 5.2. */
+/** Reads a token server's reply by RFC 6749, sections 5.1 and 5.2. */
 function tokenIn({ status, body }: TokenReply): { header: string; seconds: number } {
   let said: Record<string, unknown> = {}
   try {
@@ -160,7 +160,7 @@ function post(dialer: Dialer, destination: Destination, body: Uint8Array): Promi
   })
 }
 
-/** The head with a field more, right behind the request line. */
+/** The head with one more field, right behind the request line. */
 function withHeader(destination: Destination, header: string): Destination {
   const { head } = destination
   const at = head.indexOf('\r\n') + 2
@@ -170,7 +170,7 @@ function withHeader(destination: Destination, header: string): Destination {
   }
 }
 
-/** Told as the vendor's own refusal of a key, which is what it comes to. */
+/** Reports the refusal as if the vendor itself had refused the key, which has the same meaning. */
 function refuse(handler: ReplyHandler, message: string): void {
   const error = { error: { code: 401, message, status: 'UNAUTHENTICATED' } }
   handler.head(401, () => null)
@@ -178,7 +178,7 @@ function refuse(handler: ReplyHandler, message: string): void {
   handler.end()
 }
 
-/** Opens the call with the channel's token, at once where there is one. */
+/** Opens the call with the channel's token, at once where one is kept. */
 export function openAuthorized(
   dialer: Dialer,
   call: DialCall,

@@ -1,4 +1,4 @@
-// The translate path: decoded once into the hub, encoded for the vendor, and its reply told in the client's format.
+// The translate path: a request is decoded once into the hub and encoded for the vendor; its reply comes back likewise.
 
 import { Buffer } from 'node:buffer'
 import { shownCost } from '../billing/charging-policy.ts'
@@ -29,14 +29,14 @@ import { parsedObject } from './parsed.ts'
 import type { PathListener, ReplyPath } from './path.ts'
 import type { RelayRequest, RelayRooms } from './request.ts'
 
-/** What a vendor's whole reply may weigh before it is given up. */
+/** A whole reply of a vendor that is longer than this counts as unreadable. */
 const maxWholeBytes = 67_108_864
 
-/** What the client asked, in the hub's words. */
+/** The client's request in the hub's form. */
 export interface DecodedRequest {
-  /** Decoded at the first call. Throws GatewayError where it cannot be. */
+  /** Decodes at the first call. Throws GatewayError where that is impossible. */
   readonly request: () => Decoded<ChatRequest>
-  /** What was fetched for it, for whichever channel needs it. */
+  /** Files fetched for the request, shared by all channels that need them. */
   readonly inlined: Inlined
 }
 
@@ -56,14 +56,14 @@ export function decodedRequestOf(request: RelayRequest): DecodedRequest {
 export interface Encoded {
   readonly segments: readonly Uint8Array[]
   readonly decoded: ChatRequest
-  /** The same with its tools as the vendor is offered them. */
+  /** The same request with its tools as they are offered to the vendor. */
   readonly fitted: FittedTools
   readonly dropped: readonly string[]
 }
 
 /**
- * The request in the vendor's format. Throws GatewayError where it cannot be said there. A promise where bytes have to
- * be fetched for it first.
+ * Encodes the request for the vendor; a promise where files have to be fetched first. Throws GatewayError where the
+ * vendor's format cannot express it.
  */
 export function encoded(
   rooms: RelayRooms,
@@ -127,7 +127,7 @@ function toolTraits(
   return { dialect, everyType: vendor.quirks.everyTool === true, hasToo }
 }
 
-/** The request offers tools that the vendor knows only as something else, though it speaks the client's format. */
+/** Whether the request has tools the vendor knows only in another form, though it speaks the client's format. */
 export function offersForeign(
   request: RelayRequest,
   candidate: Candidate,
@@ -155,7 +155,7 @@ export interface Translation {
   readonly request: RelayRequest
   readonly candidate: Candidate
   readonly channel: Channel
-  /** What the client asked; null where its bytes went on as they were. */
+  /** The client's request; null where its bytes were relayed. */
   readonly decoded: ChatRequest | null
   readonly fitted: FittedTools | null
   /** The vendor answered with a stream, whatever the client asked for. */
@@ -175,7 +175,7 @@ export function translatedPath(translation: Translation, listener: PathListener)
   )
 }
 
-/** A reply nobody can read: streamed where no stream exists, such as embeddings. */
+/** Refuses a reply that has no reader, such as a stream where the operation has none (embeddings). */
 class Unreadable implements ReplyPath {
   readonly summary: ReplySummary = { usage: null, outputBytes: 0, finishReason: null, model: null }
   readonly complete = false
@@ -197,7 +197,7 @@ class Unreadable implements ReplyPath {
   }
 }
 
-/** Notes what events say, as a Watcher does for bytes. */
+/** Collects a summary from events, as a Watcher does from bytes. */
 class EventSummary implements ReplySummary {
   /** Choices that have ended. */
   ends = 0
@@ -206,7 +206,7 @@ class EventSummary implements ReplySummary {
   outputBytes = 0
   finishReason: string | null = null
   model: string | null = null
-  /** Base64 is no text whose tokens could be counted. */
+  /** The current part is an image: Base64 is not text whose tokens could be counted. */
   private inImage = false
 
   note(event: ChatEvent): void {
@@ -230,7 +230,7 @@ function isSemantic(event: ChatEvent): boolean {
   return event.type === 'choice-end'
 }
 
-/** What the two formats give for one reply. */
+/** The two formats between which a reply is translated. */
 interface Hubs {
   readonly source: VendorHub
   readonly target: ClientHub
@@ -298,7 +298,7 @@ class Translated implements ReplyPath {
     else this.conclude()
   }
 
-  /** The end of the reply, which its reader may find missing. */
+  /** Ends the reply, unless its reader finds that the end is missing. */
   conclude(): void {
     if (this.translation.streamed) this.take(this.reader.end())
     if (this.over) return
@@ -341,7 +341,7 @@ class Translated implements ReplyPath {
     try {
       body = JSON.parse(text) as JsonValue
     } catch (error) {
-      // What is no JSON is no reply: another channel may do better.
+      // A reply that is not JSON is a fault of this channel: another may do better.
       if (!(error instanceof SyntaxError)) throw error
       this.unreadable('the reply is not JSON')
       return
@@ -417,7 +417,7 @@ function askedIn({ fitted, candidate }: Translation): ReplyContext | undefined {
   return fitted === null ? undefined : { request: fitted.request, model: candidate.model }
 }
 
-/** The usage may stand in any of the frames written together. */
+/** Adds the cost to each frame that carries usage; several frames may be written together. */
 function framesWithCost(text: string, client: ClientSide, cost: string): Uint8Array {
   const frames = text.split(/(?<=\n\n)/)
   return join(frames.map((frame) => client.withCost(Buffer.from(frame, 'utf8'), cost)))

@@ -1,6 +1,6 @@
-// What a vendor calls a request: the name to give when asking it for help.
+// Finds the vendor's own id of a request, which its support asks for.
 
-/** Vendors have no common header for it; the most usual first. */
+/** Vendors share no header for it; the most common first. */
 const headers = [
   'x-request-id',
   'request-id',
@@ -12,7 +12,7 @@ const headers = [
 ]
 const id = /^[\x21-\x7e]{1,200}$/
 
-/** null where the head of its reply gives no name, or none that could be one. */
+/** Null where the reply's head has no id, or one that is not plausible. */
 export function vendorRequestId(header: (name: string) => string | null): string | null {
   for (const name of headers) {
     const found = header(name)
