@@ -1,4 +1,4 @@
-// One request and its whole reply, bounded in size and time: for services that an operator names.
+// Sends one request and reads its whole reply, bounded in size and time: for services that an operator configures.
 
 import { Buffer } from 'node:buffer'
 import type { ReplyHandler } from '../vendors/transport.ts'
@@ -11,7 +11,7 @@ interface Question {
   readonly body?: string | undefined
 }
 
-/** A redirect is a reply like any other: it is not followed. */
+/** A redirect is a reply like any other and is not followed. */
 interface WholeReply {
   readonly status: number
   readonly text: string
@@ -19,30 +19,30 @@ interface WholeReply {
 
 interface ReplyWithHeader extends WholeReply {
   readonly bytes: Uint8Array
-  /** null where the reply has none of this name. */
+  /** Null where the reply has no header of this name. */
   header(name: string): string | null
 }
 
 interface AskOptions {
   readonly dialer: Dialer
-  /** Of the reply's body. */
+  /** The most bytes of the reply's body. */
   readonly maxBytes: number
-  /** For all of it. */
+  /** The time for the whole exchange. */
   readonly timeoutMs: number
 }
 
-/** The question got no reply that could be read; the message names no secret. */
+/** No readable reply arrived; the message names no secret. */
 class NotAnswered extends Error {
   override readonly name = 'NotAnswered'
 }
 
-/** Rejects with NotAnswered where nothing comes back in time, or more than is taken. */
+/** Rejects with NotAnswered where no reply arrives in time, or a larger one than `maxBytes`. */
 export async function ask(options: AskOptions, question: Question): Promise<WholeReply> {
   const { status, text } = await askWithHeader(options, question)
   return { status, text }
 }
 
-/** The same, where what signs the reply stands in its header. */
+/** Like `ask`, but with the reply's headers and raw bytes, for replies that are signed in a header. */
 export async function askWithHeader(
   options: AskOptions,
   question: Question,

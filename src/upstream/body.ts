@@ -1,15 +1,15 @@
-// Takes the body of one HTTP/1.1 reply out of its framing, piece by piece, without copying.
+// Decodes the body of an HTTP/1.1 reply from its framing, piece by piece, without copying.
 
 import type { Buffer } from 'node:buffer'
 import type { Framing } from './head.ts'
 import { noteRead } from './read-memory.ts'
 
-/** Where the reply's bytes go. */
+/** Receives the decoded bytes of the body. */
 interface BodySink {
   bytes(chunk: Uint8Array): void
 }
 
-/** A body that breaks its own framing; the message says how. */
+/** The body violates its framing; the message says how. */
 export class BodyError extends Error {}
 
 const carriageReturn = 0x0d
@@ -18,17 +18,17 @@ const maxSizeLineBytes = 1024
 const maxTrailerBytes = 16_384
 const maxSizeDigits = 8
 
-/** Places in the chunked coding (RFC 9112, section 7.1). */
+/** States of the chunked coding's decoder (RFC 9112, section 7.1). */
 const place = { size: 0, data: 1, dataEnd: 2, trailer: 3 } as const
 
-/** Of a hexadecimal number; -1: it is none. */
+/** The value of a hexadecimal digit; -1 for any other byte. */
 function digitOf(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
   const letter = byte | 0x20
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }
 
-/** One body. `push` returns how many bytes of the chunk belonged to it. */
+/** Decodes one body. `push` returns how many bytes of the chunk belonged to it. */
 export class BodyDecoder {
   done: boolean
   private readonly framing: Framing
@@ -45,7 +45,7 @@ export class BodyDecoder {
     this.done = framing.kind === 'none' || (framing.kind === 'length' && framing.bytes === 0)
   }
 
-  /** Throws BodyError where the bytes break the framing. */
+  /** Throws BodyError where the bytes violate the framing. */
   push(chunk: Buffer, from: number): number {
     if (this.framing.kind === 'chunked') return this.pushChunked(chunk, from)
     if (this.framing.kind === 'until-close') {
@@ -57,7 +57,7 @@ export class BodyDecoder {
     this.done = this.left === 0
     if (take > 0) {
       const bytes = chunk.subarray(from, from + take)
-      // A head before it was copied.
+      // A head in front of these bytes was copied, so the read's memory may be reused after them.
       noteRead(bytes)
       this.sink.bytes(bytes)
     }
@@ -70,7 +70,7 @@ export class BodyDecoder {
       if (this.where === place.data) {
         const take = Math.min(this.left, chunk.length - at)
         this.left -= take
-        // The place is set before the sink runs: an abort inside it must find a sound decoder.
+        // The state is set before the sink runs: an abort inside it must find the decoder consistent.
         if (this.left === 0) this.where = place.dataEnd
         this.sink.bytes(chunk.subarray(at, at + take))
         at += take
@@ -82,7 +82,7 @@ export class BodyDecoder {
     return at - from
   }
 
-  /** The usual line, whole and without extensions, read where it stands; -1: it is another. */
+  /** Reads a line that is whole and without extensions directly in the chunk; -1: `readLine` has to take it. */
   private readShort(chunk: Buffer, from: number): number {
     if (this.line !== '' || this.where === place.trailer) return -1
     let size = 0
@@ -104,7 +104,7 @@ export class BodyDecoder {
     return at + 2
   }
 
-  /** Gathers one line, which may be cut anywhere, and acts on it when it is whole. */
+  /** Collects one line, which may be split anywhere, and acts on it when it is complete. */
   private readLine(chunk: Buffer, from: number): number {
     const end = chunk.indexOf(lineFeed, from)
     const stop = end === -1 ? chunk.length : end + 1

@@ -1,18 +1,21 @@
-// Opens TCP and TLS connections to vendors, through proxies too, and judges the certificates.
+// Opens TCP and TLS connections to vendors, also through proxies, and verifies the certificates.
 
 import { checkServerIdentity } from 'node:tls'
 import { HeadError, HeadReader, type ReplyHead } from './head.ts'
 
-/** Where a call goes: worked out once per channel and model, not per request. */
+/** Where a call goes: computed once per channel and model, not per request. */
 export interface Destination {
-  /** Connections are shared by destinations of the same origin. */
+  /** Destinations with the same origin share their connections. */
   readonly origin: string
   readonly host: string
-  /** The address to connect to, where it was looked up and judged before; the name is then only proved. */
+  /**
+   * The IP address to connect to, where it was looked up and checked before; `host` then only serves to verify the
+   * name.
+   */
   readonly address?: string
   readonly port: number
   readonly tls: boolean
-  /** Through which it is reached. */
+  /** The proxy through which it is reached. */
   readonly proxy?: ProxyAddress
   /** Request line and headers, up to and including `content-length: `. */
   readonly head: string
@@ -21,27 +24,27 @@ export interface Destination {
 export interface ProxyAddress {
   readonly host: string
   readonly port: number
-  /** `user:password`; null: it asks for none. */
+  /** `user:password`; null: the proxy asks for none. */
   readonly credentials: string | null
-  /** It is handed the request itself, for a vendor without TLS; else it opens a way to the vendor. */
+  /** The proxy forwards the request itself, for a vendor without TLS; otherwise it opens a tunnel to the vendor. */
   readonly forwards: boolean
 }
 
 export type VendorConnection = Bun.Socket<Peer>
 
-/** What is done with one connection. */
+/** The user of one connection, called on its events. */
 export interface Peer {
   readonly destination: Destination
-  /** The handshake begins: one that stalls must be closed like any other connection. */
+  /** The TLS handshake or the request to a proxy begins: if it stalls, this socket has to be closed. */
   greeting(socket: VendorConnection): void
-  /** The connection is up (and, with TLS, the vendor proved its name). */
+  /** The connection is open (and, with TLS, the vendor's name is verified). */
   opened(socket: VendorConnection): void
   received(chunk: Buffer): void
-  /** The socket takes more again. */
+  /** The socket accepts more bytes again. */
   flush(): void
   /** The vendor closed its side cleanly. */
   ended(): void
-  /** The connection is gone; where no reason is given it was reset. `proxy`: no way to the vendor was to be had. */
+  /** The connection is gone; without a reason it was reset. `proxy`: the proxy gave no connection to the vendor. */
   lost(reason?: string, fault?: 'proxy'): void
 }
 
@@ -71,7 +74,7 @@ const handlers = {
 const secureHandlers = {
   ...handlers,
   open(socket: VendorConnection) {
-    // Nothing is sent before the handshake has proved who answers.
+    // Nothing is sent before the handshake has verified who answers.
     socket.data.greeting(socket)
   },
   handshake(socket: VendorConnection, success: boolean, error: Error | null) {
@@ -85,14 +88,14 @@ const secureHandlers = {
   },
 } as const
 
-/** No connection is used whose certificate's name or chain does not hold: why this one is not, or null. */
+/** Why a certificate cannot be trusted (its chain or its name); null where it can. */
 function doubtOf(socket: VendorConnection, authorized: boolean, error: Error | null) {
   if (!authorized || error !== null) return error?.message ?? 'the certificate is not trusted'
   const { host } = socket.data.destination
   return checkServerIdentity(host, socket.getPeerCertificate())?.message ?? null
 }
 
-/** Never calls the peer before it returns. */
+/** Opens the connection. Never calls the peer before it returns. */
 export function connect(peer: Peer): void {
   const { host, address = host, port, tls, proxy } = peer.destination
   if (proxy !== undefined) {
@@ -125,7 +128,7 @@ function connectThrough(proxy: ProxyAddress, peer: Peer): void {
 
 const refusedAccess = 407
 
-/** Asks the proxy for the way by CONNECT (RFC 9110, section 9.3.6), and hands the connection over once it is open. */
+/** Asks the proxy for a tunnel by CONNECT (RFC 9110, section 9.3.6), and hands the connection over once it is open. */
 class Tunnel implements Peer {
   readonly destination: Destination
   private readonly peer: Peer
@@ -133,7 +136,7 @@ class Tunnel implements Peer {
   private readonly passed: (socket: VendorConnection) => void
   private readonly heads = new HeadReader()
   private socket: VendorConnection | null = null
-  /** The way is open, or never will be. */
+  /** The tunnel is open, or has failed. */
   private over = false
 
   constructor(peer: Peer, proxy: ProxyAddress, passed: (socket: VendorConnection) => void) {
@@ -175,7 +178,7 @@ class Tunnel implements Peer {
   }
 
   flush(): void {
-    // What a proxy is asked is short: it fits a socket that has sent nothing yet.
+    // A CONNECT request is short: it always fits the send buffer of a new socket.
   }
 
   ended(): void {
@@ -194,7 +197,7 @@ class Tunnel implements Peer {
   }
 }
 
-/** Nobody speaks on the way before the vendor is spoken to. */
+/** Why a proxy's answer opens no tunnel; null where it does. A vendor never speaks first, so no bytes may follow it. */
 function refusalOf({ status }: ReplyHead, saysMore: boolean): string | null {
   if (status === refusedAccess) return refusedCredentials
   if (status < 200 || status >= 300) return `the proxy answered ${status}`
@@ -203,7 +206,7 @@ function refusalOf({ status }: ReplyHead, saysMore: boolean): string | null {
 
 export const refusedCredentials = 'the proxy refused its user or password'
 
-/** Of what a proxy forwards by itself: its own refusal, and no vendor's. */
+/** Whether a forwarding proxy itself refused the request (407), and not the vendor. */
 export function isProxyRefusal(destination: Destination, status: number): boolean {
   return destination.proxy !== undefined && status === refusedAccess
 }

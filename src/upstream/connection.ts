@@ -1,4 +1,4 @@
-// One HTTP/1.1 connection to a vendor: sends a request, pushes its reply, and says when it may be used again.
+// One HTTP/1.1 connection to a vendor: sends a request, pushes its reply to a handler, and reports when it is free.
 
 import { Buffer } from 'node:buffer'
 import type { Segment } from '../vendors/media.ts'
@@ -17,37 +17,38 @@ import { headEnd, sizeOf, WriteQueue } from './write-queue.ts'
 
 export interface DialCall {
   readonly destination: Destination
-  /** The request's body, in order; kept until the first byte of the reply. */
+  /** The request's body, in order; kept until the reply's first byte. */
   readonly segments: readonly Segment[]
   readonly connectMs: number
   readonly sendIdleMs: number
   /**
-   * A kept connection may have died unseen, and whether the vendor had the call first is then not known. `resend` (the
-   * default): it is sent again on a fresh one. `fail`: it is not. `avoid`: it goes on a fresh one from the start.
+   * What to do about a kept-alive connection that may have died unnoticed, so that nobody knows whether the vendor got
+   * the call. `resend` (the default): send it again on a new one. `fail`: do not. `avoid`: use a new one from the
+   * start.
    */
   readonly onKept?: 'resend' | 'fail' | 'avoid' | undefined
 }
 
-/** What a connection tells the pool it belongs to. */
+/** The pool that a connection reports to. */
 export interface ConnectionOwner {
   idle(connection: Connection): void
   closed(connection: Connection): void
-  /** A kept connection had died before it could carry the call: it may be sent once more, on a fresh one. */
+  /** A kept-alive connection died before the reply began: the call may be sent once more, on a new one. */
   resend(exchange: DialExchange): void
 }
 
-/** The end of a reply that nobody reads any more is waited for this long. */
+/** How long the end of an unread reply is waited for, to keep the connection. */
 const lingerMs = 1_000
 const maxInterims = 16
-/** Up to this size with its head a request goes out in one write. */
+/** A request up to this size, head included, is sent in one write. */
 const joinedBytes = 32_768
-/** One call on its way; what the relay holds of it. */
+/** One call that is under way; the relay's handle on it. */
 export class DialExchange implements Exchange {
   readonly call: DialCall
   readonly handler: ReplyHandler
   connection: Connection | null = null
   resent = false
-  /** The handler is done: it aborted, or has seen the end. */
+  /** The handler is no longer called: it aborted, or has seen the end. */
   over = false
   paused = false
   connectedMs: number | null = null
@@ -82,7 +83,7 @@ export class DialExchange implements Exchange {
     this.connection?.linger()
   }
 
-  /** One piece of the connection's may hold several of the body's: the handler may abort between two. */
+  /** One read may hold several pieces of the body, and the handler may abort between two. */
   bytes(chunk: Uint8Array): void {
     if (!this.over) this.handler.bytes(chunk)
   }
@@ -112,13 +113,13 @@ type Phase = 'connecting' | 'idle' | 'head' | 'body' | 'closed'
 export class Connection implements Peer {
   readonly destination: Destination
   idleSince = 0
-  /** It was made for a call that avoids kept ones. */
+  /** The connection was opened for a call with `onKept: 'avoid'`. */
   readonly isApart: boolean
   private readonly owner: ConnectionOwner
   private socket: VendorConnection | null = null
   private exchange: DialExchange | null
   private phase: Phase = 'connecting'
-  /** Calls begun on this connection; the first cannot have met a stale one. */
+  /** Calls begun on this connection; the first cannot fail because the connection was stale. */
   private calls = 0
   private readonly output = new WriteQueue()
   private lastHead = noHead
@@ -129,7 +130,7 @@ export class Connection implements Peer {
   private content: ContentDecoder | null = null
   private timer: ReturnType<typeof setTimeout> | null = null
   private finished = false
-  /** Bytes are being read: what of the reply is here may yet end it. */
+  /** A read is being processed: the bytes at hand may still end the reply. */
   private reading = false
   private lingers = false
 
@@ -182,7 +183,7 @@ export class Connection implements Peer {
     for (const segment of segments) length += sizeOf(segment)
     const { head } = destination
     if (socket !== null && head.length + length <= joinedBytes) {
-      // Most calls on one connection have the same.
+      // Most calls on one connection have the same head, so its bytes are kept.
       if (head !== this.lastHead.text)
         this.lastHead = { text: head, bytes: Buffer.from(head, 'latin1') }
       this.written(output.writeJoined(socket, this.lastHead.bytes, length, segments))
@@ -201,7 +202,7 @@ export class Connection implements Peer {
   }
 
   private written(part: 'all' | 'some' | 'closed'): void {
-    // The write itself may have shown that the connection is gone.
+    // The write itself may have revealed that the connection is gone.
     if (part === 'closed' || this.phase === 'closed') return
     this.stopTimer()
     if (part === 'all') return
@@ -212,7 +213,7 @@ export class Connection implements Peer {
 
   received(chunk: Buffer): void {
     if (this.phase === 'idle') {
-      // Bytes nobody asked for: whoever sent them must not answer the next call.
+      // Unsolicited bytes: they must not become the reply of the next call.
       this.destroy()
       return
     }
@@ -235,11 +236,11 @@ export class Connection implements Peer {
     if (this.lingers) this.linger()
   }
 
-  /** Nobody reads the rest of the reply: the connection is kept if that soon ends, and closed if not. */
+  /** The rest of the reply is not needed: the connection is kept if the reply ends soon, and closed if not. */
   linger(): void {
     this.lingers = true
     if (this.phase !== 'body' || this.reading) return
-    // Of what was sent before the vendor had taken its request nothing may be kept.
+    // The vendor has not taken the whole request yet: such a connection cannot be kept.
     if (this.output.waitingBytes > 0) this.destroy()
     else this.timer ??= setTimeout(() => this.destroy(), lingerMs)
   }
@@ -262,7 +263,7 @@ export class Connection implements Peer {
     if (exchange === null || exchange.over) return
     if (phase === 'connecting') exchange.fail({ kind, message: reason, unsent: true })
     else if (phase === 'body') exchange.fail({ kind: 'cut', message: reason, unsent: false })
-    // A kept connection that died before a byte of the reply.
+    // A kept-alive connection died before the first byte of the reply.
     else if (this.calls > 1 && !this.heads.begun && mayResend(exchange)) {
       exchange.resent = true
       exchange.connection = null
@@ -294,7 +295,7 @@ export class Connection implements Peer {
     this.owner.closed(this)
   }
 
-  /** A connection that is kept must not keep its last request and reply. */
+  /** Drops references to the last request and reply, which a kept-alive connection must not hold in memory. */
   private forget(): void {
     this.exchange = null
     this.head = null
@@ -313,7 +314,7 @@ export class Connection implements Peer {
     if (head === null) return
     if (head.status === 101) throw new HeadError('the vendor switched protocols unasked')
     if (head.status < 200) {
-      // Interim replies (100, 103) announce the real one.
+      // Interim replies (100, 103) precede the real one.
       if (++this.interims > maxInterims) throw new HeadError('the vendor only announces its reply')
     } else this.begin(head, this.heads.next < chunk.length)
   }
@@ -348,14 +349,14 @@ export class Connection implements Peer {
     return taken
   }
 
-  /** The reply is whole: the connection is free before the handler is called, so it may be used at once. */
+  /** The reply is complete: the connection is freed before the handler is called, which may use it at once. */
   private complete(): void {
     if (this.finished) return
     this.finished = true
     if (this.lingers) this.stopTimer()
     const exchange = this.exchange
     const content = this.content
-    // A reply that came before the request was taken whole leaves the connection in doubt.
+    // A reply that arrived before the whole request was sent leaves the connection in an unknown state.
     const reusable = this.head?.keepAlive === true && this.output.waitingBytes === 0
     this.forget()
     if (exchange?.paused) this.socket?.resume()
@@ -375,7 +376,7 @@ export class Connection implements Peer {
   }
 }
 
-/** No connection came about in time. */
+/** The fault where no connection was opened in time. */
 function lateFault({ proxy }: Destination): TransportFault {
   return proxy === undefined
     ? {

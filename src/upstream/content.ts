@@ -1,4 +1,4 @@
-// Undoes a content coding the vendor used although none was asked for, within bounds.
+// Decodes a content coding that a vendor used although none was asked for, within bounds.
 
 import type { Transform } from 'node:stream'
 import {
@@ -10,7 +10,7 @@ import {
 import type { ReplyHandler } from '../vendors/transport.ts'
 
 const maxDecodedBytes = 67_108_864
-/** Past the first MiB, more growth than this is a bomb and not a reply. */
+/** Beyond the first MiB, a higher ratio of decompressed to compressed bytes is treated as a decompression bomb. */
 const maxRatio = 200
 const freeBytes = 1_048_576
 
@@ -18,7 +18,7 @@ const freeBytes = 1_048_576
 interface DecodedCall {
   readonly over: boolean
   readonly handler: ReplyHandler
-  /** Tells the handler that all has come. */
+  /** Tells the handler that the reply is complete. */
   finished(): void
   /** Drops the connection and tells the handler why. */
   broken(message: string): void
@@ -30,7 +30,7 @@ export interface ContentDecoder {
   abort(): void
 }
 
-/** A decoder pushing into the exchange's handler, which is also given an unknown coding or broken data as a fault. */
+/** A decoder that pushes into the exchange's handler; an unknown coding or broken data reaches it as a fault. */
 export function decoderFor(coding: string, exchange: DecodedCall): ContentDecoder {
   const stream = streamFor(coding)
   if (stream === null) return unknownCoding(coding, exchange)
@@ -57,7 +57,7 @@ export function decoderFor(coding: string, exchange: DecodedCall): ContentDecode
   }
 }
 
-/** `bytesWritten` are those already decompressed, not those that wait: only they tell how much a reply grows. */
+/** `bytesWritten` counts bytes already decompressed, not those still queued; the ratio needs exactly that. */
 type Decompressor = Transform & { readonly bytesWritten: number }
 
 function streamFor(coding: string): Decompressor | null {

@@ -1,4 +1,4 @@
-// Sends calls to vendors, each on a connection of its own, and keeps those that may carry another.
+// Sends calls to vendors, each on a connection of its own, and keeps connections that may carry another.
 
 import type { Exchange, ReplyHandler } from '../vendors/transport.ts'
 import { connect } from './connect.ts'
@@ -7,20 +7,20 @@ import { Connection, type ConnectionOwner, type DialCall, DialExchange } from '.
 interface DialerSettings {
   /** A connection unused for this long is closed. */
   readonly idleMs: number
-  /** How often such ones are looked for. */
+  /** How often idle connections are looked for. */
   readonly sweepMs: number
 }
 
-/** Below the shortest keep-alive of the vendors' front ends, so that a call seldom meets a closing connection. */
+/** Shorter than the shortest keep-alive of the vendors' servers, so that a call seldom meets a closing connection. */
 const defaults: DialerSettings = { idleMs: 20_000, sweepMs: 5_000 }
 const maxIdlePerOrigin = 1_024
-/** Calls that avoid kept connections leave one each, which seldom has another use. */
+/** Calls that avoid kept-alive connections leave one behind each; only this many are kept. */
 const maxIdleApart = 16
 
 export interface Dialer {
   /** Sends a call; the handler is called with its reply, never before this returns. */
   open(call: DialCall, handler: ReplyHandler): Exchange
-  /** Connections now open, for metrics and tests. */
+  /** Connections open now, for metrics and tests. */
   readonly connections: number
   close(): void
 }
@@ -97,7 +97,7 @@ class Pool implements Dialer, ConnectionOwner {
   }
 }
 
-/** A dialer with its own connections. */
+/** Creates a dialer with its own pool of connections. */
 export function createDialer(settings: DialerSettings = defaults): Dialer {
   return new Pool(settings)
 }

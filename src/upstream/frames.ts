@@ -1,17 +1,17 @@
-// The frames of a WebSocket (RFC 6455): a client's are made and masked, a server's are read, strictly.
+// WebSocket frames (RFC 6455): builds masked frames as a client, and reads a server's frames strictly.
 
 import { Buffer, isUtf8 } from 'node:buffer'
 import { randomFillSync } from 'node:crypto'
 
 export const opcode = { more: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
-/** Past this many bytes a length is written in eight bytes, up to `short` in one. */
+/** A payload up to `short` has its length in one byte, up to `medium` in two more, above that in eight more. */
 const medium = 65_535
 const short = 125
-/** Pieces of one message: each costs room of its own, and empty ones count towards no message's length. */
+/** The most frames of one message: each costs memory, and empty ones do not count towards its length. */
 const maxPieces = 16_384
 
-/** One whole frame, masked as a client's must be (section 5.3). */
+/** Builds one final frame, masked as a client's must be (section 5.3). */
 export function clientFrame(code: number, payload: Uint8Array): Buffer {
   const { length } = payload
   const extended = length <= short ? 0 : length <= medium ? 2 : 8
@@ -44,7 +44,7 @@ export function closePayload(code: number, reason: string): Buffer {
   return payload
 }
 
-/** The other side broke the protocol; `code` is what it is closed with. */
+/** The server violated the protocol; `code` is the close code for it. */
 export class FrameFault extends Error {
   override readonly name = 'FrameFault'
   readonly code: number
@@ -59,7 +59,7 @@ interface FrameSink {
   message(payload: Buffer, isText: boolean): void
   ping(payload: Buffer): void
   pong(): void
-  /** 1005: none was said. */
+  /** `code` is 1005 where the frame has none. */
   close(code: number, reason: string): void
 }
 
@@ -69,19 +69,19 @@ interface Head {
   readonly length: number
 }
 
-/** Cuts what a server sends, given in any pieces, into messages. `push` throws FrameFault. */
+/** Assembles messages from a server's bytes, given in any pieces. `push` throws FrameFault. */
 export class FrameReader {
   private readonly sink: FrameSink
   private readonly maxMessageBytes: number
   private chunks: Buffer[] = []
   private haveBytes = 0
-  /** Not worth a look before this many bytes are there. */
+  /** Bytes needed before the next head or payload can be read. */
   private neededBytes = 2
   private head: Head | null = null
   private parts: Buffer[] = []
   private partBytes = 0
   private pieces = 0
-  /** Of the message begun; null between two. */
+  /** The type of the message under way; null between two messages. */
   private isText: boolean | null = null
   private stopped = false
 
@@ -90,7 +90,7 @@ export class FrameReader {
     this.maxMessageBytes = maxMessageBytes
   }
 
-  /** Nothing that follows is of interest. */
+  /** Ignores everything that follows. */
   stop(): void {
     this.stopped = true
     this.chunks = []
@@ -111,7 +111,7 @@ export class FrameReader {
     this.haveBytes = bytes.length
   }
 
-  /** Reads a head or a payload, of which enough is there; gives how much it was, or waits for more of the head. */
+  /** Reads a head or a payload; returns the bytes consumed, 0 where more of a head is needed. */
   private take(bytes: Buffer): number {
     const { head } = this
     if (head !== null) {
@@ -165,7 +165,7 @@ export class FrameReader {
     if (code !== opcode.more) this.isText = code === opcode.text
     const isText = this.isText === true
     if (!isLast) {
-      // A piece of its own: what it was cut from may be much larger.
+      // A copy: the chunk that it is a view of may be much larger.
       if (payload.length > 0) this.parts.push(Buffer.from(payload))
       this.partBytes += payload.length
       if (++this.pieces > maxPieces) throw new FrameFault(1008, 'a message is in too many pieces')
@@ -195,6 +195,6 @@ function lengthIn(bytes: Buffer, stated: number): number {
   if (stated < 126) return stated
   if (stated === 126) return bytes.readUInt16BE(2)
   const length = bytes.readBigUInt64BE(2)
-  // Far above every bound on messages, and still a number.
+  // Exceeds every limit on messages, and is still a safe number.
   return length > 0xffff_ffff_ffffn ? Number.MAX_SAFE_INTEGER : Number(length)
 }

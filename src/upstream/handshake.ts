@@ -1,24 +1,26 @@
-// The handshake of a WebSocket (RFC 6455, section 4): its key, and what the vendor answers.
+// The WebSocket handshake (RFC 6455, section 4): makes the key, and checks the vendor's answer.
 
 import { Buffer } from 'node:buffer'
 import { createHash, randomBytes } from 'node:crypto'
 import { BodyDecoder } from './body.ts'
 import { HeadError, HeadReader, type ReplyHead } from './head.ts'
 
-/** What a WebSocket's key is answered with (section 4.2.2). */
+/** Appended to the key before hashing (section 4.2.2). */
 const acceptSuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 const maxRefusalBytes = 65_536
 
 export class Handshake {
   readonly key = randomBytes(16).toString('base64')
-  /** Of a vendor that refuses, as soon as it is there: its body may still come. */
+  /** The head of a vendor's refusal; its body may still be under way. */
   refusal: ReplyHead | null = null
   private readonly heads = new HeadReader()
   private body: BodyDecoder | null = null
   private readonly pieces: Uint8Array[] = []
   private keptBytes = 0
 
-  /** The first bytes after an answer that accepts; null while the answer goes on. Throws HeadError and BodyError. */
+  /**
+   * The first bytes behind an accepting answer; null while the answer is incomplete. Throws HeadError and BodyError.
+   */
   accepted(chunk: Buffer): Buffer | null {
     if (this.body !== null) {
       this.refuse(this.body, chunk, 0)
@@ -40,12 +42,12 @@ export class Handshake {
     return null
   }
 
-  /** The refusal is whole. */
+  /** The refusal has arrived completely. */
   get over(): boolean {
     return this.body?.done === true
   }
 
-  /** What was said with the refusal, as far as it came. */
+  /** The body of the refusal, as far as it has arrived. */
   text(): string {
     return Buffer.concat(this.pieces).toString('utf8')
   }

@@ -1,15 +1,15 @@
-// Reads the head of one HTTP/1.1 reply, strictly: what two parsers could read in two ways is refused.
+// Parses the head of an HTTP/1.1 reply, strictly: a head that two parsers could read differently is refused.
 
 import { Buffer } from 'node:buffer'
 
-/** How the length of the body is known (RFC 9112, section 6.3). */
+/** How the length of the body is determined (RFC 9112, section 6.3). */
 export type Framing =
   | { readonly kind: 'none' }
   | { readonly kind: 'length'; readonly bytes: number }
   | { readonly kind: 'chunked' }
   | { readonly kind: 'until-close' }
 
-/** A head that cannot be trusted; the message says why. */
+/** A malformed or ambiguous head; the message says why. */
 export class HeadError extends Error {}
 
 const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [^\r\n]*)?$/
@@ -23,21 +23,24 @@ const none: Framing = { kind: 'none' }
 const chunked: Framing = { kind: 'chunked' }
 const untilClose: Framing = { kind: 'until-close' }
 
-/** All fields (RFC 9112, section 5): no folding, no bare line ends, no doubtful names, no NUL: each has served to smuggle. */
+/**
+ * All fields (RFC 9112, section 5): no folding, bare line ends, unusual names or NUL, which have all served request
+ * smuggling.
+ */
 const wellFormed = /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*(?:\r\n|$))*$/
 
-/** One reply's head. Fields are checked at once, but read only when somebody asks for one. */
+/** The head of one reply. Fields are validated at once, but parsed only when one is asked for. */
 export class ReplyHead {
   readonly status: number
   readonly framing: Framing
   readonly keepAlive: boolean
-  /** Lower case; null when absent or `identity`. */
+  /** In lower case; null when absent or `identity`. */
   readonly contentEncoding: string | null
   private readonly text: string
-  /** Offsets in `text`: a name's start and end, its value's end, field after field. */
+  /** Offsets in `text`, three for each field: the name's start and end, and the value's end. */
   private readonly places: number[] = []
 
-  /** Throws HeadError. `text` is the head without its blank line, a character a byte. */
+  /** `text` is the head without its blank line, one character per byte. Throws HeadError. */
   constructor(text: string) {
     const firstEnd = text.indexOf('\r\n')
     const first = statusLine.exec(firstEnd === -1 ? text : text.slice(0, firstEnd))
@@ -54,7 +57,7 @@ export class ReplyHead {
     this.contentEncoding = coding === 'identity' || coding === '' ? null : coding
   }
 
-  /** Looks a header up by lower-case name; repeated ones are joined by a comma. */
+  /** The value of a header by its lower-case name; repeated ones are joined by a comma. */
   readonly header = (name: string): string | null => {
     const { text, places } = this
     let value: string | null = null
@@ -108,30 +111,33 @@ export class ReplyHead {
   }
 }
 
-/** Whether a field's name is this one, of small letters, digits and hyphens; no other character of names becomes one of those. */
+/**
+ * Compares a field's name with one of lower-case letters, digits and hyphens; `| 0x20` maps no other name character to
+ * those.
+ */
 function isNamed(text: string, start: number, name: string): boolean {
   for (let at = 0; at < name.length; at++)
     if ((text.charCodeAt(start + at) | 0x20) !== name.charCodeAt(at)) return false
   return true
 }
 
-/** The head in the bytes before the blank line at `end`. Throws HeadError. */
+/** Parses the head in the bytes before the blank line at `end`. Throws HeadError. */
 export function parseHead(bytes: Buffer, end: number): ReplyHead {
   return new ReplyHead(bytes.toString('latin1', 0, end))
 }
 
-/** Gathers heads, which may be cut anywhere. */
+/** Collects heads, which may be split anywhere. */
 export class HeadReader {
-  /** Where in the last chunk the bytes after the head stand. */
+  /** The offset in the last chunk of the first byte after the head. */
   next = 0
   private carry: Buffer = empty
 
-  /** Part of a head has come. */
+  /** Part of a head has arrived. */
   get begun(): boolean {
     return this.carry.length > 0
   }
 
-  /** Null until the head is whole. Throws HeadError. */
+  /** Returns null before the head is complete. Throws HeadError. */
   take(chunk: Buffer, from: number): ReplyHead | null {
     const whole =
       !this.begun && from === 0 ? chunk : Buffer.concat([this.carry, chunk.subarray(from)])

@@ -1,21 +1,21 @@
-// Sends mail by the operator's own server (SMTP), with nodemailer, which is loaded with the first mail.
+// Sends mail through the operator's SMTP server, with nodemailer, which is loaded with the first mail.
 
 import type { SmtpSettings } from '../config/types.ts'
 
 export interface Mail {
-  /** One address, without a name. */
+  /** One address, without a display name. */
   readonly to: string
   readonly subject: string
-  /** Plain; lines end in \n. */
+  /** Plain text; lines end in \n. */
   readonly text: string
 }
 
-/** A mail did not leave; the message names no secret, and may be shown to whom it was for. */
+/** A mail was not sent; the message names no secret, and may be shown to the recipient. */
 export class MailNotSent extends Error {
   override readonly name = 'MailNotSent'
-  /** It would be refused again: its address is not taken. */
+  /** The server refused the recipient for good: sending again would fail too. */
   readonly isFinal: boolean
-  /** What the server said, or why it could not be reached: for the operator alone. */
+  /** What the server said, or why it could not be reached; only for the operator. */
   readonly detail: string
 
   constructor(message: string, isFinal: boolean, detail: string) {
@@ -26,15 +26,15 @@ export class MailNotSent extends Error {
 }
 
 export interface Mailer {
-  /** Resolves once the server took it; throws MailNotSent. */
+  /** Resolves once the server has accepted the mail; throws MailNotSent. */
   send(mail: Mail): Promise<void>
 }
 
-/** Of each wait for the server, and of all of it. */
+/** The longest silence of the server, and the time for a whole mail. */
 const quietMs = 10_000
 const wholeMs = 20_000
 
-/** Each mail has a connection of its own: mails are few. `waitMs`: for all of one; shorter in tests. */
+/** Each mail uses its own connection: mails are few. `waitMs`: the time for one mail; shorter in tests. */
 export async function openMailer(settings: SmtpSettings, waitMs = wholeMs): Promise<Mailer> {
   const { createTransport } = await import('nodemailer')
   const { host, port, tls, ca, user, password, from } = settings

@@ -1,17 +1,17 @@
-// Memory of large reads, given back as soon as their bytes have left: the collector would come to it much later.
+// Frees the memory of large reads as soon as their bytes are sent: the garbage collector would do so much later.
 
-/** Less is not worth it. */
+/** Smaller reads are left to the garbage collector. */
 const leastBytes = 65_536
 const reads = new WeakSet<ArrayBufferLike>()
 
-/** Notes the rest of a read of a connection: what stands before it in its buffer is not looked at any more. */
+/** Registers a read that reaches to the end of its buffer; nothing before it in the buffer may be used any more. */
 export function noteRead({ buffer, byteOffset, length }: Uint8Array): void {
   if (length >= leastBytes && byteOffset + length === buffer.byteLength) reads.add(buffer)
 }
 
 /**
- * Frees the memory of a read that ends in these bytes; what is no read stays. To be called by whom alone the read was
- * left to, when no part of it is looked at any more: all are empty from then on.
+ * Frees the buffer of a registered read that ends in these bytes; does nothing for other bytes. Only the sole owner of
+ * the read may call it, when no part is needed any more: all views of the buffer are empty afterwards.
  */
 export function giveBack(bytes: Uint8Array): void {
   const { buffer, byteOffset, length } = bytes

@@ -1,4 +1,4 @@
-// One WebSocket to a vendor (RFC 6455): from its connection to its end.
+// One WebSocket connection to a vendor (RFC 6455), from its opening to its end.
 
 import { Buffer } from 'node:buffer'
 import type {
@@ -15,23 +15,23 @@ import { HeadError } from './head.ts'
 import { WriteQueue } from './write-queue.ts'
 
 interface SocketCall {
-  /** Its head is a whole request up to the key of the handshake. */
+  /** Its head is a whole request up to the value of the handshake's key. */
   readonly destination: Destination
   readonly connectMs: number
-  /** From the request to the answer. */
+  /** The time from the request to the vendor's answer. */
   readonly answerMs: number
   readonly maxMessageBytes: number
 }
 
-/** The other side's close frame is waited for this long. */
+/** How long the vendor's close frame is waited for. */
 const closeMs = 2_000
-/** A vendor that does not read its answers is given no more of them. */
+/** Pings are no longer answered while this much is unsent: the vendor is not reading. */
 const maxPongBytes = 16_384
 const empty = Buffer.alloc(0)
 
 type Phase = 'connecting' | 'answer' | 'open' | 'closing' | 'closed'
 
-/** Connects and asks for a socket; `abort` on what is returned ends it at any time. */
+/** Connects and performs the handshake; `abort` on the returned socket ends it at any time. */
 export function openSocket(call: SocketCall, handler: HandshakeHandler): DialledSocket {
   const made = new DialledSocket(call, handler)
   connect(made)
@@ -49,7 +49,7 @@ class DialledSocket implements VendorSocket, Peer {
   private socket: VendorConnection | null = null
   private phase: Phase = 'connecting'
   private timer: ReturnType<typeof setTimeout>
-  /** Messages that came before anybody listened. */
+  /** Frames that arrived before there was a listener. */
   private early: Buffer = empty
   private paused = false
   private readonly output = new WriteQueue()
@@ -99,7 +99,7 @@ class DialledSocket implements VendorSocket, Peer {
     this.write(Buffer.from(head, 'latin1'))
   }
 
-  /** From now on the listener receives messages, those first that have come already. */
+  /** From now on the listener receives messages, first those that have already arrived. */
   start(listener: SocketListener): void {
     this.listener = listener
     const { early } = this
@@ -129,7 +129,7 @@ class DialledSocket implements VendorSocket, Peer {
     this.socket?.resume()
   }
 
-  /** Closes cleanly; the listener is not called again. */
+  /** Closes with a close frame; the listener is not called again. */
   close(code: number, reason: string): void {
     if (this.phase !== 'open') {
       if (this.phase !== 'closing') this.abort()
@@ -144,7 +144,7 @@ class DialledSocket implements VendorSocket, Peer {
     this.timer.unref()
   }
 
-  /** Ends it at once; no callback is called again. */
+  /** Closes at once; no callback is called again. */
   abort(): void {
     if (this.phase === 'closed') return
     this.phase = 'closed'
@@ -168,7 +168,7 @@ class DialledSocket implements VendorSocket, Peer {
     }
   }
 
-  /** Writes what the socket takes; the rest goes when it drains. */
+  /** Writes what the socket takes; the rest follows when it drains. */
   flush(): void {
     if (this.socket !== null && this.waitingBytes > 0) this.output.flush(this.socket)
   }
@@ -220,7 +220,7 @@ class DialledSocket implements VendorSocket, Peer {
     this.handler.open(this)
   }
 
-  /** Whether the vendor has refused: what it said of it by now is told. */
+  /** Whether the vendor has refused; if so, reports its answer as far as it has arrived. */
   private refused(): boolean {
     const { refusal } = this.handshake
     if (refusal === null || this.phase !== 'answer') return false

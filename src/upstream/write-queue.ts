@@ -1,11 +1,11 @@
-// What waits until a vendor's connection takes it.
+// Queues bytes before a vendor's connection can take them.
 
 import { Buffer } from 'node:buffer'
 import type { Payload, Segment } from '../vendors/media.ts'
 
-/** Of a payload, this much is read at once. */
+/** How much of a payload is read at once. */
 const stretchBytes = 262_144
-/** Every connection's: what a socket did not take of it is read again, or copied. */
+/** Shared by all connections: bytes that a socket did not take are read again, or copied. */
 const scratch = Buffer.allocUnsafeSlow(stretchBytes)
 
 interface Sink {
@@ -15,12 +15,12 @@ interface Sink {
 export class WriteQueue {
   waitingBytes = 0
   private segments: Segment[] = []
-  /** How much of the first segment is written. */
+  /** How many bytes of the first segment are written. */
   private offset = 0
 
   /**
-   * Writes a head, up to the value of its `content-length`, with the rest of it and a small body at once; what the sink
-   * does not take waits. Only where nothing waits by now.
+   * Sends a head (up to the value of its `content-length`), the rest of it and a small body in one write; queues what
+   * the sink does not take. Only for an empty queue.
    */
   writeJoined(
     sink: Sink,
@@ -48,7 +48,7 @@ export class WriteQueue {
     this.waitingBytes += sizeOf(segment)
   }
 
-  /** Writes what the sink takes. `closed`: it takes no more, or the queue was cleared meanwhile. */
+  /** Writes what the sink takes. `closed`: the sink is closed, or the queue was cleared meanwhile. */
   flush(sink: Sink): 'all' | 'some' | 'closed' {
     for (;;) {
       const segment = this.segments[0]
@@ -56,7 +56,7 @@ export class WriteQueue {
       const isHere = segment instanceof Uint8Array
       const piece = isHere ? segment : stretchOf(segment, this.offset)
       const from = isHere ? this.offset : 0
-      // The length must be said: the runtime's default does not take the offset off it.
+      // The length is given explicitly: the runtime's default ignores the offset.
       const wrote = sink.write(piece, from, piece.length - from)
       if (wrote < 0 || this.segments.length === 0) return 'closed'
       this.offset += wrote
@@ -77,7 +77,7 @@ export class WriteQueue {
 
 export const headEnd = '\r\n\r\n'
 
-/** Puts a short text of ASCII into the scratch, and returns where it ends. */
+/** Writes a short ASCII text into the scratch buffer; returns the offset behind it. */
 function putText(text: string, from: number): number {
   for (let at = 0; at < text.length; at++) scratch[from + at] = text.charCodeAt(at)
   return from + text.length
