@@ -1,13 +1,13 @@
-// One circuit breaker: when a channel has failed enough to be left alone, and for how long.
+// A circuit breaker: decides when a channel has failed so often that it is not asked, and for how long.
 
-/** Failures over the last 30 s in six slots, and where the breaker stands. Times in milliseconds. */
+/** Counts the last 30 s in six slots, and holds the breaker's state. Times in milliseconds. */
 export interface Breaker {
   readonly totals: number[]
   readonly failures: number[]
-  /** Number of the 5 s slot that was written last. */
+  /** Number of the 5 s slot written last. */
   slot: number
   consecutive: number
-  /** How often it opened since it was last closed; 0 when closed. */
+  /** How often it opened since it was last closed; 0 while it is closed. */
   opened: number
   openUntilMs: number
   probesPassed: number
@@ -22,7 +22,7 @@ const consecutiveLimit = 5
 const firstOpenMs = 10_000
 const longestOpenMs = 120_000
 const probesToClose = 3
-/** A probe still under way after this long (a long stream) no longer keeps the next one waiting. */
+/** A probe that runs longer than this (a long stream) no longer blocks the next one. */
 const probePatienceMs = 30_000
 
 export function createBreaker(): Breaker {
@@ -38,7 +38,7 @@ export function createBreaker(): Breaker {
   }
 }
 
-/** Milliseconds until the next attempt is let through; 0 for now. */
+/** Milliseconds until the next attempt may pass; 0: now. */
 export function breakerWaitMs(breaker: Breaker, nowMs: number): number {
   if (breaker.opened === 0) return 0
   if (nowMs < breaker.openUntilMs) return breaker.openUntilMs - nowMs
@@ -50,12 +50,12 @@ export function beginProbe(breaker: Breaker, nowMs: number): void {
   if (breaker.opened > 0 && breakerWaitMs(breaker, nowMs) === 0) breaker.probeSinceMs = nowMs
 }
 
-/** An attempt ended without telling anything of the channel. */
+/** An attempt ended without evidence about the channel. */
 export function passOver(breaker: Breaker): void {
   breaker.probeSinceMs = null
 }
 
-/** Three successes in a row close an open breaker, whether they were probes or a last resort. */
+/** Three successes in a row close an open breaker, whether they were probes or attempts of last resort. */
 export function succeed(breaker: Breaker, nowMs: number): void {
   breaker.consecutive = 0
   breaker.probeSinceMs = null
@@ -66,7 +66,7 @@ export function succeed(breaker: Breaker, nowMs: number): void {
   if (breaker.probesPassed >= probesToClose) close(breaker)
 }
 
-/** `transport`: no reply came at all. `random` gives [0, 1) for the jitter, 10 % either way. */
+/** `transport`: no complete reply arrived. `random` returns [0, 1) for the jitter, 10 % either way. */
 export function fail(
   breaker: Breaker,
   transport: boolean,
@@ -76,7 +76,7 @@ export function fail(
   breaker.consecutive = transport ? breaker.consecutive + 1 : 0
   breaker.probeSinceMs = null
   count(breaker, nowMs, 1)
-  // Attempts begun before it opened, or as a last resort, do not keep it open longer.
+  // Attempts begun before it opened, or as a last resort, do not extend the open time.
   if (breaker.opened > 0 && nowMs < breaker.openUntilMs) return
   if (breaker.opened > 0 || isBad(breaker)) open(breaker, nowMs, random)
 }
@@ -114,7 +114,7 @@ function count(breaker: Breaker, nowMs: number, failed: 0 | 1): void {
   breaker.failures[index] = (breaker.failures[index] ?? 0) + failed
 }
 
-/** Empties the slots that time has passed over. */
+/** Clears the slots whose time has passed. */
 function turn(breaker: Breaker, nowMs: number): void {
   const slot = Math.floor(nowMs / slotMs)
   if (slot <= breaker.slot) return

@@ -1,4 +1,4 @@
-// Which channels serve a model to a group: built once from the configuration, then looked up.
+// Finds the channels that serve a model to a group; indexes are built once from the configuration.
 
 import { undated } from '../catalog/dated.ts'
 import { isPattern } from '../config/beginnings.ts'
@@ -12,15 +12,15 @@ import type { Candidate } from './route.ts'
 interface DirectoryOptions {
   readonly channels: readonly ChannelConfig[]
   readonly groups: Readonly<Record<string, GroupSettings>>
-  /** Dialects a vendor speaks, best first; empty for a vendor nobody knows. */
+  /** Dialects a vendor speaks, best first; empty for an unknown vendor. */
   readonly speaks: (vendorId: string) => readonly VendorDialectId[]
-  /** Names in the vendor's catalogue; one with a trailing `*` is a pattern. */
+  /** Model names in the vendor's catalogue; one with a trailing `*` is a pattern. */
   readonly vendorModels: (vendorId: string) => readonly string[]
-  /** What a vendor calls a model of its catalogue, where that is another name. */
+  /** The vendor's own name for a model of its catalogue, where it differs. */
   readonly vendorsName?: (vendorId: string, name: string) => string
-  /** What a pattern is shown as where its vendor has no catalogue: the names that are known of others. */
+  /** Names listed for a pattern whose vendor has no catalogue: the models known of other vendors. */
   readonly knownModels?: readonly string[]
-  /** A name without the settings that a vendor lets follow it (`sandbox/chat+first=5`); null: it has none. */
+  /** A name without the settings that a vendor allows behind it (`sandbox/chat+first=5`); null: it has none. */
   readonly withoutSettings?: (vendorId: string, name: string) => string | null
 }
 
@@ -28,7 +28,10 @@ interface DirectoryOptions {
 type Hubbed = (from: ClientDialectId, to: VendorDialectId) => boolean
 
 export interface Directory {
-  /** Channels that serve `model` to `group`; empty where the group, or the model in it, is not known. `hubbed` is the same function on every call. */
+  /**
+   * Channels that serve `model` to `group`; empty where the group, or the model in it, is unknown. The result is
+   * cached, so `hubbed` must be the same function on every call.
+   */
   candidates(
     group: string,
     model: string,
@@ -36,23 +39,23 @@ export interface Directory {
     hubbed: Hubbed,
   ): readonly Candidate[]
   /**
-   * The name by which `candidates` finds a model: itself where a channel names it, else without a vendor's settings or
-   * the date of a snapshot. null where nothing is found.
+   * The name by which `candidates` finds a model: the name itself where a channel serves it, else without the vendor's
+   * settings or the date of a snapshot. Null where nothing is found.
    */
   nameOf(group: string, model: string): string | null
-  /** Every concrete name the group may ask for, sorted; for `/v1/models`. */
+  /** Every concrete name that the group may use, sorted; for `/v1/models`. */
   models(group: string): readonly string[]
 }
 
 interface Group {
   readonly allowed: Names<true>
   readonly reach: Reach
-  /** Concrete names, worked out when they are first asked for. */
+  /** Concrete names, computed when first asked for. */
   models(): readonly string[]
   readonly found: Map<string, Map<ClientDialectId, readonly Candidate[]>>
 }
 
-/** Models whose answers are remembered by group; past it all are forgotten (a pattern admits any name). */
+/** The most models cached for a group; beyond it the cache is cleared (a pattern admits any name). */
 const foundKept = 10_000
 const none: readonly never[] = Object.freeze([])
 
@@ -66,7 +69,7 @@ export function createDirectory(options: DirectoryOptions): Directory {
       const known = ofModel?.get(dialect)
       if (known !== undefined) return known
       const found = find(group, model, dialect, hubbed)
-      // What is not served is not remembered: anybody can make such names up.
+      // A miss is not cached: anybody can invent such names.
       if (found.length === 0) return found
       if (ofModel !== undefined) ofModel.set(dialect, found)
       else {
@@ -83,12 +86,12 @@ export function createDirectory(options: DirectoryOptions): Directory {
   }
 }
 
-/** Each is made when it is first asked for; those of the same models and channels are one. */
+/** Groups are built when first asked for; groups with the same models and channels share one object. */
 class Groups {
   readonly #settings: ReadonlyMap<string, GroupSettings>
-  /** Channels of every group. */
+  /** Channels open to every group. */
   readonly #open: Index
-  /** Channels of some groups alone. */
+  /** Channels restricted to some groups. */
   readonly #closed: (group: string) => readonly Served[]
   readonly #byId = new Map<string, Group>()
   readonly #alike = new Map<string, Group>()
@@ -135,7 +138,7 @@ function once<Value>(make: () => Value): () => Value {
   }
 }
 
-/** Those that take requests in some format. */
+/** Enabled channels with a key and at least one known dialect. */
 function servedOf(options: DirectoryOptions): readonly Served[] {
   const ofVendors = new Map<string, Offer>()
   const offerOf = ({ vendor, models }: ChannelConfig): Offer => {
@@ -171,7 +174,7 @@ function offer(
     names,
     listed() {
       if (names.beginnings.isEmpty) return [...names.exact.keys()]
-      // A pattern is shown as what it matches of the vendor's catalogue, or of all that is known where there is none.
+      // A pattern is listed as the names of the vendor's catalogue it matches; of all known names where it has none.
       const catalogue = options.vendorModels(vendor)
       const known = catalogue.length > 0 ? catalogue : (options.knownModels ?? [])
       const matched = known.filter((name) => !isPattern(name) && names.has(name))
@@ -180,10 +183,10 @@ function offer(
   }
 }
 
-/** How a name is found: by itself, or by the name before its settings or its date. */
+/** A model found by its own name, or by the name without its settings or date. */
 interface Found {
   readonly name: string
-  /** Who serves it, with the vendor's own name for it. */
+  /** The channels that serve it, with the vendor's own name for it. */
   targets(): readonly (readonly [served: Served, own: string])[]
 }
 

@@ -1,18 +1,18 @@
-// What a list of candidates comes to, found once and kept with the list: planning must not cost more where many serve.
+// Facts about a list of candidates, computed once and cached with the list, so that planning stays cheap with many.
 
 import type { Candidate } from './route.ts'
 
-/** Candidates of one rank, which are drawn by weight. */
+/** Candidates of equal rank, among which one is drawn by weight. */
 export interface Tier {
   readonly members: readonly Candidate[]
-  /** Sums of the weights up to and with each member. */
+  /** Cumulative sums of the members' weights. */
   readonly sums: Float64Array
 }
 
 interface CandidateFacts {
-  /** In the order of their ranks. */
+  /** In order of rank. */
   readonly tiers: readonly Tier[]
-  /** How many have limits of their channel. */
+  /** How many candidates belong to a channel with limits. */
   readonly limited: number
   /** Whether some channel changes parameters. */
   readonly changesParameters: boolean
@@ -41,7 +41,7 @@ export function byRank(one: Candidate, other: Candidate): number {
   )
 }
 
-/** Where all of a rank have no weight, each is as good as the next. */
+/** Candidates of a rank without weights are equally likely. */
 export function weightOf({ weight }: Candidate): number {
   return weight > 0 ? weight : 1
 }

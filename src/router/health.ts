@@ -1,4 +1,4 @@
-// How each channel is doing on this node: breaker, cool-down, disabled key, retry budget.
+// The health of each channel on this node: circuit breakers, cool-downs, disabled keys, retry budgets.
 
 import type { Fault, FaultKind } from '../errors.ts'
 import { faultTable } from '../errors.ts'
@@ -15,9 +15,11 @@ import {
 import type { Block, Health, HealthControl, HealthReport, Outcome, Trouble } from './route.ts'
 
 interface HealthOptions {
-  /** Gives [0, 1); for the jitter of the breakers. */
+  /** Returns [0, 1); for the jitter of the breakers. */
   readonly random: () => number
-  /** An operator's fault at a vendor: a key refused, credit used up, a model it does not know. */
+  /**
+   * Called for a fault that only the operator can repair: a refused key, no credit, a model the vendor does not know.
+   */
   readonly onAlarm: (channelId: string, fault: Fault) => void
 }
 
@@ -33,28 +35,28 @@ interface ChannelHealth {
   inFlight: number
   retries: number
   disabledUntilMs: number
-  /** Attempts begun before the last reset that have not ended: their faults say nothing of the channel as it is. */
+  /** Attempts begun before the last reset and still running: their faults say nothing about the present channel. */
   outdated: number
-  /** Until then no further unknown model is reported. */
+  /** No further unknown model is reported before this time. */
   alarmedUntilMs: number
-  /** The last fault, and when the first came after the channel was well. */
+  /** The last fault, and the time of the first one since the channel was healthy. */
   trouble: { readonly fault: FaultKind; readonly sinceMs: number } | null
 }
 
 const coolDefaultMs = 5_000
 const coolLongestMs = 30_000
 const quotaMs = 60_000
-/** When a place of a full channel may be free again, as far as anybody can say. */
+/** A guess at when a full channel has a free place again: that cannot be known. */
 const fullMs = 1_000
 const disabledMs = 60_000
-/** A channel of patterns may be asked for any name: its alarm is not each caller's to sound. */
+/** A pattern channel may be asked for any name: callers must not be able to flood the alarm. */
 const alarmMs = 60_000
 const retryShare = 0.2
 const retryMinimum = 3
-/** Models remembered of one channel; a pattern channel may be asked for any name. */
+/** The most models remembered of one channel; a pattern channel may be asked for any name. */
 const modelsKept = 1_000
 
-/** Faults where no whole reply came back: five in a row open the breaker. */
+/** Faults without a complete reply: five in a row open the breaker. */
 const transport: ReadonlySet<FaultKind> = new Set([
   'unreachable',
   'proxy',
@@ -116,7 +118,7 @@ class NodeHealth implements Health, HealthControl, HealthReport {
     if (retry) channel.retries = Math.max(0, channel.retries - 1)
     const health = modelHealth(channel, model, now)
     health.inFlight = Math.max(0, health.inFlight - 1)
-    // Which attempt ends is not known; those begun first mostly end first.
+    // Attempts are not told apart; those begun first mostly end first, so the outdated ones are counted down.
     const isOutdated = channel.outdated > 0
     if (isOutdated) channel.outdated -= 1
     if (outcome.kind === 'none' || (isOutdated && outcome.kind === 'fault'))
@@ -200,7 +202,7 @@ class NodeHealth implements Health, HealthControl, HealthReport {
       return
     }
     if (meaning === 'none' || meaning === 'alarm') {
-      // The vendor is well: it answered, and refused what it was asked.
+      // The channel works: the vendor answered, and refused this request.
       succeed(health.breaker, now)
       if (meaning === 'none' || channel.alarmedUntilMs > now) return
       channel.alarmedUntilMs = now + alarmMs
@@ -242,7 +244,7 @@ class NodeHealth implements Health, HealthControl, HealthReport {
     return made
   }
 
-  /** Time never goes backwards here. */
+  /** A clock that never goes backwards. */
   #advance(nowMs: number): number {
     if (nowMs > this.#latestMs) this.#latestMs = nowMs
     return this.#latestMs
@@ -270,7 +272,7 @@ function freshModel(): ModelHealth {
   return { breaker: createBreaker(), inFlight: 0, coolUntilMs: 0, coolKind: 'rate_limited' }
 }
 
-/** Drops half: those that are well, and where that is not enough the oldest not in flight. */
+/** Drops half of the models: first the healthy ones, then the oldest; none with attempts in flight. */
 function forget(channel: ChannelHealth, now: number): void {
   const enough = modelsKept / 2
   for (const [model, health] of channel.models) {

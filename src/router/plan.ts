@@ -1,4 +1,4 @@
-// The order in which channels are tried: pure, over a snapshot of health.
+// Decides the order in which channels are tried: a pure function over a snapshot of health.
 
 import { byRank, factsOf, type Tier, weightOf } from './facts.ts'
 import { type Candidate, type Health, laneOf, type Plan } from './route.ts'
@@ -9,18 +9,18 @@ interface PlanOptions {
 
 type HealthView = Pick<Health, 'usable' | 'blocked' | 'waitMs'>
 
-/** Past so many candidates only those are looked at that are drawn. */
+/** With more candidates than this, only the drawn ones are looked at. */
 const fewCandidates = 16
-/** So often what is drawn may turn out to be drawn already, or unusable, before all are looked at. */
+/** How many draws may hit a candidate already drawn or unusable before all are looked at. */
 const mostMisses = 32
 
 const nobody: Plan = Object.freeze({ attempts: Object.freeze([]), blocked: null })
 
 /**
- * Orders candidates: lower `priority` first, identity before translation at equal priority, then at
- * random by weight. Weight 0 comes after everything else: a last resort. Unusable ones are left out;
- * but at most half of the candidates by their breaker, so that a vendor-wide hiccup does not leave
- * a model without channels: those with the shortest wait follow behind. `random` gives [0, 1).
+ * Orders candidates: lower `priority` first, identity before translation at equal priority, then at random by weight.
+ * Weight 0 comes last, as a last resort. Unusable ones are left out, but at most half of the candidates because of
+ * their breaker, so that a short failure of a vendor does not leave a model without channels: those with the shortest
+ * wait come at the end. `random` returns [0, 1).
  */
 export function plan(
   candidates: readonly Candidate[],
@@ -83,8 +83,9 @@ function soonest(
 }
 
 /**
- * The first places, each given to one of the rest of its rank in proportion to weight: by drawing from all of them and
- * drawing again where one is unusable or has a place. Fewer than `most`, or none, where that would take too long.
+ * Draws the first candidates in order of rank, each in proportion to weight among the rest of its rank: draws from all
+ * of the rank, and again where one is unusable or already drawn. Returns fewer than `most` where that takes too many
+ * draws.
  */
 function drawn(
   candidates: readonly Candidate[],
@@ -121,8 +122,8 @@ function pick({ members, sums }: Tier, random: () => number): Candidate | undefi
 }
 
 /**
- * Weighted random order by sorting on -ln(u)/weight (Efraimidis and Spirakis, "Weighted random
- * sampling with a reservoir", 2006): each next place goes to one of the rest in proportion to weight.
+ * Random order by weight, from sorting on -ln(u)/weight (Efraimidis and Spirakis, "Weighted random sampling with a
+ * reservoir", 2006): each next place goes to one of the rest in proportion to weight.
  */
 function ordered(candidates: readonly Candidate[], random: () => number): Candidate[] {
   if (candidates.length < 2) return [...candidates]

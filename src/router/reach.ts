@@ -1,10 +1,10 @@
-// The channels that serve a group, found by the names they serve: however many there are, a request looks at its own.
+// Indexes the channels of a group by the names they serve, so that a request looks at its own, however many there are.
 
 import { Beginnings, isPattern } from '../config/beginnings.ts'
 import type { ChannelConfig } from '../config/types.ts'
 import type { VendorDialectId } from '../wire/formats.ts'
 
-/** Names, and patterns with one trailing `*`; the exact name wins, then the longest pattern. */
+/** Values by name or by pattern with a trailing `*`; the exact name wins, then the longest pattern. */
 export class Names<Value> {
   readonly exact: ReadonlyMap<string, Value>
   readonly beginnings: Beginnings<Value>
@@ -22,7 +22,7 @@ export class Names<Value> {
     return this.match(name) !== undefined
   }
 
-  /** `rest` is what the star stood for; null where the name stands as it is. */
+  /** `rest` is the text the star matched; null for an exact name. */
   match(name: string): { readonly value: Value; readonly rest: string | null } | undefined {
     const exact = this.exact.get(name)
     if (exact !== undefined) return { value: exact, rest: null }
@@ -31,24 +31,24 @@ export class Names<Value> {
   }
 }
 
-/** What a channel that serves these names calls a model to its vendor; null: it does not serve it. */
+/** The name by which a channel that serves these names asks its vendor for a model; null: it does not serve it. */
 export function ownNameOf(names: Names<string>, model: string): string | null {
   const found = names.match(model)
   if (found === undefined) return null
-  // Where the vendor's name is a pattern too, its star stands for what the public one's did.
+  // Where the vendor's name is a pattern too, its star is replaced by the text that the public one's matched.
   return isPattern(found.value) ? found.value.slice(0, -1) + (found.rest ?? model) : found.value
 }
 
-/** What one channel serves, or several of one vendor that name no models. */
+/** The models of one channel, or of several channels of one vendor that all serve its whole catalogue. */
 export interface Offer {
-  /** Public name or pattern to the vendor's; one with a trailing `*` stands for the name asked for. */
+  /** The vendor's name by public name or pattern; a trailing `*` in it is replaced by what the pattern matched. */
   readonly names: Names<string>
-  /** Concrete public names, worked out when they are asked for. */
+  /** Concrete public names, computed when asked for. */
   listed(): readonly string[]
 }
 
 export interface Served {
-  /** Its place among all channels. */
+  /** Its index in the configured list of channels. */
   readonly at: number
   readonly channel: ChannelConfig
   readonly speaks: readonly VendorDialectId[]
@@ -57,7 +57,7 @@ export interface Served {
   readonly vendorsName: (name: string) => string
 }
 
-/** Some channels by the names they serve. */
+/** An index of channels by the names they serve. */
 export class Index {
   /** The first channel of each vendor. */
   readonly firsts: readonly Served[]
@@ -103,7 +103,7 @@ export class Index {
   }
 }
 
-/** The first of each vendor. */
+/** The first channel of each vendor. */
 function firstsOf(served: readonly Served[]): readonly Served[] {
   const firsts = new Map<string, Served>()
   for (const each of served)
@@ -111,7 +111,7 @@ function firstsOf(served: readonly Served[]): readonly Served[] {
   return [...firsts.values()]
 }
 
-/** What is of every group, and what names its groups, by group. */
+/** Splits items into those open to every group (`null`) and those of some groups, by group. */
 export function byGroup<Item>(
   items: readonly Item[],
   groupsOf: (item: Item) => readonly string[] | null,
@@ -132,9 +132,9 @@ function push<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
   else known.push(item)
 }
 
-/** The channels of a group: those of all groups, and those that name it. */
+/** The channels a group may use: those open to all groups, and those that name it. */
 export class Reach {
-  /** A channel of each vendor. */
+  /** One channel of each vendor, the first. */
   readonly firsts: readonly Served[]
   readonly #indexes: readonly Index[]
 
@@ -143,27 +143,27 @@ export class Reach {
     this.firsts = firstsOf(inOrder(indexes.flatMap((index) => index.firsts)))
   }
 
-  /** Whether a channel serves it by its very name. */
+  /** Whether a channel serves the name exactly, not by a pattern. */
   names(name: string): boolean {
     return this.#indexes.some((index) => index.names(name))
   }
 
-  /** Whether a channel serves it, by its name or by a pattern. */
+  /** Whether a channel serves the name, exactly or by a pattern. */
   serves(name: string): boolean {
     return this.#indexes.some((index) => index.serves(name))
   }
 
-  /** In the order of the configuration. */
+  /** Channels that serve the name exactly, in the order of the configuration. */
   naming(name: string): readonly Served[] {
     return inOrder(this.#indexes.flatMap((index) => index.naming(name)))
   }
 
-  /** In the order of the configuration. */
+  /** Channels that serve the name, also by a pattern, in the order of the configuration. */
   serving(name: string): readonly Served[] {
     return inOrder(this.#indexes.flatMap((index) => index.serving(name)))
   }
 
-  /** Concrete names among those that are allowed, sorted. */
+  /** The allowed concrete names that the channels serve, sorted. */
   listed(allowed: Names<true>): readonly string[] {
     const lists = this.#indexes.map((index) => index.listed)
     const names = allowed.beginnings.isEmpty

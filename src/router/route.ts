@@ -1,108 +1,111 @@
-// Which channels may serve a request, in which order: the types of a pure plan over a snapshot.
+// Types of routing: the candidates for a request, the health of channels, and the plan of attempts.
 
 import type { ChannelConfig, ParameterSettings } from '../config/types.ts'
 import type { Fault, FaultKind } from '../errors.ts'
 import type { VendorDialectId } from '../wire/formats.ts'
 
-/** What the plan needs to know of a channel that serves a model. */
+/** A channel that serves a model, as the plan needs it. */
 export interface Candidate {
   readonly channelId: string
-  /** Where the channel has several keys, and this is not the first of them: what health and channels know it by. */
+  /** The lane's id, for every key but the first of a channel with several; health and channels are keyed by it. */
   readonly lane?: string
   /** The vendor's own name of the model. */
   readonly model: string
-  /** Dialect to speak to the vendor. */
+  /** The dialect used with the vendor. */
   readonly dialect: VendorDialectId
-  /** The client's own dialect, relayed byte for byte. */
+  /** The vendor speaks the client's dialect, so bytes are relayed. */
   readonly identity: boolean
   readonly priority: number
   readonly weight: number
-  /** What the vendor asks of the price, in millionths; left out: all of it. */
+  /** What the vendor charges in millionths of the list price; absent: all of it. */
   readonly costPpm?: number
-  /** What its channel may be asked at most, with all of its keys. */
+  /** Limits of its channel, for all of its keys together. */
   readonly limits?: NonNullable<ChannelConfig['limits']>
   /** What its channel changes in requests. */
   readonly parameters?: ParameterSettings
 }
 
-/** What health and channels know it by. */
+/** The key under which health and channels know the candidate. */
 export function laneOf({ lane, channelId }: Pick<Candidate, 'lane' | 'channelId'>): string {
   return lane ?? channelId
 }
 
-/** What came of an attempt: `ok`, a fault, or nothing that tells of the channel. */
+/** The outcome of an attempt: `ok`, a fault, or `none`, which says nothing about the channel. */
 export type Outcome =
   | { readonly kind: 'ok' }
   | { readonly kind: 'fault'; readonly fault: Fault }
   | { readonly kind: 'none' }
 
-/** Why a channel may not be tried now: an open breaker, a vendor's 429, no credit there, no valid key, all its places taken. */
+/** Why a channel may not be tried now: an open breaker, a vendor's 429, no credit, no valid key, or no free place. */
 export type Block = 'breaker' | 'rate_limited' | 'quota' | 'credentials' | 'busy'
 
-/** Health of channels on this node; keyed by channel and the vendor's model. */
+/** The health of channels on this node, keyed by lane and the vendor's model. */
 export interface Health {
-  /** May be tried now. A half-open breaker lets its probes through one by one. */
+  /** Whether it may be tried now. A half-open breaker admits its probes one by one. */
   usable(channelId: string, model: string, nowMs: number): boolean
-  /** Why it may not be tried now; null when it is usable. */
+  /** Why it may not be tried now; null where it may. */
   blocked(channelId: string, model: string, nowMs: number): Block | null
-  /** Whether the channel's budget allows an attempt that repeats a failed one: 20 % of those in flight, 3 at least. */
+  /** Whether the channel's retry budget allows one more: 20 % of those in flight, at least 3. */
   mayRetry(channelId: string): boolean
   /** Marks an attempt as begun (half-open probes, retry budget); `retry` when it follows a failed one. */
   begin(channelId: string, model: string, nowMs: number, retry?: boolean): void
   /** Ends an attempt: exactly one for each `begin`, with the same `retry`. */
   report(channelId: string, model: string, outcome: Outcome, nowMs: number, retry?: boolean): void
-  /** Milliseconds until the channel may be tried again; 0 when it may be now. */
+  /** Milliseconds until the channel may be tried again; 0: now. */
   waitMs(channelId: string, model: string, nowMs: number): number
   /** For metrics: 0 ok, 1 degraded, 2 open or cooling, 3 disabled. */
   state(channelId: string, nowMs: number): 0 | 1 | 2 | 3
 }
 
-/** Why a channel is not wholly well, and since when. */
+/** Why a channel is not fully healthy, and since when. */
 export interface Trouble {
-  /** What keeps some model of it from being asked; `failing`: nothing does, but attempts failed lately. */
+  /** What blocks some model of it; `failing`: nothing does, but attempts failed lately. */
   readonly reason: Block | 'failing'
-  /** Of the last fault. */
+  /** The kind of the last fault. */
   readonly fault: FaultKind
-  /** On the monotonic clock: of the first fault after it was well. */
+  /** When the first fault since it was healthy occurred, on the monotonic clock. */
   readonly sinceMs: number
 }
 
-/** For operators. */
+/** What operators see of the health of channels. */
 export interface HealthReport {
-  /** null: it is well, as `Health.state` has it. */
+  /** Null where the channel is healthy (`Health.state` is 0). */
   trouble(channelId: string, nowMs: number): Trouble | null
-  /** Attempts under way. */
+  /** The number of attempts under way. */
   inFlight(channelId: string): number
 }
 
-/** How a channel is doing, as operators are told. */
+/** The state of a channel, as operators see it. */
 export interface Condition {
-  /** As of `Health.state`. */
+  /** See `Health.state`. */
   readonly state: 0 | 1 | 2 | 3
   readonly reason: Trouble['reason'] | null
-  /** Since when there is a reason. */
+  /** Since when the reason holds. */
   readonly sinceMs: number | null
   readonly inFlight: number
 }
 
-/** What is not asked for each request. */
+/** Changes to health that do not come from requests. */
 export interface HealthControl {
-  /** For a channel whose address or key was changed: what is known of it no longer holds. */
+  /** Forgets what is known of a channel, after its address or key was changed. */
   reset(channelId: string): void
-  /** Most attempts under way at once; a channel that is not named takes any number. */
+  /** Sets the most attempts under way at once by lane; a lane that is not named has no limit. */
   limit(most: ReadonlyMap<string, number>): void
 }
 
 export interface Plan {
-  /** In the order to be tried; empty when nothing may serve. */
+  /** In the order to try them; empty where no channel may serve. */
   readonly attempts: readonly Candidate[]
-  /** Where there are candidates and none may be tried. */
+  /** Set where there are candidates and none may be tried. */
   readonly blocked: Blocked | null
 }
 
 export interface Blocked {
-  /** `rate_limited`: every vendor answered 429. `operator`: none has credit or a valid key. `failing`: anything else. */
+  /**
+   * `rate_limited`: every vendor answered 429 or every channel is full. `operator`: none has credit or a valid key.
+   * `failing`: anything else.
+   */
   readonly why: 'rate_limited' | 'operator' | 'failing'
-  /** How long until the first may be tried again. */
+  /** Milliseconds until the first may be tried again. */
   readonly retryAfterMs: number
 }
