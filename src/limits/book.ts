@@ -1,4 +1,4 @@
-// What each scope has in use on this node: meters and places, judged together, taken together.
+// The use of each limit scope on this node: its meters and its running requests, judged and taken together.
 
 import type { LimitSettings } from '../config/types.ts'
 import type { Meter } from './gcra.ts'
@@ -12,25 +12,25 @@ interface Entry<S extends LimitScope> {
   scope: S
 }
 
-/** How much of one scope is in use, in units of gcra.ts. */
+/** The current use of one scope, in the units of gcra.ts. */
 export interface ScopeUse {
   readonly requests: number
   readonly tokens: number
   readonly inFlight: number
 }
 
-/** When a place will come free is not known: long enough to matter, short enough to try. */
+/** When a place becomes free cannot be known: this wait is long enough to help and short enough to retry. */
 const placeWaitMs = 1_000
 const firstSweep = 1_024
 
 export const unlimited: LimitState = Object.freeze({ requests: null, tokens: null })
 
-/** A node's part of a limit; never 0 of a limit that admits something. */
+/** A node's share of a limit; never 0 for a limit above 0. */
 function part(limit: number, nodes: number): number {
   return nodes <= 1 ? limit : Math.max(Math.min(1, limit), Math.floor(limit / nodes))
 }
 
-/** The limits a node keeps to when `nodes` of them share one limit without seeing each other. */
+/** The limits one node enforces when `nodes` of them share a limit without seeing each other's use. */
 export function partOf(limits: LimitSettings, nodes: number): LimitSettings {
   if (nodes <= 1) return limits
   const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits
@@ -43,7 +43,7 @@ export function partOf(limits: LimitSettings, nodes: number): LimitSettings {
   }
 }
 
-/** The scopes that limit anything; the same array when all do. */
+/** The scopes that have any limit; the same array when all do. */
 export function limiting(scopes: readonly LimitScope[]): readonly LimitScope[] {
   return scopes.every(isLimited) ? scopes : scopes.filter(isLimited)
 }
@@ -56,7 +56,7 @@ function isLimited({ limits }: LimitScope): boolean {
   )
 }
 
-/** The refusal with the longest wait given what each scope has in use, or null when all admit. */
+/** The refusal with the longest wait, given the use of each scope; null when all admit. */
 export function judge(
   scopes: readonly LimitScope[],
   uses: readonly ScopeUse[],
@@ -85,7 +85,7 @@ export function judge(
   return worst
 }
 
-/** The gauges of the tightest scope: the fewest left, then the longest until all is free again. */
+/** The gauges of the tightest scope: the one with the fewest left, then with the longest reset. */
 export function stateOf(scopes: readonly LimitScope[], uses: readonly ScopeUse[]): LimitState {
   let requests: LimitGauge | null = null
   let tokens: LimitGauge | null = null
@@ -111,14 +111,14 @@ function tighter(than: LimitGauge | null, limit: number, used: number): LimitGau
   return { limit, remaining: left, resetMs: reset }
 }
 
-/** Use by scope. Idle scopes are forgotten, so that memory follows the scopes in use. */
+/** Use by scope. Idle scopes are forgotten, so memory grows only with the scopes in use. */
 export class Book<S extends LimitScope = LimitScope> {
   readonly #entries = new Map<string, Entry<S>>()
   readonly #mayForget: (id: string) => boolean
   #sweepAt = firstSweep
   #nowMs = 0
 
-  /** `mayForget` keeps a scope with nothing in use all the same while it says no. */
+  /** A scope with nothing in use is still kept while `mayForget` returns false for it. */
   constructor(mayForget: (id: string) => boolean = () => true) {
     this.#mayForget = mayForget
   }
@@ -127,13 +127,13 @@ export class Book<S extends LimitScope = LimitScope> {
     return this.#entries.size
   }
 
-  /** The latest whole millisecond seen: a clock that steps back stands still here. */
+  /** The latest whole millisecond seen; time never goes backwards here. */
   advance(nowMs: number): number {
     if (nowMs > this.#nowMs) this.#nowMs = Math.floor(nowMs)
     return this.#nowMs
   }
 
-  /** What is in use now, by scope. */
+  /** The present use of each scope. */
   uses(scopes: readonly S[], nowMs: number): ScopeUse[] {
     const now = this.advance(nowMs)
     return scopes.map((scope) => {
@@ -143,7 +143,7 @@ export class Book<S extends LimitScope = LimitScope> {
     })
   }
 
-  /** Takes one request, its tokens and its place from every scope, judged or not. */
+  /** Takes one request, its tokens and its place from every scope, whether or not it was judged here. */
   take(scopes: readonly S[], tokens: number, nowMs: number): void {
     const now = this.advance(nowMs)
     for (const scope of scopes) {
@@ -155,7 +155,7 @@ export class Book<S extends LimitScope = LimitScope> {
     }
   }
 
-  /** Gives the places back and puts the tokens actually used in place of those taken by `take`. */
+  /** Frees the places and replaces the tokens taken by `take` by those actually used. */
   finish(scopes: readonly S[], taken: number, tokens: number, nowMs: number): void {
     const now = this.advance(nowMs)
     for (const scope of scopes) {
@@ -168,7 +168,7 @@ export class Book<S extends LimitScope = LimitScope> {
     }
   }
 
-  /** Lowers what is in use to the whole limit, where more was taken elsewhere than is judged here. */
+  /** Lowers the use to the whole limit, where the shared limits allowed this node more than its own share. */
   cap(scopes: readonly S[], nowMs: number): void {
     const now = this.advance(nowMs)
     for (const scope of scopes) {
@@ -183,14 +183,14 @@ export class Book<S extends LimitScope = LimitScope> {
     return this.#entries.has(id)
   }
 
-  /** Adds units (below zero: gives back, even beyond what is in use) to one scope's meters. */
+  /** Adds units to one scope's meters; negative units give back, even beyond what is in use. */
   add(scope: S, requests: number, tokens: number, nowMs: number): void {
     const entry = this.#entry(scope, this.advance(nowMs))
     entry.requests.used += requests
     entry.tokens.used += tokens
   }
 
-  /** Every scope with something in use, as of now. */
+  /** Every known scope with its present use. */
   *all(nowMs: number): Generator<[scope: S, use: ScopeUse]> {
     const now = this.advance(nowMs)
     for (const entry of this.#entries.values()) yield [entry.scope, settle(entry, entry.scope, now)]
@@ -218,7 +218,7 @@ export class Book<S extends LimitScope = LimitScope> {
     return entry
   }
 
-  /** Runs when the map has doubled since the last time, so its cost spreads thin. */
+  /** Runs each time the map has doubled, so that its cost per request stays small. */
   #sweep(now: number): void {
     for (const [id, entry] of this.#entries) {
       const { requests, tokens, inFlight } = settle(entry, entry.scope, now)
@@ -231,7 +231,7 @@ export class Book<S extends LimitScope = LimitScope> {
 
 const nothing: ScopeUse = Object.freeze({ requests: 0, tokens: 0, inFlight: 0 })
 
-/** Drains both meters under the scope's present limits; a limit that is gone leaves nothing in use. */
+/** Drains both meters under the scope's present limits; a removed limit leaves nothing in use. */
 function settle<S extends LimitScope>(entry: Entry<S>, scope: S, now: number): ScopeUse {
   entry.scope = scope
   const { requestsPerMinute, tokensPerMinute } = scope.limits

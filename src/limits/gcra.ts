@@ -1,23 +1,22 @@
-// The generic cell rate algorithm on whole numbers: a meter that fills by use and drains evenly.
+// The generic cell rate algorithm in integers: a meter that rises with use and drains at a constant rate.
 
 /**
- * How much of one limit is in use. `used` counts in units of 1/60000 request (or token), so that a
- * limit of N a minute drains N units a millisecond and everything stays a whole number.
- * This is the algorithm of ITU-T I.371 in its "continuous-state leaky bucket" form, with the whole
- * minute's limit as burst: N at once, then one every 60000/N ms.
+ * The use of one limit. `used` counts units of 1/60000 request (or token), so that a limit of N per minute drains N
+ * units per millisecond and everything stays an integer. This is the algorithm of ITU-T I.371 in its "continuous-state
+ * leaky bucket" form, with the whole minute's limit as burst: N at once, then one every 60000/N ms.
  */
 export interface Meter {
   used: number
-  /** Milliseconds; the moment `used` is true of. */
+  /** The time in milliseconds at which `used` was computed. */
   at: number
 }
 
 export const unitsPerItem = 60_000
 
-/** For a limit of 0, which never admits: ask again in a minute. */
+/** The wait for a limit of 0, which never admits: ask again in a minute. */
 const neverMs = 60_000
 
-/** Drains the meter up to `nowMs` and returns what is still in use. A debt below zero does not drain. */
+/** Drains the meter up to `nowMs` and returns what is still in use. A negative use (credit) does not drain. */
 export function level(meter: Meter, perMinute: number, nowMs: number): number {
   const elapsed = nowMs - meter.at
   if (elapsed > 0) {
@@ -27,7 +26,7 @@ export function level(meter: Meter, perMinute: number, nowMs: number): number {
   return meter.used
 }
 
-/** What `items` cost under a limit: never more than the whole of it, or they could never pass. */
+/** The units that `items` take: at most the whole limit, or a large request could never pass. */
 export function cost(items: number, perMinute: number): number {
   return Math.min(items, perMinute) * unitsPerItem
 }
@@ -43,7 +42,7 @@ export function remaining(used: number, perMinute: number): number {
   return Math.max(0, Math.floor((perMinute * unitsPerItem - used) / unitsPerItem))
 }
 
-/** Milliseconds until nothing is in use any more. */
+/** Milliseconds until nothing is in use. */
 export function resetMs(used: number, perMinute: number): number {
   if (perMinute <= 0) return neverMs
   return Math.max(0, Math.ceil(used / perMinute))

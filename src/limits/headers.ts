@@ -1,10 +1,10 @@
-// The x-ratelimit-* reply headers, spelled as OpenAI spells them.
+// The x-ratelimit-* reply headers, in OpenAI's spelling.
 
 import type { LimitGauge, LimitState } from './limiter.ts'
 
 type HeaderPair = readonly [name: string, value: string]
 
-/** The headers for a state; none where nothing limits. Whole numbers, and durations as Go prints them. */
+/** The headers for a state; none where nothing is limited. Values are integers, and durations in Go's notation. */
 export function limitHeaders(state: LimitState): readonly HeaderPair[] {
   if (state.requests === null && state.tokens === null) return none
   return [...pairs('requests', state.requests), ...pairs('tokens', state.tokens)]

@@ -1,4 +1,4 @@
-// What a key or a group may ask for in a minute, and at once; and what a channel may be asked for.
+// The interface of limits on requests and tokens per minute and on requests at once, for keys, groups and channels.
 
 import type { LimitSettings } from '../config/types.ts'
 
@@ -8,7 +8,7 @@ export interface LimitScope {
   readonly limits: LimitSettings
 }
 
-/** The state of the tightest scope, for the `x-ratelimit-*` headers; a pair is null where nothing limits it. */
+/** The state of the tightest scope, for the `x-ratelimit-*` headers; a gauge is null where nothing limits it. */
 export interface LimitState {
   readonly requests: LimitGauge | null
   readonly tokens: LimitGauge | null
@@ -24,9 +24,9 @@ export interface Admitted {
   readonly admitted: true
   readonly state: LimitState
   /**
-   * To be called once, when the request has ended (a second call does nothing): frees its place and
-   * corrects the tokens taken to those used. What was used above the estimate may leave a debt. The
-   * time is needed because a debt is due from its own moment on, not from admission.
+   * Called once, when the request has ended (a second call does nothing): frees its place and corrects the tokens taken
+   * to those used. Use above the estimate may leave a debt, which drains from its own moment on and not from admission:
+   * so the time is needed.
    */
   finish(tokens: number, nowMs: number): void
 }
@@ -34,7 +34,7 @@ export interface Admitted {
 export interface Refused {
   readonly admitted: false
   readonly state: LimitState
-  /** The scope that stands in the way the longest. */
+  /** The scope with the longest wait. */
   readonly scope: string
   readonly kind: 'requests' | 'tokens' | 'concurrent'
   readonly retryAfterMs: number
@@ -42,17 +42,17 @@ export interface Refused {
 
 export interface Limiter {
   /**
-   * `tokens` is the estimate taken now and corrected by `finish`; one above a scope's whole limit is
-   * admitted against a full allowance only, and takes it all. Nothing is taken unless every scope
-   * admits. Synchronous while limits are local; never rejects. `nowMs` is `performance.now()`, here and below: by the
-   * wall clock, one that was a day ahead would leave limits full for a day once it is set right.
+   * `tokens` is the estimate taken now and corrected by `finish`; one above a scope's whole limit is admitted only when
+   * the scope is idle, and takes all of it. Nothing is taken unless every scope admits. Synchronous while limits are
+   * local; never rejects. `nowMs` is `performance.now()`, here and below: with the wall clock, one set back by a day
+   * would leave limits full for a day.
    */
   admit(
     scopes: readonly LimitScope[],
     tokens: number,
     nowMs: number,
   ): Admitted | Refused | Promise<Admitted | Refused>
-  /** What is in use now, without taking any. Synchronous while limits are local; never rejects. */
+  /** The present use, without taking any. Synchronous while limits are local; never rejects. */
   state(scope: LimitScope, nowMs: number): LimitState | Promise<LimitState>
   close(): Promise<void>
 }

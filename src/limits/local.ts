@@ -1,10 +1,10 @@
-// Limits kept by this process alone: synchronous, and free of cost for a request nothing limits.
+// Limits within this process: synchronous, and without cost for a request that nothing limits.
 
 import type { LimitSettings } from '../config/types.ts'
 import { Book, judge, limiting, partOf, stateOf, unlimited } from './book.ts'
 import type { Admitted, Limiter, LimitScope, LimitState, Refused } from './limiter.ts'
 
-/** The answer for a request that nothing limits: always the same object. */
+/** The answer to a request that nothing limits: always the same object. */
 export const free: Admitted = Object.freeze({
   admitted: true as const,
   state: unlimited,
@@ -38,13 +38,13 @@ class LocalAdmission implements Admitted {
 }
 
 interface LocalOptions {
-  /** How many processes share the limits without seeing each other: each keeps to its part. */
+  /** How many processes share the limits without seeing each other: each enforces its share. */
   readonly workers?: number
-  /** May be given to look into it. */
+  /** A test may pass its own, to inspect it. */
   readonly book?: Book
 }
 
-/** A limiter in this process's memory. */
+/** Creates a limiter in this process's memory. */
 export function createLocalLimiter(options: LocalOptions = {}): LocalLimiter {
   const { workers = 1, book = new Book() } = options
   const parts = new WeakMap<LimitSettings, LimitSettings>()

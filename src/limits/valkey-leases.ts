@@ -1,14 +1,14 @@
-// The leases of a node on places that a server shares: those it holds, and those that ended while the server was away.
+// The leases this node holds on shared places, and those that ended while the server was away.
 
 import { ignoreLoss, type Link, scripts } from './valkey-link.ts'
 
-/** A node that dies gives its places back after this long. */
+/** The places of a node that died become free after this long. */
 export const leaseMs = 30_000
 const renewChunk = 500
-/** Ended leases remembered by scope while the server is away; the rest lapse by themselves. */
+/** The most ended leases remembered per scope while the server is away; others expire by themselves. */
 const endedKept = 10_000
 
-/** By the key of the set they are in. */
+/** Leases by the key of their set on the server. */
 export class SharedLeases {
   readonly #held = new Map<string, Set<string>>()
   readonly #ended = new Map<string, string[]>()
@@ -23,7 +23,7 @@ export class SharedLeases {
     return this.#held.get(key)?.has(lease) === true
   }
 
-  /** Whether it was held. */
+  /** Returns whether the lease was held. */
   release(key: string, lease: string): boolean {
     const held = this.#held.get(key)
     if (held?.delete(lease) !== true) return false
@@ -31,14 +31,14 @@ export class SharedLeases {
     return true
   }
 
-  /** It has ended without the server's knowledge. */
+  /** Remembers a lease that ended while the server was away. */
   noteEnded(key: string, lease: string): void {
     const ended = this.#ended.get(key) ?? []
     if (ended.length < endedKept) ended.push(lease)
     this.#ended.set(key, ended)
   }
 
-  /** Keeps those held from lapsing. */
+  /** Renews the held leases before they expire. */
   renew(link: Link): void {
     for (const [key, held] of this.#held) {
       const ids = [...held]
@@ -49,7 +49,7 @@ export class SharedLeases {
     }
   }
 
-  /** Tells the server of those that ended meanwhile. */
+  /** Removes from the server the leases that ended while it was away. */
   tellEnded(link: Link): void {
     for (const [key, ids] of this.#ended) link.client.send('ZREM', [key, ...ids]).catch(ignoreLoss)
     this.#ended.clear()

@@ -1,4 +1,4 @@
-// The connection to the server that shares the limits: opened again where it is lost, and shown signs of life.
+// The connection to the server that shares the limits: reopened when lost, and checked by a heartbeat.
 
 import { createHash, randomUUID } from 'node:crypto'
 import { RedisClient } from 'bun'
@@ -6,28 +6,28 @@ import { adjustScript, admitScript, beatScript, readScript, renewScript } from '
 
 export interface LinkOptions {
   readonly url: string
-  /** How many nodes share the limits until they were counted. */
+  /** How many nodes to expect before they have been counted. */
   readonly nodes: number
-  /** Called on each change, with the reason in words. */
+  /** Called on each change, with the reason as text. */
   readonly onState: (state: 'shared' | 'local', reason: string) => void
 }
 
-/** What the limits do as the server comes and goes. */
+/** Reacts to the server's coming and going. */
 interface LinkListener {
-  /** A sign of life was answered: what is held there is to be kept. */
+  /** A heartbeat was answered: time to renew what is held on the server. */
   alive(link: Link): void
-  /** From here on the limits are shared again. `lost`: the server has forgotten all that it was told. */
+  /** The limits are shared again. `lost`: the server has lost all its data. */
   returned(link: Link, lost: boolean): void
 }
 
-/** A call that takes longer is answered locally, and the server held to be away. */
+/** A call that takes longer is answered locally, and the server counts as away. */
 export const budgetMs = 250
 const connectMs = 1_000
-/** How often an absent server is tried, and a present one notified that this node lives. */
+/** How often an absent server is tried, and a present one gets this node's heartbeat. */
 const retryMs = 500
 const beatMs = 5_000
 const nodeMs = 15_000
-/** A connection that has not answered for this long is given up for a new one. */
+/** A connection without an answer for this long is replaced by a new one. */
 const hungMs = 10_000
 
 interface Script {
@@ -47,13 +47,13 @@ function script(text: string): Script {
   return { text, sha: createHash('sha1').update(text).digest('hex') }
 }
 
-/** One connection, never reconnected: what was sent on it is answered in order or rejected. */
+/** One connection, never reconnected: every command on it is answered in order or rejected. */
 export class Link {
   readonly client: RedisClient
   readonly openedAt = performance.now()
-  /** When the sign of life that is still unanswered was sent. */
+  /** When the heartbeat that is still unanswered was sent. */
   beatSentAt: number | null = null
-  /** Nodes have had the time to show themselves on this connection. */
+  /** All nodes have had time to send their heartbeat since this connection opened. */
   settled = false
 
   constructor(url: string) {
@@ -75,7 +75,7 @@ export class Link {
   }
 }
 
-/** Keeps one link to the server, counts the nodes that share it, and knows whether the limits are shared now. */
+/** Maintains one link to the server, counts the nodes that share it, and knows whether limits are shared now. */
 export class LinkKeeper {
   readonly node = randomUUID()
   link: Link | null = null
@@ -108,7 +108,7 @@ export class LinkKeeper {
     link.client.close()
   }
 
-  /** The server is held to be away until it gives a sign of life. */
+  /** Treats the server as away before its next answered heartbeat. */
   goLocal(why: string): void {
     this.shared = false
     this.#schedule()
@@ -119,7 +119,7 @@ export class LinkKeeper {
     return `${this.#prefix}:nodes`
   }
 
-  /** Opens a connection where there is none, gives a sign of life where there is one. */
+  /** Connects where there is no link, sends a heartbeat where there is one. */
   #tick(): void {
     if (this.#closed) return
     const link = this.link
@@ -169,7 +169,7 @@ export class LinkKeeper {
   }
 
   #alive(link: Link, reply: readonly unknown[], tookMs: number): void {
-    // Just after a restart the others have not shown themselves: then the count only grows.
+    // Just after a server's restart the other nodes have not sent a heartbeat yet: the count must not fall.
     const counted = Number(reply[0])
     this.nodes = Math.max(1, link.settled ? counted : Math.max(counted, this.nodes))
     link.settled = performance.now() - link.openedAt > beatMs
@@ -198,7 +198,7 @@ export class LinkKeeper {
   }
 }
 
-/** The value, or undefined where it fails or is not there in time. */
+/** The value; undefined where the promise rejects or takes too long. */
 export function within<T>(limitMs: number, promise: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, limitMs, undefined)
@@ -210,7 +210,7 @@ export function within<T>(limitMs: number, promise: Promise<T>): Promise<T | und
   })
 }
 
-/** For calls whose loss is repaired elsewhere: a lease lapses, and a dead link is noticed by its beat. */
+/** For calls whose loss is repaired elsewhere: a lease expires, and a dead link is noticed by its heartbeat. */
 export function ignoreLoss(): undefined {
   return undefined
 }

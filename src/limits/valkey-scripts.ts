@@ -1,9 +1,9 @@
-// The Lua the shared limits run on the server: one call judges and takes all scopes of a request.
+// The Lua scripts of shared limits: one call judges and takes all scopes of a request.
 
 /**
- * Both meters of a scope are one hash (r, t: units as in gcra.ts; at: ms), and its places a sorted
- * set of leases by the moment they lapse. Time is the server's, so nodes' clocks do not matter.
- * %.0f because Lua would print a large number with an exponent.
+ * Both meters of a scope are one hash (r, t: units as in gcra.ts; at: ms), and its places a sorted set of leases scored
+ * by their expiry. Time is the server's, so the nodes' clocks do not matter. %.0f because Lua would print a large
+ * number with an exponent.
  */
 const prelude = `
 local time = redis.call('TIME')
@@ -26,9 +26,9 @@ end
 `
 
 /**
- * KEYS: meters and leases of each scope in turn. ARGV: lease id, lease ms, then for each scope
- * requests a minute, tokens a minute, places (each -1 for none) and units of tokens to take.
- * Returns 1 or 0, then for each scope what is in use afterwards: requests, tokens, places.
+ * KEYS: the meters and the leases of each scope in turn. ARGV: lease id, lease ms, then for each scope requests per
+ * minute, tokens per minute, places (each -1 for no limit) and units of tokens to take. Returns 1 or 0, then for each
+ * scope the use afterwards: requests, tokens, places.
  */
 export const admitScript = `${prelude}
 local admitted = 1
@@ -66,14 +66,17 @@ for i, s in ipairs(found) do
 end
 return reply`
 
-/** What one scope has in use: requests and tokens. KEYS: its meters, its leases. ARGV: requests and tokens a minute. */
+/**
+ * Returns the use of one scope: requests and tokens. KEYS: its meters, its leases. ARGV: requests and tokens per
+ * minute.
+ */
 export const readScript = `${prelude}
 local r, t = read(KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]))
 return { string.format('%.0f', r), string.format('%.0f', t) }`
 
 /**
- * Puts right one scope. KEYS: its meters, its leases. ARGV: requests a minute, tokens a minute,
- * units of requests and of tokens to add (below zero: to give back), and a lease to end or ''.
+ * Corrects one scope. KEYS: its meters, its leases. ARGV: requests per minute, tokens per minute, units of requests and
+ * of tokens to add (negative: to give back), and a lease to end or ''.
  */
 export const adjustScript = `${prelude}
 local nr, nt, dr, dt = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -85,8 +88,8 @@ end
 return 1`
 
 /**
- * A node's sign of life. KEYS: nodes, the mark of this server's memory. ARGV: node id, node ms, a
- * mark to set where there is none. Returns the number of nodes alive and the mark.
+ * A node's heartbeat. KEYS: the set of nodes, and a mark that tells whether the server lost its data. ARGV: node id,
+ * node ms, a mark to set where there is none. Returns the number of live nodes and the mark.
  */
 export const beatScript = `${prelude}
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
@@ -95,7 +98,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 redis.call('SETNX', KEYS[2], ARGV[3])
 return { redis.call('ZCARD', KEYS[1]), redis.call('GET', KEYS[2]) }`
 
-/** Keeps the leases of one scope. KEYS: its leases. ARGV: lease ms, then the lease ids. */
+/** Renews leases of one scope. KEYS: its leases. ARGV: lease ms, then the lease ids. */
 export const renewScript = `${prelude}
 for i = 2, #ARGV do redis.call('ZADD', KEYS[1], now + ARGV[1], ARGV[i]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[1])

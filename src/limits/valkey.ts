@@ -1,4 +1,4 @@
-// Limits shared by all nodes through Valkey or Redis, and kept alone while the server is away.
+// Limits shared by all nodes through Valkey or Redis, and enforced by each node alone while the server is away.
 
 import type { ScopeUse } from './book.ts'
 import { Book, judge, limiting, partOf, stateOf } from './book.ts'
@@ -17,11 +17,11 @@ import {
 } from './valkey-link.ts'
 
 interface ValkeyOptions extends LinkOptions {
-  /** Prefix of every key; nodes share what they share it with. */
+  /** Prefix of every key; nodes with the same prefix share their limits. */
   readonly namespace?: string
 }
 
-/** A scope under this node's part of its limits, with the whole it is a part of. */
+/** A scope with this node's share of its limits, and the whole scope it is a share of. */
 interface Part extends LimitScope {
   readonly whole: LimitScope
 }
@@ -31,7 +31,7 @@ interface Reply {
   readonly state: LimitState
 }
 
-/** A limiter over `url`. Local at first; `onState` tells when it is shared. */
+/** Creates a limiter over the server at `url`. Local at first; `onState` reports when it is shared. */
 export function createValkeyLimiter(options: ValkeyOptions): Limiter {
   return new ValkeyLimiter(options)
 }
@@ -40,9 +40,9 @@ class ValkeyLimiter implements Limiter {
   readonly #prefix: string
   readonly #server: LinkKeeper
   readonly #leases = new SharedLeases()
-  /** All this node has in use under its part of each limit: what it goes by while alone. */
+  /** All use of this node under its share of each limit: what it judges by while alone. */
   readonly #own = new Book<Part>()
-  /** What of `#own` the server knows of, for scopes where it does not know all. */
+  /** The part of `#own` that the server knows, kept for scopes of which it does not know all. */
   readonly #known = new Book<Part>((id) => !this.#own.has(id))
   readonly #parts = new WeakMap<object, { nodes: number; part: Part }>()
   #serial = 0
@@ -150,7 +150,7 @@ class ValkeyLimiter implements Limiter {
     return { refusal, state: stateOf(scopes, uses) }
   }
 
-  /** A call given up has been served all the same: the server then knows of what was taken. */
+  /** A call that timed out was served after all: corrects what the server and this node know. */
   #servedLate(
     link: Link,
     parts: readonly Part[],
@@ -219,7 +219,7 @@ class ValkeyLimiter implements Limiter {
       .catch(() => this.#note(part, requests, tokens))
   }
 
-  /** From here on the server does not know all of this scope's use: all but the units given. */
+  /** Marks a scope as not fully known to the server: it knows this node's use except the given units. */
   #note(part: Part, requests = 0, tokens = 0): void {
     const nowMs = performance.now()
     if (!this.#known.has(part.id)) {
@@ -229,7 +229,7 @@ class ValkeyLimiter implements Limiter {
     this.#known.add(part, -requests, -tokens, nowMs)
   }
 
-  /** Tells a server that was away what it missed; all this node has in use if it lost its memory. */
+  /** Sends a returned server what it missed; if it lost its data, all use of this node. */
   #catchUp(link: Link, lost: boolean): void {
     const nowMs = performance.now()
     const from = lost ? this.#own : this.#known
@@ -246,12 +246,12 @@ class ValkeyLimiter implements Limiter {
   }
 }
 
-/** Requests and tokens a minute as the scripts take them: -1 for no limit. */
+/** Requests and tokens per minute as the scripts expect them: -1 for no limit. */
 function rates({ limits }: LimitScope): [requests: string, tokens: string] {
   return [String(limits.requestsPerMinute ?? -1), String(limits.tokensPerMinute ?? -1)]
 }
 
-/** What one request takes from a scope's meters, in units. */
+/** The units that one request takes from a scope's meters. */
 function charge({ limits }: LimitScope, tokens: number): [requests: number, tokens: number] {
   const { requestsPerMinute, tokensPerMinute } = limits
   return [
