@@ -1,27 +1,27 @@
-// A card's prices, written as names and decimals, read once into numbers: what each kind costs in which tier.
+// Parses a price card's names and decimals once into numbers: the price of each kind of token in each tier.
 
 import { parentOf, priceNamePattern, type TokenKind, tokenPrices } from '../config/prices.ts'
 import { type Nano, parseUnits } from '../money.ts'
 
-/** Prices of prompts longer than `above` tokens; a kind that has none, and whose parents have none, is absent. */
+/** Prices for prompts longer than `above` tokens; a kind without a price, whose parents have none either, is absent. */
 export interface Band {
   readonly above: number
-  /** In nano-units per million tokens. */
+  /** Nano-units per million tokens. */
   readonly prices: ReadonlyMap<TokenKind, Nano>
 }
 
 export interface Card {
-  /** The first is for every prompt, those after it for ever longer ones. */
+  /** The first applies to every prompt, those after it to longer and longer ones. */
   readonly bands: readonly [Band, ...Band[]]
-  /** By unit name (`request`, `image/1024x1024/hd`), in nano-units per million. */
+  /** Nano-units per million units, by unit name (`request`, `image/1024x1024/hd`). */
   readonly units: ReadonlyMap<string, Nano>
-  /** The dearest price of an image; null where none has one. */
+  /** The highest price of an image; null where no image has one. */
   readonly dearestImage: Nano | null
-  /** The dearest price of a second; null where none has one. */
+  /** The highest price of a second; null where no second has one. */
   readonly dearestSecond: Nano | null
 }
 
-/** Throws where a name is no price's name, or a price is no decimal: cards are checked before they are kept. */
+/** Throws where a name or a price is invalid: cards are checked before they are stored. */
 export function readCard(prices: Readonly<Record<string, string>>): Card {
   const own = new Map<string, Nano>()
   const thresholds = new Set<number>()
@@ -43,7 +43,7 @@ export function readCard(prices: Readonly<Record<string, string>>): Card {
   }
 }
 
-/** Throws where `readCard` does, and makes nothing. */
+/** Throws where `readCard` would, without building a card. */
 export function checkCard(prices: Readonly<Record<string, string>>): void {
   for (const [name, text] of Object.entries(prices)) readPrice(name, text)
 }
@@ -74,7 +74,7 @@ function isSecond(name: string): boolean {
   return name === 'second' || name.startsWith('second/')
 }
 
-/** `tiers` are the thresholds that a prompt of this band is above, lowest first. */
+/** `tiers`: the thresholds that a prompt of this band exceeds, lowest first. */
 function bandOf(own: ReadonlyMap<string, Nano>, tiers: readonly number[]): Band {
   const prices = new Map<TokenKind, Nano>()
   for (const kind of tokenPrices) {
@@ -98,9 +98,9 @@ function priceOf(
 }
 
 /**
- * What a unit costs: an image by its size and quality, else by its size, its quality, or as any image; one that
- * fits none of an image model's prices costs what its dearest image does. A second of a video by its size, its lines,
- * or as any second, else what the dearest does. null: the card does not price such units.
+ * The price of one unit. An image's: by size and quality, else by size, by quality, or of any image; one that fits none
+ * of the card's image prices costs the highest of them. A video second's: by size, by its lines, or of any second, else
+ * the highest. Null: the card has no price for such units.
  */
 export function unitPrice(card: Card, name: string): Nano | null {
   if (isSecond(name)) return fittingSecond(card, name) ?? card.dearestSecond
@@ -108,7 +108,7 @@ export function unitPrice(card: Card, name: string): Nano | null {
   return fittingImage(card, name) ?? card.dearestImage
 }
 
-/** 1080x1920 and 1920x1080 have 1080 lines. */
+/** The lines are the shorter side: 1080x1920 and 1920x1080 both have 1080. */
 function fittingSecond({ units }: Card, name: string): Nano | null {
   const [, size] = name.split('/')
   if (size === undefined) return units.get('second') ?? null
@@ -116,7 +116,7 @@ function fittingSecond({ units }: Card, name: string): Nano | null {
   return units.get(name) ?? units.get(lines) ?? units.get('second') ?? null
 }
 
-/** null where the card has prices for other images only, or for none. */
+/** Null where the card has prices only for other images, or for none. */
 export function fittingImage(card: Card, name: string): Nano | null {
   const [, ...narrowed] = name.split('/')
   const size = narrowed.find((part) => /^\d+x\d+$/.test(part))

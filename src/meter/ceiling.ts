@@ -1,4 +1,4 @@
-// How much to hold for a request before its work, and how much more while it streams.
+// How much to hold for a request before it is sent, and how much more while it streams.
 
 import type { ModelKind } from '../config/types.ts'
 import { maxNano, type Nano } from '../money.ts'
@@ -6,26 +6,26 @@ import type { Peek } from '../wire/request.ts'
 import type { Expected, Rate, Units } from './meter.ts'
 import type { PromptMedia } from './prompt-size.ts'
 
-/** About four bytes of text make a token, where no vendor counted. */
+/** An estimate where no vendor reported a count: about four bytes of text per token. */
 export const bytesPerToken = 4
 
-/** Nobody believes a reply of more tokens than this (see the reader of usage), so nothing more is held for one. */
+/** The reader of usage rejects reports of more tokens than this, so no more is held for a reply. */
 const maxTokens = 1_000_000_000
 
-/** What a whole reply is taken to come to where neither the client nor the catalogue bounds it. */
+/** The assumed length of a whole reply where neither the client nor the catalogue bounds it. */
 const unboundedReplyTokens = 4_096
 
-/** A stream extends its hold by this much at a time. */
+/** A stream extends its hold by this many tokens at a time. */
 const quantumTokens = 256
 
-/** After this many bytes of output a stream looks again whether its hold covers what comes next. */
+/** After this many bytes of output a stream checks whether its hold covers what comes next. */
 export const quantumBytes = quantumTokens * bytesPerToken
 
 const withoutOutput: ReadonlySet<ModelKind> = new Set(['embedding', 'rerank', 'moderation'])
 
 const decoder = new TextDecoder()
 
-/** What bounds a request, of the request itself and of its model. */
+/** What bounds the size of a request: the request itself and its model. */
 export interface Bounds {
   readonly kind: ModelKind
   readonly peek: Pick<
@@ -39,20 +39,20 @@ export interface Bounds {
     | 'inputTokens'
     | 'audioTokens'
   >
-  /** Tokens; null where the catalogue does not know. */
+  /** In tokens; null where the catalogue does not know. */
   readonly model: { readonly context: number | null; readonly maxOutput: number | null }
-  /** What streams of this key and model usually stay below, in tokens. */
+  /** The length in tokens that streams of this key and model usually stay below. */
   readonly usualOutputTokens: number
-  /** What stands in the prompt beside its text; null where nothing does. */
+  /** Images, audio and files in the prompt; null where there are none. */
   readonly media: PromptMedia | null
-  /** Counts a token for every byte of the prompt: for a balance that an estimate could overdraw. */
+  /** Count one token for every byte of the prompt: for a balance that an estimate could overdraw. */
   readonly safe: boolean
   readonly units: Units | null
 }
 
 /**
- * A request's size, bounded by what is known before the work. A stream is expected to stay within what is usual: it
- * extends its hold as it flows. A whole reply is expected to be as long as it may.
+ * A request's size, bounded by what is known beforehand. A stream is expected to have the usual length, since it can
+ * extend its hold as it flows. A whole reply is expected to be as long as it may be.
  */
 export function expectedOf(bounds: Bounds): Expected {
   const { kind, peek, model, units } = bounds
@@ -61,7 +61,7 @@ export function expectedOf(bounds: Bounds): Expected {
   if (withoutOutput.has(kind)) return { kind, inputTokens, outputTokens: 0, units }
   const limit = Math.min(peek.maxOutputTokens ?? maxTokens, model.maxOutput ?? maxTokens, context)
   const known = peek.maxOutputTokens !== null || model.maxOutput !== null
-  // A stream of images cannot extend its hold by what has come: most of it comes at once.
+  // A stream of images cannot extend its hold step by step: most of it arrives at once.
   const growing = peek.stream && kind !== 'image'
   const reply = growing
     ? Math.min(limit, bounds.usualOutputTokens)
@@ -74,7 +74,7 @@ export function expectedOf(bounds: Bounds): Expected {
   return audioTokens > 0 ? { ...expected, audioTokens } : expected
 }
 
-/** Every token of text has a byte, and hardly any text has less than three for one; a token id has a comma. */
+/** A token of text has at least one byte, and nearly always at least three; a token id has a comma, so two bytes. */
 function promptTokens({ peek, media, safe }: Bounds): number {
   if (peek.inputTokens !== undefined) return peek.inputTokens
   const bytesEach = safe ? 1 : peek.tokenInput ? 2 : 3
@@ -82,25 +82,25 @@ function promptTokens({ peek, media, safe }: Bounds): number {
   return Math.ceil(media.textBytes / bytesEach) + media.most.image + media.most.other
 }
 
-/** A vendor's model searches in rounds, ten where its vendor says how many (Anthropic, "Server tools"). */
+/** Searches expected of a model with a search tool: Anthropic documents at most ten rounds ("Server tools"). */
 const expectedSearches: Units = { webSearch: 10 }
 
-/** A tool of the vendor's own that searches, in the words of chats, of Responses and of Anthropic. */
+/** A vendor's own search tool, in the dialects of chats, Responses and Anthropic. */
 const searchTool = /"type"\s*:\s*"web_search|"web_search_options"\s*:\s*\{/
 
-/** Calls that the vendor may make by itself, where they have a price. */
+/** Tool calls that the vendor may make by itself, where the card prices them. */
 export function expectedCalls(rate: Rate, { body }: Pick<Peek, 'body'>): Units | undefined {
   if (!rate.prices('webSearch') || !searchTool.test(decoder.decode(body))) return undefined
   return expectedSearches
 }
 
-/** What to hold; null where it is more than any wallet can have. */
+/** The amount to hold; null where it exceeds what any wallet can have. */
 export function holdFor(rate: Rate, expected: Expected): Nano | null {
   const nano = rate.ceiling(expected)
   return nano > maxNano ? null : nano
 }
 
-/** Tokens of a text that nobody counted. */
+/** Estimated tokens of a text that no vendor counted. */
 export function countedTokens(bytes: number): number {
   return Math.ceil(bytes / bytesPerToken)
 }

@@ -1,22 +1,24 @@
-// Writes down what the configuration and the catalogue say of prices, where they say anything new.
+// Stores the prices of the configuration and the catalogue as new versions, where they differ from those stored.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { ModelConfig } from '../config/types.ts'
 import type { PriceFileNote, PriceRow, PriceTable } from '../store/ledger.ts'
 import { declaredPrices, isNews, newestOfFile, samePrices } from './file-prices.ts'
 
-/** A card as the catalogue ships it. */
+/** A card shipped with the catalogue. */
 export interface ShippedCard {
   readonly model: string
   readonly prices: Readonly<Record<string, string>>
   readonly source: string
-  /** The day the prices were read there. */
+  /** The day on which the prices were read from the source; null: unknown. */
   readonly sourceDate: string | null
-  /** Of a name that the configuration's channels give to a shipped model: as reliable as the file it is from. */
+  /**
+   * The card is for a name that a configured channel gives a shipped model: it is as reliable as that configuration.
+   */
   readonly alias?: true
 }
 
-/** Whose file the declared models are from. */
+/** The configuration file that declares the models. */
 interface PriceFile {
   readonly node: string
   readonly revision: number
@@ -27,10 +29,10 @@ type NewRow = Omit<PriceRow, 'version'>
 
 /**
  * Appends a version for each declared or shipped card that differs from the newest of its origin and model, and an
- * empty one for a declared card that is gone, as far as they are news (`isNews`, `isNewer`); returns every version
- * there is. `declared` are the models of the configuration, patterns included. A model's first card of an origin holds
- * from the beginning, so that a clock set back leaves no model without a price; a later one holds from `nowMs`. Of
- * several processes at once, one writes.
+ * empty one for a declared card that was removed, as far as `isNews` and `isNewer` allow; returns all versions.
+ * `declared`: the models of the configuration, patterns included. A model's first card of an origin is effective from
+ * the beginning of time, so that a clock set back leaves no model without a price; a later one from `nowMs`. Of several
+ * processes at once, one writes.
  */
 export async function ensurePrices(
   table: PriceTable,
@@ -45,7 +47,7 @@ export async function ensurePrices(
     const notes = await table.files()
     const added = missing(known, { note, notes, shipped, nowMs })
     const before = notes.find(({ node }) => node === note.node)
-    // A file that fell behind must not hide how far others were.
+    // A file with an older revision must not lower the highest revision on record.
     const kept = { ...note, revision: Math.max(note.revision, before?.revision ?? 0) }
     if (added.length === 0 && isDeepStrictEqual(before, kept)) return known
     const versions = await table.appendAfter(known.at(-1)?.version ?? 0, added, kept)
@@ -53,7 +55,7 @@ export async function ensurePrices(
   }
 }
 
-/** The versions of a deployment's first start with such a configuration. */
+/** The versions that a deployment's first start with this configuration would store. */
 export function firstPrices(
   declared: Readonly<Record<string, ModelConfig>>,
   shipped: readonly ShippedCard[],
@@ -86,7 +88,7 @@ interface Known {
   readonly nowMs: number
 }
 
-/** The cards to be appended to those that are known, in order of their versions. */
+/** The cards to append to the known ones, in order of their versions. */
 function missing(known: readonly PriceRow[], { note, notes, shipped, nowMs }: Known): NewRow[] {
   const newest = new Map<string, PriceRow>()
   for (const row of known) newest.set(keyOf(row), row)
@@ -112,7 +114,7 @@ function missing(known: readonly PriceRow[], { note, notes, shipped, nowMs }: Kn
   })
 }
 
-/** A node of an older version does not bring its older shipped prices back. */
+/** Whether a shipped card is newer than the stored one: a node of an older version must not restore its old prices. */
 function isNewer(card: Wanted, before: PriceRow, known: readonly PriceRow[]): boolean {
   const [day, newestDay] = [card.sourceDate ?? '', before.sourceDate ?? '']
   if (day !== newestDay) return day > newestDay

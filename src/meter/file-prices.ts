@@ -1,4 +1,4 @@
-// Decides whether what a node's configuration file says of a price is news, or a file that others have moved on from.
+// Decides whether a price in a node's configuration file is a new one, or comes from an outdated copy of the file.
 
 import type { ModelConfig } from '../config/types.ts'
 import { parseUnits } from '../money.ts'
@@ -6,20 +6,20 @@ import type { PriceFileNote, PriceRow } from '../store/ledger.ts'
 
 type Prices = PriceRow['prices']
 
-/** The note of `tollgate price apply`, which is no node's. */
+/** The note of `tollgate price apply`, which belongs to no node. */
 export const commandNode = ''
 
-/** A model whose price in the file is not the one that counts. */
+/** A model whose price in the file is not the one in force. */
 export interface PriceConflict {
   readonly model: string
-  /** null: the file has none. */
+  /** Null: the file has none. */
   readonly file: Prices | null
-  /** What counts instead, and its version. */
+  /** The price in force, and its version. */
   readonly stored: Prices
   readonly version: number
 }
 
-/** By model, patterns included. */
+/** Declared prices by model, patterns included. */
 export function declaredPrices(
   declared: Readonly<Record<string, ModelConfig>>,
 ): ReadonlyMap<string, Prices> {
@@ -30,12 +30,12 @@ export function declaredPrices(
   )
 }
 
-/** The newest card of the origin `file` of each model that ever had one; an empty one was withdrawn. */
+/** The newest card of origin `file` for each model that ever had one; an empty card means it was withdrawn. */
 export function newestOfFile(rows: readonly PriceRow[]): ReadonlyMap<string, PriceRow> {
   return new Map(rows.flatMap((row) => (row.origin === 'file' ? [[row.model, row] as const] : [])))
 }
 
-/** Where this file and what was written down of files say different things. Empty: all that it says counts. */
+/** The models whose price in this file differs from the stored one. Empty: every price of the file is in force. */
 export function priceConflicts(
   rows: readonly PriceRow[],
   declared: Readonly<Record<string, ModelConfig>>,
@@ -48,9 +48,10 @@ export function priceConflicts(
 }
 
 /**
- * Whether a card of this node's file, which differs from what counts, is to count from now on. It is where the file's
- * `priceRevision` is above every one that was seen. Else it must be an edit without a doubt: this node's is the only
- * file that was ever seen, and said before what counts now. A file of several nodes may be one that was left behind.
+ * Whether a card of this node's file, which differs from the stored one, replaces it. It does if the file's
+ * `priceRevision` is higher than all seen before. At an equal revision it must certainly be an edit: this node's file
+ * is the only one ever seen, and it contained the stored price before. With several nodes, the file may be an outdated
+ * copy.
  */
 export function isNews(
   note: PriceFileNote,
@@ -61,13 +62,13 @@ export function isNews(
   const highest = notes.reduce((most, { revision }) => Math.max(most, revision), 0)
   if (note.revision !== highest) return note.revision > highest
   const before = notes.find(({ node }) => node === note.node)
-  // Data of a version that kept no notes.
+  // The data is from a version that kept no notes.
   if (before === undefined) return notes.length === 0
   const others = notes.some(({ node }) => node !== note.node && node !== commandNode)
   return !others && samePrices(before.cards[key] ?? {}, counts)
 }
 
-/** By what they come to: `0.150` is `0.15`. */
+/** Compares by value: `0.150` equals `0.15`. */
 export function samePrices(a: Prices, b: Prices): boolean {
   const names = Object.keys(a)
   return (

@@ -1,13 +1,13 @@
-// What pictures, sound, films and documents in a prompt come to in tokens, by the rules that vendors publish.
+// How many tokens images, audio, video and documents in a prompt count for, by the rules that vendors publish.
 
 import type { PictureSize } from '../wire/media/picture-size.ts'
 
-/** How the models of one family count. Each function gives whole tokens, never less than what the vendor may bill. */
+/** The rules of one family of models. Each function returns whole tokens, never fewer than the vendor may bill. */
 export interface MediaRules {
   picture(size: PictureSize, detail: string | null): number
-  /** The most that a picture of any size comes to; where nobody says, see `otherRules`. */
+  /** The tokens of a picture of unknown size at most; `otherRules` where the vendor publishes nothing. */
   mostPicture(detail: string | null): number
-  /** A picture of unknown size where nothing is reported: the most, if the vendor publishes it. */
+  /** A picture of unknown size where usage is not reported: the most, if the vendor publishes it. */
   likelyPicture(detail: string | null): number
   readonly audioPerSecond: number
   videoPerSecond(detail: string | null): number
@@ -18,15 +18,19 @@ export interface MediaRules {
 type Pictures = Pick<MediaRules, 'picture' | 'mostPicture' | 'likelyPicture'>
 
 /**
- * Anthropic, "PDF support" (as known on 2026-11-22): the text of a page is 1,500 to 3,000 tokens, and each is looked at as a
- * picture besides. The only vendor to say what the text of a page comes to.
+ * Anthropic, "PDF support" (as known on 2026-11-22): the text of a page is 1,500 to 3,000 tokens, and each page is also
+ * read as a picture. The only vendor that publishes a number for the text of a page.
  */
 const pageText = { most: 3_000, likely: 1_500 }
-/** Gemini counts 32 tokens a second of sound ("Understand and count tokens", as known on 2026-11-22): the most anybody does. */
+/**
+ * Gemini counts 32 tokens per second of audio ("Understand and count tokens", as known on 2026-11-22): the most of all.
+ */
 const mostAudioPerSecond = 32
-/** Gemini, "Video understanding" (as known on 2026-11-22): some 300 tokens a second, its sound included. */
+/** Gemini, "Video understanding" (as known on 2026-11-22): about 300 tokens per second, audio included. */
 const mostVideoPerSecond = 300
-/** Gemini, "Document understanding" (as known on 2026-11-22): no document of more pages is taken; nobody takes more. */
+/**
+ * Gemini, "Document understanding" (as known on 2026-11-22) accepts at most this many pages; no vendor accepts more.
+ */
 const mostPages = 1_000
 
 function atMost(most: (detail: string | null) => number, picture: Pictures['picture']): Pictures {
@@ -37,7 +41,7 @@ function atMost(most: (detail: string | null) => number, picture: Pictures['pict
   }
 }
 
-/** Pages are text, and a picture each. */
+/** Rules in which a page of a document counts as its text and one picture. */
 function withPictures(pictures: Pictures, audioPerSecond: number, pages: number): MediaRules {
   const most = pictures.mostPicture(null)
   return {
@@ -53,7 +57,7 @@ function patches({ width, height }: PictureSize, side: number): number {
   return Math.ceil(width / side) * Math.ceil(height / side)
 }
 
-/** Made smaller, in proportion, until its longer side is at most so long. */
+/** Scales a size down in proportion, so that its longer side is at most `longest`. */
 function within({ width, height }: PictureSize, longest: number): PictureSize {
   const scale = Math.min(1, longest / Math.max(width, height))
   return { width: Math.max(1, width * scale), height: Math.max(1, height * scale) }
@@ -61,7 +65,7 @@ function within({ width, height }: PictureSize, longest: number): PictureSize {
 
 /** OpenAI, "Images and vision", tiles of 512 pixels (developers.openai.com, as known on 2026-11-22). */
 function tiles(base: number, tile: number): MediaRules {
-  // The longest sides are 2048 by 768: four tiles by two.
+  // The largest picture is 2048 by 768 pixels: four tiles by two.
   const most = (detail: string | null) => (detail === 'low' ? base : base + 8 * tile)
   const picture: Pictures['picture'] = (size, detail) => {
     if (detail === 'low') return base
@@ -74,20 +78,20 @@ function tiles(base: number, tile: number): MediaRules {
   return withPictures(atMost(most, picture), openaiAudio, mostPages)
 }
 
-/** OpenAI, "Realtime: managing costs" (as known on 2026-11-22): a token for 100 ms of sound. */
+/** OpenAI, "Realtime: managing costs" (as known on 2026-11-22): one token per 100 ms of audio. */
 const openaiAudio = 10
 
 interface PatchBudget {
   readonly high: number
-  /** Of `detail: original`, where the model has it; infinite where that keeps pictures as they are. */
+  /** The budget for `detail: original`, where the model has it; infinite where pictures are not scaled then. */
   readonly original?: number
-  /** What `auto`, or nothing, means. */
+  /** The meaning of `detail: auto` or none. */
   readonly usual?: 'original'
 }
-/** Of a picture of unknown size without a budget: that of the models before, in the same setting. */
+/** For a picture of unknown size without a budget: the budget of earlier models at the same setting. */
 const unboundedPatches = 10_000
 
-/** OpenAI, the same page, patches of 32 pixels: past the budget a picture is made smaller. */
+/** OpenAI, "Images and vision", patches of 32 pixels: a picture beyond the budget is scaled down. */
 function budgets({ high, original = high, usual }: PatchBudget, times: number): MediaRules {
   const budget = (detail: string | null) => {
     const isOriginal =
@@ -102,14 +106,14 @@ function budgets({ high, original = high, usual }: PatchBudget, times: number): 
   return withPictures(pictures, openaiAudio, mostPages)
 }
 
-/** The patches of a picture made to fit: whole ones on the side that decides, as the page's own example has it. */
+/** The patches of a scaled picture: a whole number on the side that decides, as in the example of OpenAI's page. */
 function budgeted(size: PictureSize, budget: number): number {
   const side = 32
   if (patches(size, side) <= budget) return patches(size, side)
   const shrink = Math.sqrt((side * side * budget) / (size.width * size.height))
   const across = (size.width * shrink) / side
   const down = (size.height * shrink) / side
-  // A picture narrower than a patch has one across all the same.
+  // A picture narrower than a patch still has one across.
   const whole = Math.min(wholePart(across), wholePart(down), 1)
   return Math.min(budget, Math.ceil(round(across * whole)) * Math.ceil(round(down * whole)))
 }
@@ -118,14 +122,14 @@ function wholePart(value: number): number {
   return Math.max(1, Math.floor(value)) / value
 }
 
-/** Without what a division leaves behind the sixth place. */
+/** Removes rounding errors beyond the sixth decimal. */
 function round(value: number): number {
   return Math.round(value * 1e6) / 1e6
 }
 
 /**
- * Anthropic, "Vision" (platform.claude.com, as known on 2026-11-22): a token for each square of 28 pixels (width by height by
- * 750, and a little), of a picture made smaller to fit both a longest side and a most of tokens.
+ * Anthropic, "Vision" (platform.claude.com, as known on 2026-11-22): one token per square of 28 pixels (slightly more
+ * than width by height by 750), after scaling the picture to fit both a longest side and a maximum of tokens.
  */
 function squares(longest: number, most: number, pages: number): MediaRules {
   const picture: Pictures['picture'] = (size) => patches(within(size, longest), 28)
@@ -136,7 +140,9 @@ function squares(longest: number, most: number, pages: number): MediaRules {
   )
 }
 
-/** Google, "Media resolution" (ai.google.dev, as known on 2026-11-22), models from Gemini 3 on: the same for any size. */
+/**
+ * Google, "Media resolution" (ai.google.dev, as known on 2026-11-22), models from Gemini 3 on: the same for any size.
+ */
 const resolutions: readonly (readonly [RegExp, number])[] = [
   [/^media_resolution_ultra_high$/i, 2_240],
   [/^media_resolution_medium$/i, 560],
@@ -149,7 +155,7 @@ function geminiRules(): MediaRules {
   return {
     ...atMost(most, (_, detail) => most(detail)),
     audioPerSecond: 32,
-    // 70 for a frame, or 280 where it is looked at closely; its sound; and the time it stands at.
+    // 70 per frame, or 280 at high resolution; 32 for its audio; the rest for its timestamp.
     videoPerSecond: (detail) => (/_high$/i.test(detail ?? '') ? 320 : 110),
     page: { most: 1_120, likely: 560 },
     mostPages,
@@ -157,8 +163,8 @@ function geminiRules(): MediaRules {
 }
 
 /**
- * Google, "Understand and count tokens" (as known on 2026-11-22), models before Gemini 3: 258 where both sides are at most 384
- * pixels, else 258 for each tile, whose side is two thirds of the shorter one, between 256 and 768.
+ * Google, "Understand and count tokens" (as known on 2026-11-22), models before Gemini 3: 258 where both sides are at
+ * most 384 pixels, else 258 per tile, whose side is two thirds of the shorter side, between 256 and 768.
  */
 function gemini2Rules(): MediaRules {
   const each = 258
@@ -169,7 +175,7 @@ function gemini2Rules(): MediaRules {
     return patches(size, side) * each
   }
   return {
-    // "Media resolution": 256 for the whole and about 2,048 for what is cut out of it.
+    // "Media resolution": 256 for the whole picture and about 2,048 for its tiles.
     ...atMost(() => 2_304, picture),
     audioPerSecond: 32,
     videoPerSecond: (detail) => (/_low$/i.test(detail ?? '') ? 100 : mostVideoPerSecond),
@@ -178,7 +184,10 @@ function gemini2Rules(): MediaRules {
   }
 }
 
-/** xAI, "Image understanding" (docs.x.ai, as known on 2026-11-22): 256 for each tile of 448 pixels and one more, of six at most. */
+/**
+ * xAI, "Image understanding" (docs.x.ai, as known on 2026-11-22): 256 per tile of 448 pixels, of six at most, and 256
+ * more.
+ */
 function grokRules(): MediaRules {
   const picture: Pictures['picture'] = (size) => (patches(size, 448) + 1) * 256
   return withPictures(
@@ -188,12 +197,12 @@ function grokRules(): MediaRules {
   )
 }
 
-/** Mistral, "Audio" (docs.mistral.ai, as known on 2026-11-22): Voxtral reads a token for 80 ms. */
+/** Mistral, "Audio" (docs.mistral.ai, as known on 2026-11-22): Voxtral counts one token per 80 ms. */
 const voxtralAudio = 12.5
 
 /**
- * A model of a family without a published rule: a token for each square of 28 pixels, which is what most open models
- * make of a picture, at most 16,384 of them (Qwen, "Visual understanding": the most that any vendor publishes).
+ * For families without published rules: one token per square of 28 pixels, as most open models count a picture, at most
+ * 16,384 (Qwen, "Visual understanding": the most that any vendor publishes).
  */
 const otherRules: MediaRules = (() => {
   const picture: Pictures['picture'] = (size) => patches(size, 28)
@@ -205,10 +214,10 @@ const otherRules: MediaRules = (() => {
 const small = { high: 1_536 }
 const large = { high: 2_500, original: 10_000 }
 const unbounded = { high: 2_500, original: Number.POSITIVE_INFINITY, usual: 'original' } as const
-/** OpenAI publishes no multiplier for these; 1.2 is what its users measured (its forum, 2026-03). */
+/** OpenAI publishes no multiplier for these; 1.2 is what users measured (OpenAI's forum, 2026-03). */
 const measured = 1.2
 
-/** The first that fits a model's name decides. */
+/** The first pattern that matches a model's name decides. */
 const families: readonly (readonly [RegExp, MediaRules])[] = [
   [/gpt-(audio|realtime)/, tiles(85, 170)],
   [/gpt-4o-mini/, tiles(2_833, 5_667)],
@@ -236,13 +245,13 @@ const families: readonly (readonly [RegExp, MediaRules])[] = [
 
 const known = new Map<string, MediaRules>()
 
-/** By the vendor's own name of a model. */
+/** The rules for a model, by the vendor's own name. */
 export function mediaRulesOf(model: string): MediaRules {
   const kept = known.get(model)
   if (kept !== undefined) return kept
   const name = model.toLowerCase()
   const rules = families.find(([pattern]) => pattern.test(name))?.[1] ?? otherRules
-  // Names come from the configuration, but wildcards let clients make some up.
+  // The cache is bounded: a channel's wildcard lets clients invent names.
   if (known.size < 1_000) known.set(model, rules)
   return rules
 }

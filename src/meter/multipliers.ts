@@ -1,4 +1,4 @@
-// What a group multiplies the prices of a model by: by the longest name or beginning that fits, else by its own.
+// The factor by which a group multiplies a model's prices: that of the longest matching name or prefix, else its own.
 
 import { isPattern } from '../config/beginnings.ts'
 import type { GroupSettings } from '../config/types.ts'
@@ -6,12 +6,12 @@ import { multiplierPpm } from './rate.ts'
 
 type Multiplied = Pick<GroupSettings, 'multiplier' | 'modelMultipliers'>
 
-/** `0.8`. */
+/** Returns a decimal such as `0.8`. */
 export function multiplierOf(group: Multiplied, model: string): string {
   return rulesOf(group).find((rule) => fits(rule, model))?.multiplier ?? group.multiplier
 }
 
-/** The same in millionths, made ready for many requests. */
+/** The same in millionths, compiled for many requests. */
 export function compileMultipliers(group: Multiplied): (model: string) => number {
   const ppm = multiplierPpm(group.multiplier)
   const rules = rulesOf(group).map((rule) => ({ ...rule, ppm: multiplierPpm(rule.multiplier) }))
@@ -21,12 +21,12 @@ export function compileMultipliers(group: Multiplied): (model: string) => number
 
 interface Rule {
   readonly beginning: string
-  /** Names that go on behind it fit too. */
+  /** Longer names with this beginning match too. */
   readonly isOpen: boolean
   readonly multiplier: string
 }
 
-/** What counts first stands first: the longer, and of one length the whole name. */
+/** In order of precedence: longer patterns first, and the exact name before a pattern of equal length. */
 function rulesOf({ modelMultipliers = {} }: Multiplied): readonly Rule[] {
   return Object.entries(modelMultipliers)
     .map(([pattern, multiplier]) => ({

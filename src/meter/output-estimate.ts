@@ -1,27 +1,30 @@
-// How long the streams of one caller on one model usually are: what all but one in twenty stay below.
+// Estimates the usual length of a caller's streams on one model: a length that 95 % of them do not exceed.
 
-/** Streams are never expected to be shorter, so that short ones need no extension of their hold. */
+/** The lowest estimate, so that short streams need no extension of their hold. */
 const leastTokens = 1_024
 
-/** Edges of the classes that lengths are counted in: each half an octave above the last, to a million tokens. */
+/**
+ * Upper edges of the classes in which lengths are counted: each is half an octave above the last, up to a million
+ * tokens.
+ */
 const edges: readonly number[] = Array.from({ length: 21 }, (_, at) =>
   Math.round(leastTokens * 2 ** (at / 2)),
 )
 
-/** At this many lengths all classes are halved, so that what was long ago counts for less and less. */
+/** After this many lengths all counts are halved, so that old lengths lose weight. */
 const memory = 512
 
-/** Models remembered for one caller; past that the one remembered first is forgotten. */
+/** The most models remembered for one caller; beyond it the oldest is forgotten. */
 const maxModels = 64
 
 export interface OutputEstimates {
-  /** Output tokens that 95 of 100 replies stayed within, at least 1024; 1024 where there were none. */
+  /** The output tokens that 95 of 100 replies did not exceed; 1024 at least, also where there were none. */
   usual(principal: object, model: string): number
-  /** Counts a finished reply's output tokens. */
+  /** Records the output tokens of a finished reply. */
   note(principal: object, model: string, outputTokens: number): void
 }
 
-/** A caller's object is the key: with it what is known of it goes. */
+/** Estimates are keyed by the caller's object and are freed with it. */
 export function createOutputEstimates(): OutputEstimates {
   const callers = new WeakMap<object, Map<string, Lengths>>()
   return {
@@ -69,7 +72,7 @@ class Lengths {
     }
   }
 
-  /** The lowest edge that at most one in twenty was above. */
+  /** The lowest edge that at most one in twenty exceeded. */
   private percentile(): number {
     const mayExceed = Math.floor(this.total / 20)
     let above = 0
@@ -81,7 +84,7 @@ class Lengths {
   }
 }
 
-/** The first class whose edge is at least `tokens`; the last takes all above it. */
+/** The first class whose edge is at least `tokens`; the last has no upper bound. */
 function classOf(tokens: number): number {
   if (!(tokens > leastTokens)) return 0
   return Math.min(edges.length - 1, Math.ceil(2 * Math.log2(tokens / leastTokens)))

@@ -1,4 +1,4 @@
-// Prices by model and moment: which of a model's cards is in force, and the rate it makes with a multiplier.
+// Prices by model and moment: finds the card in force and the rate it makes with a multiplier.
 
 import { Beginnings, isPattern } from '../config/beginnings.ts'
 import type { PriceRow } from '../store/ledger.ts'
@@ -6,33 +6,32 @@ import { checkCard } from './card.ts'
 import type { PriceBook, Rate } from './meter.ts'
 import { compileRate } from './rate.ts'
 
-/** Who wins where several origins have a card: what the operator declared, what a command set, what is shipped. */
+/** Precedence of origins: what the operator declared, what a command set or imported, what is shipped. */
 const ranks: readonly (readonly PriceRow['origin'][])[] = [['file'], ['set', 'import'], ['shipped']]
 
-/** A card with the rates made from it so far, by multiplier: a deployment has few. */
+/** A card with the rates compiled from it so far, by multiplier, of which a deployment has few. */
 interface Entry {
   readonly row: PriceRow
   readonly rates: Map<number, Rate>
 }
 
-/** From this moment on the entry is in force; null: no card is. */
+/** The entry in force from this moment on; null: no card is. */
 interface Change {
   readonly from: number
   readonly entry: Entry | null
 }
 
 /**
- * Of a model's cards the one in force at a moment has begun by then, and has the first rank that has one. Within a
- * rank the card that began last counts, of two that began at once the later version; an empty one there says that
- * the rank has none. Models without a card take the longest pattern (`gpt-*`) of the file that fits, else the longest
- * that is shipped.
- * Throws where a card holds what is no price.
+ * The card in force at a moment is one that has begun by then, from the first rank that has any. Within a rank the card
+ * that began last wins, of two that began together the later version; an empty card there means that the rank has none.
+ * A model without a card takes the longest matching pattern (`gpt-*`) of the file, else the longest that is shipped.
+ * Throws where a card holds an invalid price.
  */
 export function createPriceBook(rows: readonly PriceRow[]): PriceBook {
   const entries = new Map<number, Entry>()
   const byModel = new Map<string, Entry[]>()
   for (const row of rows) {
-    // Made into a rate when it is first asked for: hundreds are shipped, and few are ever used.
+    // Compiled into a rate only when first asked for: hundreds of cards are shipped, and few are used.
     checkCard(row.prices)
     const entry = { row, rates: new Map<number, Rate>() }
     entries.set(row.version, entry)
@@ -62,7 +61,7 @@ export function createPriceBook(rows: readonly PriceRow[]): PriceBook {
   }
 }
 
-/** Of each the changes, latest first. */
+/** The changes of each pattern, latest first. */
 type Patterns = Beginnings<readonly Change[]>
 
 function patternsOf(
@@ -103,7 +102,7 @@ function fitting(patterns: readonly Patterns[], model: string, atMs: number): En
   return null
 }
 
-/** What is in force from each moment at which a card begins, latest first. */
+/** The entry in force from each moment at which a card begins, latest first. */
 function changesOf(entries: readonly Entry[]): Change[] {
   const moments = new Set(entries.map(({ row }) => row.effectiveFrom))
   return [...moments]

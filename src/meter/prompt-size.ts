@@ -1,13 +1,13 @@
-// The size of a prompt in tokens, before the work: its text by its bytes, what stands beside it by its vendor's rule.
+// Estimates a prompt's tokens before it is sent: text by its bytes, attachments by their vendor's rules.
 
 import { type Attachment, attachmentsAt } from '../wire/media/attachment.ts'
 import { soundOf } from '../wire/openai-audio/duration.ts'
 import type { Peek } from '../wire/request.ts'
 import { type MediaRules, mediaRulesOf } from './media-rules.ts'
 
-/** Tokens of what stands beside the text. */
+/** Tokens of the attachments. */
 interface MediaTokens {
-  /** Of films and documents, which have no price of their own. */
+  /** Tokens of video and documents, which have no price of their own. */
   readonly other: number
   readonly image: number
   readonly audio: number
@@ -16,27 +16,27 @@ interface MediaTokens {
 export interface PromptMedia {
   /** Bytes of the request that are text. */
   readonly textBytes: number
-  /** At most, for the hold. */
+  /** Upper bound, used for the hold. */
   readonly most: MediaTokens
-  /** Where nobody reports. */
+  /** Used where the vendor reports no usage. */
   readonly likely: MediaTokens
 }
 
 type Attached = Pick<Peek, 'body' | 'attachments' | 'attachmentDetail'>
 
-/** Where a document's pages cannot be counted, it has at most one for so many bytes. */
+/** A document whose pages cannot be counted has at most one page per this many bytes. */
 const leastPageBytes = 1_024
-/** A page is 1,500 to 3,000 tokens, and about as many bytes for each as this. */
+/** An estimate: a page has 1,500 to 3,000 tokens, and about this many bytes for each. */
 const documentBytesPerToken = 30
-/** Where nobody reports, what stands at an address is charged as a page, or as so long: nobody saw more of it. */
+/** Audio or video at a URL, whose length is unknown, counts as this long where no usage is reported. */
 const unseenSeconds = 60
-/** Gemini looks at a film no more often in a second ("Video understanding"). */
+/** The most frames per second that Gemini reads of a video ("Video understanding"). */
 const mostFrames = 24
 const none: MediaTokens = { other: 0, image: 0, audio: 0 }
 
 /**
- * What the attachments of a request come to. `models`: the vendors' names of those that may be asked; where
- * they count differently, the dearest way counts.
+ * The tokens of a request's attachments. `models`: the vendors' names of the models that may be asked; where their
+ * rules differ, the highest count is taken.
  */
 export function promptMedia(
   { body, attachments: offsets = [], attachmentDetail }: Attached,
@@ -84,7 +84,7 @@ function pictureTokens({ size, detail }: Attachment, rules: MediaRules, bound: B
   return bound === 'most' ? rules.mostPicture(detail) : rules.likelyPicture(detail)
 }
 
-/** At an address nobody knows how long it is: held for as what is longest, and counted as what is short. */
+/** Audio at a URL has an unknown length: held for as the longest possible, and counted as a short one. */
 function secondsOf({ type, bytes, seconds }: Attachment, bound: Bound): number {
   if (bytes === 0 && bound === 'likely') return unseenSeconds
   const size = bytes === 0 ? Number.MAX_SAFE_INTEGER : bytes

@@ -1,4 +1,4 @@
-// A card with a multiplier, made ready for use: what usage costs, by one formula with one division.
+// A card combined with a multiplier: computes the cost of usage by one formula with one division.
 
 import { noTokens, promptKinds, replyKinds, type TokenKind, tokenPrices } from '../config/prices.ts'
 import type { ModelKind } from '../config/types.ts'
@@ -10,22 +10,22 @@ import type { Expected, PricedLine, Rate, Units } from './meter.ts'
 import { missingPrice } from './required.ts'
 
 const million = 1_000_000n
-/** Prices are per million units, multipliers in millionths. */
+/** Prices are per million units, and multipliers in millionths. */
 const divisor = million * million
 
 /**
- * What a prompt may turn out to be, before it is known. Not audio: its bytes are a hundredfold its tokens. Not what
- * is written to the cache for an hour: rare, and dearer by less than what counting bytes is above the tokens.
+ * Kinds that a prompt's tokens may turn out to be. Not audio: its bytes are a hundred times its tokens. Not what is
+ * written to the one-hour cache: that is rare, and its higher price is less than what counting by bytes overestimates.
  */
 const likelyInput = promptKinds.filter((kind) => kind !== 'audioInput' && kind !== 'cacheWrite1h')
 
-/** A band in the order of `tokenPrices`; 0 where a kind has no price. */
+/** Prices in the order of `tokenPrices`; 0 where a kind has none. */
 interface CompiledBand {
   readonly above: number
   readonly prices: readonly Nano[]
-  /** The same as numbers: nearly every sum is a safe integer, and then exact. */
+  /** The same prices as numbers: nearly every sum is a safe integer, and then exact. */
   readonly plainPrices: readonly number[]
-  /** The dearest of this band and those below it. */
+  /** The highest prices of this band and those below it. */
   readonly dearest: Dearest<Nano>
   readonly plainDearest: Dearest<number>
 }
@@ -36,7 +36,7 @@ interface Dearest<Price> {
   readonly output: Price
 }
 
-/** The card must hold known names and decimals only: throws otherwise. `multiplierPpm` is in millionths. */
+/** Throws where the card has an unknown name or a price that is not a decimal. */
 export function compileRate(
   row: Pick<PriceRow, 'model' | 'version' | 'prices'>,
   multiplierPpm: number,
@@ -44,7 +44,7 @@ export function compileRate(
   return new CardRate(row, readCard(row.prices), multiplierPpm)
 }
 
-/** A group's multiplier (`1.25`) in millionths. */
+/** Converts a group's multiplier (`1.25`) to millionths. */
 export function multiplierPpm(multiplier: string): number {
   const nano = parseUnits(multiplier)
   if (nano === null || nano % 1_000n !== 0n) throw new Error(`${multiplier} is not a multiplier`)
@@ -59,7 +59,7 @@ class CardRate implements Rate {
   private readonly multiplier: bigint
   private readonly bands: readonly CompiledBand[]
   private readonly base: CompiledBand
-  /** Asked of every request, and always the same. */
+  /** Cached: asked for every request, with the same answer. */
   private readonly missingFor = new Map<ModelKind, string | null>()
 
   constructor(row: Pick<PriceRow, 'model' | 'version'>, card: Card, multiplierPpm: number) {
@@ -165,7 +165,7 @@ class CardRate implements Rate {
   }
 }
 
-/** The last of `bands` is the one compiled; those before it are below it. */
+/** Compiles the last of `bands`; those before it are the lower ones. */
 function compileBand(bands: readonly Band[]): CompiledBand {
   const band = bands.at(-1)
   const prices = tokenPrices.map((kind) => band?.prices.get(kind) ?? 0n)
@@ -188,21 +188,21 @@ function compileBand(bands: readonly Band[]): CompiledBand {
   }
 }
 
-/** Of all tokens, by the million. A sum that is a safe integer has only safe integers in it; any other is not exact. */
+/** The price of all tokens, times a million. Exact if the sum is a safe integer, since then all its terms are. */
 function plainPriceOf(usage: Usage, { plainPrices }: CompiledBand): number {
   let sum = 0
   for (let at = 0; at < plainPrices.length; at++) sum += countOf(usage, at) * (plainPrices[at] ?? 0)
   return sum
 }
 
-/** The same, however much it is. */
+/** The same sum without a limit. */
 function priceOf(usage: Usage, { prices }: CompiledBand): bigint {
   let sum = 0n
   for (const [at, price] of prices.entries()) sum += BigInt(countOf(usage, at)) * price
   return sum
 }
 
-/** A millionth of a safe integer, rounded up: without its remainder it divides exactly. */
+/** A safe integer divided by a million, rounded up: without its remainder it divides exactly. */
 function byMillion(sum: number): Nano {
   const rest = sum % 1_000_000
   return BigInt((sum - rest) / 1_000_000 + (rest > 0 ? 1 : 0))
@@ -213,13 +213,13 @@ function countOf(usage: Usage, at: number): number {
   return kind === undefined ? 0 : whole(usage[kind] ?? 0)
 }
 
-/** Readers give counts of at least 0 that are whole; what is not finite never came from one. */
+/** Readers of usage return whole counts of at least 0; a count that is not finite is a bug. */
 function whole(count: number): number {
   if (!Number.isFinite(count)) throw new RangeError(`a count of ${count} cannot be priced`)
   return count > 0 ? Math.floor(count) : 0
 }
 
-/** Millionths of a unit, exactly where it has at most six decimals, else the nearest. */
+/** The count in millionths of a unit: exact with up to six decimals, else the nearest. */
 function micros(count: number): bigint {
   if (Number.isInteger(count)) return BigInt(whole(count)) * million
   if (!Number.isFinite(count) || count > Number.MAX_SAFE_INTEGER) {

@@ -1,4 +1,4 @@
-// Which prices a model of each kind cannot do without, so that nothing is free by accident.
+// Which prices each kind of model needs, so that no request is free by accident.
 
 import type { ModelKind } from '../config/types.ts'
 import { type Card, fittingImage, isImage } from './card.ts'
@@ -6,7 +6,10 @@ import type { Units } from './meter.ts'
 
 const tokens = ['input', 'output'] as const
 
-/** By kind: sets of price names of which one must be there whole. `image` and `second` stand for any price of one. */
+/**
+ * For each kind, sets of price names, one of which the card must have in full. `image` and `second` mean any such
+ * price.
+ */
 const required: Readonly<Record<ModelKind, readonly (readonly string[])[]>> = {
   chat: [tokens],
   completion: [tokens],
@@ -22,8 +25,8 @@ const required: Readonly<Record<ModelKind, readonly (readonly string[])[]>> = {
 }
 
 /**
- * The name of a price that a request of this kind, for these units, needs and the card lacks; null where it has
- * all. A price of 0 is a price.
+ * The name of a price that such a request needs and the card lacks; null where it lacks none. A price of 0 counts as a
+ * price.
  */
 export function missingPrice(card: Card, kind: ModelKind, units: Units | null): string | null {
   const sets = required[kind]
@@ -37,7 +40,7 @@ export function missingPrice(card: Card, kind: ModelKind, units: Units | null): 
   )
 }
 
-/** Whether every prompt has a price for it: a price of long prompts alone does not do. */
+/** Whether prompts of every length have this price: one for long prompts only is not enough. */
 function isPriced(
   { bands: [base], units, dearestImage, dearestSecond }: Card,
   name: string,

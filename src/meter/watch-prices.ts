@@ -1,20 +1,20 @@
-// Keeps the prices in step with the store: a card set by another process counts here within a second.
+// Watches the store for new prices: a card set by another process takes effect here within a second.
 
 import type { PriceRow, PriceTable } from '../store/ledger.ts'
 import { type RevisionWatch, watchRevision } from '../store/revision.ts'
 
 interface PriceWatchOptions {
-  /** Given every version, each time there is a new one. Where it throws, it is called again at the next look. */
+  /** Called with all versions whenever there is a new one. If it throws, it is called again at the next poll. */
   readonly onChange: (rows: readonly PriceRow[]) => void
-  /** Called once per outage, at its first failed look; prices stay as they were. */
+  /** Called once per outage, at its first failed poll; prices stay as they were. */
   readonly onError: (error: unknown) => void
-  /** 500 unless a test says otherwise. */
+  /** 500 by default; shorter in tests. */
   readonly pollMs?: number
-  /** As of `RevisionWatchOptions`. */
+  /** See `RevisionWatchOptions`. */
   readonly busy?: () => boolean
 }
 
-/** `known` are the rows the prices were made from. */
+/** `known`: the rows from which the present prices were made. */
 export function watchPrices(
   table: PriceTable,
   known: readonly PriceRow[],
