@@ -1,4 +1,4 @@
-// Google's addresses, which name the model and the method: `/models/MODEL:generateContent`.
+// Parses Google's addresses, which name the model and the method: `/models/MODEL:generateContent`.
 
 import type { RequestHeaders } from '../identity/request-headers.ts'
 import type { Address } from '../wire/request.ts'
@@ -15,12 +15,12 @@ export interface GoogleCall {
   readonly address: Address
 }
 
-/** By the headers that Google's clients send and nobody else's do. */
+/** Recognizes Google's clients by headers that no other client sends. */
 export function isGoogleClient(headers: RequestHeaders): boolean {
   return headers.has('x-goog-api-key') || headers.has('x-goog-api-client')
 }
 
-/** Below Google's own versions refusals are in its shape. */
+/** Whether a path has one of Google's API versions: errors there are in Google's form. */
 export function isGooglePath(path: string): boolean {
   return /^(\/v1|\/upload|\/download)?\/v1(alpha|beta\d*)(\/|$)/.test(path)
 }
@@ -29,8 +29,8 @@ const version = /^\/?(v1\/)?v1(alpha|beta\d*)?\//
 const collection = /^((projects\/[^/]+\/locations\/[^/]+\/)?publishers\/google\/)?models\//
 
 /**
- * The model, and the method behind it, that an address names: behind the version and what it calls models by. Names hold
- * `/`, `:` and `@`, plain or percent-encoded, and some clients put one with a `/` right behind the version.
+ * The model and the method in an address, without the version and the collection before them. Names contain `/`, `:`
+ * and `@`, plain or percent-encoded, and some clients put one with a `/` directly behind the version.
  */
 function named(url: string): { readonly rest: string; readonly query: URLSearchParams } {
   const mark = url.indexOf('?')

@@ -1,4 +1,4 @@
-// What a caller may use: the models of its group and key, and the channels that serve each of them.
+// Which models a caller may use (by its group and key), and the channels that serve each of them.
 
 import { undated } from '../catalog/dated.ts'
 import { ownerOf } from '../catalog/family.ts'
@@ -25,36 +25,38 @@ import { loadedDialect } from '../wire/registry.ts'
 
 export interface ModelRoute {
   readonly model: Model
-  /** Empty when the model does not exist for this caller. */
+  /** Empty where the model does not exist for this caller. */
   readonly candidates: readonly Candidate[]
 }
 
 export interface ModelAccess {
-  /** Throws GatewayError where the model is of another kind than the endpoint serves. */
+  /** Throws GatewayError where the model is not of the kind that the endpoint serves. */
   find(
     principal: KeyPrincipal,
     model: string,
     dialect: Pick<ClientDialect, 'id' | 'operation'>,
   ): ModelRoute
-  /** Concrete names this caller may use, sorted: those that would be answered now, for they are served and priced. */
+  /** Concrete names this caller may use now, sorted: those that are both served and priced. */
   models(principal: KeyPrincipal): readonly Model[]
-  /** The same of any one name, also of one that a channel's pattern serves or that has a date; null: it would not be. */
+  /** The same for one name, also one that a channel's pattern serves or that has a date; null: it cannot be used. */
   model(principal: KeyPrincipal, name: string): Model | null
-  /** In a few words why a name would not be answered; null: it would be. */
+  /** The reason why a name cannot be used, in a few words; null: it can. */
   whyNot(principal: KeyPrincipal, name: string): string | null
-  /** Whose price a name has: its own, or that of the model it is a name of. */
+  /** The name whose price applies: its own, or that of the model it is an alias of. */
   pricedAs(principal: KeyPrincipal, name: string): string
-  /** The limits this caller is under. */
+  /** The limits that apply to this caller. */
   scopes(principal: KeyPrincipal): readonly LimitScope[]
 }
 
-/** How the reason begins why a name would not be answered that is served. */
+/** The beginning of the reason why a name that is served cannot be used. */
 export const noPrice = 'has no price'
 
 /** A multiplier of 1, in millionths. */
 const million = 1_000_000
 
-/** Formats that are only vendors' are loaded from the start. */
+/**
+ * Whether clients may use a dialect. Dialects not loaded yet are clients': vendor-only ones are loaded at the start.
+ */
 function isServed(id: DialectId): id is ClientDialectId {
   const dialect = loadedDialect(id)
   return dialect === undefined || dialect.client !== undefined
@@ -62,12 +64,14 @@ function isServed(id: DialectId): id is ClientDialectId {
 
 const dialectIds = Object.keys(operationOf) as readonly DialectId[]
 
-/** Formats in which clients ask for an operation, OpenAI's own first. */
+/** Dialects in which clients may ask for an operation, OpenAI's first. */
 export function dialectsOf(operation: Operation): readonly ClientDialectId[] {
   return dialectIds.filter(isServed).filter((id) => operationOf[id] === operation)
 }
 
-/** A translation there is: chats and legacy completions in any format on vendors that chat in any other, and likewise lists. */
+/**
+ * Whether a translation exists: chats and legacy completions to vendors of any chat dialect, and between list dialects.
+ */
 function hubbed(from: ClientDialectId, to: VendorDialectId): boolean {
   const client = loadedDialect(from)?.client
   const vendor = loadedDialect(to)?.vendor
@@ -76,7 +80,7 @@ function hubbed(from: ClientDialectId, to: VendorDialectId): boolean {
   return client?.hub !== undefined && vendor?.hub !== undefined && operationOf[to] === 'chat'
 }
 
-/** Whoever has a key of the group that restricts nothing. */
+/** A principal with an unrestricted key of the group. */
 export function anyoneOf(group: string): KeyPrincipal {
   return {
     kind: 'key',
@@ -98,14 +102,14 @@ interface ModelAccessOptions {
   readonly config: Config
   readonly catalog: Catalog
   readonly directory: Directory
-  /** The prices of the moment. */
+  /** The present prices. */
   prices(): PriceBook
 }
 
-/** What a name means to a group, and whether it would be answered. */
+/** What a name means to a group, and whether it can be used. */
 function createNames({ catalog, directory, prices }: ModelAccessOptions) {
   const described = new WeakMap<readonly Candidate[], { book: PriceBook; model: Model }>()
-  /** What nobody described is what its name without a date is; but a price of its own makes it a model of its own. */
+  /** An unknown name is described like its name without a date; but a price of its own makes it a model of its own. */
   const describe = (group: string, name: string): Model => {
     const known = catalog.find(name)
     if (known !== null) return known
@@ -125,13 +129,13 @@ function createNames({ catalog, directory, prices }: ModelAccessOptions) {
   return {
     describe,
     mayUse,
-    /** Kept with its candidates: asked of every request. */
+    /** Cached with its candidates: asked for every request. */
     describeOnce(group: string, name: string, candidates: readonly Candidate[]): Model {
       const book = prices()
       const kept = described.get(candidates)
       if (kept?.book === book) return kept.model
       const model = describe(group, name)
-      // Without candidates the array is one for all names.
+      // Without candidates the array is one shared by all names.
       if (candidates.length > 0) described.set(candidates, { book, model })
       return model
     },
@@ -213,12 +217,12 @@ interface Listed {
   readonly models: readonly Model[]
 }
 
-/** All that a group's keys may ask for; judged anew where prices changed, for the list is long and often asked for. */
+/** All models that a group's keys may use; cached between price changes, since the list is long and often asked for. */
 function createList(
   { config, directory, prices }: ModelAccessOptions,
   modelOf: (group: string, name: string) => Model | null,
 ): (group: string) => readonly Model[] {
-  // By the directory's own list: groups of the same models and channels have it in common.
+  // Keyed by the directory's own list, which groups with the same models and channels share.
   const kept = new WeakMap<readonly string[], Listed>()
   return (group) => {
     const book = prices()
@@ -237,7 +241,9 @@ function createList(
   }
 }
 
-/** Who writes down what is said may be asked to translate it; whether this model does is its vendor's to say. */
+/**
+ * Whether a model may be asked for an operation. A transcription model may be asked to translate: its vendor decides.
+ */
 function answers(model: Model, operation: Operation): boolean {
   if (isOrAlso(model, operation)) return true
   return operation === 'translation' && isOrAlso(model, 'transcription')
@@ -271,7 +277,7 @@ function named(operation: Operation): string {
 
 const namesMade = new WeakMap<readonly string[], Names<true>>()
 
-/** Made once for each key: asked of every request. */
+/** Compiled once for each key: asked for every request. */
 function namesOf(patterns: readonly string[]): Names<true> {
   const known = namesMade.get(patterns)
   if (known !== undefined) return known

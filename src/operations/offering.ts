@@ -1,4 +1,4 @@
-// Builds what is offered from one configuration: which channels serve which names, what is known of them, who may ask.
+// Builds the model access of one configuration: which channels serve which names, and what is known of them.
 
 import { createCatalog } from '../catalog/catalog.ts'
 import type { Catalog } from '../catalog/model.ts'
@@ -8,7 +8,7 @@ import { createDirectory } from '../router/directory.ts'
 import { vendors } from '../vendors/registry.ts'
 import { createModelAccess, type ModelAccess } from './model-access.ts'
 
-/** `channels` are those that serve: of the file, of the environment or built in. */
+/** `channels`: those in use, from the file, the environment or built in. */
 export function buildModelAccess(
   config: Config,
   channels: readonly ChannelConfig[],
@@ -27,7 +27,7 @@ export function buildModelAccess(
   return createModelAccess({ config, catalog, directory, prices })
 }
 
-/** For several on one configuration: it is as long as that, and as what is shipped. */
+/** The catalogue of one configuration, to be shared: it holds all configured and all shipped models. */
 export function catalogOf(
   { models }: Pick<Config, 'models'>,
   channels: readonly ChannelConfig[],

@@ -1,4 +1,4 @@
-// What an operation is to admission, and what the two hand each other: plain data, and nothing of the server.
+// The interfaces between admission and the operations: plain data, independent of the server.
 
 import type { Authorization, RequestOptions } from '../billing/authorization.ts'
 import type { KeyPrincipal, Principal } from '../identity/principal.ts'
@@ -18,32 +18,34 @@ import type { Usage } from '../wire/ir.ts'
 import type { Address, Peek } from '../wire/request.ts'
 import type { ModelAccess, ModelRoute } from './model-access.ts'
 
-/** Header fields of one reply; plain, so that the runtime takes them in one go. */
+/** Header fields of one reply; a plain object, so that the runtime takes them all at once. */
 export type Fields = Record<string, string>
 
-/** A request as its listener has it; the runtime's own is one. */
+/** A request as its listener provides it; the runtime's own `Request` is one. */
 export interface ClientRequest
   extends Pick<Request, 'method' | 'url' | 'signal' | 'body' | 'bytes'> {
   readonly headers: RequestHeaders
-  /** The whole body, where it is here already. */
+  /** The whole body, where it has already arrived. */
   readonly arrived?: Uint8Array | null
 }
 
-/** A request whose caller is known, whose body is read and whose model is served: all but its money. */
+/** A request with a known caller, a read body and a served model; only its money is not held yet. */
 export interface AdmittedRequest extends Omit<RelayRequest, 'authorization'> {
   readonly principal: KeyPrincipal
   readonly options: RequestOptions
   readonly address: Address
-  /** As the runtime has it, for its headers, its address and the client's leaving. Its body is read. */
+  /** The listener's request, for its headers, its URL and its signal that the client left. Its body is read. */
   readonly incoming: ClientRequest
-  /** As it came, and SHA-256 of its files, which are not in it: what tells the request from others. */
+  /**
+   * The body as it arrived, and SHA-256 of its files, which it does not contain: together they identify the request.
+   */
   readonly body: Uint8Array
   readonly digests: readonly string[]
-  /** What its money is to cover, where that is not worked out from the request itself. */
+  /** The usage to hold money for, where that is not derived from the request itself. */
   readonly usage?: Usage
 }
 
-/** A body that is not read yet. */
+/** A request whose body is not parsed yet. */
 interface Unread {
   readonly dialect: ClientDialect
   readonly principal: KeyPrincipal
@@ -52,7 +54,7 @@ interface Unread {
   readonly incoming: ClientRequest
 }
 
-/** A request that is read, and whose model is not looked up yet. */
+/** A request whose body is parsed, and whose model is not looked up yet. */
 export interface Peeked {
   readonly dialect: ClientDialect
   readonly principal: KeyPrincipal
@@ -60,95 +62,98 @@ export interface Peeked {
   readonly peek: Peek
 }
 
-/** The channels to ask, and the request as they are asked it. */
+/** The channels to ask, and the request as it is sent to them. */
 export interface Resolved extends ModelRoute {
   readonly peek: Peek
   readonly usage?: Usage
 }
 
-/** Something is asked that the gateway itself knows. */
+/** A request for data that the gateway itself has. */
 export interface Reading<P extends Principal = Principal> {
   readonly principal: P
   readonly url: URL
   readonly headers: RequestHeaders
   readonly method: string
-  /** It counts as under way, and its connection may rest, until what this returns is called. Throws GatewayError. */
+  /**
+   * Counts the request as under way, and keeps its idle connection, before the returned function is called. Throws
+   * GatewayError.
+   */
   hold(): () => void
 }
 
-/** What an operation, a hook or a read answers with. */
+/** The answer of an operation, a hook or a read. */
 export interface Reply {
   readonly body: string | Uint8Array | AsyncGenerator<Uint8Array> | ReadableStream | Blob | null
-  /** It is a stream of events. */
+  /** The body is a stream of events. */
   readonly stream?: boolean
   readonly status?: number
-  /** Also `content-type`, where it is neither JSON nor such a stream. */
+  /** Includes `content-type` where the body is neither JSON nor a stream of events. */
   readonly headers?: Readonly<Fields>
 }
 
-/** The client's end of a socket, as the runtime tells of it. */
+/** The handler of a client's WebSocket, called by the server. */
 export interface SocketLink {
   opened(socket: ServerSocket): void
   received(message: string | Buffer): void
   drained(): void
   closed(code: number, reason: string): void
-  /** The client was gone before it had its socket. */
+  /** The client left before its socket was open. */
   abandoned(): void
 }
 
-/** The runtime's side of a client's socket. */
+/** A client's WebSocket, as the server provides it. */
 export interface ServerSocket {
-  /** Bytes sent; -1: taken, and waits; 0: not taken. */
+  /** The bytes sent; -1: queued; 0: dropped. */
   send(message: string | Uint8Array): number
   close(code?: number, reason?: string): void
   terminate(): void
 }
 
-/** The request is to become a socket. */
+/** The reply that upgrades the request to a WebSocket. */
 export interface SocketReply {
   readonly socket: SocketLink
   readonly headers: Readonly<Fields>
 }
 
-/** Work that is paid for: it settles the authorization, leaves the record and gives the client's slot back, however it ends. */
+/** Paid work: it settles the authorization, writes the record and frees the client's slot, however it ends. */
 export interface Work {
   run(): Promise<Answer | Reply | SocketReply>
-  /** Told once `ClientSlot.watchClient` was called. */
+  /** Called after `ClientSlot.watchClient`, when the client leaves. */
   clientGone(): void
 }
 
 /**
- * What one kind of request does otherwise than a plain chat, which has nothing but its dialect. `S`: the services it
- * works with, replaced when the configuration changes.
+ * How one kind of request differs from a plain chat, which has only a dialect. `S`: the services it works with,
+ * replaced when the configuration changes.
  */
 export interface Operation<in S = unknown> {
   readonly dialect: ClientDialectId
-  /** What its path says of the request. */
+  /** Parameters that its path implies. */
   readonly address?: Address
-  /** What is asked or answered may be files; of a form's, these are taken. */
+  /** The request or the reply may contain files; the kind says which files a form may have. */
   readonly files?: FilesTaken
-  /** Reads the request in place of its dialect. Throws GatewayError naming the field. */
+  /** Parses the request in place of its dialect. Throws GatewayError that names the field. */
   peek?(unread: Unread, services: S & CoreServices): Peek | Promise<Peek>
-  /** Finds the channels, and fills in what the model decides; unless given, `resolveModel`. Throws GatewayError. */
+  /** Finds the channels, and fills in what depends on the model; `resolveModel` by default. Throws GatewayError. */
   resolve?(peeked: Peeked, services: S & CoreServices): Resolved
-  /** How its requests go to vendors and back, where that is not how text does. */
+  /** How its requests are sent to vendors, where that differs from text. */
   readonly upstream?: RelayOperation
-  /** Run behind those that every operation has. */
+  /** Run after the hooks that every operation has. */
   readonly hooks?: readonly Hook<S>[]
-  /** Makes the call, unless given a plain one. Until it returns nothing has begun: what it throws costs nothing. */
+  /** Makes the call; a plain one by default. Before it returns nothing has begun: if it throws, nothing is charged. */
   relay?(
     request: AdmittedRequest,
     authorization: Authorization,
     services: S & CoreServices,
   ): Work | Promise<Work>
-  /** Answers for free, in place of all that follows: `before` of hooks, authorizing, relaying. Leaves no record. */
+  /** Answers for free and without a record, in place of all later steps: hooks' `before`, authorization and relay. */
   answer?(request: AdmittedRequest, services: S & CoreServices): Promise<Reply>
 }
 
-/** What the files of forms are. */
+/** The kind of files that a form may have. */
 export type FilesTaken = 'pictures' | 'sounds'
 
-/** What every operation may use. */
+/** Services that every operation may use. */
 export interface CoreServices {
   readonly modelAccess: ModelAccess
   readonly relay: RelayRooms
@@ -158,25 +163,24 @@ export interface CoreServices {
 export interface Arrival {
   readonly requestId: string
   readonly principal: KeyPrincipal
-  /** Of the body, as far as it says; 0: nothing is asked of a model. */
+  /** The declared length of the body; 0: no model is asked. */
   readonly bodyBytes: number
-  /** Headers of the reply, refusals included: some may be added. */
+  /** Headers of the reply, also of an error: hooks may add some. */
   readonly fields: Fields
 }
 
 /**
- * A step that every request passes, or every one of an operation. Each part gives back what it does with this request,
- * or null, which costs nothing.
- *
- * A guardrail decodes the request in `before` (`dialect.client.hub`) and refuses by throwing, or gives back another; what
- * it says of replies is a `transform`. A cache learns replies by a `transform` and keeps them in `after`. It answers at no
- * charge by a `reply`, whole or as a stream of events; where it has a price, by a `relay`, for which the request is
- * authorized, and which settles it by the usage it reports: as cached input, for instance.
+ * A step that every request passes, or every request of an operation. Each method returns what it does with this
+ * request, or null for nothing.
+ * A guardrail decodes the request in `before` (`dialect.client.hub`) and refuses by throwing, or returns another
+ * request; it checks replies by a `transform`. A cache collects replies by a `transform` and stores them in `after`. It
+ * answers free of charge by a `reply`, whole or as a stream of events; where its answer has a price, by a `relay`, for
+ * which the request is authorized, and which settles it by the usage it reports: as cached input, for instance.
  */
 export interface Hook<in S = unknown> {
-  /** The caller is known and nothing of the body is read. Throws GatewayError to refuse. */
+  /** The caller is known, and the body is not read yet. Throws GatewayError to refuse. */
   admit?(arrival: Arrival): Passage | null | Promise<Passage | null>
-  /** The request is known whole, and nothing is set aside for it. Throws GatewayError to refuse. */
+  /** The request is known in full, and no money is held for it yet. Throws GatewayError to refuse. */
   before?(
     request: AdmittedRequest,
     services: S & CoreServices,
@@ -185,19 +189,19 @@ export interface Hook<in S = unknown> {
 
 /** What a hook does with one request. */
 export interface Passage {
-  /** Given to the client in place of the relay's: nothing is authorized. */
+  /** Sent to the client in place of the relay's answer: nothing is authorized. */
   readonly reply?: Reply
-  /** The request as it goes on. */
+  /** The request that replaces this one. */
   readonly request?: AdmittedRequest
-  /** What goes to the client goes through it, behind those of hooks before. */
+  /** Applied to what goes to the client, after the transforms of earlier hooks. */
   readonly transform?: ResponseTransform | undefined
   /** Makes the call in place of the operation's `relay`. */
   relay?(request: AdmittedRequest, authorization: Authorization): Work | Promise<Work>
-  /** Told once how it ended; null: no vendor was asked. */
+  /** Called once with how the request ended; null: no vendor was asked. */
   after?(ended: Ended | null): void
 }
 
-/** For work whose client need not stay. */
+/** A slot for work that goes on when its client leaves. */
 export function slotWithoutClient(clientSlot: ClientSlot): ClientSlot {
   const nothing = (): void => undefined
   return { giveBack: (ended) => clientSlot.giveBack(ended), watchClient: nothing, cutOff: nothing }

@@ -1,13 +1,13 @@
-// Names in the paths of addresses.
+// Extracts ids from the paths of URLs.
 
-/** The path without the prefixes clients put before it: `/v1/v1/files/x` gives `/files/x`. */
+/** The path without the prefixes that clients put before it: `/v1/v1/files/x` becomes `/files/x`. */
 export function belowPrefix(path: string): string {
   let rest = path
   while (rest.startsWith('/v1/')) rest = rest.slice(3)
   return rest
 }
 
-/** Ids hold `/`, `:` and `@`, plain or percent-encoded; what is no encoding is taken as it stands. */
+/** Ids contain `/`, `:` and `@`, plain or percent-encoded; invalid encodings are kept as they are. */
 export function decodeId(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -1,11 +1,11 @@
-// Which channels may serve a request: those of its model that its caller may use.
+// Finds the channels that may serve a request: those of its model that its caller may use.
 
 import type { Model } from '../catalog/model.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Peek } from '../wire/request.ts'
 import type { CoreServices, Peeked, Resolved } from './operation.ts'
 
-/** Throws GatewayError where there are none, or where the model does not take what is sent. */
+/** Throws GatewayError where there are none, or where the model does not accept what is sent. */
 export function resolveModel(
   { principal, peek, dialect }: Omit<Peeked, 'address'>,
   { modelAccess }: CoreServices,

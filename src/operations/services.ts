@@ -1,4 +1,4 @@
-// What operations and reads work with, all together: the endpoint table hands it to each, which takes its part.
+// The services of all operations and reads together: the endpoint table passes them on, and each uses its part.
 
 import type { CoreServices } from './operation.ts'
 import type { RealtimeServices } from './realtime/request.ts'
@@ -6,7 +6,7 @@ import type { ResponseServices } from './responses/operation.ts'
 import type { BeginRooms } from './videos/begin.ts'
 import type { VideoRooms } from './videos/read.ts'
 
-/** Replaced whole when the configuration changes. */
+/** Replaced as a whole when the configuration changes. */
 export interface Services extends CoreServices {
   readonly responses: ResponseServices
   readonly realtime: RealtimeServices

@@ -1,4 +1,4 @@
-// A call to a vendor that serves an operation in a form of its own: to the attempt it is one exchange like any other.
+// A call through a vendor's adapter, for operations the vendor serves in its own form; the attempt sees one exchange.
 
 import type { Fault } from '../../errors.ts'
 import { GatewayError } from '../../errors.ts'
@@ -18,7 +18,7 @@ interface AdaptedWork {
 
 export function openAdapted(adapted: AdaptedWork, handler: AttemptHandler): Exchange {
   const exchange = new Adapted(adapted, handler)
-  // Nothing is told before this returns.
+  // The handler is not called before this function returns.
   queueMicrotask(() => void exchange.run())
   return exchange
 }
@@ -86,14 +86,14 @@ class Adapted implements Exchange {
   }
 }
 
-/** Then others have their turn, and what was given is sent: what comes from memory or disk never waits by itself. */
+/** After this many bytes it yields to the event loop: chunks from memory or disk never wait by themselves. */
 const turnBytes = 262_144
 
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** A mistake of ours is told where such things are, and fails the attempt like any other. */
+/** The fault for an error of the adapter. A bug in the gateway is reported, and fails the attempt too. */
 function faultOf(error: unknown): Fault {
   if (error instanceof MediaFault) return error.fault
   if (error instanceof GatewayError) {

@@ -1,9 +1,9 @@
-// One vendor's reply for whoever takes it a chunk at a time: the vendor waits while little of it is taken.
+// Buffers one vendor's reply for a reader that takes it chunk by chunk; pauses the vendor while the reader is slow.
 
 import { MediaFault, type VendorHead } from '../../vendors/media.ts'
 import type { Exchange, ReplyHandler, TransportFault } from '../../vendors/transport.ts'
 
-/** The vendor is paused above the first, and goes on below the second. */
+/** The vendor is paused above `highBytes` and resumed below `lowBytes`. */
 const highBytes = 1_048_576
 const lowBytes = 262_144
 
@@ -18,7 +18,7 @@ export class BufferedReply implements ReplyHandler {
   private wake: (() => void) | null = null
 
   constructor() {
-    // A fault may come before anybody asks for the head.
+    // A fault may arrive before anybody awaits the head.
     this.begun.promise.catch(() => undefined)
   }
 
@@ -53,7 +53,7 @@ export class BufferedReply implements ReplyHandler {
     this.fail(new MediaFault({ kind, message }))
   }
 
-  /** Nobody wants it any more: the vendor is let go, and whoever still waits is told. */
+  /** The reply is not needed any more: aborts the vendor's request, and whoever still waits gets an error. */
   stop(): void {
     if (this.ended || this.failure !== null) return
     this.exchange?.abort()
@@ -71,7 +71,7 @@ export class BufferedReply implements ReplyHandler {
     this.stir()
   }
 
-  /** To be read to its end, or returned from: then the rest is not heard. */
+  /** Must be read to its end or returned from, which aborts the rest. */
   async *chunks(): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {

@@ -1,4 +1,4 @@
-// A form for a vendor that speaks OpenAI's format: the client's fields and files with the vendor's name of the model.
+// Builds a form for a vendor that speaks OpenAI's format: the client's fields and files, with the vendor's model name.
 
 import { parsedObject } from '../../relay/parsed.ts'
 import type { Upload } from '../../vendors/media.ts'
@@ -6,7 +6,7 @@ import { type Form, type FormField, multipart } from '../../vendors/multipart.ts
 import type { ClientDialect } from '../../wire/dialect.ts'
 import type { JsonValue } from '../../wire/ir.ts'
 
-/** The client's own form, told to another: OpenAI's names for lists are `name[]`. */
+/** Rebuilds the client's form; lists are named `name[]`, as OpenAI does. */
 export function formOf(
   dialect: ClientDialect,
   body: Uint8Array,
@@ -30,7 +30,7 @@ export function formOf(
   return multipart(fields, files)
 }
 
-/** As OpenAI's own clients write objects: `chunking_strategy[type]`. */
+/** Writes objects as OpenAI's clients do: `chunking_strategy[type]`. */
 function membersOf(name: string, value: JsonValue | undefined): FormField[] {
   if (value === null || value === undefined) return []
   if (typeof value !== 'object') return [[name, textOf(value)]]

@@ -1,4 +1,4 @@
-// Sends a call beside text to a vendor that has an adapter for it; the others are asked in OpenAI's own form.
+// Sends a media call through the adapter of a vendor that has one; other vendors are asked in OpenAI's form.
 
 import { resultsOf } from '../../blobs/results.ts'
 import type { AttemptHandler, AttemptPlan } from '../../relay/operation.ts'
@@ -8,7 +8,7 @@ import type { Exchange } from '../../vendors/transport.ts'
 import { openAdapted } from './adapted.ts'
 import { MediaWork } from './tools.ts'
 
-/** null: the vendor takes the call as it came. */
+/** Null: the vendor takes the call as it is, without an adapter. */
 export function openMedia(plan: AttemptPlan, handler: AttemptHandler): Exchange | null {
   const { rooms, request, channel, candidate, timeouts } = plan
   const { media } = request

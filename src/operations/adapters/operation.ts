@@ -1,4 +1,4 @@
-// How requests for images, sound and films are relayed: as forms, by adapters of vendors of other ways, and as raw bytes.
+// How requests for images, audio and video are relayed: as forms, through vendors' adapters, and as raw bytes.
 
 import type { TimeoutSettings } from '../../config/types.ts'
 import type { AttemptPlan, EncodedRequest, RelayOperation } from '../../relay/operation.ts'
@@ -9,7 +9,7 @@ import { openMedia } from './open.ts'
 import { mediaTypeOf, RawReply } from './raw.ts'
 import { Replayed } from './replayed.ts'
 
-/** What was made is asked for all the same: an image, a film or a minute of sound is not made twice. */
+/** Costly: the vendor charges for an image, a video or a minute of audio even if it is lost, so none is made twice. */
 export const mediaRelay: RelayOperation = {
   isCostly: true,
   encode: encodedForm,
@@ -17,7 +17,7 @@ export const mediaRelay: RelayOperation = {
   path: mediaPath,
 }
 
-/** An image takes a minute or more, and nothing is heard of it meanwhile. */
+/** An image takes a minute or more, during which the vendor sends nothing. */
 export const imageRelay: RelayOperation = {
   ...mediaRelay,
   timeouts: (general: TimeoutSettings) => ({
@@ -27,7 +27,7 @@ export const imageRelay: RelayOperation = {
   }),
 }
 
-/** What came as a form goes on as one. */
+/** A request that was a form is sent as one. */
 function encodedForm({ request, candidate }: AttemptPlan, own: Peek | null): EncodedRequest | null {
   const { media, dialect } = request
   if (own === null || media?.isForm !== true) return null

@@ -1,4 +1,4 @@
-// A reply that is neither JSON nor events: sound, subtitles. Its bytes are passed on as they come.
+// A reply that is neither JSON nor events, such as audio or subtitles: its bytes are passed on as they arrive.
 
 import type { ReplySummary } from '../../billing/settlement.ts'
 import type { PathListener, ReplyPath } from '../../relay/path.ts'
@@ -14,7 +14,7 @@ export class RawReply implements ReplyPath {
   private begun = false
   private reported: JsonObject | null = null
 
-  /** `type` is the vendor's `content-type`. */
+  /** `type`: the vendor's `content-type`. */
   constructor(request: RelayRequest, type: string, listener: PathListener) {
     this.request = request
     this.type = typeFor(request, type)
@@ -51,7 +51,7 @@ function typeFor({ dialect, peek }: RelayRequest, type: string): string {
   return named === bare ? type : named
 }
 
-/** In lower case, without parameters. */
+/** The media type in lower case, without parameters. */
 export function mediaTypeOf(type: string): string {
   const [bare = ''] = type.split(';', 1)
   return bare.trim().toLowerCase()

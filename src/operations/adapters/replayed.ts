@@ -1,4 +1,4 @@
-// A whole reply of a vendor that was asked for a stream, told as one.
+// Turns a vendor's whole reply into a stream, for a client that asked for one.
 
 import type { ReplySummary } from '../../billing/settlement.ts'
 import type { PathListener, ReplyPath } from '../../relay/path.ts'

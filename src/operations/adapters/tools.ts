@@ -1,4 +1,4 @@
-// What an adapter works with: calls to its channel's vendor, heard whole or as they come, all let go together.
+// The tools an adapter works with: requests to its channel's vendor, read whole or streamed, all aborted together.
 
 import { Buffer } from 'node:buffer'
 import type { From } from '../../blobs/results.ts'
@@ -21,7 +21,7 @@ import type { JsonValue } from '../../wire/ir.ts'
 import { BufferedReply } from './buffered-reply.ts'
 import { mediaTypeOf } from './raw.ts'
 
-/** A reply in JSON that is longer is none: only then is it parsed in memory. */
+/** A longer JSON reply is refused: it would have to be parsed in memory. */
 const maxJsonBytes = 16_777_216
 
 interface ToolsOptions {
@@ -33,25 +33,25 @@ interface ToolsOptions {
   readonly sendIdleMs: number
 }
 
-/** All that is under way for one attempt. */
+/** Everything that runs for one attempt. */
 export class MediaWork implements MediaTools {
   readonly baseUrl: string
   readonly nowMs = Date.now()
   private readonly options: ToolsOptions
   private readonly underWay = new Set<BufferedReply>()
-  /** How its results are fetched. */
+  /** How the vendor's results are fetched. */
   readonly from: From
   private readonly leaving = new AbortController()
   private readonly over = Promise.withResolvers<never>()
   private isOver = false
-  /** The vendor was asked something. */
+  /** Whether the vendor was asked anything. */
   hasAsked = false
 
   constructor(options: ToolsOptions) {
     this.options = options
     this.baseUrl = options.channel.baseUrl
     this.from = { signal: this.leaving.signal, home: new URL(this.baseUrl).origin }
-    // Nobody may be waiting when it is let go.
+    // Nobody may be awaiting it when it rejects.
     this.over.promise.catch(() => undefined)
   }
 
@@ -65,7 +65,7 @@ export class MediaWork implements MediaTools {
     return this.options.channel.address({ dialect, model, stream: false })
   }
 
-  /** Everything under way ends; whoever waits for it is told. */
+  /** Ends everything that runs; whoever waits for it gets an error. */
   letGo(): void {
     if (this.isOver) return
     this.isOver = true
@@ -99,7 +99,7 @@ export class MediaWork implements MediaTools {
     for (const each of this.underWay) if (each.isOver) this.underWay.delete(each)
     const reply = new BufferedReply()
     this.underWay.add(reply)
-    // What it begins may be dear; what it looks after may be asked twice.
+    // A POST may start costly work, which must not be sent twice; a GET may be.
     const onKept = call.method === 'POST' ? ('avoid' as const) : undefined
     const dialled = { destination: authorized, segments, connectMs, sendIdleMs, onKept }
     reply.carriedBy(rooms.dialer.open(dialled, reply))
@@ -172,14 +172,14 @@ function unreadable(message: string): MediaFault {
   return new MediaFault({ kind: 'unreadable', message })
 }
 
-/** The vendor said that its result lies where it cannot be had: its fault, not the client's. */
+/** The vendor's result lies where it cannot be fetched: the vendor's fault, not the client's. */
 function unfetched(error: unknown): unknown {
   if (!(error instanceof NotFetched)) return error
   const fault: Fault = { kind: 'unreadable', message: `the vendor's result: ${error.message}` }
   return new MediaFault(fault)
 }
 
-/** Media type of a reply, in lower case, without parameters. */
+/** The media type of a reply, in lower case, without parameters. */
 export function typeOf(head: VendorHead): string {
   return mediaTypeOf(head.header('content-type') ?? '') || 'application/octet-stream'
 }

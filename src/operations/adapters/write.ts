@@ -1,4 +1,4 @@
-// Puts what an adapter brought into OpenAI's form, as the client asked for it.
+// Writes an adapter's reply in OpenAI's form, as the client asked for it.
 
 import type { MediaCall, MediaReply } from '../../vendors/media.ts'
 import { writeSound } from '../audio/write-speech.ts'
@@ -6,7 +6,7 @@ import { writeTranscript } from '../audio/write-transcript.ts'
 import { writeImages } from '../images/write.ts'
 import type { WriteRooms, Written } from './written.ts'
 
-/** Rejects with MediaFault where a result cannot be had. */
+/** Rejects with MediaFault where a result cannot be fetched. */
 export function writeReply(
   reply: MediaReply,
   call: MediaCall,

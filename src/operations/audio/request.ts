@@ -1,4 +1,4 @@
-// Requests for transcripts, translations and speech.
+// The operations for transcripts, translations and speech.
 
 import type { ClientDialectId } from '../../wire/formats.ts'
 import { audioDialects } from '../../wire/openai-audio/dialects.ts'

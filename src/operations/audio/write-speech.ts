@@ -1,4 +1,4 @@
-// Speech in OpenAI's form: its bytes as they come, or events with base64 of them.
+// Writes speech in OpenAI's form: its bytes as they arrive, or events with base64 of them.
 
 import type { MediaCall, SoundReply } from '../../vendors/media.ts'
 import { speechDelta, speechDone } from '../../wire/openai-audio/events.ts'

@@ -1,4 +1,4 @@
-// Transcripts in OpenAI's forms: JSON of three kinds, plain text, subtitles, or events.
+// Writes transcripts in OpenAI's forms: three kinds of JSON, plain text, subtitles, or events.
 
 import { invalidRequest } from '../../errors.ts'
 import type { MediaCall, MediaUsage, SpokenPart, TranscriptReply } from '../../vendors/media.ts'
@@ -10,7 +10,7 @@ import type { Written } from '../adapters/written.ts'
 
 const plainText = 'text/plain; charset=utf-8'
 
-/** Throws GatewayError where the form needs what the vendor did not tell: times, or who speaks. */
+/** Throws GatewayError where the form needs times or speakers that the vendor did not report. */
 export function writeTranscript(reply: TranscriptReply, call: MediaCall): Written {
   const usage = usageOf(reply)
   const written = (type: string, text: string): Written => ({
@@ -41,13 +41,13 @@ export function writeTranscript(reply: TranscriptReply, call: MediaCall): Writte
   }
 }
 
-/** As the vendor reports it, else by how long the sound is. */
+/** The usage that the vendor reports, else the length of the audio. */
 function usageOf({ usage, seconds }: TranscriptReply): MediaUsage | null {
   if (usage !== null || seconds === null) return usage
   return { type: 'duration', seconds: Math.ceil(seconds) }
 }
 
-/** The vendor's own parts, else such as its words make. */
+/** The vendor's own segments, else segments made from its words. */
 function partsOf(reply: TranscriptReply, format: string): readonly SpokenPart[] {
   if (reply.segments !== null) return reply.segments
   if (reply.words !== null) {
@@ -55,7 +55,7 @@ function partsOf(reply: TranscriptReply, format: string): readonly SpokenPart[] 
     // Some scripts have no spaces between words.
     return cuesOf(words, reply.text.trim().includes(' ') ? ' ' : '')
   }
-  // Silence has no times.
+  // Silence has no segments.
   if (reply.text.trim() === '') return []
   throw invalidRequest(
     `response_format ${format} is not possible with this model, which tells no times: json and text are`,
@@ -93,7 +93,7 @@ function verbose(reply: TranscriptReply, call: MediaCall): JsonObject {
   }
 }
 
-/** With every member that clients expect; what only Whisper tells of its own work is 0. */
+/** Has every member that clients expect; those that only Whisper knows of its own work are 0. */
 function segmentOf({ start, end, text }: SpokenPart, id: number): JsonObject {
   return {
     id,
@@ -119,7 +119,7 @@ function diarized(reply: TranscriptReply, call: MediaCall): JsonObject {
   }
 }
 
-/** Speakers are A, B, ... in the order in which they speak first, whatever the vendor calls them. */
+/** Speakers are named A, B, ... in the order in which they first speak, whatever the vendor calls them. */
 function speakers(parts: readonly SpokenPart[]): EventSegment[] {
   const names = new Map<string, string>()
   return parts.map(({ start, end, text, speaker }, at) => {
@@ -141,10 +141,10 @@ function letters(index: number): string {
   return index < 26 ? last : letters(Math.floor(index / 26) - 1) + last
 }
 
-/** Made for the first transcript that tells its language: 2 MB that most servers never need. */
+/** Created for the first transcript that names its language: it takes 2 MB that most servers never need. */
 let languages: Intl.DisplayNames | null = null
 
-/** `en`, `eng` and `en-GB` as OpenAI has it: `english`. Names stay as they are. */
+/** OpenAI's name of a language: `english` for `en`, `eng` or `en-GB`. Names are kept as they are. */
 function languageName(language: string | null): string {
   if (language === null) return ''
   if (!/^[a-z]{2,3}(-|$)/i.test(language)) return language

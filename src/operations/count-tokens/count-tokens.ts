@@ -1,4 +1,4 @@
-// Counts the tokens of a request without answering it: at a vendor who can, else by an estimate. Costs nothing.
+// Counts the tokens of a request without answering it: by a vendor that can, else by an estimate. Free of charge.
 
 import { Buffer } from 'node:buffer'
 import type { GatewayError } from '../../errors.ts'
@@ -19,13 +19,13 @@ import { join } from '../../wire/json/splice.ts'
 import type { Address, Peek } from '../../wire/request.ts'
 import type { AdmittedRequest, Operation } from '../operation.ts'
 
-/** A client waits for its count, and has an estimate of its own where none comes. */
+/** A client waits for the count; when no vendor answers within this time, it gets an estimate. */
 const limitMs = 10_000
 
 export const countMessages: Operation = {
   dialect: 'anthropic-messages',
   address: { counts: true },
-  // What no channel serves is estimated.
+  // A model that no channel serves gets an estimate too.
   resolve: ({ peek, principal, dialect }, { modelAccess }) => ({
     peek,
     ...modelAccess.find(principal, peek.model, dialect),
@@ -40,7 +40,7 @@ function estimated(peek: Peek): string {
   return JSON.stringify({ input_tokens: Math.max(1, countedTokens(bytes) + tokens) })
 }
 
-/** null where no vendor could say. */
+/** Null where no vendor gave a count. */
 async function askVendors(relay: RelayRooms, request: AdmittedRequest): Promise<string | null> {
   const { channels, health, retry } = relay
   const { peek, address } = request
@@ -67,7 +67,7 @@ interface Question {
   readonly channel: Channel
 }
 
-/** The vendor's own body, or null where it gave none. Throws GatewayError where it refused the request itself. */
+/** The vendor's own body; null where it gave none. Throws GatewayError where it refused the request itself. */
 async function ask(relay: RelayRooms, question: Question): Promise<string | null> {
   const { candidate, channel, peek, address } = question
   const { dialect, model } = candidate
@@ -145,7 +145,7 @@ class Collector implements ReplyHandler {
   }
 }
 
-/** The reply where it is a count; a vendor that answers otherwise cannot count after all. */
+/** The reply if it is a count; null from a vendor that answers otherwise and so cannot count. */
 function countIn(text: string): string | null {
   try {
     const body: unknown = JSON.parse(text)

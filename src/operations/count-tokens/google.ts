@@ -1,4 +1,4 @@
-// Answers Google's `countTokens` here, by an estimate: free, and for models whose vendors count nothing too.
+// Answers Google's `countTokens` by an estimate: free, and also for models whose vendors cannot count.
 
 import { countTokens } from '../../wire/gemini/count.ts'
 import { modelPeek } from '../../wire/request.ts'
@@ -13,7 +13,7 @@ export const countContents: Operation = {
     const { model } = peek
     const listed = modelAccess.model(principal, model)
     if (listed !== null) return { peek, model: listed, candidates: [] }
-    // A name that only a pattern serves is in no list.
+    // A name that only a pattern serves is not in the list.
     const found = modelAccess.find(principal, model, dialect)
     if (found.candidates.length === 0) throw unknownModel(model)
     return { peek, ...found }

@@ -1,4 +1,4 @@
-// Counts the tokens of a Responses request without answering it, by our own count. Costs nothing.
+// Counts the tokens of a Responses request by an estimate, without answering it. Free of charge.
 
 import { countedTokens } from '../../meter/ceiling.ts'
 import { parsedObject } from '../../relay/parsed.ts'
@@ -9,10 +9,10 @@ import { resolveModel } from '../resolve.ts'
 import { historyOf, type ResponseRooms } from '../responses/request.ts'
 import { unreadObject } from '../unread.ts'
 
-/** OpenAI's own interface counts without a model too; what a request must say is checked all the same. */
+/** OpenAI's endpoint counts without a model too; this stands in for one, so that the rest is still validated. */
 const anyModel = 'any'
 
-/** What was kept before is counted too. */
+/** Includes the tokens of the stored conversation that the request continues. */
 export const countResponse: Operation<{ readonly responses: ResponseRooms }> = {
   dialect: 'openai-responses',
   peek({ dialect, body: bytes }) {

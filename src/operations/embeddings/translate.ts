@@ -14,12 +14,12 @@ import { isFault } from '../../wire/list/fields.ts'
 import type { ListRequest } from '../../wire/list/list.ts'
 import type { Peek } from '../../wire/request.ts'
 
-/** Many long vectors; past it the reply is given up. */
+/** Room for many long vectors; a longer reply is refused. */
 const maxBytes = 67_108_864
 
 export const listRelay: RelayOperation = { isCostly: false, encode: encodedList }
 
-/** null where the client's own words go on, or either side has other operations. */
+/** Null where the client's own bytes are relayed, or either side has no list form. */
 function encodedList(plan: AttemptPlan, own: Peek | null): EncodedRequest | null {
   const { rooms, request, candidate } = plan
   const client = request.dialect.client.list
@@ -98,7 +98,7 @@ class TranslatedList implements ReplyPath {
     }
   }
 
-  /** null: the vendor's bytes are no JSON, as was told. */
+  /** Null: the vendor's bytes are not JSON, and the failure was reported. */
   private parsed(): JsonValue | null {
     try {
       return JSON.parse(Buffer.from(join(this.chunks)).toString('utf8')) as JsonValue

@@ -1,4 +1,4 @@
-// Holds a request for images against what its model is known to make, and fills in what the client left open.
+// Checks a request for images against what its model can make, and fills in defaults.
 
 import { type ImageModel, type ImageOperation, imageModel } from '../../catalog/images.ts'
 import { invalidRequest } from '../../errors.ts'
@@ -31,7 +31,7 @@ export const generations = imageRequest('openai-images', 'generations')
 export const edits = imageRequest('openai-image-edits', 'edits')
 export const variations = imageRequest('openai-image-variations', 'variations')
 
-/** The request with its price's size and quality. Throws GatewayError naming the sizes or qualities there are. */
+/** The request with the size and quality that decide its price. Throws GatewayError that names the ones available. */
 function sized(
   peek: Peek,
   operation: ImageOperation,
@@ -77,7 +77,7 @@ function sized(
   })
 }
 
-/** A name of the operator's own is what its vendors' names all are; null where they differ. */
+/** The image model behind an operator's own name, if all its vendors' names agree; null where they differ. */
 function servedAs(candidates: readonly Pick<Candidate, 'model'>[]): ImageModel | null {
   const [first = null, ...others] = candidates.map((each) => imageModel(each.model))
   return others.every((each) => each === first) ? first : null

@@ -1,4 +1,4 @@
-// Images in OpenAI's form: as base64 or as addresses, whichever the client asked for; in a stream an event for each.
+// Writes images in OpenAI's form: as base64 or as URLs, as the client asked; in a stream, one event for each.
 
 import { NotFetched } from '../../safe-fetch/safe-fetch.ts'
 import {
@@ -11,15 +11,15 @@ import {
 import type { JsonObject } from '../../wire/ir.ts'
 import type { WriteRooms, Written } from '../adapters/written.ts'
 
-/** A multiple of three, so that pieces of base64 join without padding. */
+/** A multiple of three, so that the pieces' base64 can be joined without padding. */
 const pieceBytes = 196_608
 const encoder = new TextEncoder()
-/** For all: each piece is put into base64 before the next is read. */
+/** Shared by all replies: each piece is encoded before the next is read. */
 const scratch = new Uint8Array(pieceBytes)
-/** OpenAI's own that know base64 alone. */
+/** OpenAI's models that return base64 only. */
 const base64Models = /^(gpt-image|chatgpt-image)/
 
-/** Rejects with MediaFault where an image cannot be had, or not be hosted. */
+/** Rejects with MediaFault where an image cannot be fetched or hosted. */
 export async function writeImages(
   reply: ImagesReply,
   call: MediaCall,
@@ -34,7 +34,7 @@ export async function writeImages(
   return { type: 'application/json', chunks: json(reply, shown, rooms.createdAt) }
 }
 
-/** As OpenAI's models do where nothing is asked: the newer ones give base64, all others an address. */
+/** By default as OpenAI's models do: the newer ones return base64, all others a URL. */
 function wantsBase64({ fields, model }: MediaCall): boolean {
   const format = fields['response_format'] ?? null
   return format === null ? base64Models.test(model) : format === 'b64_json'
@@ -46,7 +46,7 @@ interface Had {
 }
 
 interface Shown extends Had {
-  /** In place of the bytes. */
+  /** Shown instead of the bytes. */
   readonly url?: string
 }
 
@@ -105,7 +105,7 @@ async function* json(
   yield encoder.encode(members === '' ? ']}' : `],${members}}`)
 }
 
-/** What was used is told once, with the last image; the others count nothing. */
+/** Usage is reported once, with the last image; the others report zeros. */
 const noUsage: JsonObject = {
   input_tokens: 0,
   input_tokens_details: { text_tokens: 0, image_tokens: 0 },

@@ -1,8 +1,8 @@
-// The models as Google's clients read them.
+// Lists the models in Google's form.
 
 import type { Model } from '../../catalog/model.ts'
 
-/** By kind of model; of other kinds Google's interface has none here. */
+/** Methods by kind of model; Google's interface has none here for other kinds. */
 const methodsOf: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     chat: ['generateContent', 'streamGenerateContent', 'countTokens'],

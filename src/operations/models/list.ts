@@ -3,7 +3,7 @@
 import type { Model } from '../../catalog/model.ts'
 import { invalidRequest } from '../../errors.ts'
 
-/** What the Codex CLI tells a model it has no instructions of its own for. */
+/** Instructions that the Codex CLI gives a model for which it has none of its own. */
 const codexInstructions =
   "You are a careful coding agent working in a terminal on the user's machine. Read the code before you change it, " +
   'keep changes small and in the style around them, run the tests that cover them, and say plainly what you did, ' +
@@ -23,7 +23,7 @@ function openaiEntry(model: Model): Record<string, unknown> {
   }
 }
 
-/** The fields of openai/codex, codex-rs/protocol, `ModelInfo` that its decoder requires. */
+/** The fields that the decoder of openai/codex, codex-rs/protocol, `ModelInfo`, requires. */
 function codexEntry(model: Model, priority: number): Record<string, unknown> {
   return {
     slug: model.id,
@@ -48,7 +48,7 @@ function codexEntry(model: Model, priority: number): Record<string, unknown> {
   }
 }
 
-/** The list of these models, in their order. */
+/** The body for these models, in their order. */
 export function modelList(models: readonly Model[]): string {
   const chat = models.filter((model) => model.kind === 'chat')
   return JSON.stringify({
@@ -76,7 +76,10 @@ function anthropicEntry(model: Model): Record<string, unknown> {
 const pageDefault = 20
 const pageMost = 1_000
 
-/** A page in Anthropic's form ("List Models"): `limit`, `after_id`, `before_id`. Throws GatewayError naming a bad one. */
+/**
+ * A page in Anthropic's form ("List Models"): `limit`, `after_id`, `before_id`. Throws GatewayError for an invalid
+ * limit.
+ */
 export function anthropicModelList(models: readonly Model[], query: URLSearchParams): string {
   const text = query.get('limit')
   const limit = text === null ? pageDefault : Number(text)

@@ -1,4 +1,4 @@
-// The models a caller may use, in the forms that different clients accept.
+// Answers which models a caller may use, in the form that its client expects.
 
 import type { Model } from '../../catalog/model.ts'
 import type { KeyPrincipal } from '../../identity/principal.ts'
@@ -17,12 +17,12 @@ interface WithModels {
 
 type ByKey = Reading<KeyPrincipal>
 
-/** Anthropic's clients say their version with every request, and nobody else does. */
+/** Only Anthropic's clients send their API version with every request. */
 export function isAnthropic(headers: RequestHeaders): boolean {
   return headers.has('anthropic-version')
 }
 
-/** Google's newer clients ask below /v1 too, where they are known by their headers. */
+/** Google's newer clients also ask below /v1, where their headers identify them. */
 function isGoogle({ url, headers }: ByKey): boolean {
   return isGooglePath(url.pathname) || isGoogleClient(headers)
 }

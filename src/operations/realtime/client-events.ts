@@ -1,4 +1,4 @@
-// What the client of a realtime session says, on its way to the vendor.
+// Handles events of a realtime session's client on their way to the vendor.
 
 import { Buffer } from 'node:buffer'
 import { GatewayError } from '../../errors.ts'
@@ -14,10 +14,10 @@ import type { SessionOwner } from './session-owner.ts'
 import type { Transcriber } from './transcribers.ts'
 
 export class ClientEvents {
-  /** The model that transcribes what is heard, where the client named one. */
+  /** The model that transcribes the input audio, where the client named one. */
   transcriber: Transcriber | null = null
   private readonly owner: SessionOwner
-  /** What the client said since it asked for a transcriber whose price is being looked up: it must not overtake that. */
+  /** Events received while the price of a requested transcriber is looked up: they must not overtake that request. */
   private behind: (readonly [bytes: Uint8Array, isText: boolean])[] | null = null
   private behindBytes = 0
 
@@ -96,7 +96,7 @@ export class ClientEvents {
   }
 }
 
-/** For the answer to an event that could not be read. */
+/** The id of an event that could not be parsed, for the error that answers it. */
 function eventIdIn(bytes: Uint8Array): string | null {
   const found = /"event_id"\s*:\s*"([\w-]{1,128})"/.exec(Buffer.from(bytes).toString('utf8'))
   return found?.[1] ?? null

@@ -1,4 +1,4 @@
-// The codes a session's sockets are closed with (RFC 6455, section 7.4).
+// The codes with which a session's sockets are closed (RFC 6455, section 7.4).
 
 /** Codes a close frame may not carry (section 7.4.1). */
 const unsendable: ReadonlySet<number> = new Set([1004, 1005, 1006, 1015])
@@ -12,7 +12,7 @@ export const closeCode = {
   later: 1013,
 } as const
 
-/** What a close frame may carry in place of `code`: itself, `unsaid` for what is never sent, else 1000. */
+/** A close code that may be sent for `code`: itself, `otherwise` for one that is never sent, else 1000. */
 export function knownOr(code: number, otherwise: number): number {
   if (unsendable.has(code)) return otherwise
   const known = (code >= 1000 && code <= 1014) || (code >= 3000 && code <= 4999)

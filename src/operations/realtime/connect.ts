@@ -1,4 +1,4 @@
-// Opens a session's socket to a vendor: channel after channel until one takes it, before the client has its own.
+// Opens a realtime session's socket to a vendor, trying one channel after another, before the client gets its own.
 
 import { failedAttempt } from '../../billing/charging-policy.ts'
 import type { Fault, GatewayError } from '../../errors.ts'
@@ -19,21 +19,21 @@ export interface Connected {
   readonly candidate: Candidate
 }
 
-/** What came of connecting, whether it did or not. */
+/** The outcome of connecting. */
 interface Connecting {
   readonly connected: Connected | null
   readonly attempts: number
   readonly failedAttempts: readonly FailedAttempt[]
-  /** The last of them, where none took it. */
+  /** The last candidate tried, or the one that accepted. */
   readonly candidate: Candidate | null
   readonly fault: Fault | null
-  /** What the client is told then. */
+  /** The error for the client where none accepted. */
   readonly error: GatewayError | null
 }
 
 const nothingSeen = { usage: null, outputBytes: null, finishReason: null, model: null }
 
-/** Never rejects. `signal` says that nobody waits any more. */
+/** Never rejects. `signal`: the client has left. */
 export async function connectVendor(
   rooms: RelayRooms,
   request: RelayRequest,
@@ -85,11 +85,11 @@ interface Attempted extends Connected {
 interface Trying {
   readonly channel: Channel
   readonly candidate: Candidate
-  /** Of a vendor inside this process. */
+  /** Opens a socket to a vendor inside this process. */
   readonly openLocal: OpenLocal | undefined
   readonly signal: AbortSignal
   readonly maxMessageBytes: number
-  /** Its place in the order. */
+  /** Its index in the order of attempts. */
   readonly at: number
 }
 
@@ -143,7 +143,7 @@ function attempt(
     failed({ kind: 'reset', message: 'the client left' })
   }
   signal.addEventListener('abort', gone, { once: true })
-  // It may have left while money was asked for.
+  // The client may have left while money was held.
   if (signal.aborted) gone()
   return promise
 }

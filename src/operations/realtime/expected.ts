@@ -1,4 +1,4 @@
-// What a session's next response is expected to use: the conversation until now, what was said since, and a reply.
+// Estimates what a session's next response will use: the conversation so far, the input since, and a reply.
 
 import { noUsage } from '../../billing/authorization.ts'
 import { countedTokens } from '../../meter/ceiling.ts'
@@ -6,19 +6,19 @@ import type { Usage } from '../../wire/ir.ts'
 import type { Added } from '../../wire/openai-realtime/client-event.ts'
 import { type SessionFacts, usualFacts } from '../../wire/openai-realtime/session-facts.ts'
 
-/** OpenAI, "Managing costs" of realtime: sound heard is a token for 100 ms, sound made for 50 ms. */
+/** OpenAI, "Managing costs" of realtime: input audio is one token per 100 ms, output audio one per 50 ms. */
 const inputPerSecond = 10
 const saidPerSecond = 20
-/** A picture is at most about so many. */
+/** An upper estimate for one picture. */
 const tokensPerImage = 1_536
-/** A reply is held for as at least this many, and as twice the longest before. */
+/** At least this much is held for a reply, and twice the longest one so far. */
 const leastReplyTokens = 1_024
-/** No model says more at once unless its catalogue entry says so. */
+/** The longest reply, unless the model's catalogue entry names another limit. */
 const mostReplyTokens = 4_096
 
 export class Expectation {
   facts: SessionFacts = usualFacts
-  /** The prompt of the response before, with what it said. */
+  /** The prompt and the output of the previous response. */
   private before: Usage = noUsage
   private began = false
   private textTokens = 0
@@ -31,7 +31,7 @@ export class Expectation {
     this.mostReply = maxOutput ?? mostReplyTokens
   }
 
-  /** The client said something. */
+  /** Adds input from the client. */
   add({ textBytes, audioBytes, images, clears }: Added): void {
     if (clears) this.audioTokens = 0
     this.textTokens += countedTokens(textBytes)
@@ -39,19 +39,19 @@ export class Expectation {
     this.imageTokens += images * tokensPerImage
   }
 
-  /** Output tokens of so much, by its medium. */
+  /** The output tokens of this many bytes of text or audio. */
   outputTokens(medium: 'text' | 'audio', bytes: number): number {
     if (medium === 'text') return bytes / 4
     return (bytes / this.facts.outputBytesPerSecond) * saidPerSecond
   }
 
-  /** Tokens the next reply is held for. */
+  /** The output tokens to hold for the next reply. */
   get replyTokens(): number {
     const usual = Math.max(leastReplyTokens, 2 * this.longestReply)
     return Math.min(usual, this.mostReply, this.facts.maxOutputTokens ?? usual)
   }
 
-  /** The prompt of a response that begins now. What the vendor had cached, it has cached still. */
+  /** The prompt of a response that begins now. What the vendor had cached is assumed to be cached still. */
   get prompt(): Usage {
     const { before } = this
     const instructions = this.began ? 0 : countedTokens(this.facts.textBytes)
@@ -66,14 +66,14 @@ export class Expectation {
     }
   }
 
-  /** So many more tokens of output than the usage has. */
+  /** The usage with this many more output tokens. */
   with(usage: Usage, tokens: number): Usage {
     const more = Math.ceil(tokens)
     if (!this.facts.speaks) return { ...usage, output: usage.output + more }
     return { ...usage, audioOutput: (usage.audioOutput ?? 0) + more }
   }
 
-  /** A response has ended and has used this: the next one reads all of it, and what it said. */
+  /** A response has ended with this usage: the next one reads all of it as its prompt. */
   ended(used: Usage): void {
     const { output, audioOutput = 0, reasoning } = used
     this.began = true

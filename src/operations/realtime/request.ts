@@ -1,4 +1,5 @@
-// A realtime session begins: the model its address names, a vendor that takes it, and only then the client's socket.
+// Opens a realtime session: finds the model its URL names, connects to a vendor, and only then opens the client's
+// socket.
 
 import { Buffer } from 'node:buffer'
 import type { Authorization } from '../../billing/authorization.ts'
@@ -30,7 +31,7 @@ import { SessionBilling } from './session-billing.ts'
 import type { ClientSocket } from './session-owner.ts'
 import { Transcribers } from './transcribers.ts'
 
-/** A client's socket: what the runtime tells of it goes to its session. */
+/** Connects a client's socket to its session: passes the runtime's events on. */
 class ClientLink implements ClientSocket, SocketLink {
   private readonly session: RealtimeSession
   private socket: ServerSocket | null = null
@@ -76,7 +77,7 @@ class ClientLink implements ClientSocket, SocketLink {
   }
 }
 
-// What is heard in a session is recorded as a transcription.
+// The transcription of input audio is recorded as a transcription.
 addDialects({ 'openai-realtime': dialect, ...audioDialects })
 
 const betaProtocol = 'openai-beta.realtime-v1'
@@ -87,7 +88,7 @@ export interface RealtimeServices {
   readonly authorizer: Authorizer
   readonly limiter: Limiter
   readonly keyring: Keyring
-  /** The process is about to stop. */
+  /** Whether the process is about to stop. */
   draining(): boolean
 }
 
@@ -129,7 +130,7 @@ function modelIn({ searchParams }: URL): string {
   return model
 }
 
-/** The vendor's socket first, then the client's. */
+/** Opens the vendor's socket first, then the client's. */
 class Handshake {
   private readonly request: AdmittedRequest
   private readonly services: WithRealtime & CoreServices
@@ -223,7 +224,7 @@ class Handshake {
     )
   }
 
-  /** What the session held at admission is given back; its responses have counted their tokens themselves. */
+  /** Frees the session's slot of admission; its responses have counted their own tokens. */
   private over(status: number): void {
     this.request.clientSlot.giveBack({ tokens: 0, status })
   }

@@ -1,4 +1,4 @@
-// The money of one realtime session: a hold ahead of each response, and a record for each that was made.
+// The billing of one realtime session: a hold before each response, and a record for each that was made.
 
 import { type Authorization, noUsage } from '../../billing/authorization.ts'
 import type { Authorizer, Opening } from '../../billing/authorize.ts'
@@ -17,18 +17,20 @@ import type { CachedMedia, TranscriptUsage } from '../../wire/openai-realtime/us
 import type { Units } from '../../wire/request.ts'
 import type { Expectation } from './expected.ts'
 
-/** Tokens of output that a response is held for more at a time. */
+/** The output tokens by which a response's hold is extended at a time. */
 const quantumTokens = 256
-/** Sound that is transcribed, where it is priced the other way than it was counted. */
+/**
+ * Converts transcribed audio between tokens and seconds, where it is priced by the unit that the vendor did not count.
+ */
 const transcriptTokensPerSecond = 10
 
-/** How a response, or a session, ended. */
+/** How a response or a session ended. */
 export interface Ending {
-  /** The client's status; 499 where it left. */
+  /** The client's HTTP status; 499 where the client left. */
   readonly status: number
   readonly errorCode: string | null
   readonly fault: Fault | null
-  /** The vendor was heard to its end, though nobody waited. */
+  /** The vendor was read to the end although the client had left. */
   readonly drained: boolean
 }
 
@@ -38,20 +40,20 @@ interface SessionBillingOptions {
   readonly relay: RelayRooms
   readonly authorizer: Authorizer
   readonly limiter: Limiter
-  /** Tokens a minute of the caller's key and group; other limits are for the session as a whole. */
+  /** Limits on tokens per minute of the caller's key and group; other limits apply to the session as a whole. */
   readonly tokenScopes: readonly LimitScope[]
-  /** The key still holds: it may have been disabled since, or come to its end. */
+  /** Whether the key is still valid: it may have been disabled since, or have expired. */
   keyHolds(): boolean
 }
 
-/** How the vendor was reached. */
+/** The outcome of connecting to the vendor. */
 interface Reached {
   readonly candidate: Candidate | null
   readonly attempts: number
   readonly failedAttempts: readonly FailedAttempt[]
 }
 
-/** What a vendor says that a response used. */
+/** The usage that a vendor reports for a response. */
 interface Reported {
   readonly usage: Usage
   readonly cached: CachedMedia
@@ -60,7 +62,7 @@ interface Reported {
 interface Running {
   readonly request: RelayRequest
   readonly prompt: Usage
-  /** Tokens of output it is held for. */
+  /** The output tokens covered by its hold. */
   heldTokens: number
   textTokens: number
   audioTokens: number
@@ -68,7 +70,7 @@ interface Running {
   ttftMs: number | null
 }
 
-/** What stands in a response's way: it is the end of the session, or of the response alone. */
+/** Why a response may not go on. */
 export interface DenyReason {
   readonly error: GatewayError
   readonly isFinal: boolean
@@ -80,7 +82,7 @@ const nowhere: ClientSlot = {
   cutOff: () => undefined,
 }
 
-/** A response holds its tokens of the caller's limit; what the session holds is given back by the session itself. */
+/** A response's part of the caller's token limits, freed at its end; the session frees its own slot itself. */
 function slotOf(admission: Admitted): ClientSlot {
   return { ...nowhere, giveBack: ({ tokens }) => admission.finish(tokens, performance.now()) }
 }
@@ -88,17 +90,17 @@ function slotOf(admission: Admitted): ClientSlot {
 export class SessionBilling {
   readonly expected: Expectation
   private readonly rooms: SessionBillingOptions
-  /** Of the session; the first response's is the same. */
+  /** The session's request, without its money; the first response has the same. */
   private readonly first: Omit<RelayRequest, 'authorization'>
   private readonly opening: Omit<Opening, 'at'>
   private reached: Reached = { candidate: null, attempts: 0, failedAttempts: [] }
   private ahead: { readonly authorization: Authorization; readonly heldTokens: number } | null
   private readonly running = new Map<string, Running>()
-  /** Records made, or begun. */
+  /** The number of records written or begun. */
   private rows = 0
   private closed = false
 
-  /** `bill` is the first response's, opened with `firstUsage`. */
+  /** `authorization`: the first response's, held for a reply as long as `expected` says. */
   constructor(
     rooms: SessionBillingOptions,
     first: Omit<RelayRequest, 'authorization'>,
@@ -114,7 +116,9 @@ export class SessionBilling {
     this.ahead = { authorization, heldTokens: expected.replyTokens }
   }
 
-  /** Who asks, and what it pays with first: for connecting, and for what is told of the session as a whole. */
+  /**
+   * The session's request with its first authorization: used for connecting, and to report on the session as a whole.
+   */
   readonly request: RelayRequest
 
   get responses(): readonly string[] {
@@ -125,7 +129,7 @@ export class SessionBilling {
     this.reached = reached
   }
 
-  /** A response begins: it is held for, and takes its tokens of the caller's limit. */
+  /** A response begins: holds money for it, and takes its tokens from the caller's limits. */
   async begin(responseId: string): Promise<DenyReason | null> {
     const { expected } = this
     const prompt = expected.prompt
@@ -152,7 +156,7 @@ export class SessionBilling {
     return limited ? { error: admitted, isFinal: false } : null
   }
 
-  /** A response has delivered something; null: it is paid for. */
+  /** A response has delivered something; null: the hold covers it. */
   output(
     responseId: string,
     medium: 'text' | 'audio',
@@ -174,12 +178,12 @@ export class SessionBilling {
     const { authorization } = running.request
     const needed = this.expected.with(counted(running), quantumTokens)
     if ((await authorization.cover(needed)) === 'refused') return final(moneyEnded())
-    // Should the process die now, this is owed.
+    // Saved in case the process dies: this much is owed by now.
     if (!this.closed) progress(this.settlement(running, wellEnded, null))
     return null
   }
 
-  /** A response has ended and is charged; resolves with its cost when the record is as safe as it must be. */
+  /** A response has ended: charges it; resolves with its cost when the record is as durable as configured. */
   async end(responseId: string, said: Reported | null, ending: Ending): Promise<string | null> {
     if (!this.running.has(responseId)) await this.begin(responseId)
     const running = this.running.get(responseId)
@@ -189,7 +193,7 @@ export class SessionBilling {
     return this.settle(running.request, this.settlement(running, ending, said))
   }
 
-  /** Holds for a response to come, where none is held for. */
+  /** Holds money for the next response, where that is not done yet. */
   async prepare(): Promise<DenyReason | null> {
     if (this.ahead !== null || this.running.size > 0 || this.closed) return null
     const { replyTokens } = this.expected
@@ -200,7 +204,7 @@ export class SessionBilling {
     return null
   }
 
-  /** What was heard was transcribed, by another model than answers: charged at that one's price. */
+  /** Input audio was transcribed by another model than the one that answers: charges that model's price. */
   async transcribed(
     by: { readonly model: Model; readonly dialect: ClientDialect } | null,
     { usage, seconds }: TranscriptUsage,
@@ -219,7 +223,7 @@ export class SessionBilling {
       usage: { ...usage, audioInput: (usage.audioInput ?? 0) + Math.ceil(received) },
       units: { second: seconds ?? (usage.audioInput ?? 0) / transcriptTokensPerSecond },
     })
-    // It was made, and is owed before anything that is only expected.
+    // The transcript is made and owed: the money held for an expected response is used for it.
     if (opened instanceof GatewayError) this.takeAhead()?.release()
     const authorization = opened instanceof GatewayError ? await this.openFree(opening) : opened
     if (authorization !== null) {
@@ -232,7 +236,7 @@ export class SessionBilling {
     return opened instanceof GatewayError ? final(opened) : null
   }
 
-  /** Throws GatewayError where the model cannot be paid for. */
+  /** Throws GatewayError where the model has no price or the account cannot pay for it. */
   async checkPriced(model: Model, dialect: ClientDialect): Promise<void> {
     const peek = { ...this.opening.peek, model: model.id }
     const authorization = await this.rooms.authorizer.authorize({
@@ -246,7 +250,7 @@ export class SessionBilling {
     authorization.release()
   }
 
-  /** The session is over: what runs is charged by what was delivered, and nothing is held any more. */
+  /** The session is over: charges running responses by what was delivered, and releases all holds. */
   close(ending: Ending): void {
     if (this.closed) return
     this.closed = true
@@ -256,7 +260,7 @@ export class SessionBilling {
     }
     const authorization = this.takeAhead()
     if (authorization === null) return
-    // A session that never was answered leaves a record all the same.
+    // A session without any response leaves a record too.
     if (this.rows > 0) authorization.release()
     else {
       const request = { ...this.first, authorization, clientSlot: nowhere }
@@ -275,7 +279,7 @@ export class SessionBilling {
       this.running.set(responseId, running)
       return
     }
-    // The session ended while it was held for.
+    // The session ended while money was being held.
     running.request.clientSlot.giveBack({ tokens: 0, status: 200 })
     running.request.authorization.release()
   }
@@ -294,7 +298,7 @@ export class SessionBilling {
     }
   }
 
-  /** For what has been done already and must be charged, whatever the account still has; null: nobody accounts now. */
+  /** Authorizes work already done, which is charged whatever the account's balance; null: no ledger is available. */
   private async openFree(opening = this.opening): Promise<Authorization | null> {
     const opened = await this.open({ ...opening, usage: noUsage })
     return opened instanceof GatewayError ? null : opened
@@ -371,7 +375,7 @@ export class SessionBilling {
     }
   }
 
-  /** Resolves with the cost when the record is kept. */
+  /** Resolves with the cost when the record is stored. */
   private settle(request: RelayRequest, settlement: Settlement): Promise<string> {
     const { observer } = this.rooms.relay
     const priced = price(settlement)
@@ -410,7 +414,7 @@ function moneyEnded(): GatewayError {
   return new GatewayError('insufficient_quota', message)
 }
 
-/** What was cached of sound and pictures is counted apart where it has a price of its own. */
+/** Counts cached audio and images separately where the card has a price for them. */
 function cachedApart({ rate }: Authorization, { usage, cached }: Reported): Used {
   const media = [
     ['cachedAudio', cached.audio],
@@ -430,7 +434,7 @@ interface Used {
   readonly units: Units | null
 }
 
-/** Some transcribing models are priced by the second, some by tokens, whichever the vendor counts. */
+/** Transcription models are priced by the second or by tokens; converts if the vendor counts the other unit. */
 function pricedBy({ rate }: Authorization, usage: Usage, seconds: number | null): Used {
   if (seconds === null) {
     const received = (usage.audioInput ?? 0) / transcriptTokensPerSecond
@@ -442,7 +446,7 @@ function pricedBy({ rate }: Authorization, usage: Usage, seconds: number | null)
   return { usage: { ...usage, audioInput }, units: null }
 }
 
-/** Of a session that names another model than it began with. */
+/** The error for a session that names another model than it was opened with. */
 export function pinned(param: string): GatewayError {
   return invalidRequest('The model of a session cannot be changed: open another session.', param)
 }

@@ -1,4 +1,4 @@
-// What a realtime session is made from, and what its two directions know of it.
+// The parts a realtime session is made of, and the interface that its two directions use.
 
 import type { RealtimeSettings } from '../../config/types.ts'
 import type { GatewayError } from '../../errors.ts'
@@ -7,9 +7,9 @@ import type { Connected } from './connect.ts'
 import type { Ending, SessionBilling } from './session-billing.ts'
 import type { Transcribers } from './transcribers.ts'
 
-/** The client's socket, as far as a session knows it. */
+/** The client's socket, as a session uses it. */
 export interface ClientSocket {
-  /** `waiting`: it has not taken all there is; `lost`: it took so little that this is lost. */
+  /** `waiting`: the client has not yet taken everything; `lost`: so much waits that this was dropped. */
   send(message: string | Uint8Array): 'taken' | 'waiting' | 'lost'
   close(code: number, reason: string): void
   terminate(): void
@@ -20,41 +20,41 @@ export interface SessionRooms {
   readonly settings: RealtimeSettings
   readonly sessionBilling: SessionBilling
   readonly transcribers: Transcribers
-  /** The process is about to stop. */
+  /** Whether the process is about to stop. */
   draining(): boolean
-  /** Names an event of the gateway's own. */
+  /** Makes an id for an event of the gateway's own. */
   newEventId(): string
-  /** Called once, when nothing more will come of the session. */
+  /** Called once, when the session has ended completely. */
   over(): void
 }
 
 export interface SessionRequest {
   readonly requestId: string
-  /** As the client named it. */
+  /** The model's name as the client gave it. */
   readonly model: string
-  /** The reply's usage carries its cost. */
+  /** The usage in replies carries the cost. */
   readonly showCost: boolean
 }
 
-/** The session, as what comes from either side finds it. */
+/** The session, as the handlers of both directions see it. */
 export interface SessionOwner {
   readonly rooms: SessionRooms
   readonly request: SessionRequest
   readonly vendor: Connected
   readonly isOver: boolean
-  /** The client has not taken what there is. */
+  /** The client has not yet taken everything sent to it. */
   readonly isBehind: boolean
-  /** How it ended, where responses are still heard to their ends; null: it has not. */
+  /** How it ended, while running responses are still read to their ends; null: it has not ended. */
   readonly lingering: Ending | null
-  /** When anything was said that keeps it open, by `performance.now()`. */
+  /** Time of the last event that keeps the session open, by `performance.now()`. */
   activeMs: number
   deliver(payload: string | Uint8Array): void
-  /** `eventId`: the client's own event that this answers. */
+  /** Sends an error to the client. `eventId`: the client's event that it answers. */
   tell(error: GatewayError, eventId: string | null): void
-  /** The client is told and let go; responses that run are cancelled, and what they come to is heard. */
+  /** Sends the error and closes the client's socket; running responses are cancelled, and read for their usage. */
   endWith(error: GatewayError, code: number): void
   vendorClosed(code: number, reason: string): void
   finishLingering(): void
-  /** A mistake of ours ends the session, and is told to the operator alone. */
+  /** Ends the session after a bug in the gateway, whose details only the operator sees. */
   mistaken(error: unknown): void
 }

@@ -1,4 +1,4 @@
-// One realtime session: events both ways as they come, each response held for before and charged after.
+// One realtime session: relays events in both directions, holding money before each response and charging it after.
 
 import { Buffer } from 'node:buffer'
 import { causeOf, type Fault, GatewayError } from '../../errors.ts'
@@ -13,7 +13,7 @@ import { type Ending, wellEnded } from './session-billing.ts'
 import type { ClientSocket, SessionOwner, SessionRequest, SessionRooms } from './session-owner.ts'
 import { VendorEvents } from './vendor-events.ts'
 
-/** A response that was cancelled is heard to its end for this long. */
+/** How long the end of a cancelled response is waited for. */
 const cancelMs = 5_000
 const longestReasonChars = 120
 
@@ -24,11 +24,11 @@ export class RealtimeSession implements Timed, SessionOwner {
   readonly vendor: Connected
   private readonly startedMs = performance.now()
   private client: ClientSocket | null = null
-  /** Since when the client has not taken what there is. */
+  /** Since when the client has not taken everything sent to it; null: it has. */
   private behindMs: number | null = null
   activeMs = performance.now()
   private pingedMs = performance.now()
-  /** The client is gone, and responses are heard to their ends until then, by `performance.now()`. */
+  /** The client is gone, and running responses are read to their ends, until this time by `performance.now()`. */
   private lingersUntilMs: number | null = null
   private drains = false
   private ending: Ending = wellEnded
@@ -42,14 +42,14 @@ export class RealtimeSession implements Timed, SessionOwner {
     this.vendor = vendor
   }
 
-  /** The client has its socket: events flow. */
+  /** The client's socket is open: starts the flow of events. */
   start(client: ClientSocket): void {
     this.client = client
     this.rooms.relay.deadlines.add(this)
     this.vendor.socket.start(this.vendorEvents)
   }
 
-  /** The client never got its socket. */
+  /** The client left before its socket was open. */
   abandon(): void {
     this.leave({ status: 499, errorCode: 'client_closed_request', fault: null, drained: false })
     this.vendor.socket.close(closeCode.normal, '')
@@ -115,7 +115,7 @@ export class RealtimeSession implements Timed, SessionOwner {
     }
   }
 
-  /** The process stops, or may not charge any more. */
+  /** The process stops, or can no longer charge. */
   shutDown(): void {
     if (this.isOver) return
     if (this.lingersUntilMs !== null) {
@@ -146,7 +146,7 @@ export class RealtimeSession implements Timed, SessionOwner {
     this.client?.send(errorEvent(error, this.rooms.newEventId(), eventId))
   }
 
-  /** The runtime tells of this end too, and at once: it must find that nobody is there any more. */
+  /** Cleared first: the runtime reports this close too, and at once, and must find no client any more. */
   private dismiss(code: number, reason: string): void {
     const { client } = this
     this.client = null
@@ -157,7 +157,7 @@ export class RealtimeSession implements Timed, SessionOwner {
     this.endWith(new GatewayError('request_timeout', message, { shownCode }), closeCode.leaving)
   }
 
-  /** The client is told and let go; responses that run are cancelled, and what they come to is heard. */
+  /** Sends the error and closes the client's socket; running responses are cancelled, and read for their usage. */
   endWith(error: GatewayError, code: number): void {
     if (this.isOver || this.lingersUntilMs !== null) return
     this.tell(error, null)
@@ -215,7 +215,7 @@ export class RealtimeSession implements Timed, SessionOwner {
     this.leave({ status: 200, errorCode: 'service_unavailable', fault, drained: false })
   }
 
-  /** A mistake of ours ends the session, and is told to the operator alone. */
+  /** Ends the session after a bug in the gateway, whose details only the operator sees. */
   mistaken(error: unknown): void {
     reportError(error)
     const refusal = new GatewayError('server_error', 'The gateway failed to handle this session.')

@@ -1,4 +1,4 @@
-// Which models may transcribe what is heard in a session: those its caller may use on the same channel.
+// Finds the models that may transcribe a session's input audio: those its caller may use on the same channel.
 
 import type { Model } from '../../catalog/model.ts'
 import { type GatewayError, invalidRequest } from '../../errors.ts'
@@ -9,11 +9,11 @@ export interface Transcriber {
   readonly model: Model
   /** The vendor's own name of the model. */
   readonly vendorModel: string
-  /** Of transcriptions: what it makes is recorded as one. */
+  /** The dialect of transcriptions: the transcript is recorded as one. */
   readonly dialect: ClientDialect
 }
 
-/** Looks a model up on the session's channel by the caller's name of it; null: not available to it there. */
+/** Finds a model on the session's channel by the caller's name for it; null: the caller may not use it there. */
 type FindTranscriber = (name: string) => Transcriber | null
 
 export class Transcribers {
@@ -24,7 +24,10 @@ export class Transcribers {
     this.lookUp = lookUp
   }
 
-  /** The same for the same name, also for the vendor's name of one found before. Throws GatewayError naming `param`. */
+  /**
+   * Returns the same object for the same name, or for the vendor's name of one found before. Throws GatewayError naming
+   * `param`.
+   */
   find(name: JsonValue, param: string): Transcriber {
     if (typeof name !== 'string') throw invalidRequest(`${param} must be a string`, param)
     const known = this.found.get(name)

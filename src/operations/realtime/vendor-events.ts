@@ -1,4 +1,4 @@
-// What the vendor of a realtime session says, looked at in order: paid for first, then handed to the client.
+// Handles events of a realtime session's vendor in order: each is paid for first, then passed to the client.
 
 import { Buffer } from 'node:buffer'
 import type { Fault } from '../../errors.ts'
@@ -23,7 +23,7 @@ type Waiting =
 export class VendorEvents implements SocketListener {
   private readonly owner: SessionOwner
   private readonly clientEvents: ClientEvents
-  /** What was not looked at yet: money is being asked for. */
+  /** Events not handled yet, because money is being held. */
   private queue: Waiting[] = []
   private gated = false
 
@@ -32,12 +32,12 @@ export class VendorEvents implements SocketListener {
     this.clientEvents = clientEvents
   }
 
-  /** The vendor goes on where no money is asked for. */
+  /** Resumes the vendor, unless money is being held. */
   resume(): void {
     if (!this.gated) this.owner.vendor.socket.resume()
   }
 
-  /** The session is over: nobody looks at the rest. */
+  /** The session is over: drops the remaining events. */
   drop(): void {
     this.queue = []
   }
@@ -53,7 +53,7 @@ export class VendorEvents implements SocketListener {
     this.pump()
   }
 
-  /** Looks at what the vendor said, in order, and waits wherever money is asked for. */
+  /** Handles the vendor's events in order, and stops wherever money has to be held first. */
   private pump(): void {
     try {
       this.flow()
@@ -89,7 +89,7 @@ export class VendorEvents implements SocketListener {
       })
   }
 
-  /** Passes an event on; a promise where that has to wait. */
+  /** Passes an event on; returns a promise where that has to wait. */
   private take(event: VendorEvent, payload: string | Uint8Array): Promise<void> | null {
     const { sessionBilling } = this.owner.rooms
     switch (event.kind) {
@@ -161,7 +161,7 @@ export class VendorEvents implements SocketListener {
     this.hinder(denyReason, null)
   }
 
-  /** Money or a limit stands in the way. */
+  /** Cancels the response, or ends the session, where money or a limit forbids it. */
   private hinder(denyReason: DenyReason | null, responseId: string | null): void {
     if (denyReason === null || this.owner.isOver || this.owner.lingering !== null) return
     const { error, isFinal } = denyReason

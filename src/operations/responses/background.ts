@@ -1,4 +1,4 @@
-// Responses that are made while nobody waits for them: run to their end, or until somebody cancels them.
+// Responses made in the background: run to their end while no client waits, or until somebody cancels them.
 
 import { Buffer } from 'node:buffer'
 import { errorTable, GatewayError } from '../../errors.ts'
@@ -10,7 +10,7 @@ import { maxKeptBytes, type ResponseKeeper } from './keeper.ts'
 import { Live } from './live.ts'
 import { keptBody, type Queued } from './request.ts'
 
-/** The work behind a response; a relay's call is one. */
+/** The work that makes a response; a relay's call is one. */
 interface Work {
   run(): Promise<Answer>
   cancel(): void
@@ -23,7 +23,7 @@ interface Running {
   readonly ended: Promise<void>
 }
 
-/** How soon a response that was cancelled at another node is stopped here. */
+/** How often it checks whether a response was cancelled on another node. */
 const lookMs = 1_000
 
 export class Background {
@@ -37,7 +37,7 @@ export class Background {
     this.onLost = onLost
   }
 
-  /** Begins the work; what comes of it can be followed, and is found under the response's id. */
+  /** Begins the work; its progress can be followed, and its result is stored under the response's id. */
   start(queued: Queued, work: Work): Live {
     const { account, id } = queued.row
     const key = keyOf(account, id)
@@ -57,12 +57,12 @@ export class Background {
     return live
   }
 
-  /** What is made here; null where it is not. */
+  /** The progress of a response made by this process; null where it is not made here. */
   live(account: string, id: string): Live | null {
     return this.running.get(keyOf(account, id))?.live ?? null
   }
 
-  /** Ends the response as cancelled, with what it had told; null where it ran no longer. */
+  /** Ends the response as cancelled, with its output so far; null where it was not running any more. */
   async cancel(account: string, id: string, response: JsonObject): Promise<JsonObject | null> {
     const live = this.live(account, id)
     const cancelled = { ...response, status: 'cancelled' }
@@ -76,12 +76,12 @@ export class Background {
     return count > 0 ? kept : null
   }
 
-  /** Resolves when all that was begun here has ended and is kept. */
+  /** Resolves when everything begun here has ended and is stored. */
   async idle(): Promise<void> {
     await Promise.all([...this.running.values()].map(({ ended }) => ended))
   }
 
-  /** Lets the work go, where it is done here. */
+  /** Stops the work, where it runs here. */
   stop(account: string, id: string): void {
     this.running.get(keyOf(account, id))?.work.cancel()
   }
@@ -95,7 +95,7 @@ export class Background {
       live.end(response)
       return
     }
-    // Ended elsewhere, or removed.
+    // The response was ended elsewhere, or removed.
     const found = await this.keeper.table.find(account, id, Date.now())
     const cancelled = { ...response, status: 'cancelled' }
     live.end(found?.body == null ? cancelled : (JSON.parse(found.body) as JsonObject))
@@ -108,7 +108,7 @@ export class Background {
     this.timer = null
   }
 
-  /** Another node may have ended what runs here. */
+  /** Stops responses that another node has ended. */
   private async look(): Promise<void> {
     for (const { queued, work } of [...this.running.values()]) {
       const { account, id } = queued.row
@@ -121,13 +121,13 @@ function keyOf(account: string, id: string): string {
   return `${account}\0${id}`
 }
 
-/** The response at its end. */
+/** The final response. */
 async function finish({ response }: Queued, answer: Answer, live: Live): Promise<JsonObject> {
   const { body } = answer
   if (body instanceof Uint8Array) {
     return JSON.parse(Buffer.from(body).toString('utf8')) as JsonObject
   }
-  // Larger than what is held back is larger than what is kept; it is heard to its end for what it costs.
+  // A reply too large to be held back is too large to be stored; it is read to its end for its usage.
   if (!answer.stream) await body.pipe(unheard)
   else if (await listen(body, live)) return live.soFar.last ?? cut(response)
   const error = { code: 'server_error', message: 'The response is too large to be kept.' }
@@ -136,7 +136,7 @@ async function finish({ response }: Queued, answer: Answer, live: Live): Promise
 
 const unheard: ByteSink = { write: ({ length }) => length, end: () => undefined }
 
-/** Hears a stream to its end; false where it told more than is kept. */
+/** Reads a stream to its end; false where it is larger than what is stored. */
 async function listen(body: ReplyStream, live: Live): Promise<boolean> {
   const { soFar } = live
   const frames = new ResponsesFrames()

@@ -1,4 +1,4 @@
-// What a request to compact a conversation needs beside any other: what was kept goes before its input.
+// Prepares a request to compact a conversation: puts the stored conversation before its input.
 
 import { Buffer } from 'node:buffer'
 import { parsedObject } from '../../relay/parsed.ts'
@@ -13,7 +13,7 @@ import {
   refersToItems,
 } from './request.ts'
 
-/** Throws GatewayError, with code `previous_response_not_found` where there is nothing. The reply is not kept. */
+/** Throws GatewayError; code `previous_response_not_found` where nothing is stored. The reply is not stored. */
 export async function prepareCompaction(rooms: ResponseRooms, asking: Asking): Promise<Prepared> {
   const { account, peek, dialect } = asking
   const keeping = keepingIn(peek)

@@ -1,16 +1,16 @@
-// Writes responses that are kept, behind the requests they belong to, and lets nobody look who is too early.
+// Stores responses after the requests they belong to, and makes readers wait for those still being stored.
 
 import { Buffer } from 'node:buffer'
 import type { FoundResponse, ResponseChange, ResponseTable } from '../../store/responses.ts'
 
-/** A response with its input that is larger is not kept, only that it was there. */
+/** Of a response that is larger than this with its input, only its existence is stored. */
 export const maxKeptBytes = 1_048_576
 
 interface KeeperRooms {
   readonly table: ResponseTable
-  /** By the one thread that writes. */
+  /** Writes by the one thread that writes. */
   apply(changes: readonly ResponseChange[]): Promise<readonly number[]>
-  /** A response was lost: for the log. */
+  /** Logs that a response could not be stored. */
   onLost(error: unknown): void
 }
 
@@ -22,7 +22,7 @@ interface Waiting {
 }
 
 const mostAtOnce = 64
-/** What may wait for a slow store. */
+/** The most bytes that may wait for a slow store. */
 const maxWaitingBytes = 67_108_864
 
 export class ResponseKeeper {
@@ -31,7 +31,7 @@ export class ResponseKeeper {
   private waiting: Waiting[] = []
   private waitingBytes = 0
   private writing = false
-  /** By account: what was promised to be kept and is not yet. */
+  /** Promised writes that are not finished, by account. */
   private readonly pending = new Map<string, Set<Promise<void>>>()
 
   constructor(rooms: KeeperRooms) {
@@ -39,7 +39,7 @@ export class ResponseKeeper {
     this.table = rooms.table
   }
 
-  /** Resolves to the number of rows changed, when they are. What comes meanwhile is written together. */
+  /** Resolves to the number of rows changed. Changes that arrive during a write are written together. */
   change(change: ResponseChange): Promise<number> {
     const bytes = weightOf(change)
     if (this.waitingBytes + bytes > maxWaitingBytes)
@@ -51,7 +51,7 @@ export class ResponseKeeper {
     })
   }
 
-  /** Keeps it when the request it is of has been served; from now on `find` waits for it. */
+  /** Stores a response after its request has been served; from now on `find` waits for it. */
   later(account: string, make: () => ResponseChange): void {
     const kept = new Promise<void>((resolve) => setImmediate(resolve))
       .then(() => this.change(make()))
@@ -69,19 +69,19 @@ export class ResponseKeeper {
     else others.add(kept)
   }
 
-  /** null where there is none of that account. */
+  /** Null where that account has no such response. */
   async find(account: string, id: string): Promise<FoundResponse | null> {
     await this.settled(account)
     return this.table.find(account, id, Date.now())
   }
 
-  /** Resolves when all that this process has promised to keep of the account until now is kept. */
+  /** Resolves when everything this process has promised to store for the account so far is stored. */
   async settled(account: string): Promise<void> {
     const pending = this.pending.get(account)
     if (pending !== undefined) await Promise.all(pending)
   }
 
-  /** Resolves when nothing more waits. */
+  /** Resolves when nothing waits to be stored. */
   async idle(): Promise<void> {
     while (this.pending.size > 0) {
       await Promise.all([...this.pending.values()].flatMap((each) => [...each]))

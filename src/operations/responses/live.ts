@@ -1,4 +1,4 @@
-// Followers of a response: its events from what is known of it, as soon as there is more, each at its own pace.
+// Streams a response's events to followers: first those known, then new ones as they come, each at its own pace.
 
 import { Buffer } from 'node:buffer'
 import type { JsonObject } from '../../wire/ir.ts'
@@ -6,14 +6,14 @@ import { replay } from '../../wire/openai-responses/replay.ts'
 import { ResponseSoFar } from '../../wire/openai-responses/so-far.ts'
 import type { ResponseKeeper } from './keeper.ts'
 
-/** A response that may still grow. */
+/** A response that may still be growing. */
 interface Source {
   readonly soFar: ResponseSoFar
-  /** Resolves to true when there may be more of it, to false after so long without. */
+  /** Resolves to true when there may be more of it, to false after `limitMs`. */
   changed(limitMs: number): Promise<boolean>
 }
 
-/** One that is made by this process. */
+/** A response made by this process. */
 export class Live implements Source {
   readonly soFar: ResponseSoFar
   private waiting: (() => void)[] = []
@@ -44,16 +44,16 @@ export class Live implements Source {
   }
 }
 
-/** How soon the end of a response that another process makes is seen here. */
+/** How often the store is checked for the end of a response that another process makes. */
 const lookMs = 1_000
 
-/** One that another process makes: all that is known of it before its end is that it began. */
+/** A response made by another process: before its end, only its beginning is known. */
 export class Elsewhere implements Source {
   readonly soFar: ResponseSoFar
   private readonly keeper: ResponseKeeper
   private readonly account: string
   private readonly id: string
-  /** As it is kept; null where it is not there any more. */
+  /** Reads the stored response; null where it is gone. */
   private readonly read: () => Promise<JsonObject | null>
 
   constructor(
@@ -76,7 +76,7 @@ export class Elsewhere implements Source {
       await new Promise((resolve) => setTimeout(resolve, Math.min(lookMs, limitMs)))
       if (await this.keeper.table.ended(this.account, this.id)) return this.look()
     } while (performance.now() < lastMs)
-    // Who made it may be gone, which the row alone does not say.
+    // The process that made it may have died, which only `read` finds out.
     return this.look()
   }
 
@@ -92,7 +92,7 @@ export function isRunning({ status }: JsonObject): boolean {
   return status === 'in_progress' || status === 'queued'
 }
 
-/** One that has ended. */
+/** A response that has ended. */
 export function endedSource(response: JsonObject): Source {
   const soFar = new ResponseSoFar(response)
   soFar.end(response)
@@ -100,13 +100,13 @@ export function endedSource(response: JsonObject): Source {
 }
 
 interface Following {
-  /** Events up to this number are left out; -1: none. */
+  /** Events up to this number are skipped; -1 skips none. */
   readonly after: number
   readonly heartbeat: string
   readonly heartbeatMs: number
 }
 
-/** As much as is made ready before the client takes it. */
+/** The most text that is prepared before the client takes it. */
 const pieceLength = 65_536
 
 /** The response's events as the bytes of a stream. */

@@ -1,4 +1,5 @@
-// Responses: what was kept goes before a request, its reply is kept, and it may be made while nobody waits.
+// The Responses operations: put the stored conversation before a request, store its reply, and run it in the
+// background.
 
 import type { Authorization } from '../../billing/authorization.ts'
 import { Call } from '../../relay/call.ts'
@@ -42,7 +43,7 @@ function kept(prepare: typeof prepareResponse): Hook<WithResponses> {
   }
 }
 
-/** The client has its answer before the work begins, and may leave. */
+/** The client gets its answer before the work begins, and may leave. */
 function inBackground(
   queued: Queued,
   { keeper, background, heartbeatMs }: ResponseServices,

@@ -1,4 +1,4 @@
-// Responses that are kept, as their account reads, cancels and removes them.
+// Lets an account read, cancel and remove its stored responses.
 
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { FoundResponse } from '../../store/responses.ts'
@@ -22,7 +22,7 @@ interface ReadRooms {
 const usualItems = 20
 const mostItems = 100
 
-/** By an account, of what is its own. */
+/** A request of an account for its own data. */
 type OwnReading = Pick<Reading, 'principal' | 'url'>
 
 interface WithResponses {
@@ -49,7 +49,7 @@ function responseIdIn({ pathname }: URL): string {
   return idIn(pathname, 'responses')
 }
 
-/** As official clients write it: Python's spells it with a capital. */
+/** Accepts both spellings of official clients: Python's is `True`. */
 function isTrue(text: string | null): boolean {
   return text === 'true' || text === 'True'
 }
@@ -76,7 +76,7 @@ function followed(rooms: ReadRooms, account: string, response: JsonObject, after
   return follow(source, { after, heartbeatMs, heartbeat: dialect.client.heartbeat })
 }
 
-/** Also ends one that runs. Throws GatewayError `not_found`. */
+/** Also stops a response that is running. Throws GatewayError `not_found`. */
 export async function removeResponse(
   { principal, url }: OwnReading,
   { responses: { keeper, background } }: WithResponses,
@@ -90,7 +90,7 @@ export async function removeResponse(
   return { body: JSON.stringify({ id, object: 'response', deleted: true }) }
 }
 
-/** The response, cancelled or as it had ended before. Throws GatewayError where it was not made in the background. */
+/** The response, cancelled, or as it had already ended. Throws GatewayError where it was not made in the background. */
 export async function cancelResponse(
   { principal, url }: OwnReading,
   { responses: rooms }: WithResponses,
@@ -106,7 +106,7 @@ export async function cancelResponse(
   return { body: JSON.stringify(cancelled ?? shown(await found(rooms, account, id))) }
 }
 
-/** What the model was given, as a page of a list. Throws GatewayError. */
+/** The model's input items, as a page of a list. Throws GatewayError. */
 export async function listInput(
   { principal, url }: OwnReading,
   { responses: rooms }: WithResponses,

@@ -1,4 +1,4 @@
-// What a request of the Responses format needs beside any other: what went before it, and that its reply is kept.
+// Prepares a Responses request: puts the stored conversation before it, and stores its reply.
 
 import { Buffer } from 'node:buffer'
 import { GatewayError, invalidRequest } from '../../errors.ts'
@@ -31,11 +31,11 @@ import { maxKeptBytes, type ResponseKeeper } from './keeper.ts'
 
 export interface ResponseRooms {
   readonly keeper: ResponseKeeper
-  /** 0: nothing is kept. */
+  /** Days for which responses are stored; 0: none are. */
   readonly keepDays: number
-  /** More than this is no request any more. */
+  /** The largest request, stored conversation included. */
   readonly maxBodyBytes: number
-  /** How long a stream that is followed may be quiet. */
+  /** How long a followed stream may be silent before a heartbeat. */
   readonly heartbeatMs: number
   readonly dialect: ClientDialect
   vendorOf(channelId: string): Vendor | undefined
@@ -45,36 +45,36 @@ export interface Asking {
   readonly account: string
   readonly requestId: string
   readonly at: number
-  /** The client's. */
+  /** The client's dialect. */
   readonly dialect: ClientDialect
   readonly peek: Peek
   readonly candidates: readonly Candidate[]
 }
 
-/** The request as the relay is given it. */
+/** The request as it is handed to the relay. */
 export interface Prepared {
   readonly peek: Peek
-  /** The body is not the client's. */
+  /** The body is not the client's own any more. */
   readonly rebuilt: boolean
   readonly transform: ResponseTransform | null
-  /** The client waits for nothing: this response is made in the background. */
+  /** Set where the response is made in the background, so that the client does not wait for it. */
   readonly background: Queued | null
 }
 
 /** A response that is still to be made. */
 export interface Queued {
   readonly row: ResponseRow
-  /** As it is shown until it ends. */
+  /** The response shown before it ends. */
   readonly response: JsonObject
-  /** Who made it, for its opaque state; null until that is known. */
+  /** Who made it, for its opaque state; null while that is unknown. */
   readonly origin: () => OpaqueOrigin | null
 }
 
 const dayMs = 86_400_000
 
 /**
- * Reads what the request says of keeping, and puts what was kept before its own input. Throws GatewayError, with code
- * `previous_response_not_found` where there is nothing.
+ * Reads the request's settings on storing, and puts the stored conversation before its own input. Throws GatewayError;
+ * code `previous_response_not_found` where nothing is stored.
  */
 export async function prepareResponse(rooms: ResponseRooms, asking: Asking): Promise<Prepared> {
   const { peek } = asking
@@ -101,12 +101,12 @@ export async function prepareResponse(rooms: ResponseRooms, asking: Asking): Pro
   }
 }
 
-/** Items of its input may only be named. */
+/** Whether items of its input are only references to stored ones. */
 export function refersToItems({ body }: Peek): boolean {
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes('"item_reference"')
 }
 
-/** Throws GatewayError for what cannot be kept, and for what is not kept here. */
+/** Throws GatewayError for what cannot be stored, or is not stored here. */
 export function checkKeeping({ keepDays }: ResponseRooms, keeping: Keeping): void {
   if (keeping.conversation !== null) {
     throw invalidRequest(
@@ -119,7 +119,7 @@ export function checkKeeping({ keepDays }: ResponseRooms, keeping: Keeping): voi
   }
 }
 
-/** OpenAI's words for a response that is not there. */
+/** OpenAI's error for a missing response. */
 function notFound(message: string): GatewayError {
   return new GatewayError('invalid_request_error', message, {
     param: 'previous_response_id',
@@ -127,7 +127,7 @@ function notFound(message: string): GatewayError {
   })
 }
 
-/** The items of the response and of those before it, the oldest first. */
+/** The items of the response and of those before it, the oldest first. Throws GatewayError. */
 export async function historyOf(
   { keeper, maxBodyBytes }: ResponseRooms,
   account: string,
@@ -163,12 +163,12 @@ function itemsOf(found: FoundResponse): JsonObject[] {
   }
   const response = JSON.parse(body) as JsonObject
   const output = outputItems(response)
-  // Half a call is none that could be answered.
+  // A tool call that was cut off cannot be answered.
   const whole = isBroken(response) ? output.filter(isWhole) : output
   return [...(JSON.parse(input) as JsonObject[]), ...whole]
 }
 
-/** The request's own items, those it only names put in. */
+/** The request's own items, with references replaced by the stored items. */
 export async function ownInput(
   { keeper }: ResponseRooms,
   { account, peek }: Asking,
@@ -201,7 +201,7 @@ function rebuiltPeek(
   }
 }
 
-/** Every channel that may be asked as it stands takes the wish. */
+/** Whether every channel on the identity path accepts a request for encrypted reasoning. */
 function wantsEncrypted({ vendorOf }: ResponseRooms, candidates: readonly Candidate[]): boolean {
   const alike = candidates.filter(({ identity }) => identity)
   return alike.every(
@@ -210,12 +210,12 @@ function wantsEncrypted({ vendorOf }: ResponseRooms, candidates: readonly Candid
   )
 }
 
-/** Keeps one reply as the client is given it. */
+/** Stores one reply in the form that the client gets. */
 class ReplyKeeper {
   private readonly rooms: ResponseRooms
   private readonly asking: Asking
   private readonly keeping: Keeping
-  /** Its own input items; null: they stand in the body as it came. */
+  /** Its own input items; null: the body has them unchanged. */
   private readonly own: readonly JsonObject[] | null
   private readonly keeps: boolean
   private readonly correction: JsonObject
@@ -290,7 +290,7 @@ class ReplyKeeper {
     })
   }
 
-  /** A whole reply that is passed on in pieces is larger than any that is kept. */
+  /** A whole reply that arrives in pieces is larger than any that is stored: only its existence is. */
   private outgrew(bytes: Uint8Array): void {
     if (!this.keeps || this.keeping.background || this.kept) return
     this.kept = true
@@ -325,7 +325,7 @@ class ReplyKeeper {
   }
 }
 
-/** A response as it is kept, and the ids of its output items; no body where it is too large. */
+/** A response in its stored form, and the ids of its output items; without a body where it is too large. */
 export function keptBody(
   response: JsonObject,
   origin: OpaqueOrigin | null,
@@ -335,7 +335,7 @@ export function keptBody(
   return body.length > maxKeptBytes ? { body: null, items: [] } : { body, items: ids }
 }
 
-/** What a response that has not begun repeats of its request. */
+/** Fields of the request that a response repeats before it has begun. */
 function sent(body: JsonObject): JsonObject {
   const { instructions = null, metadata, tools = [], tool_choice: choice = 'auto' } = body
   const { temperature = 1, top_p: topP = 1, parallel_tool_calls: parallel = true } = body

@@ -1,4 +1,4 @@
-// A video's beginning: the request is relayed like any other, but what it made is a job, whose money stays set aside.
+// Begins a video: the request is relayed like any other, but the result is a job, and its money stays held.
 
 import { Buffer } from 'node:buffer'
 import { finishedOf, type Priced, price } from '../../billing/settle.ts'
@@ -15,15 +15,15 @@ import { encodeAuthorization, type VideoObject, type VideoWork } from './work.ts
 export interface BeginRooms {
   beginVideo(hold: Hold, beginning: VideoBeginning): Promise<'begun' | 'insufficient'>
   readonly observer: Observer
-  /** A job runs that nobody will ask for. */
+  /** Reports a job that runs at the vendor although no record of it could be made. */
   orphaned(work: VideoWork): void
-  /** One that was begun here is to be asked for then. */
+  /** Schedules the first poll of a video begun here. */
   wake(pollAt: number): void
   onLost(error: unknown, requestId: string): void
   readonly keepMs: number
 }
 
-/** What a video is asked to be. */
+/** The parameters of a new video. */
 interface VideoRequest {
   readonly requestId: string
   readonly account: string
@@ -35,18 +35,18 @@ interface VideoRequest {
   readonly remixedFrom: string | null
 }
 
-/** How the call of a new video is relayed. */
+/** The settlement and the transform for the call of a new video. */
 interface VideoStart {
   readonly settle: NonNullable<RelayRequest['settle']>
   readonly transform: ResponseTransform
-  /** Rejects where the vendor took the job and it could not be kept. */
+  /** Rejects where the vendor accepted the job and it could not be stored. */
   readonly lost: Promise<never>
 }
 
 const firstPollMs = 500
 const longestHintMs = 60_000
 
-/** The id of the video that a request began: what follows `req_`. */
+/** The id of the video that a request began, from what follows `req_`. */
 function videoIdOf(requestId: string): string {
   return `video_${requestId.slice(requestId.indexOf('_') + 1)}`
 }
@@ -59,7 +59,7 @@ export function startVideo(rooms: BeginRooms, asked: VideoRequest): VideoStart {
   return {
     lost: lost.promise,
     transform(bytes, kind) {
-      // Nothing of the vendor's own reply is for the client.
+      // The client gets nothing of the vendor's own reply.
       if (kind === 'piece') return new Uint8Array()
       begun = JSON.parse(Buffer.from(bytes).toString('utf8')) as JsonObject
       return Buffer.from(JSON.stringify(video), 'utf8')
@@ -94,7 +94,7 @@ function newVideo(asked: VideoRequest): VideoObject {
   }
 }
 
-/** A success without a job is none. */
+/** A reply without a job counts as a failure. */
 function notMade(settlement: Settlement): Settlement {
   if (settlement.errorCode !== null) return settlement
   const fault = { kind: 'unreadable', message: 'the vendor named no job' } as const
@@ -110,7 +110,7 @@ interface Kept {
   readonly asked: VideoRequest
 }
 
-/** The client has its reply when the job and its money are in the ledger, and not before. */
+/** Answers the client only when the job and its money are in the ledger. */
 async function keep(rooms: BeginRooms, kept: Kept): Promise<void> {
   const { request, priced, job, keeping, video, asked } = kept
   const { settlement } = priced
@@ -148,7 +148,7 @@ async function keep(rooms: BeginRooms, kept: Kept): Promise<void> {
     rooms.orphaned(work)
     settleRequest(rooms.observer, request, unmade, null)
   }
-  // Nobody can say: where it is kept it goes on, is recorded at its end, and found in its account's list.
+  // It may or may not be stored: if it is, it goes on, is recorded at its end, and appears in its account's list.
   else rooms.observer.settled(request, unmade)
   throw new GatewayError(
     'service_unavailable',

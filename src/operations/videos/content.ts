@@ -1,4 +1,4 @@
-// What a video came to, from where its vendor keeps it: passed on as it comes, bounded, whatever the vendor says.
+// Fetches the bytes of a finished video from its vendor and streams them, within bounds.
 
 import { GatewayError } from '../../errors.ts'
 import {
@@ -17,20 +17,21 @@ export interface VideoBytes {
   readonly status: 200 | 206
   readonly headers: Readonly<Record<string, string>>
   readonly body: AsyncGenerator<Uint8Array, void, void>
-  /** Lets its vendor go: where the body is not read to its end. */
+  /** Aborts the vendor's request; called where the body is not read to its end. */
   close(): void
 }
 
 const headLimitMs = 60_000
 const idleLimitMs = 60_000
 const mostRedirects = 5
-/** No vendor makes so long a video; what is longer is none. */
+/** Longer than any vendor's video: a larger result is refused. */
 const mostBytes = 2_147_483_648
 const pieceBytes = 262_144
 
 /**
- * Opens it. `range` is the client's own header. Throws GatewayError: `invalid_request_error` for a variant that the
- * vendor does not make, `not_found` for a result it has no more, `service_unavailable` for anything else it answers.
+ * Opens the content of a video. `range`: the client's own header. Throws GatewayError: `invalid_request_error` for a
+ * variant that the vendor does not make, `not_found` for a result that it no longer has, `service_unavailable` for any
+ * other answer.
  */
 export async function openContent(
   rooms: VideoToolRooms,
@@ -81,7 +82,7 @@ function expired(): GatewayError {
   )
 }
 
-/** Each hop by the guarded door, where it is not the vendor's own place; the key goes nowhere else. */
+/** Follows redirects, through safe fetch unless at the vendor's own origin; the key is sent nowhere else. */
 async function followed(
   tools: MediaTools,
   call: VendorCall,
@@ -95,7 +96,7 @@ async function followed(
     if (location === null) return stream
     await drop(stream)
     const url = new URL(location, next.url)
-    // A key that went along where the vendor asked for it does not follow to another place.
+    // A key sent where the vendor asked for it is not sent to another origin.
     const own = url.origin === new URL(tools.baseUrl).origin
     next = { method: 'GET', url: url.href, headers: ranged, signed: own && call.signed !== false }
   }
@@ -196,7 +197,7 @@ async function* pieces(payload: Payload, from: number, to: number, close: () => 
   }
 }
 
-/** One range of bytes (RFC 9110, section 14); any other header means the whole. */
+/** Reads one byte range (RFC 9110, section 14); any other header means the whole. */
 function rangeOf(range: string | null, size: number): readonly [start: number, end: number] {
   const found = /^bytes=(\d*)-(\d*)$/.exec(range ?? '')
   const [, first = '', last = ''] = found ?? []

@@ -1,4 +1,4 @@
-// Videos under way: each is asked for at its vendor by one process at a time until it ends, is given up, or is removed.
+// Polls running videos at their vendors, each by one process at a time, to their end, timeout or removal.
 
 import type { PriceBook } from '../../meter/meter.ts'
 import type { Channel } from '../../relay/channel.ts'
@@ -25,29 +25,29 @@ interface VideoJobRooms extends VideoToolRooms {
   readonly table: VideoTable
   change(change: Exclude<VideoChange, { readonly kind: 'begin' }>): Promise<VideoChanged>
   prices(): PriceBook
-  /** A video that has not ended by then has failed. */
+  /** The age in ms at which an unfinished video counts as failed. */
   longestMs(): number
   readonly log: Log
 }
 
-/** How often videos are looked for while any is under way, whoever began it. */
+/** How often the store is searched for videos to poll while any is running, whoever began it. */
 const lookMs = 1_000
-/** While none is: those begun here are known, and one begun elsewhere is that process's unless it dies. */
+/** How often while none is: videos begun here are known, and another process polls its own unless it dies. */
 const restMs = 15_000
-/** Asked at once. */
+/** The most videos polled at once. */
 const most = 32
 const pollLimitMs = 30_000
-/** Past this whoever asked is taken to hang. */
+/** A process that claimed a video and has not reported after this long is assumed to hang. */
 const claimMs = 60_000
-/** A client that asks makes the gateway ask its vendor, but no more often than this. */
+/** A client's read makes the gateway poll the vendor, but no more often than this. */
 const leastGapMs = 2_000
 const firstGapMs = 1_000
 const longestGapMs = 15_000
 const longestMissMs = 60_000
-/** A job that its vendor does not know of may not have reached all of its machines yet. */
+/** Within this time a vendor may not know its new job on all of its machines yet. */
 const unknownMs = 60_000
 const reportedMisses = 10
-/** So often in a row a vendor must refuse to tell of a job before it counts as lost. */
+/** After so many refusals in a row to report on a job it counts as lost. */
 const mostRefusals = 5
 const writeRetriesMs = [250, 1_000, 4_000, 15_000]
 
@@ -69,19 +69,19 @@ export class VideoJobs {
     this.sleepUntil(Date.now())
   }
 
-  /** Resolves when nothing is asked any more; what runs is another process's, or the next start's. */
+  /** Resolves when nothing is polled any more; running videos are left to other processes, or the next start. */
   async stop(): Promise<void> {
     this.stopped = true
     if (this.timer !== null) clearTimeout(this.timer)
     while (this.running.size > 0) await Promise.all(this.running)
   }
 
-  /** One that is due then has begun here. */
+  /** Schedules a look for a video begun here that is due at that time. */
   wake(pollAt: number): void {
     if (!this.stopped && pollAt < this.wakeAt) this.sleepUntil(pollAt)
   }
 
-  /** Its account asks: so is its vendor, where that was not done a moment ago and the vendor did not say when. */
+  /** Polls a video its account asks for, unless it was just polled or the vendor named a time. */
   async hasten(row: VideoRow): Promise<void> {
     const nowMs = Date.now()
     const polledBeforeMs = nowMs - leastGapMs
@@ -92,7 +92,7 @@ export class VideoJobs {
     await Promise.all(claimed.map((each) => this.follow(each)))
   }
 
-  /** Ends a video that its account does not want; false where it was not running any more. */
+  /** Ends a running video that its account deletes; false where it was not running any more. */
   async remove(row: VideoRow): Promise<boolean> {
     const nowMs = Date.now()
     const failure: VideoFailure = {
@@ -114,7 +114,7 @@ export class VideoJobs {
     return true
   }
 
-  /** Its vendor is told that nobody wants the job any more, where it can be told. */
+  /** Removes the unwanted job at its vendor, where the vendor allows that. */
   abandon(work: VideoWork): void {
     this.track(this.abandonNow(work))
   }
@@ -134,7 +134,7 @@ export class VideoJobs {
     if (this.stopped) return
     if (this.timer !== null) clearTimeout(this.timer)
     this.wakeAt = atMs
-    // The clock may be set back meanwhile.
+    // Bounded, because the clock may be set back meanwhile.
     const delayMs = Math.max(0, Math.min(atMs - Date.now(), longestMs))
     this.timer = setTimeout(() => this.track(this.look()), delayMs)
     this.timer.unref()
@@ -148,7 +148,7 @@ export class VideoJobs {
   private async look(): Promise<void> {
     if (this.looking || this.stopped) return
     this.looking = true
-    // What begins during the look is not seen by it.
+    // A video that begins during the search may not be found by it.
     this.wakeAt = Number.POSITIVE_INFINITY
     let nextAt: number | null = null
     let longestMs = lookMs
@@ -158,7 +158,7 @@ export class VideoJobs {
       if (nextAt !== null && nextAt <= Date.now()) {
         const rows = free > 0 ? await this.claim(Date.now(), free) : []
         for (const row of rows) this.track(this.follow(row))
-        // Where others took them, or no more can be asked at once, there is nothing to hurry for.
+        // If others claimed them, or no more can be polled now, the next search is not urgent.
         nextAt = rows.length === 0 ? null : await this.rooms.table.nextPollAt(Date.now())
       }
       if (nextAt === null && !(await this.rooms.table.isAnyRunning())) longestMs = restMs
@@ -181,7 +181,7 @@ export class VideoJobs {
     return done.rows
   }
 
-  /** Asks for one that was claimed, and writes down what was learned. Never rejects. */
+  /** Polls a claimed video and stores the news. Never rejects. */
   private async follow(row: VideoRow): Promise<void> {
     const news = await this.ask(row)
     const change = this.changeFor(row, news)
@@ -190,7 +190,7 @@ export class VideoJobs {
       if (change.kind === 'note') this.wake(change.pollAt)
       else if (state === 'changed') this.tell(row, change.state, change.row.errorCause)
     } catch (error) {
-      // The claim runs out, and then it is asked for again.
+      // The claim expires, and then the video is polled again.
       this.rooms.log.error({ err: error, video: row.id }, 'news of a video could not be kept')
     }
   }
@@ -206,7 +206,7 @@ export class VideoJobs {
     }
   }
 
-  /** Does something at the vendor of a video. Rejects with MediaFault where the channel is gone. */
+  /** Runs a task at the vendor of a video. Rejects with MediaFault where the channel is gone. */
   private async at<Result>(
     { channel: id }: VideoWork,
     task: (adapter: VideoAdapter, tools: ReturnType<typeof openTools>['work']) => Promise<Result>,
@@ -252,7 +252,7 @@ export class VideoJobs {
     return this.rooms.change(change)
   }
 
-  /** Now and then, so that an operator sees a key that is refused or a vendor that is away. */
+  /** Logged once in a while, so that the operator notices a refused key or an absent vendor. */
   private tellMiss(row: VideoRow, { fault }: MediaFault): void {
     const { channel: id, misses } = workOf(row)
     if (misses % reportedMisses !== 0) return
@@ -340,7 +340,7 @@ function failed(
   }
 }
 
-/** Nothing new is asked for again later and later; what the vendor says of the time comes first. */
+/** Polls without news become rarer; a time named by the vendor takes precedence. */
 function noted(
   row: VideoRow,
   news: Extract<VideoNews, { state: 'running' }> | MediaFault,

@@ -1,4 +1,4 @@
-// Videos as their account finds, lists, fetches and deletes them.
+// Lets an account find, list, fetch and delete its videos.
 
 import { invalidRequest } from '../../errors.ts'
 import type { RelayRooms } from '../../relay/request.ts'
@@ -21,7 +21,7 @@ export interface VideoRooms extends VideoToolRooms {
 
 const usualVideos = 20
 const mostVideos = 100
-/** How long a client waits for news that it caused to be asked for. */
+/** How long a client's read waits for the poll that it caused. */
 const newsMs = 1_500
 const pollBounds = { leastMs: 250, mostMs: 10_000 }
 
@@ -35,7 +35,7 @@ function videoIdIn({ pathname }: URL): string {
   return idIn(pathname, 'videos')
 }
 
-/** The video as JSON, and when to ask again. */
+/** The video as JSON, and in a header when to ask again. */
 export async function readVideo(
   { principal, url }: OwnReading,
   { videos }: WithVideos,
@@ -58,7 +58,7 @@ async function withNews(rooms: VideoRooms, row: VideoRow): Promise<VideoRow> {
   return (await rooms.table.find(row.account, row.id)) ?? row
 }
 
-/** When there may be something new. */
+/** Milliseconds before there may be news. */
 function pollAfterMs({ pollAt }: Pick<VideoRow, 'pollAt'>): number {
   const { leastMs, mostMs } = pollBounds
   return Math.max(leastMs, Math.min(mostMs, Math.round(pollAt - Date.now())))
@@ -93,7 +93,7 @@ export async function listVideos(
   return { body: JSON.stringify(list) }
 }
 
-/** Also ends one that is being made, which then costs nothing. */
+/** Also ends a video that is being made, which then costs nothing. */
 export async function removeVideo(
   { principal, url }: OwnReading,
   { videos: rooms }: WithVideos,
@@ -108,7 +108,7 @@ export async function removeVideo(
   return { body: JSON.stringify({ id: row.id, object: 'video.deleted', deleted: true }) }
 }
 
-/** The bytes of one that is made: it counts as under way for as long as they are fetched. Throws GatewayError. */
+/** The content of a finished video; counts as a request under way while it is fetched. Throws GatewayError. */
 export async function readContent(
   { principal, url, headers, method, hold }: Reading,
   { videos }: WithVideos,
@@ -136,7 +136,7 @@ function variantOf(text: string): VideoVariant {
   throw invalidRequest(`variant must be one of ${videoVariants.join(', ')}`, 'variant')
 }
 
-/** A stream that lets its source go, however its reader leaves. */
+/** A stream that closes its source, whether it is read to its end or cancelled. */
 function streamOf({ body, close }: VideoBytes, onEnd: () => void): ReadableStream {
   let ended = false
   const end = () => {

@@ -1,4 +1,4 @@
-// A new video: what its model makes, what it is charged for, and how its call is relayed.
+// A request for a new video: the sizes and lengths of its model, what it is charged for, and how it is relayed.
 
 import { Buffer } from 'node:buffer'
 import type { Authorization } from '../../billing/authorization.ts'
@@ -38,7 +38,7 @@ export const newVideo: Operation<WithVideos> = {
   relay: (request, authorization, services) => begin(request, authorization, services, null),
 }
 
-/** A new video with all of its source's but the prompt. */
+/** A remix: a new video with everything of its source except the prompt. */
 export const remix: Operation<WithVideos> = {
   dialect: 'openai-videos',
   files: 'pictures',
@@ -50,7 +50,7 @@ export const remix: Operation<WithVideos> = {
   resolve(peeked, services) {
     const resolved = resolveModel(peeked, services)
     const source = parsedObject(peeked.peek.body)[remixField]
-    // A job is known where it was made, and nowhere else.
+    // Only the channel that made the source knows its job.
     const { channel } = source as JsonObject
     const candidates = resolved.candidates.filter(({ channelId }) => channelId === channel)
     return planned(peeked, { ...resolved, candidates }, source ?? null)
@@ -63,7 +63,7 @@ function sourceIn({ url }: Pick<ClientRequest, 'url'>): string {
   return idIn(new URL(url).pathname, 'videos')
 }
 
-/** `source`: the video that this one is made from, of the same account. */
+/** `source`: the video of the same account that this one remixes; null: none. */
 function begin(
   request: AdmittedRequest,
   authorization: Authorization,
@@ -82,7 +82,7 @@ function begin(
     seconds: Number(seconds),
     remixedFrom: source,
   })
-  // A job that was begun is its account's, also where the client has left meanwhile.
+  // A job that has begun belongs to its account, even if the client has left.
   const clientSlot = slotWithoutClient(request.clientSlot)
   const begun = { ...request, clientSlot, settle, transform, authorization }
   const call = new Call(relay, begun, mediaRelay)
@@ -92,13 +92,13 @@ function begin(
   }
 }
 
-/** As OpenAI's own clients write the member in a form. */
+/** The name of the member in forms of OpenAI's clients. */
 const formReference = 'input_reference[image_url]'
 
-/** With its size and length said, so that what is made is what is held for, and each vendor is asked alike. */
+/** Makes size and length explicit, so that the hold is for what is made, and every vendor is asked for the same. */
 function planned({ dialect }: Peeked, resolved: Resolved, source: JsonValue | null): Resolved {
   const { peek, model } = resolved
-  // A job is fetched with the channel's first key: others may be of other accounts.
+  // Polling uses the channel's first key: other keys may belong to other accounts at the vendor.
   const candidates = resolved.candidates.filter(({ lane }) => lane === undefined)
   const { [remixField]: _theirs, [formReference]: address, ...plain } = parsedObject(peek.body)
   const reference = address === undefined ? {} : { input_reference: { image_url: address } }
@@ -141,7 +141,7 @@ function checkReference(fields: JsonObject): void {
   )
 }
 
-/** The request that a remix comes to: the source's model, size and length with another prompt. Throws GatewayError. */
+/** The body of a remix: the source's model, size and length with another prompt. Throws GatewayError. */
 function remixBody(source: VideoRow, text: Uint8Array): JsonObject {
   const body = unreadObject(text)
   if (source.state !== 'completed') throw notReady(source)
@@ -154,7 +154,7 @@ function notJson(): GatewayError {
   return new GatewayError('unsupported_media_type', message)
 }
 
-/** Throws GatewayError `not_found`, also for another account's. */
+/** Throws GatewayError `not_found`, also for a video of another account. */
 export async function findVideo(
   { table }: { readonly table: Pick<VideoTable, 'find'> },
   account: string,

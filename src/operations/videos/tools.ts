@@ -1,4 +1,4 @@
-// Work at the vendor of a video, outside of any request: its tools, and a bound on how long it may take.
+// Tools for requests to a video's vendor outside of any client's request, and a time limit for them.
 
 import type { Channel } from '../../relay/channel.ts'
 import type { RelayRooms } from '../../relay/request.ts'
@@ -10,7 +10,7 @@ export interface VideoToolRooms {
   openSpool(): Spool
 }
 
-/** What is at work, let go by whoever opened it. */
+/** Open tools; whoever opened them closes them. */
 interface OpenTools {
   readonly work: MediaWork
   close(): void
@@ -32,7 +32,7 @@ export function openTools({ relay, openSpool }: VideoToolRooms, channel: Channel
   }
 }
 
-/** Rejects with MediaFault `timeout` where it takes longer. */
+/** Rejects with MediaFault `timeout` where the work takes longer. */
 export async function within<Result>(limitMs: number, work: Promise<Result>): Promise<Result> {
   const late = Promise.withResolvers<never>()
   const message = 'the vendor did not answer in time'

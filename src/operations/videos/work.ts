@@ -1,4 +1,4 @@
-// What is kept of a video beside what its account sees: where it is made, and the record that its end will complete.
+// What is stored of a video besides what its account sees: where it is made, and the record to complete at its end.
 
 import { noUsage } from '../../billing/authorization.ts'
 import { emptyRow } from '../../history/row.ts'
@@ -9,16 +9,16 @@ import type { VideoRow } from '../../store/video-table.ts'
 import type { VideoJob } from '../../vendors/video.ts'
 import type { JsonObject } from '../../wire/ir.ts'
 
-/** Where a video is made, and how it is going there. */
+/** Where a video is made, and the state of polling. */
 export interface VideoWork extends VideoJob {
   readonly channel: string
-  /** Polls in a row that brought nothing. */
+  /** Failed polls in a row. */
   readonly misses: number
-  /** The vendor said when it is to be asked again. */
+  /** The vendor named the time of the next poll. */
   readonly hinted: boolean
 }
 
-/** OpenAI's object, as its account sees it. */
+/** OpenAI's video object, as the account sees it. */
 export interface VideoObject extends JsonObject {
   id: string
   object: 'video'
@@ -36,7 +36,7 @@ export interface VideoObject extends JsonObject {
 }
 
 interface VideoAuthorization {
-  /** As if it were done: its whole charge. */
+  /** The record of a finished video, with its whole charge. */
   readonly row: UsageRow
   readonly capNano: Nano | null
 }
@@ -69,7 +69,7 @@ export function authorizationOf({ bill }: Pick<VideoRow, 'bill'>): VideoAuthoriz
   }
   return {
     row: {
-      // Jobs that an earlier version began lack what was added since.
+      // Jobs begun by an earlier version lack fields added since.
       ...emptyRow,
       ...row,
       chargeNano: BigInt(row.chargeNano),
@@ -81,7 +81,7 @@ export function authorizationOf({ bill }: Pick<VideoRow, 'bill'>): VideoAuthoriz
   }
 }
 
-/** The record of a video that was made: by the prices of its beginning, for no more seconds than were asked. */
+/** The record of a finished video: at the prices of its beginning, for at most the seconds that were asked for. */
 export function completedRow(
   { row }: VideoAuthorization,
   seconds: number | null,
@@ -114,16 +114,16 @@ function costOf(attempts: readonly FailedAttempt[] | null): Nano {
   return (attempts ?? []).reduce((sum, { costNano }) => sum + BigInt(costNano), 0n)
 }
 
-/** Why a video is charged for nothing, as its record says it. */
+/** Why a video costs nothing, as its record states it. */
 export interface VideoFailure {
   readonly status: number
   readonly errorCode: string
   readonly cause: string
-  /** A fault's kind, for what the vendor is taken to ask all the same. */
+  /** A fault's kind, for the cost that the vendor may charge anyway. */
   readonly kind: string
 }
 
-/** The record of a video that was not made: its vendor had accepted it, and may ask for it. */
+/** The record of a failed video: its vendor had accepted the job, and may charge for it. */
 export function failedRow(
   { row }: VideoAuthorization,
   failure: VideoFailure,
