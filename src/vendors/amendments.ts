@@ -1,14 +1,14 @@
-// The small changes vendors need in a request, each said once and combined by name.
+// The small changes that vendors need in a request, each defined once and combined by name.
 
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { objectsIn } from '../wire/json/value.ts'
 import type { Amend, Call } from './vendor.ts'
 
-/** One change: where it may be needed, and the change itself, made in place. */
+/** One change to a request's body, made in place, and the signs that it may be needed. */
 export interface Amendment {
-  /** Top-level members whose presence calls for it. */
+  /** Top-level members whose presence requires it. */
   readonly keys?: readonly string[]
-  /** Texts whose presence anywhere in the body calls for it, quotes included. */
+  /** Texts whose presence anywhere in the body requires it, quotes included. */
   readonly texts?: readonly string[]
   apply(body: JsonObject, call: Call): void
 }
@@ -32,7 +32,7 @@ export function needsAmend(amend: Amend, keys: readonly string[], body: Uint8Arr
   return amend.texts.some((text) => bytes.includes(text))
 }
 
-/** A vendor's own name for a member; its value under that name, if given, wins. */
+/** Renames a member to the vendor's own name; a value already under that name wins. */
 export function renamed(from: string, to: string): Amendment {
   return {
     keys: [from],
@@ -44,10 +44,10 @@ export function renamed(from: string, to: string): Amendment {
   }
 }
 
-/** Vendors that ignore or refuse OpenAI's newer name of the limit would generate without one. */
+/** For vendors that ignore or refuse OpenAI's newer name of the limit: they would generate without one. */
 export const maxTokensOnly = renamed('max_completion_tokens', 'max_tokens')
 
-/** Members that ask nothing of the model itself, for vendors that refuse what they do not know. */
+/** Removes members that do not affect the model, for vendors that refuse unknown members. */
 export function dropped(...names: readonly string[]): Amendment {
   return {
     keys: names,
@@ -57,7 +57,7 @@ export function dropped(...names: readonly string[]): Amendment {
   }
 }
 
-/** Drops a member where its value is what the vendor does anyway; any other value is the vendor's to judge. */
+/** Removes a member whose value is the vendor's default anyway; the vendor judges any other value. */
 export function droppedWhen(name: string, ...values: readonly JsonValue[]): Amendment {
   return {
     keys: [name],
@@ -73,7 +73,7 @@ export function messagesOf(body: JsonObject): JsonObject[] {
   return objectsIn(body.messages)
 }
 
-/** OpenAI's `developer` is `system` by its newer name; vendors that know only the old one refuse it. */
+/** Renames OpenAI's newer role `developer` to `system`, for vendors that know only the old name. */
 export const developerAsSystem: Amendment = {
   texts: ['"developer"'],
   apply(body) {

@@ -1,10 +1,10 @@
-// Anthropic: its own format, a key in a header of its own, a version in another.
+// Anthropic: its own format, with the key and the API version in headers of its own.
 
 import { openaiPath } from './compatible.ts'
 import { makersParameters } from './parameters.ts'
 import type { Vendor } from './vendor.ts'
 
-/** "Versioning": what requests put together here are written for; a client's own version stands above it. */
+/** The API version that the gateway's own requests are written for ("Versioning"); a client's header replaces it. */
 const version = '2023-06-01'
 
 export const anthropic: Vendor = {

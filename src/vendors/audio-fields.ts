@@ -1,4 +1,4 @@
-// What adapters of audio read from a client's request.
+// Reads the fields of a client's audio request for adapters.
 
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject } from '../wire/ir.ts'
@@ -16,7 +16,7 @@ export function listField(fields: JsonObject, name: string): readonly string[] {
   return stringsIn(value)
 }
 
-/** A voice by its name or its id. */
+/** The voice's name or id. */
 export function voiceOf({ fields }: MediaCall): string {
   const { voice } = fields
   if (isObject(voice)) return textField(voice, 'id') ?? ''
@@ -30,7 +30,7 @@ export function soundOf({ uploads }: MediaCall): Upload {
   return upload
 }
 
-/** Fields the client set that are not sent to the vendor, but for those every adapter reads. */
+/** Names of the fields that the client set and the vendor is not sent, except those that every adapter reads. */
 export function droppedFields({ fields }: MediaCall, said: readonly string[]): readonly string[] {
   return Object.keys(fields).filter((name) => {
     const value = fields[name]
@@ -50,7 +50,7 @@ const always: ReadonlySet<string> = new Set([
   'stream_format',
 ])
 
-/** Throws GatewayError where times of words are asked of a model that knows none. */
+/** Throws GatewayError where word timestamps are requested of a model that has none. */
 export function refuseWords({ fields, model }: MediaCall): void {
   if (!listField(fields, 'timestamp_granularities').includes('word')) return
   throw invalidRequest(
@@ -59,7 +59,7 @@ export function refuseWords({ fields, model }: MediaCall): void {
   )
 }
 
-/** Media types of speech. */
+/** Media types by speech format. */
 export const speechTypes: ReadonlyMap<string, string> = new Map(
   Object.entries({
     mp3: 'audio/mpeg',
@@ -71,7 +71,7 @@ export const speechTypes: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** The format asked for, or `usual`. Throws GatewayError where it is none of `possible`. */
+/** The requested format, or `usual`. Throws GatewayError where it is not one of `possible`. */
 export function speechFormat(
   { fields, model }: MediaCall,
   possible: readonly string[],
@@ -85,9 +85,9 @@ export function speechFormat(
   )
 }
 
-/** Throws GatewayError where the text is longer than the vendor takes, in code points. */
+/** Throws GatewayError where the text is longer than the vendor accepts, in code points. */
 export function checkLength(input: string, most: number, model: string): void {
-  // No text has more code points than units.
+  // A text never has more code points than UTF-16 units.
   if (input.length <= most || [...input].length <= most) return
   throw invalidRequest(`input must be at most ${most} characters long with ${model}`, 'input')
 }
@@ -98,7 +98,7 @@ interface TokenCounts {
   readonly output: number
 }
 
-/** As OpenAI reports the tokens of a transcript. */
+/** The tokens of a transcript in OpenAI's form of usage. */
 export function transcriptTokens({ input, audioInput, output }: TokenCounts): MediaUsage {
   return {
     type: 'tokens',

@@ -1,4 +1,4 @@
-// What is used of aws4, which comes without types.
+// Types for the used part of aws4, which ships none.
 
 declare module 'aws4' {
   export interface Request {
@@ -8,7 +8,7 @@ declare module 'aws4' {
     readonly path: string
     readonly headers: Readonly<Record<string, string>>
     readonly body: Uint8Array
-    /** Sent and not signed. */
+    /** Headers that are sent but not signed. */
     readonly extraHeadersToIgnore: Readonly<Record<string, true>>
   }
   export interface Credentials {
@@ -16,7 +16,7 @@ declare module 'aws4' {
     readonly secretAccessKey: string
     readonly sessionToken?: string
   }
-  /** The request again, its headers with those that sign it. */
+  /** Returns the request with the signing headers added. */
   export function sign(
     request: Request,
     credentials: Credentials,

@@ -1,4 +1,4 @@
-// Azure OpenAI: the operator's own host, a key header of its own, deployments in the path of dated versions.
+// Azure OpenAI: the operator's own host, a key header of its own, and deployments in the path of dated API versions.
 
 import type { Fault } from '../errors.ts'
 import { allAndCompaction, audioDialects, openaiCompatible, openaiPath } from './compatible.ts'
@@ -9,9 +9,9 @@ import { pathSegment, queryValue } from './path-segment.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
 /**
- * Without `apiVersion` or with `v1` or `preview` the v1 interface, which takes the deployment as `model` and
- * needs no version; with a date the older one, which has it in the path. Microsoft, "API version lifecycle".
- * A base address that ends in `/models` is a Foundry model-inference endpoint, which has no deployments.
+ * Without `apiVersion`, or with `v1` or `preview`: the v1 API, which takes the deployment as `model` and needs no date;
+ * with a date the older API, which has the deployment in the path. Microsoft, "API version lifecycle". A base address
+ * that ends in `/models` is a Foundry model-inference endpoint, which has no deployments.
  */
 function address(call: Call, settings: ChannelSettings): string {
   const path = openaiPath(call.dialect)
@@ -21,13 +21,13 @@ function address(call: Call, settings: ChannelSettings): string {
   if (version === 'v1') return `${host}/openai/v1${path}`
   if (version === 'preview') return `${host}/openai/v1${path}?api-version=preview`
   const query = `?api-version=${encodeURIComponent(version)}`
-  // No deployment stands in this path: the body names it.
+  // This path has no deployment: the body names it.
   if (path.startsWith('/responses')) return `${host}/openai${path}${query}`
   if (host.endsWith('/models')) return host + path + query
   return `${host}/openai/deployments/${pathSegment(call.model)}${path}${query}`
 }
 
-/** Microsoft, "Use the GPT Realtime API via WebSockets": a session's address names the deployment. */
+/** Microsoft, "Use the GPT Realtime API via WebSockets": the URL of a session names the deployment. */
 function session(host: string, version: string, model: string): string {
   const name = queryValue(model)
   if (version === 'v1') return `${host}/openai/v1/realtime?model=${name}`
@@ -35,7 +35,7 @@ function session(host: string, version: string, model: string): string {
   return `${host}/openai/realtime?api-version=${encodeURIComponent(version)}&deployment=${name}`
 }
 
-/** Errors carry the status as `code`, in digits, or a name of Azure's own. */
+/** The `code` of an error is the status in digits, or a name of Azure's own. */
 function refine(fault: Fault, _status: number, body: string): Fault {
   if (/"code":\s*"DeploymentNotFound"/.test(body)) return { ...fault, kind: 'unknown_model' }
   if (/"code":\s*"insufficient_quota"/.test(body)) return { ...fault, kind: 'quota' }

@@ -1,19 +1,19 @@
-// Where vendors tell what is left of an account's money, and how each spells it.
+// How to ask each vendor for the balance of an account, and how to read its answer.
 
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { isObject, objectsIn } from '../wire/json/value.ts'
 
 export interface VendorBalance {
-  /** A decimal, as the vendor has it; below zero: it is owed. */
+  /** A decimal, as the vendor reports it; negative if the account owes money. */
   readonly amount: string
-  /** null: the vendor does not say. */
+  /** Null: the vendor does not report it. */
   readonly currency: string | null
 }
 
 interface BalanceQuestion {
-  /** Whole address below a channel's base address. */
+  /** The whole URL, from a channel's base address. */
   address(baseUrl: string): string
-  /** One for each currency; null where the reply says nothing of it. */
+  /** One balance for each currency; null where the reply has none. */
   read(reply: JsonValue, baseUrl: string): readonly VendorBalance[] | null
 }
 
@@ -31,7 +31,7 @@ const questions: ReadonlyMap<string, BalanceQuestion> = new Map(
         return found.length === 0 ? null : found
       },
     },
-    // platform.moonshot.cn and platform.moonshot.ai, "Check balance": yuan on the one, dollars on the other.
+    // platform.moonshot.cn and platform.moonshot.ai, "Check balance": in yuan on .cn, in dollars on .ai.
     moonshot: {
       address: (baseUrl) => `${baseUrl}/users/me/balance`,
       read(reply, baseUrl) {
@@ -40,7 +40,7 @@ const questions: ReadonlyMap<string, BalanceQuestion> = new Map(
         return only(decimalOf(dataOf(reply)?.['available_balance']), currency)
       },
     },
-    // openrouter.ai/docs, "Get remaining credits": dollars; it wants a management key.
+    // openrouter.ai/docs, "Get remaining credits": in dollars; it needs a management key.
     openrouter: {
       address: (baseUrl) => `${baseUrl}/credits`,
       read(reply) {
@@ -57,7 +57,7 @@ const questions: ReadonlyMap<string, BalanceQuestion> = new Map(
   }),
 )
 
-/** null where the vendor offers none to a channel's key. */
+/** Null where the vendor offers no balance to a channel's key. */
 export function balanceOf(vendor: string): BalanceQuestion | null {
   return questions.get(vendor) ?? null
 }
@@ -75,7 +75,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' && /^[A-Z]{3}$/.test(value) ? value : null
 }
 
-/** Of a number, or of text of one. */
+/** The decimal in a number, or in a text of one; null for anything else. */
 function decimalOf(value: unknown): string | null {
   const text = typeof value === 'number' ? String(value) : value
   return typeof text === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? text : null

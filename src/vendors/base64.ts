@@ -1,11 +1,11 @@
-// Base64 inside JSON, both ways, without all of it in memory: payloads put into a request, and taken out of a reply.
+// Base64 inside JSON without holding all of it in memory: puts payloads into requests, and extracts them from replies.
 
 import { Buffer } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import type { JsonValue } from '../wire/ir.ts'
 import { type Keeper, MediaFault, type Payload, type Segment, type Spool } from './media.ts'
 
-/** The payload's bytes in base64, made when they are read. */
+/** A payload's bytes in base64, encoded when they are read. */
 export class Base64 implements Payload {
   readonly type: string
   readonly size: number
@@ -25,12 +25,12 @@ export class Base64 implements Payload {
   }
 }
 
-/** JSON in which payloads stand as base64: `hole` gives the text to stand in the value for one. */
+/** JSON with payloads in it as base64: `hole` returns a placeholder to use in the value. */
 export class JsonBody {
   private readonly mark = randomBytes(16).toString('hex')
   private readonly holes: Payload[] = []
 
-  /** As `data:` addresses put it, or bare. */
+  /** Bare base64, or as a `data:` URL. */
   hole(payload: Payload, kind: 'bare' | 'address' = 'bare'): string {
     this.holes.push(payload)
     const before = kind === 'address' ? `data:${payload.type};base64,` : ''
@@ -50,18 +50,18 @@ export class JsonBody {
   }
 }
 
-/** Shorter strings stay where they are. */
+/** Shorter strings stay in the JSON. */
 const liftedChars = 4_096
-/** A reply has not more JSON than this beside what is lifted out of it. */
+/** The most JSON of a reply, without the strings extracted from it. */
 const maxKeptBytes = 8_388_608
 const pieceBytes = 262_144
-/** For all: what is kept of a piece is copied out of it. */
+/** Shared by all replies: what is kept of a piece is copied. */
 const scratch = new Uint8Array(pieceBytes)
 const quote = 0x22
 const backslash = 0x5c
 const base64Start = /^(data:[\w.+/\\-]*(;[\w=-]+)*,)?[A-Za-z0-9+/\\=]+$/
 
-/** A reply read as JSON with its long base64 strings beside it. */
+/** A reply parsed as JSON, with its long base64 strings stored separately. */
 export class Lifted {
   readonly json: JsonValue
   private readonly spool: Spool
@@ -80,7 +80,7 @@ export class Lifted {
     }
   }
 
-  /** Rejects with MediaFault where it is no JSON. `turn` lets others work meanwhile. */
+  /** Rejects with MediaFault where it is not JSON. `turn` yields to other work. */
   static async of(payload: Payload, spool: Spool, turn: () => Promise<void>): Promise<Lifted> {
     const lifter = new Lifter(spool)
     for (let at = 0; at < payload.size; at += pieceBytes) {
@@ -90,7 +90,7 @@ export class Lifted {
     return new Lifted(lifter, spool)
   }
 
-  /** The bytes that stand as base64, or as a `data:` address, at a place; null where there is no text. */
+  /** The bytes of a base64 string or `data:` URL in the JSON; null where there is no text. */
   bytesAt(value: JsonValue | undefined): Payload | null {
     if (typeof value !== 'string' || value === '') return null
     const lifted = value.startsWith(this.mark) ? value.slice(this.mark.length) : null
@@ -113,7 +113,7 @@ class Lifter {
   private readonly kept: Buffer[] = []
   private keptBytes = 0
   private state: 'between' | 'begun' | 'plain' | 'lifted' = 'between'
-  /** Of a string that may yet be lifted, from behind its quote. */
+  /** The start of a string that may turn out to be base64, without its opening quote. */
   private begun = Buffer.alloc(0)
   private escaped = false
   private decoder: Decoder | null = null
@@ -151,7 +151,7 @@ class Lifter {
     return end + 1
   }
 
-  /** The quote that ends the string; -1 where it is not in these bytes. */
+  /** The index of the quote that ends the string; -1 where it is not in these bytes. */
   private stringEnd(bytes: Buffer, from: number): number {
     let at = from
     if (this.escaped) {
@@ -202,17 +202,17 @@ class Lifter {
   private keep(bytes: Buffer): void {
     this.keptBytes += bytes.length
     if (this.keptBytes > maxKeptBytes) throw unreadable('the reply is too long')
-    // The bytes given are only good until the next are read.
+    // A copy: the caller reuses its buffer for the next read.
     this.kept.push(Buffer.from(bytes))
   }
 }
 
-/** Base64, in any pieces, to bytes. */
+/** Decodes base64 that is given in pieces of any length. */
 class Decoder {
   private readonly spool: Spool
   private keeper: Keeper | null = null
   private rest = ''
-  /** A `data:` address's beginning is still to come off. */
+  /** The beginning of a `data:` URL may still have to be removed. */
   private heading = true
 
   constructor(spool: Spool) {
@@ -220,7 +220,7 @@ class Decoder {
   }
 
   push(piece: Buffer): void {
-    // Plain base64 in whole groups is decoded as it stands: there may be megabytes of it.
+    // Plain base64 in whole groups is decoded without a copy of the text: there may be megabytes of it.
     const text = this.rest + piece.toString('latin1')
     this.take(this.heading ? this.headless(text) : text)
   }
@@ -265,7 +265,7 @@ class Decoder {
   }
 }
 
-/** What an image's first bytes show it to be; null where it is none of those that models make. */
+/** An image's media type by its first bytes; null for types that no model makes. */
 export function imageType(bytes: Uint8Array): string | null {
   const text = String.fromCharCode(...bytes.subarray(0, 16))
   if (text.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png'

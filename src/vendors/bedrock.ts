@@ -1,4 +1,4 @@
-// Amazon Bedrock: one host per region, the model in the address, and requests signed one by one or by an API key.
+// Amazon Bedrock: one host per region, the model in the URL, and requests signed one by one or by an API key.
 
 import { sign } from 'aws4'
 import { bearer } from './compatible.ts'
@@ -8,7 +8,9 @@ import type { Call, ChannelSettings, SignedRequest, Vendor } from './vendor.ts'
 const defaultRegion = 'us-east-1'
 const defaultUrl = `https://bedrock-runtime.${defaultRegion}.amazonaws.com`
 
-/** `bedrock-runtime.REGION.amazonaws.com`, also with `-fips`, in other partitions, and as `vpce-...` endpoints. */
+/**
+ * Matches `bedrock-runtime.REGION.amazonaws.com`, also with `-fips`, in other partitions, and as `vpce-...` endpoints.
+ */
 const regionInHost = /\bbedrock-runtime(?:-fips)?\.([a-z]{2}(?:-[a-z]+)+-\d)\./
 
 interface Credentials {
@@ -18,8 +20,8 @@ interface Credentials {
 }
 
 /**
- * The pair of keys a channel signs with: `key` as `ACCESS_KEY_ID:SECRET_ACCESS_KEY[:SESSION_TOKEN]`, or the secret alone
- * with `options.accessKeyId` (and `options.sessionToken`). Null for a Bedrock API key, which has no colon.
+ * The access key that a channel signs with: `key` as `ACCESS_KEY_ID:SECRET_ACCESS_KEY[:SESSION_TOKEN]`, or the secret
+ * alone with `options.accessKeyId` (and `options.sessionToken`). Null for a Bedrock API key, which has no colon.
  */
 function credentialsOf({ key, options }: ChannelSettings): Credentials | null {
   const { accessKeyId, sessionToken, secretAccessKey = key } = options
@@ -43,13 +45,13 @@ function hostOf({ baseUrl, options }: ChannelSettings): string {
   return `https://bedrock-runtime.${region}.${domain}`
 }
 
-/** Ids have colons and ARNs have slashes: both are percent-encoded. */
+/** Model ids have colons and ARNs have slashes: both are percent-encoded. */
 function address(call: Call, settings: ChannelSettings): string {
   const action = call.stream ? 'converse-stream' : 'converse'
   return `${hostOf(settings)}/model/${pathSegment(call.model)}/${action}`
 }
 
-/** Signature Version 4 of this very body at this time (AWS, "Signing AWS API requests"). */
+/** Signature Version 4 of this body at this time (AWS, "Signing AWS API requests"). */
 function signature(
   request: SignedRequest,
   settings: ChannelSettings,
@@ -71,7 +73,7 @@ function signature(
         'X-Amz-Date': new Date(nowMs).toISOString().replace(/[:-]|\.\d{3}/g, ''),
       },
       body: request.body,
-      // The dialer writes it.
+      // The dialer adds it after signing.
       extraHeadersToIgnore: { 'content-length': true },
     },
     credentials,
@@ -87,7 +89,7 @@ export const bedrock: Vendor = {
   ownedBy: 'amazon',
   baseUrl: defaultUrl,
   environment: 'AWS_BEARER_TOKEN_BEDROCK',
-  // The name AWS's own clients read; its host names the region.
+  // The variable that AWS's own clients read; its host names the region.
   environmentBaseUrl: 'AWS_ENDPOINT_URL_BEDROCK_RUNTIME',
   speaks: ['bedrock-converse'],
   quirks: { usageOnStream: 'always' },

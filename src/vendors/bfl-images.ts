@@ -1,4 +1,5 @@
-// Black Forest Labs (FLUX): every image is a job, asked after where the vendor says, its result on a host of its own.
+// Black Forest Labs (FLUX): every image is a job, polled at the URL that the vendor names, with its result on another
+// host.
 
 import { fluxRatios, ratioOf } from '../catalog/images.ts'
 import { invalidRequest } from '../errors.ts'
@@ -28,7 +29,7 @@ import {
 } from './media.ts'
 import { pathSegment } from './path-segment.ts'
 
-/** Asked in sides; the others in ratios. */
+/** Models that take a width and a height; the others take a ratio. */
 const sided = /^flux-(2-|pro$|pro-1\.1$|dev$)/
 const fills = /fill/
 const edits = /kontext|^flux-2-|fill/
@@ -80,7 +81,7 @@ function shapeOf(
   usual: boolean,
 ): JsonObject {
   if (size === null && ratio !== null) return { aspect_ratio: ratio }
-  // Priced as such where nothing is said, so it is asked for.
+  // The price assumes this size where none is given, so it is requested explicitly.
   if (size === null) return usual && /^flux-2-/.test(model) ? { width: 1_024, height: 1_024 } : {}
   if (sided.test(model)) return { width, height }
   if (fills.test(model)) return {}
@@ -90,7 +91,7 @@ function shapeOf(
   return { aspect_ratio: found }
 }
 
-/** FLUX.1 Fill takes an image and a mask; Kontext and FLUX.2 images alone. */
+/** FLUX.1 Fill takes an image and a mask; Kontext and FLUX.2 take only images. */
 function imagesOf(model: string, { images, mask }: GivenImages, body: JsonBody): JsonObject {
   const [first, ...others] = images
   if (first === undefined) return {}
@@ -117,7 +118,7 @@ function pollingUrl(address: string | null, id: string | null, tools: MediaTools
   }
 }
 
-/** The key goes to the base address and, as jobs run in regions, to the vendor's own other hosts; to nobody else. */
+/** The key is sent to the base address and, since jobs run in regions, to the vendor's other hosts; to nobody else. */
 function isOwn(address: string, { baseUrl }: MediaTools): boolean {
   const [url, base] = [new URL(address), new URL(baseUrl)]
   if (url.origin === base.origin) return true
@@ -126,7 +127,7 @@ function isOwn(address: string, { baseUrl }: MediaTools): boolean {
   )
 }
 
-/** null while it is under way. */
+/** Null while the job runs. */
 function resultOf(seen: JsonObject): Picture | null {
   const status = text(seen['status']) ?? text(seen['state']) ?? ''
   if (/moderated/i.test(status)) throw moderated(status)

@@ -1,4 +1,4 @@
-// Black Forest Labs (FLUX): images alone.
+// Black Forest Labs (FLUX): images only.
 
 import { lazyAdapter } from './media.ts'
 import { pathSegment } from './path-segment.ts'

@@ -1,4 +1,4 @@
-// Cerebras: refuses a few of OpenAI's members even at their defaults.
+// Cerebras: refuses some of OpenAI's members even at their default values.
 
 import { amendments, developerAsSystem, dropped, droppedWhen } from './amendments.ts'
 import { chatAndCompletions, openaiCompatible } from './compatible.ts'
@@ -7,7 +7,7 @@ import type { Vendor } from './vendor.ts'
 
 const refused = refuses('frequency_penalty', 'presence_penalty', 'logit_bias')
 
-/** The members are those that Cerebras's page "OpenAI compatibility" lists as answered 400. */
+/** The members are those that Cerebras's page "OpenAI compatibility" lists as answered with 400. */
 export const cerebras = openaiCompatible({
   id: 'cerebras',
   baseUrl: 'https://api.cerebras.ai/v1',

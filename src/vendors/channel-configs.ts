@@ -1,4 +1,4 @@
-// All channels of a configuration: those of the file, else of the environment, else the built-in sandbox.
+// All channels of a configuration: those configured, else those of keys in the environment, else the built-in sandbox.
 
 import { ConfigError } from '../config/problems.ts'
 import { baseUrlExpected, isBaseUrl } from '../config/rules.ts'
@@ -19,7 +19,9 @@ const shared = {
   options: {},
 }
 
-/** What the file and the store have is all there is; only without it do keys in the environment become channels. */
+/**
+ * Channels of the file and the store exclude all others; only without any do keys in the environment become channels.
+ */
 export function channelConfigs(
   config: Pick<Config, 'channels' | 'leftOut'>,
   env: Environment,
@@ -37,7 +39,7 @@ const sandbox: ChannelConfig = {
   vendor: 'sandbox',
   baseUrl: null,
   key: null,
-  // Settings follow a model's name after a plus sign, so any name below is served.
+  // A model's name may have settings behind a plus sign; the pattern serves all such names.
   models: {
     'sandbox/chat': 'sandbox/chat',
     'sandbox/reasoning': 'sandbox/reasoning',

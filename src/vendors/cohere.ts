@@ -1,11 +1,11 @@
-// Cohere: formats of its own for chat, embeddings and reranking; errors without a code, whose words say what they are.
+// Cohere: its own formats for chat, embeddings and reranking; errors without a code, told apart by their text.
 
 import type { Fault } from '../errors.ts'
 import type { VendorDialectId } from '../wire/formats.ts'
 import { bearer } from './compatible.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
-/** An address with its version, as other interfaces of Cohere's are given, means the same. */
+/** Ignores a version at the end of the base address, which Cohere's other APIs have. */
 function address({ dialect }: Call, settings: ChannelSettings): string {
   return `${settings.baseUrl.replace(/\/v[12]$/, '')}${paths[dialect] ?? '/v2/chat'}`
 }
@@ -15,7 +15,7 @@ const paths: Readonly<Partial<Record<VendorDialectId, string>>> = {
   'cohere-rerank': '/v2/rerank',
 }
 
-/** Cohere, "Errors (status codes and description)"; 498 is its own status for a token that is refused. */
+/** Cohere, "Errors (status codes and description)"; 498 is its own status for a refused token. */
 function refine(fault: Fault, status: number, body: string): Fault {
   if (status === 498) return { ...fault, kind: 'credentials' }
   if (status === 499) return { ...fault, kind: 'timeout' }
@@ -33,7 +33,7 @@ export const cohere: Vendor = {
   ownedBy: 'cohere',
   baseUrl: 'https://api.cohere.com',
   environment: 'COHERE_API_KEY',
-  // The name Cohere's own clients read.
+  // The variable that Cohere's own clients read.
   environmentElsewhere: { CO_API_KEY: 'https://api.cohere.com' },
   speaks: ['cohere-v2', 'cohere-embed', 'cohere-rerank'],
   quirks: {

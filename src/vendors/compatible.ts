@@ -1,10 +1,10 @@
-// The helper most vendors are built with: OpenAI's paths and bearer keys, under another address.
+// The helper most vendors are built with: OpenAI's paths and bearer keys at another address.
 
 import type { VendorDialectId } from '../wire/formats.ts'
 import { queryValue } from './path-segment.ts'
 import type { Call, ChannelSettings, Vendor, VendorQuirks } from './vendor.ts'
 
-/** Paths below the base address: OpenAI's own, and those that compatible vendors put beside them. */
+/** Paths below the base address: OpenAI's own, and those that compatible vendors add to them. */
 const paths: Readonly<Partial<Record<VendorDialectId, string>>> = {
   'openai-chat': '/chat/completions',
   'openai-completions': '/completions',
@@ -32,14 +32,14 @@ export const allDialects: readonly VendorDialectId[] = [
   'openai-embeddings',
 ]
 
-/** Chat first: what others ask is put in that format. */
+/** Chat comes first: requests in other formats are translated to it. */
 export const allAndResponses: readonly VendorDialectId[] = [...allDialects, 'openai-responses']
 export const allAndCompaction: readonly VendorDialectId[] = [
   ...allAndResponses,
   'openai-compaction',
 ]
 
-/** Images, sound, moderations and sessions, as OpenAI itself and servers like it have them. */
+/** Images, audio, moderations and realtime sessions, as OpenAI and compatible servers offer them. */
 export const beyondText: readonly VendorDialectId[] = [
   'openai-images',
   'openai-image-edits',
@@ -51,14 +51,14 @@ export const beyondText: readonly VendorDialectId[] = [
   'openai-realtime',
 ]
 
-/** Sound, as OpenAI itself and servers like it have it. */
+/** Audio, as OpenAI and compatible servers offer it. */
 export const audioDialects: readonly VendorDialectId[] = [
   'openai-transcriptions',
   'openai-translations',
   'openai-speech',
 ]
 
-/** Throws where the format is none of OpenAI's: a mistake in a vendor's `speaks`. */
+/** Throws where the dialect is not one of OpenAI's paths: a bug in a vendor's `speaks`. */
 export function openaiPath(dialect: VendorDialectId): string {
   const path = paths[dialect]
   if (path === undefined) throw new Error(`no path of OpenAI's for ${dialect}`)
@@ -67,7 +67,7 @@ export function openaiPath(dialect: VendorDialectId): string {
 
 function address(call: Call, settings: ChannelSettings): string {
   const path = openaiPath(call.dialect)
-  // A session has no body that could name its model.
+  // A realtime session has no body that could name its model.
   const query = call.dialect === 'openai-realtime' ? `?model=${queryValue(call.model)}` : ''
   return settings.baseUrl + path + query
 }
@@ -79,7 +79,7 @@ export function bearer(settings: ChannelSettings): readonly (readonly [string, s
 
 type Defaulted = 'ownedBy' | 'speaks' | 'address' | 'signature'
 
-/** What a compatible vendor must say of itself; the rest is as at OpenAI. */
+/** What a compatible vendor must define; the rest defaults to OpenAI's. */
 type CompatibleVendor = Omit<Vendor, Defaulted | 'quirks'> &
   Partial<Pick<Vendor, Defaulted>> & { readonly quirks?: Partial<VendorQuirks> }
 

@@ -1,4 +1,4 @@
-// Images by Alibaba Cloud's Model Studio: Qwen-Image in one reply, Wan as a job that is asked after.
+// Images of Alibaba Cloud's Model Studio: Qwen-Image answers in one reply, Wan with a job to poll.
 
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
@@ -26,7 +26,7 @@ import {
   type Picture,
 } from './media.ts'
 
-/** Models that make several images in one call; of the others each call makes one. */
+/** Models that make several images in one call; others make one per call. */
 const makesSeveral = /^(qwen-image-2|qwen-image-edit-(plus|max)|wan)/
 const isWan = /^wan[\d.x]*-/
 
@@ -44,7 +44,7 @@ export const dashscopeImages: MediaAdapter = {
   },
 }
 
-/** The native interface stands beside the compatible mode, on the same host of the key's region. */
+/** The native API has its own path beside the compatible mode, on the same regional host. */
 export function native({ baseUrl }: MediaTools): string {
   return `${baseUrl.replace(/\/compatible-mode(\/v\d+)?$/, '')}/api/v1`
 }
@@ -103,7 +103,7 @@ async function wan(call: MediaCall, tools: MediaTools, asked: ImageRequest): Pro
   })
 }
 
-/** null while it is under way. */
+/** Null while the job runs. */
 function resultOf(task: JsonObject): Picture[] | null {
   const { task_status, code, message } = task
   switch (task_status) {
@@ -122,7 +122,7 @@ function resultOf(task: JsonObject): Picture[] | null {
   }
 }
 
-/** `DataInspectionFailed` is what the moderation says. */
+/** `DataInspectionFailed` is the code of the moderation. */
 function faultOf(code: JsonValue | undefined, message: JsonValue | undefined) {
   const said = text(message) ?? 'no reason was given'
   return /DataInspection/i.test(text(code) ?? '')

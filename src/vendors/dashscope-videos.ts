@@ -1,4 +1,4 @@
-// Videos by Alibaba Cloud's Model Studio (Wan): a task of the native interface, beside the compatible mode.
+// Videos of Alibaba Cloud's Model Studio (Wan): a task of the native API, beside the compatible mode.
 
 import type { JsonObject } from '../wire/ir.ts'
 import { objectOf, text } from '../wire/json/value.ts'
@@ -16,7 +16,7 @@ import {
   videoRequest,
 } from './video.ts'
 
-/** Results are kept for a day. */
+/** Results are kept for one day. */
 const keptMs = 86_400_000
 
 /** Model Studio, "Wan video generation", models from 2.7 on. */

@@ -1,4 +1,4 @@
-// Alibaba Cloud Model Studio (Qwen) by its compatible mode.
+// Alibaba Cloud Model Studio (Qwen), through its compatible mode.
 
 import type { Fault } from '../errors.ts'
 import type { JsonObject } from '../wire/ir.ts'
@@ -18,7 +18,7 @@ const wan: VendorVideos = {
   load: async () => (await import('./dashscope-videos.ts')).wan,
 }
 
-/** Tokens written to an explicit cache have a name of their own. */
+/** Renames the count of tokens written to an explicit cache to the name that the gateway reads. */
 function cacheWrites(usage: JsonObject): JsonObject {
   const written = detail(usage, 'prompt_tokens_details', 'cache_creation_input_tokens')
   const details = usage.prompt_tokens_details
@@ -26,14 +26,16 @@ function cacheWrites(usage: JsonObject): JsonObject {
   return { ...usage, prompt_tokens_details: { ...details, cache_write_tokens: written } }
 }
 
-/** An account in arrears is answered 400 with code `Arrearage`, what moderation refuses with `DataInspectionFailed`. */
+/**
+ * An account in arrears gets 400 with code `Arrearage`; content that moderation refuses gets `DataInspectionFailed`.
+ */
 function refine(fault: Fault, _status: number, body: string): Fault {
   if (/"DataInspection_?Failed"/i.test(body))
     return { ...fault, kind: 'rejected', code: 'content_policy_violation' }
   return body.includes('"Arrearage"') ? { ...fault, kind: 'quota' } : fault
 }
 
-/** Keys of other regions belong to other hosts, such as https://dashscope-intl.aliyuncs.com/compatible-mode/v1. */
+/** Keys of other regions need other hosts, such as https://dashscope-intl.aliyuncs.com/compatible-mode/v1. */
 export const dashscope = openaiCompatible({
   id: 'dashscope',
   ownedBy: 'alibaba',

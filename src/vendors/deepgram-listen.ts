@@ -1,4 +1,4 @@
-// Deepgram's transcripts of recordings. Deepgram API reference, "Transcribe pre-recorded audio" (POST /v1/listen).
+// Deepgram's transcripts of recordings: API reference, "Transcribe pre-recorded audio" (POST /v1/listen).
 
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { isObject, listOf, objectsIn, stringOf } from '../wire/json/value.ts'
@@ -13,7 +13,7 @@ import {
   type Word,
 } from './media.ts'
 
-/** Answers OpenAI's transcriptions. */
+/** Serves OpenAI's transcriptions. */
 export async function listen(call: MediaCall, tools: MediaTools): Promise<TranscriptReply> {
   const { payload } = soundOf(call)
   const reply = await tools.ask({
@@ -36,13 +36,13 @@ function queryFor({ fields, model }: MediaCall): URLSearchParams {
   if (only !== undefined && languages.length === 1) query.set('language', only)
   else if (languages.length === 0) query.set('detect_language', 'true')
   else for (const each of languages) query.append('detect_language', each)
-  // The newer models know key terms, those before them keywords.
+  // Newer models take key terms, older ones keywords.
   const name = /^(nova-3|flux)/.test(model) ? 'keyterm' : 'keywords'
   for (const each of listField(fields, 'keywords')) query.append(name, each)
   return query
 }
 
-/** One refusal stands for a model and for a language it does not have: the client's own where it named one. */
+/** Deepgram sends one error for an unknown model or language: it is the client's own fault if it named a language. */
 function faultOf(call: MediaCall, tools: MediaTools, reply: VendorReply): MediaFault {
   const failed = tools.faultOf(reply)
   const { fault } = failed

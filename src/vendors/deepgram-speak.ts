@@ -1,4 +1,4 @@
-// Deepgram's speech: texts spoken in a form of its own.
+// Deepgram's speech, in a form of its own.
 
 import { invalidRequest } from '../errors.ts'
 import {
@@ -13,10 +13,10 @@ import type { MediaCall, MediaTools, SoundReply } from './media.ts'
 import { queryValue } from './path-segment.ts'
 import { soundReply } from './sound-reply.ts'
 
-/** Deepgram API reference, "Text to speech": a request's bound in characters. */
+/** The most characters of a request (Deepgram API reference, "Text to speech"). */
 const maxChars = 2_000
 
-/** OpenAI's formats in Deepgram's words; "Media output settings" of its documentation. */
+/** Deepgram's parameters for OpenAI's formats ("Media output settings" in its documentation). */
 const outputs: ReadonlyMap<string, string> = new Map(
   Object.entries({
     mp3: 'encoding=mp3',
@@ -44,7 +44,7 @@ export async function speak(call: MediaCall, tools: MediaTools): Promise<SoundRe
   return { ...reply, dropped: droppedFields(call, ['speed']) }
 }
 
-/** A model of Deepgram's is a voice: `aura-2-thalia-en`. With the name of the family alone the voice is the client's choice. */
+/** A Deepgram model is a voice: `aura-2-thalia-en`. With only the family's name, the client's `voice` decides. */
 function voiceModel(call: MediaCall): string {
   const { model } = call
   const voice = voiceOf(call)

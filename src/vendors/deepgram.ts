@@ -1,4 +1,4 @@
-// Deepgram: recordings written down, and texts spoken, each in a form of its own.
+// Deepgram: transcripts of recordings, and speech, each in a form of its own.
 
 import type { Fault } from '../errors.ts'
 import type { JsonValue } from '../wire/ir.ts'
@@ -11,7 +11,7 @@ const transcripts = lazyAdapter(async () => ({
 }))
 const speech = lazyAdapter(async () => ({ serve: (await import('./deepgram-speak.ts')).speak }))
 
-/** `{"err_code", "err_msg"}`, or `{"category", "message", "details"}`. Deepgram, "API errors". */
+/** Error bodies are `{"err_code", "err_msg"}` or `{"category", "message", "details"}` (Deepgram, "API errors"). */
 function refine(fault: Fault, status: number, body: string): Fault {
   const said = parsed(body)
   if (!isObject(said)) return fault
@@ -44,7 +44,7 @@ export const deepgram: Vendor = {
     usageOnStream: 'always',
     refine,
   },
-  // Only adapters call it, at addresses of their own.
+  // Only adapters call the vendor, at their own addresses.
   address: (_call, { baseUrl }) => baseUrl,
   signature: { headers: ({ key }) => (key === null ? [] : [['authorization', `Token ${key}`]]) },
   adapters: { 'openai-transcriptions': transcripts, 'openai-speech': speech },

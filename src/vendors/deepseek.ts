@@ -1,4 +1,4 @@
-// DeepSeek: reasoning that must come back with tool turns, cache counts of its own.
+// DeepSeek: requires reasoning to be sent back with tool turns, and counts cache hits in its own member.
 
 import type { JsonObject } from '../wire/ir.ts'
 import { stringOf } from '../wire/json/value.ts'
@@ -15,9 +15,9 @@ import { count, withCached } from './usage.ts'
 import type { Vendor } from './vendor.ts'
 
 /**
- * Thinking mode answers 400 where a replayed assistant message with tool calls lacks `reasoning_content`
- * (DeepSeek, "Thinking Mode"); an empty one is taken, and other modes ignore it. Clients that keep it as
- * `reasoning` get it renamed.
+ * In thinking mode DeepSeek answers 400 where a replayed assistant message with tool calls lacks `reasoning_content`
+ * (DeepSeek, "Thinking Mode"); an empty one is accepted, and other modes ignore it. `reasoning`, the name some clients
+ * keep it under, is renamed.
  */
 const replayedReasoning: Amendment = {
   texts: ['"tool_calls"'],
@@ -36,7 +36,7 @@ function cacheHits(usage: JsonObject): JsonObject {
   return withCached(usage, count(usage.prompt_cache_hit_tokens))
 }
 
-/** DeepSeek, "Reasoning model": answered 400; other sampling is passed over. */
+/** Answered with 400 (DeepSeek, "Reasoning model"); other sampling parameters are ignored. */
 const refused = refuses('logprobs', 'top_logprobs')
 
 export const deepseek = openaiCompatible({

@@ -1,4 +1,4 @@
-// ElevenLabs' transcripts: words, and the spaces between them. API reference, "Create transcript" (POST /v1/speech-to-text).
+// ElevenLabs' transcripts, made of words and spaces: API reference, "Create transcript" (POST /v1/speech-to-text).
 
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { isObject } from '../wire/json/value.ts'
@@ -7,7 +7,7 @@ import { droppedFields, soundOf, textField, unreadable } from './audio-fields.ts
 import type { MediaCall, MediaTools, SpokenPart, TranscriptReply, Word } from './media.ts'
 import { multipart } from './multipart.ts'
 
-/** Answers OpenAI's transcriptions. */
+/** Serves OpenAI's transcriptions. */
 export async function writeDown(call: MediaCall, tools: MediaTools): Promise<TranscriptReply> {
   const { segments: body, contentType } = multipart(fieldsFor(call), [
     { ...soundOf(call), field: 'file' },
@@ -25,7 +25,7 @@ function fieldsFor({ fields, model }: MediaCall): (readonly [string, string])[] 
   return [
     ['model_id', model],
     ['timestamps_granularity', 'word'],
-    // Laughter and music stand in no transcript of OpenAI's.
+    // OpenAI's transcripts contain no events such as laughter or music.
     ['tag_audio_events', 'false'],
     ...(textField(fields, 'response_format') === 'diarized_json'
       ? [['diarize', 'true'] as const]

@@ -1,4 +1,4 @@
-// ElevenLabs' speech: texts spoken in voices named by id.
+// ElevenLabs' speech, in voices named by id.
 
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject } from '../wire/ir.ts'
@@ -16,18 +16,18 @@ import { piecesOf, soundReply } from './sound-reply.ts'
 import { wavHead } from './wav.ts'
 
 const pcmRate = 24_000
-/** OpenAI's formats in ElevenLabs' words (API reference, "Create speech", `output_format`). */
+/** ElevenLabs' names for OpenAI's formats (API reference, "Create speech", `output_format`). */
 const outputs: ReadonlyMap<string, string> = new Map(
   Object.entries({
     mp3: 'mp3_44100_128',
     opus: 'opus_48000_128',
     pcm: `pcm_${pcmRate}`,
-    // Its head is written here.
+    // The gateway writes the WAV head itself.
     wav: `pcm_${pcmRate}`,
   }),
 )
 
-/** Characters a request may have (ElevenLabs, "Models"). */
+/** The most characters of a request (ElevenLabs, "Models"). */
 const maxChars: readonly (readonly [model: RegExp, most: number])[] = [
   [/^eleven_(flash|turbo)_v2_5/, 40_000],
   [/^eleven_(flash|turbo)_v2$/, 30_000],
@@ -65,7 +65,7 @@ function settingsOf({ speed }: JsonObject): JsonObject {
   return { voice_settings: { speed } }
 }
 
-/** A head tells how long the sound is: it is written when all of it has come. */
+/** A WAV head contains the length of the audio, so it is written once all samples have arrived. */
 async function* asWav(
   chunks: AsyncIterable<Uint8Array>,
   { spool }: MediaTools,

@@ -1,4 +1,4 @@
-// ElevenLabs: texts spoken in voices named by id, and recordings written down, each in a form of its own.
+// ElevenLabs: speech in voices named by id, and transcripts of recordings, each in a form of its own.
 
 import type { Fault } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
@@ -11,14 +11,14 @@ const transcripts = lazyAdapter(async () => ({
 }))
 const speech = lazyAdapter(async () => ({ serve: (await import('./elevenlabs-speak.ts')).speak }))
 
-/** `{"detail": {"status", "message"}}`, or a list of what is wrong with fields (ElevenLabs, "Errors"). */
+/** Error bodies are `{"detail": {"status", "message"}}`, or a list of invalid fields (ElevenLabs, "Errors"). */
 function refine(fault: Fault, status: number, body: string): Fault {
   const detail = detailIn(body)
   if (detail === null) return fault
   const { message, status: name } = detail
   const shown = typeof message === 'string' ? { ...fault, message: message.slice(0, 500) } : fault
   switch (name) {
-    // Answered 401: as a refused key it would disable the channel.
+    // Sent with status 401, which would disable the channel like a refused key.
     case 'quota_exceeded':
     case 'payment_required':
       return { ...shown, kind: 'quota' }
@@ -58,7 +58,7 @@ export const elevenlabs: Vendor = {
     usageOnStream: 'always',
     refine,
   },
-  // Only adapters call it, at addresses of their own.
+  // Only adapters call the vendor, at their own addresses.
   address: (_call, { baseUrl }) => baseUrl,
   signature: { headers: ({ key }) => (key === null ? [] : [['xi-api-key', key]]) },
   adapters: { 'openai-speech': speech, 'openai-transcriptions': transcripts },

@@ -1,4 +1,4 @@
-// Images by fal: a job in a queue, with addresses of its own for its state and its result.
+// Images of fal: a job in a queue, with separate URLs for its state and its result.
 
 import { geminiRatios, ratioOf, sideClass } from '../catalog/images.ts'
 import { invalidRequest } from '../errors.ts'
@@ -23,9 +23,9 @@ import {
 import { type ImagesReply, type MediaAdapter, moderated } from './media.ts'
 import { pathSegments } from './path-segment.ts'
 
-/** Models that take several images take them by another name. */
+/** Models that accept several images, under another parameter name. */
 const takesSeveral = /(flux-2|nano-banana|seedream|gemini|gpt-image|qwen-image-edit-plus)/
-/** Models that are asked in ratios. */
+/** Models that take a ratio instead of a size. */
 const inRatios = /(ultra|kontext|imagen)/
 
 const usualSize = { width: 1_024, height: 1_024 }
@@ -84,7 +84,7 @@ function shapeOf(
 ): JsonObject {
   if (ratio !== null) return { aspect_ratio: ratio }
   if (width === null || height === null)
-    // Priced as such where nothing is said, so it is asked for.
+    // The price assumes this size where none is given, so it is requested explicitly.
     return /^fal-ai\/(flux-pro\/v1\.1|flux\/(dev|schnell))$/.test(model)
       ? { image_size: usualSize }
       : {}
@@ -94,7 +94,7 @@ function shapeOf(
   return { aspect_ratio: `${width / common}:${height / common}` }
 }
 
-/** Google's own models, as fal asks for them. */
+/** The shape for Google's models, in fal's parameters. */
 function bananaShape(model: string, size: string): JsonObject {
   const ratio = ratioOf(size, geminiRatios)
   if (ratio === null)

@@ -1,4 +1,4 @@
-// Videos by fal: a job in a queue, like its images.
+// Videos of fal: a job in a queue, like its images.
 
 import { invalidRequest } from '../errors.ts'
 import { objectOf, text } from '../wire/json/value.ts'
@@ -49,13 +49,13 @@ export const falVideos: VideoAdapter = {
   content: contentAtUrl,
 }
 
-/** Veo's own form is `8s`; most others take a bare number as text, and Sora a number. */
+/** Veo takes `8s`; the others take a bare number as text. */
 function durationFor(model: string, seconds: string): string | number {
   if (/veo/.test(model)) return `${seconds}s`
   return /sora/.test(model) ? seconds : seconds
 }
 
-/** A request that its model refuses is refused here: what was asked is the client's own doing. */
+/** 400 and 422 mean that the model refuses the request itself, so the job has failed. */
 function resultOf(reply: VendorReply, tools: MediaTools): VideoNews {
   if (reply.status === 422 || reply.status === 400) {
     const { detail } = objectOf(reply.json())

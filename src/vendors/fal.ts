@@ -12,7 +12,7 @@ const falVideos: VendorVideos = {
   load: async () => (await import('./fal-videos.ts')).falVideos,
 }
 
-/** An account without money is answered 403 as if its key were refused; what is moderated says so in its type. */
+/** An account without money gets 403 like a refused key; a moderated request is recognized by the error's type. */
 function refine(fault: Fault, status: number, body: string): Fault {
   if (status === 403 && /exhausted balance/i.test(body)) return { ...fault, kind: 'quota' }
   if (status === 422 && body.includes('"content_policy_violation"'))

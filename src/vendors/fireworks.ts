@@ -1,4 +1,4 @@
-// Fireworks AI: open models under OpenAI's paths; transcripts at hosts of their own.
+// Fireworks AI: open models under OpenAI's paths; transcripts on separate hosts.
 
 import { amendments, maxTokensOnly } from './amendments.ts'
 import { allDialects, openaiCompatible, openaiPath } from './compatible.ts'
@@ -7,7 +7,7 @@ import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
 const baseUrl = 'https://api.fireworks.ai/inference/v1'
 
-/** Fireworks, "Transcribe audio": each of the two models has its host. */
+/** Each of the two transcription models has its own host (Fireworks, "Transcribe audio"). */
 function address({ dialect, model }: Call, settings: ChannelSettings): string {
   const path = openaiPath(dialect)
   if (!path.startsWith('/audio/') || settings.baseUrl !== baseUrl) return settings.baseUrl + path
@@ -15,7 +15,7 @@ function address({ dialect, model }: Call, settings: ChannelSettings): string {
   return `https://${host}.api.fireworks.ai/v1${path}`
 }
 
-/** Fireworks, "Transcribe audio": all of Whisper's forms, and no streams here. */
+/** Supports all of Whisper's formats, but no streams (Fireworks, "Transcribe audio"). */
 const transcription = transcripts({
   formats: () => ['json', 'text', 'srt', 'verbose_json', 'vtt'],
   streams: () => false,

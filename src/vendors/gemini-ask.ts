@@ -1,14 +1,14 @@
-// One whole call of Gemini's, with what its errors mean.
+// Sends one whole request to Gemini and interprets its errors.
 
 import { readFault } from '../wire/gemini/fault.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import { JsonBody, Lifted } from './base64.ts'
 import { type MediaCall, MediaFault, type MediaTools } from './media.ts'
 
-/** An error says what it is within so many bytes. */
+/** The most bytes read of an error's body. */
 const maxErrorBytes = 65_536
 
-/** Rejects with MediaFault. Signed also where a region has a host of its own. */
+/** Rejects with MediaFault. Signed explicitly, since a region may have a host other than the base address. */
 export async function askGemini(
   { model }: MediaCall,
   tools: MediaTools,

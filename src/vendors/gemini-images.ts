@@ -1,4 +1,4 @@
-// Images by Gemini's own models: one content with the prompt and the images given, one call an image.
+// Images of Gemini's own models: one content with the prompt and the given images; one call per image.
 
 import { geminiRatios, geminiWideRatios, ratioOf, sideClass } from '../catalog/images.ts'
 import { invalidRequest } from '../errors.ts'
@@ -52,7 +52,7 @@ interface Drawn {
   readonly usage: JsonObject
 }
 
-/** `aspectRatio` and, where the model makes other than 1K, `imageSize`. Throws where it has no such shape. */
+/** `aspectRatio` and, for sizes other than 1K, `imageSize`. Throws where the model has no such shape. */
 function imageConfig(model: string, { size, ratio }: ImageRequest): JsonObject {
   const wide = /3\.1-flash-image/.test(model)
   const ratios = wide ? geminiWideRatios : geminiRatios
@@ -84,7 +84,7 @@ async function draw(call: MediaCall, tools: MediaTools, drawing: Drawing): Promi
   return readReply(await askGemini(call, tools, value, body))
 }
 
-/** Finishes by which Gemini says that it will not. */
+/** Finish reasons with which Gemini refuses. */
 const refusing =
   /^(SAFETY|IMAGE_SAFETY|PROHIBITED_CONTENT|IMAGE_PROHIBITED_CONTENT|BLOCKLIST|SPII|RECITATION|IMAGE_RECITATION)$/
 
@@ -98,7 +98,7 @@ function readReply(lifted: Lifted): Drawn {
   for (const candidate of listOf(reply['candidates']).map(objectOf)) {
     finish = text(candidate['finishReason']) ?? finish
     for (const part of listOf(objectOf(candidate['content'])['parts']).map(objectOf)) {
-      // Sketches on the way to the image.
+      // Parts marked as thoughts are drafts of the image.
       if (part['thought'] === true) continue
       const { data } = objectOf(part['inlineData'] ?? part['inline_data'])
       const payload = lifted.bytesAt(data)
@@ -116,7 +116,7 @@ function tokens(value: JsonValue | undefined): number {
   return wholeNumber(value, 0) ?? 0
 }
 
-/** Tokens of one modality among `promptTokensDetails` or `candidatesTokensDetails`; null where there are none. */
+/** Tokens of one modality in `promptTokensDetails` or `candidatesTokensDetails`; null where there are no details. */
 function modality(details: JsonValue | undefined, name: string): number | null {
   const found = listOf(details).map(objectOf)
   if (found.length === 0) return null
@@ -125,7 +125,7 @@ function modality(details: JsonValue | undefined, name: string): number | null {
     .reduce((total, each) => total + tokens(each['tokenCount']), 0)
 }
 
-/** As OpenAI's image usage says it, of all calls; null where none was reported. */
+/** The usage of all calls in the form of OpenAI's images; null where none was reported. */
 function sum(all: readonly JsonObject[]): MediaUsage | null {
   let [input, inputImages, output, outputImages, thoughts] = [0, 0, 0, 0, 0]
   for (const usage of all) {

@@ -1,4 +1,4 @@
-// Gemini's speech and transcripts in its one form of calls. Gemini API, "Speech generation" and "Audio understanding".
+// Shared by Gemini's speech and transcripts: one form of call (Gemini API, "Speech generation", "Audio understanding").
 
 import { invalidRequest } from '../errors.ts'
 import { readUsage } from '../wire/gemini/usage.ts'
@@ -9,15 +9,15 @@ import { JsonBody, type Lifted } from './base64.ts'
 import { askGemini } from './gemini-ask.ts'
 import { type MediaCall, MediaFault, type MediaTools } from './media.ts'
 
-/** A reply as far as both need it. */
+/** The parts of a reply that both use. */
 export interface Generated {
   readonly parts: readonly JsonObject[]
-  /** What stands as base64 in a part. */
+  /** Decodes the base64 in a part. */
   bytesAt: Lifted['bytesAt']
   readonly usage: ReturnType<typeof readUsage>
 }
 
-/** Asks for one whole reply. Rejects with MediaFault. */
+/** Requests one whole reply. Rejects with MediaFault. */
 export async function generate(
   call: MediaCall,
   tools: MediaTools,
@@ -61,7 +61,7 @@ function finished(reason: string): MediaFault {
   return new MediaFault({ kind: reason === 'MAX_TOKENS' ? 'unreadable' : 'vendor_error', message })
 }
 
-/** Throws GatewayError for what Gemini's format lacks. */
+/** Throws GatewayError for a speed, which Gemini's format lacks. */
 export function refuseSpeed({ fields }: MediaCall): void {
   if ((fields['speed'] ?? 1) !== 1)
     throw invalidRequest('speed is not possible with this model', 'speed')

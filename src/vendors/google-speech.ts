@@ -1,4 +1,4 @@
-// Speech of Gemini's voices: samples, with a WAV head written here.
+// Speech of Gemini's voices: the vendor sends samples, to which the gateway adds a WAV head.
 
 import type { JsonObject } from '../wire/ir.ts'
 import { isObject, stringOf } from '../wire/json/value.ts'
@@ -26,7 +26,7 @@ const usualRate = 24_000
 
 async function speak(call: MediaCall, tools: MediaTools): Promise<SoundReply> {
   refuseSpeed(call)
-  // It makes samples alone: a client that leaves the format open gets them in a form that players know.
+  // Gemini returns samples only: without a requested format the client gets WAV, which players understand.
   const format = speechFormat(call, ['wav', 'pcm'], 'wav')
   const { fields } = call
   const input = textField(fields, 'input') ?? ''
@@ -57,7 +57,7 @@ async function speak(call: MediaCall, tools: MediaTools): Promise<SoundReply> {
   }
 }
 
-/** `Kore`, also where a client writes it small. */
+/** Gemini's names are capitalized (`Kore`); clients may write them in lower case. */
 function voiceName(call: MediaCall): string {
   const voice = voiceOf(call)
   return voice.slice(0, 1).toUpperCase() + voice.slice(1)

@@ -1,4 +1,5 @@
-// Transcripts and translations of Gemini's models that take sound: asked for in words, answered in JSON where times are wanted.
+// Transcripts and translations by Gemini models that take audio: requested by a prompt, answered in JSON if timestamps
+// are wanted.
 
 import { GatewayError } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
@@ -16,7 +17,7 @@ import { JsonBody } from './base64.ts'
 import { type Generated, generate } from './google-audio.ts'
 import type { MediaAdapter, MediaCall, MediaTools, SpokenPart, TranscriptReply } from './media.ts'
 
-/** A request may have 20 MB with all it holds, and base64 is a third longer than what it stands for. */
+/** A request may have 20 MB in total, and base64 is a third longer than the file. */
 const maxFileBytes = 14_680_064
 
 async function hear(call: MediaCall, tools: MediaTools): Promise<TranscriptReply> {
@@ -60,7 +61,7 @@ function bodyFor(call: MediaCall, timed: boolean, inlineData: JsonObject): JsonO
   }
 }
 
-/** Google knows the usual names alone. */
+/** Google accepts only these names of media types. */
 const usualTypes: ReadonlyMap<string, string> = new Map(
   Object.entries({
     'audio/mpeg': 'audio/mp3',
@@ -156,7 +157,7 @@ function partOf(value: JsonValue): SpokenPart[] {
   return [{ start, end, text, speaker: typeof speaker === 'string' ? speaker : 'A' }]
 }
 
-/** `01:02.500`, `1:01:02`, or seconds. */
+/** Parses `01:02.500`, `1:01:02`, or seconds. */
 function secondsOf(value: JsonValue | undefined): number | null {
   if (typeof value === 'number') return value
   if (typeof value !== 'string' || !/^\d+(:\d+){0,2}([.,]\d+)?$/.test(value.trim())) return null

@@ -1,4 +1,4 @@
-// Videos by Google's Veo: an operation that is asked for, whose result is a file that needs the key.
+// Videos of Google's Veo: an operation to poll, whose result is a file that needs the key.
 
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { listOf, objectOf, text } from '../wire/json/value.ts'
@@ -17,7 +17,7 @@ import {
 
 /** Files are kept for two days (ai.google.dev, "Generate videos with Veo"). */
 const keptMs = 2 * 86_400_000
-/** `models.predictLongRunning` and the operation it names. */
+/** Uses `models.predictLongRunning` and the operation it returns. */
 export const veo: VideoAdapter = {
   async start(call, tools) {
     const { prompt, seconds, ratio, lines } = videoRequest(call)
@@ -55,7 +55,7 @@ async function imageOf(call: MediaCall, tools: MediaTools): Promise<Payload | nu
   return reference == null ? null : imageNamed(reference, 'input_reference', tools)
 }
 
-/** Veo 2 makes 720 lines and has no parameter for it. */
+/** Veo 2 makes 720 lines and has no parameter for that. */
 function resolutionOf(model: string, lines: number): JsonObject {
   if (/veo-2/.test(model)) return {}
   return { resolution: lines >= 2_160 ? '4k' : `${lines}p` }

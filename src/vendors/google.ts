@@ -1,4 +1,4 @@
-// Google's Gemini API: the model and the method stand in the address, the key in a header of its own.
+// Google's Gemini API: the model and the method are in the URL, the key is in a header of its own.
 
 import { lazyAdapter } from './media.ts'
 import { pathSegments } from './path-segment.ts'
@@ -19,7 +19,7 @@ const veo: VendorVideos = {
   load: async () => (await import('./google-videos.ts')).veo,
 }
 
-/** The method, by which a call says whether it wants events. */
+/** The method suffix of the URL, which also says whether the reply is streamed. */
 export function methodOf(call: Call): string {
   if (call.dialect === 'gemini-embeddings') return ':batchEmbedContents'
   return call.stream ? ':streamGenerateContent?alt=sse' : ':generateContent'

@@ -1,4 +1,4 @@
-// Groq: usage in a member of its own on the last chunk of a stream; transcripts without subtitles.
+// Groq: reports usage in its own member of a stream's last chunk; makes no subtitles.
 
 import { amendments, dropped } from './amendments.ts'
 import { audioDialects, chatOnly, openaiCompatible } from './compatible.ts'
@@ -20,7 +20,7 @@ const transcription = transcripts({
   ]),
 })
 
-/** Groq, "OpenAI compatibility": answered 400. */
+/** Answered with 400 (Groq, "OpenAI compatibility"). */
 const refused = refuses('logprobs', 'top_logprobs', 'logit_bias')
 
 export const groq = openaiCompatible({

@@ -1,6 +1,6 @@
-// Short deterministic names for texts: for identifiers, never for secrets.
+// Short deterministic hashes of texts, for identifiers and never for secrets.
 
-/** FNV-1a over UTF-16 units, 32 bits: enough to tell a request's texts apart. */
+/** FNV-1a over UTF-16 units, 32 bits: enough to distinguish the texts of one request. */
 export function hash(text: string, seed = 0x811c9dc5): number {
   let value = seed
   for (let index = 0; index < text.length; index += 1) {
@@ -9,10 +9,10 @@ export function hash(text: string, seed = 0x811c9dc5): number {
   return value >>> 0
 }
 
-/** Most of a text that is hashed for an identifier; its length tells longer ones apart. */
+/** The most characters of a text that are hashed; the length, which is hashed too, distinguishes longer ones. */
 const identifiedLength = 2_000
 
-/** An identifier of 16 hexadecimal digits that only depends on the text. */
+/** An identifier of 16 hexadecimal digits that depends only on the text. */
 export function identifier(text: string): string {
   const start = text.slice(0, identifiedLength)
   const first = hash(start, text.length)

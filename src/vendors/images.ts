@@ -1,4 +1,4 @@
-// What the image vendors' adapters have in common: what was asked, images given, jobs that are asked after.
+// Shared by the adapters of image vendors: reads requests, obtains given images, and polls jobs.
 
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
@@ -14,16 +14,16 @@ import {
   type VendorReply,
 } from './media.ts'
 
-/** What is common to all requests for images, by what the fields are to an adapter. */
+/** The fields that all requests for images share, as an adapter reads them. */
 export interface ImageRequest {
   readonly prompt: string
   readonly count: number
-  /** `WIDTHxHEIGHT`; null where it is left to the model. */
+  /** `WIDTHxHEIGHT`; null: the model decides. */
   readonly size: string | null
   readonly width: number | null
   readonly height: number | null
   readonly format: string | null
-  /** A vendor's own ratio, which goes before the size. */
+  /** A vendor-specific ratio, which takes precedence over the size. */
   readonly ratio: string | null
   readonly seed: number | null
 }
@@ -43,13 +43,13 @@ export function imageRequest({ fields }: MediaCall): ImageRequest {
   }
 }
 
-/** Words of every vendor, and those of the gateway. */
+/** Fields that every vendor or the gateway itself handles. */
 const commonFields: ReadonlySet<string> = new Set([
   ...['model', 'prompt', 'n', 'size', 'response_format', 'stream', 'image', 'images', 'mask'],
   ...['aspect_ratio', 'seed'],
 ])
 
-/** What the client set and is not sent to the vendor, but for what changes nothing. */
+/** Names of the fields that the client set and the vendor is not sent, except values that change nothing. */
 export function droppedFields(
   { fields }: MediaCall,
   sent: readonly string[] = [],
@@ -60,7 +60,7 @@ export function droppedFields(
     .filter((name) => !commonFields.has(name) && !sent.includes(name))
 }
 
-/** Throws `invalid_request_error` where the vendor has no such parameter, and another image would come of it. */
+/** Throws `invalid_request_error` for a vendor that cannot make transparent images: it would make another image. */
 export function refuseTransparent({ fields }: MediaCall): void {
   if (fields['background'] !== 'transparent') return
   throw invalidRequest('This model makes no transparent backgrounds.', 'background')
@@ -71,7 +71,7 @@ export interface GivenImages {
   readonly mask: Payload | null
 }
 
-/** The images of an edit, from the form or from where the request names them. Throws `invalid_request_error`. */
+/** The images of an edit, uploaded or fetched from the URLs in the request. Throws `invalid_request_error`. */
 export async function givenImages(call: MediaCall, tools: MediaTools): Promise<GivenImages> {
   const { fields, uploads } = call
   const images = uploads.filter(({ field }) => field === 'image').map(({ payload }) => payload)
@@ -87,7 +87,7 @@ export async function givenImages(call: MediaCall, tools: MediaTools): Promise<G
   }
 }
 
-/** The image that a request names by `image_url`; `param` is what it is called there. Throws `invalid_request_error`. */
+/** The image behind an `image_url`; `param` is the field's name, for errors. Throws `invalid_request_error`. */
 export async function imageNamed(
   value: JsonValue,
   param: string,
@@ -119,18 +119,18 @@ async function fetched(url: string, param: string, tools: MediaTools): Promise<P
   try {
     return await tools.fetch(url)
   } catch (error) {
-    // The client named it, so it is not the vendor's failure.
+    // The client named the URL, so this is not the vendor's fault.
     if (!(error instanceof MediaFault) || error.fault.kind !== 'unreadable') throw error
     throw invalidRequest(`${param} cannot be fetched`, param)
   }
 }
 
-/** The same asked of a vendor that makes one image a call, as often as the client wants images. */
+/** Repeats a call as often as the client wants images, for vendors that make one image per call. */
 export function times<T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, (_, index) => work(index)))
 }
 
-/** Asks in JSON, and reads the reply. Throws MediaFault where it is no success. */
+/** Sends JSON and reads the reply. Rejects with MediaFault where it is not a success. */
 export async function askJson(
   tools: MediaTools,
   call: Omit<VendorCall, 'method' | 'body'>,
@@ -141,7 +141,7 @@ export async function askJson(
   return read(reply, tools)
 }
 
-/** Throws, or rejects with, MediaFault where the reply is no success or no JSON. */
+/** Throws, or rejects with, MediaFault where the reply is not a success or not JSON. */
 export function read(reply: VendorReply, tools: MediaTools): Promise<Lifted> {
   if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
   return Lifted.of(reply.payload, tools.spool, () => tools.wait(0))
@@ -151,8 +151,8 @@ const firstWaitMs = 500
 const longestWaitMs = 5_000
 
 /**
- * Looks after a job until it has ended: soon at first, then ever more rarely. A job that never ends is ended by the
- * attempt's own timer.
+ * Polls a job until it has ended: soon at first, then less and less often. The attempt's own timer ends a job that
+ * never ends.
  */
 export async function untilDone<T>(tools: MediaTools, look: () => Promise<T | null>): Promise<T> {
   for (let waitMs = firstWaitMs; ; waitMs = Math.min(longestWaitMs, waitMs * 1.3)) {
@@ -162,7 +162,7 @@ export async function untilDone<T>(tools: MediaTools, look: () => Promise<T | nu
   }
 }
 
-/** Asks after a job. A failure that passes by itself is none of the job's. */
+/** Polls a job once; null for a temporary error of the vendor, which says nothing about the job. */
 export async function lookAfter(
   tools: MediaTools,
   call: Omit<VendorCall, 'method'>,
@@ -172,7 +172,7 @@ export async function lookAfter(
   return objectOf((await read(reply, tools)).json)
 }
 
-/** The vendor took the job and could not do it. */
+/** The fault of a vendor that accepted the job and could not do it. */
 export function failed(message: string): MediaFault {
   return new MediaFault({ kind: 'vendor_error', message })
 }
@@ -181,14 +181,14 @@ export function unreadable(message: string): MediaFault {
   return new MediaFault({ kind: 'unreadable', message })
 }
 
-/** A text the vendor must have said. Throws MediaFault with `missing` where it did not. */
+/** A text that the vendor's reply must have. Throws MediaFault with `missing` where it does not. */
 export function needed(value: JsonValue | undefined, missing: string): string {
   const found = text(value)
   if (found === null) throw unreadable(missing)
   return found
 }
 
-/** A job's address, of the vendor itself alone: the key goes there. Throws MediaFault. */
+/** The URL of a job, which must be at the vendor's own origin, because the key is sent there. Throws MediaFault. */
 export function jobAddress(value: JsonValue | undefined, { baseUrl }: MediaTools): string {
   const address = needed(value, 'the job has no address')
   if (!URL.canParse(address)) throw unreadable('the job has no address')
@@ -196,7 +196,7 @@ export function jobAddress(value: JsonValue | undefined, { baseUrl }: MediaTools
   throw unreadable('the job is at the address of somebody else')
 }
 
-/** An image of a reply of OpenAI's kind, wherever it is. */
+/** An image of a reply in OpenAI's form, whether it is base64 or a URL. */
 export function pictureIn(value: JsonValue, lifted: Lifted): Picture {
   const { b64_json, url, revised_prompt } = objectOf(value)
   const revisedPrompt = text(revised_prompt)
@@ -206,7 +206,7 @@ export function pictureIn(value: JsonValue, lifted: Lifted): Picture {
   return { ...placed(url, lifted), ...revised }
 }
 
-/** Behind an address, or in it. */
+/** An image behind a URL, or inside a `data:` URL. */
 export function placed(url: JsonValue | undefined, lifted: Lifted): Picture {
   const address = text(url)
   if (address === null) throw unreadable('an image without its bytes or its address')

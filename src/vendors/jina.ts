@@ -1,4 +1,4 @@
-// Jina: OpenAI's form of embeddings, and reranking in its own.
+// Jina: embeddings in OpenAI's format, and reranking in its own.
 
 import { bearer, openaiPath } from './compatible.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'

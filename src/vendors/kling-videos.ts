@@ -1,4 +1,4 @@
-// Videos by Kling: a task of a text or of an image, whose result is behind an address of its own.
+// Videos of Kling: a task made of a text or an image, with its result behind another URL.
 
 import type { JsonObject } from '../wire/ir.ts'
 import { listOf, objectOf } from '../wire/json/value.ts'
@@ -14,7 +14,7 @@ import {
   videoRequest,
 } from './video.ts'
 
-/** app.klingai.com/global/dev/document-api: text2video, image2video. */
+/** Documented at app.klingai.com/global/dev/document-api: text2video, image2video. */
 export const klingVideos: VideoAdapter = {
   async start(call, tools) {
     const { prompt, seconds, ratio, lines, reference } = videoRequest(call)
@@ -40,13 +40,13 @@ export const klingVideos: VideoAdapter = {
   content: contentAtUrl,
 }
 
-/** An address, or bare base64. */
+/** Kling takes a URL or bare base64. */
 function imageIn(body: JsonBody, reference: Payload | string): string {
   if (typeof reference !== 'string') return body.hole(reference)
   return reference.startsWith('data:') ? reference.slice(reference.indexOf(',') + 1) : reference
 }
 
-/** Errors may come with a success: a `code` other than 0. */
+/** A reply with status 200 may be an error: its `code` is not 0 then. */
 function dataOf(reply: VendorReply, tools: MediaTools): JsonObject {
   const body = successOf(reply, tools)
   if (body['code'] != null && body['code'] !== 0) throw tools.faultOf(reply)

@@ -1,4 +1,4 @@
-// Kling: videos, by keys of two halves that sign short-lived tokens.
+// Kling: videos, with keys of two halves that sign short-lived tokens.
 
 import { createHmac } from 'node:crypto'
 import type { Fault } from '../errors.ts'
@@ -11,10 +11,10 @@ const klingVideos: VendorVideos = {
 }
 
 const tokenSeconds = 1_800
-/** Clocks differ. */
+/** Allows for differences between clocks. */
 const leewaySeconds = 30
 
-/** JWT (RFC 7519) with HS256, made anew for each call; a key without a colon is a bearer token itself. */
+/** A JWT (RFC 7519) with HS256, made for each call; a key without a colon is used as a bearer token itself. */
 export function klingToken({ key }: Pick<ChannelSettings, 'key'>, nowMs: number): string | null {
   if (key === null) return null
   const [access = '', secret] = key.split(':')
@@ -29,7 +29,7 @@ function encoded(value: object): string {
   return Buffer.from(JSON.stringify(value), 'utf8').toString('base64url')
 }
 
-/** Kling's codes, by its page of errors. */
+/** Faults by Kling's error codes, from its page of errors. */
 const kinds: readonly (readonly [code: RegExp, kind: Fault['kind']])[] = [
   [/^100\d$/, 'credentials'],
   [/^110[12]$/, 'quota'],

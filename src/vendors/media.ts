@@ -1,94 +1,94 @@
-// What is asked of a vendor beside text, what it gives, and what an adapter may use to get it from a vendor of its own ways.
+// Types for calls other than text: what a vendor is asked, what it returns, and the tools of adapters.
 
 import type { Fault } from '../errors.ts'
 import type { VendorDialectId } from '../wire/formats.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 
-/** Bytes that may be too many for memory: where they are many they lie on disk, until their spool is closed. */
+/** Bytes that may be too many for memory: large ones are on disk, and are deleted when their spool is closed. */
 export interface Payload {
-  /** Media type in lower case, without parameters; `application/octet-stream` where nobody said. */
+  /** Media type in lower case, without parameters; `application/octet-stream` where it is unknown. */
   readonly type: string
   readonly size: number
   /**
-   * The bytes `[start, end)`, within `size`: from memory or the page cache, at once. `into` may be given to hold them
-   * where they must be copied, so that reading all of a payload does not take its size in memory.
+   * The bytes `[start, end)`, within `size`, read synchronously from memory or the page cache. `into` may be given as a
+   * buffer for the copy, so that reading a whole payload does not need its size in memory.
    */
   read(start: number, end: number, into?: Uint8Array): Uint8Array
 }
 
-/** Takes bytes in order and keeps them. */
+/** Stores bytes in the order given. */
 export interface Keeper {
-  /** Throws MediaFault where the room for such things is full. */
+  /** Throws MediaFault where the space for payloads is full. */
   push(chunk: Uint8Array): void
   end(): Payload
 }
 
-/** The payloads of one request; what lies on disk goes with it. */
+/** The payloads of one request; those on disk are deleted with it. */
 export interface Spool {
   keeper(type: string): Keeper
-  /** What is in memory already and stays there. */
+  /** A payload of bytes that are in memory and stay there. */
   inMemory(bytes: Uint8Array, type: string): Payload
-  /** Once, when nobody reads them any more. */
+  /** Called once, when the payloads are not read any more. */
   close(): void
 }
 
-/** A file of a form, by the field it came in: `image`, also where the client wrote `image[]` or `image[0]`. */
+/** A file of a form, by its field: `image`, also where the client wrote `image[]` or `image[0]`. */
 export interface Upload {
   readonly field: string
-  /** The client's own name for it, without any path; never used as a path. */
+  /** The client's name of the file, without any path; never used as a path. */
   readonly name: string
   readonly payload: Payload
-  /** Of audio and video whose container says it. */
+  /** The length of audio or video, where its container states it. */
   readonly seconds: number | null
 }
 
-/** One request in OpenAI's words, whether it came as JSON or as a form. */
+/** One request in OpenAI's form, whether it came as JSON or as a form. */
 export interface MediaCall {
   readonly dialect: VendorDialectId
   /** The vendor's own name of the model. */
   readonly model: string
-  /** By OpenAI's names, with their JSON types also where a form had only text. */
+  /** By OpenAI's names, with their JSON types, even if a form had only text. */
   readonly fields: JsonObject
   readonly uploads: readonly Upload[]
   readonly stream: boolean
 }
 
-/** A piece of a body: bytes, or a payload sent from where it lies. */
+/** A piece of a body: bytes, or a payload that is read while it is sent. */
 export type Segment = Uint8Array | Payload
 
 export interface VendorCall {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** Whole address; below the channel's base address, or one the vendor named for this job (`polling_url`). */
+  /** The whole URL, below the channel's base address, or one that the vendor named for this job (`polling_url`). */
   readonly url: string
-  /** Beside those that sign the channel's calls; names in lower case. */
+  /** Headers in addition to those that sign the channel's calls; names in lower case. */
   readonly headers?: readonly (readonly [name: string, value: string])[]
   readonly body?: readonly Segment[]
-  /** `application/json` unless given. */
+  /** `application/json` by default. */
   readonly contentType?: string
-  /** Whether the channel's key goes along; unless said, only to the origin of the base address. */
+  /** Whether the channel's key is sent; by default only to the origin of the base address. */
   readonly signed?: boolean
 }
 
 export interface VendorHead {
   readonly status: number
-  /** By lower-case name. */
+  /** The value of a header, by its lower-case name. */
   header(name: string): string | null
 }
 
-/** A reply read to its end. */
+/** A reply that was read to its end. */
 export interface VendorReply extends VendorHead {
   readonly payload: Payload
-  /** Throws MediaFault `unreadable` where it is no JSON, or too long for one. */
+  /** Throws MediaFault `unreadable` where it is not JSON, or too long to parse. */
   json(): JsonValue
 }
 
-/** A reply as it comes. */
+/** A reply that is still arriving. */
 export interface VendorStream extends VendorHead {
-  /** Throws MediaFault where it is cut. To be read to its end, or returned from. */
+  /** Throws MediaFault where it is cut. Must be read to its end, or returned from. */
   readonly chunks: AsyncIterable<Uint8Array>
 }
 
-/** The attempt has failed: as with any vendor, another channel may take over. */
+/** Fails the attempt: as with any vendor, another channel may take over. */
 export class MediaFault extends Error {
   override readonly name = 'MediaFault'
   readonly fault: Fault
@@ -99,7 +99,7 @@ export class MediaFault extends Error {
   }
 }
 
-/** What was asked, or came of it, is against the vendor's rules: the client's own doing, and no other channel's to try. */
+/** The request or its result violates the vendor's rules: the client's own fault, so no other channel is tried. */
 export function moderated(message: string): MediaFault {
   return new MediaFault({
     kind: 'rejected',
@@ -108,42 +108,42 @@ export function moderated(message: string): MediaFault {
   })
 }
 
-/** What an adapter works with; one per attempt. All of it rejects once the request is over. */
+/** The tools of an adapter, one set per attempt. Every call rejects once the request is over. */
 export interface MediaTools {
-  /** All that stands before the vendor's own paths, without a trailing slash. */
+  /** The part of every URL before the vendor's own paths, without a trailing slash. */
   readonly baseUrl: string
   readonly spool: Spool
   /** Unix milliseconds. */
   readonly nowMs: number
-  /** Where the channel's vendor takes a whole call of this format. */
+  /** The URL at which the channel's vendor takes a whole call in this dialect. */
   addressOf(dialect: VendorDialectId, model: string): string
   /**
-   * Asks the channel's vendor. An address of another origin than the base address must be on the public internet.
-   * Rejects with MediaFault where it cannot be reached; whatever it answers is a reply.
+   * Sends a request to the channel's vendor. A URL of another origin than the base address must be on the public
+   * internet. Rejects with MediaFault where it cannot be reached; any answer, also an error, is a reply.
    */
   ask(call: VendorCall): Promise<VendorReply>
-  /** The same, read while it comes. */
+  /** The same, with a reply that is read while it arrives. */
   open(call: VendorCall): Promise<VendorStream>
-  /** What a reply that is no success means, by the vendor's own way of telling errors. */
+  /** The fault that an unsuccessful reply means, by the vendor's own form of errors. */
   faultOf(reply: VendorReply): MediaFault
-  /** Fetches what the vendor says is elsewhere: without credentials, by safe fetch. */
+  /** Fetches a result that the vendor placed elsewhere: without credentials, through safe fetch. */
   fetch(url: string): Promise<Payload>
   wait(ms: number): Promise<void>
 }
 
-/** As OpenAI reports it, for the reply; the gateway meters by it. */
+/** Usage in OpenAI's form, for the reply; the gateway meters by it. */
 export type MediaUsage = JsonObject
 
 export interface Picture {
-  /** One of both: bytes, or where the vendor keeps them. */
+  /** Either the bytes, or the URL where the vendor keeps them. */
   readonly payload?: Payload
   readonly url?: string
   readonly revisedPrompt?: string
 }
 
-/** What every reply may say. */
+/** Members of every reply. */
 interface ReplyBase {
-  /** Fields the client sent and the vendor does not support, by name. */
+  /** Names of the fields that the client sent and the vendor does not support. */
   readonly dropped?: readonly string[]
 }
 
@@ -151,7 +151,7 @@ export interface ImagesReply extends ReplyBase {
   readonly kind: 'images'
   readonly images: readonly Picture[]
   readonly usage: MediaUsage | null
-  /** Of OpenAI's reply: `background`, `output_format`, `quality`, `size`, where the vendor says them. */
+  /** Members of OpenAI's reply (`background`, `output_format`, `quality`, `size`) that the vendor reports. */
   readonly said?: JsonObject
 }
 
@@ -172,7 +172,7 @@ export interface Word {
 export interface TranscriptReply extends ReplyBase {
   readonly kind: 'transcript'
   readonly text: string
-  /** As OpenAI names it (`english`), or the vendor's code. */
+  /** OpenAI's name (`english`), or the vendor's code. */
   readonly language: string | null
   readonly seconds: number | null
   readonly segments: readonly SpokenPart[] | null
@@ -184,11 +184,11 @@ export interface SoundReply extends ReplyBase {
   readonly kind: 'sound'
   readonly type: string
   readonly chunks: AsyncIterable<Uint8Array>
-  /** Known when the chunks have been read. */
+  /** Known once the chunks have been read. */
   usage(): MediaUsage | null
 }
 
-/** Already in OpenAI's form, JSON or not: the vendor speaks it, but for how it had to be asked. */
+/** A reply already in OpenAI's form, from a vendor that only has to be asked in another way. */
 interface PlainReply extends ReplyBase {
   readonly kind: 'plain'
   readonly type: string
@@ -197,14 +197,14 @@ interface PlainReply extends ReplyBase {
 
 export type MediaReply = ImagesReply | TranscriptReply | SoundReply | PlainReply
 
-/** An adapter whose code is loaded at its first call: most processes never see one. */
+/** An adapter whose code is loaded at its first call: most processes never use it. */
 export function lazyAdapter(load: () => Promise<MediaAdapter>): MediaAdapter {
   return { serve: async (call, tools) => (await load()).serve(call, tools) }
 }
 
-/** A vendor that serves one of OpenAI's operations in a form of its own. */
+/** Serves one of OpenAI's operations for a vendor with a form of its own. */
 export interface MediaAdapter {
-  /** false: this call goes out as it came, and its reply back as it comes. Always adapted unless given. */
+  /** False: this call and its reply are relayed unchanged. Absent: every call is adapted. */
   adapts?(call: MediaCall): boolean
   /** Rejects with MediaFault, or with GatewayError where the vendor cannot be asked this. */
   serve(call: MediaCall, tools: MediaTools): Promise<MediaReply>

@@ -1,4 +1,4 @@
-// Videos by MiniMax (Hailuo): a task, then a file, then the address where it lies.
+// Videos of MiniMax (Hailuo): a task, which leads to a file, which has a URL.
 
 import type { JsonObject } from '../wire/ir.ts'
 import { objectOf, text } from '../wire/json/value.ts'
@@ -14,7 +14,7 @@ import {
   videoRequest,
 } from './video.ts'
 
-/** platform.minimax.io/docs, "Video generation". */
+/** Documented at platform.minimax.io/docs, "Video generation". */
 export const minimaxVideos: VideoAdapter = {
   async start(call, tools) {
     const { prompt, seconds, lines, reference } = videoRequest(call)
@@ -42,14 +42,14 @@ export const minimaxVideos: VideoAdapter = {
     const url = `${tools.baseUrl}/files/retrieve?${query}`
     const { file } = doneOf(await tools.ask({ method: 'GET', url }), tools)
     const address = text(objectOf(file)['download_url'])
-    // A file that is gone has no address any more.
+    // A file that no longer exists has no URL.
     if (address === null)
       throw new MediaFault({ kind: 'vendor_error', message: 'the file is gone', status: 404 })
     return { call: { method: 'GET', url: address, signed: false } }
   },
 }
 
-/** Errors come with a success too: `base_resp.status_code` other than 0. */
+/** A reply with status 200 may be an error: `base_resp.status_code` is not 0 then. */
 function doneOf(reply: VendorReply, tools: MediaTools): JsonObject {
   const body = successOf(reply, tools)
   const { status_code: code } = objectOf(body['base_resp'])

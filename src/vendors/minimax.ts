@@ -1,4 +1,4 @@
-// MiniMax: errors in a member of its own, also under status 200.
+// MiniMax: errors in a member of its own, also with status 200.
 
 import type { Fault } from '../errors.ts'
 import { amendments, developerAsSystem } from './amendments.ts'
@@ -11,7 +11,7 @@ const minimaxVideos: VendorVideos = {
   load: async () => (await import('./minimax-videos.ts')).minimaxVideos,
 }
 
-/** MiniMax's status codes, by its error code page. */
+/** Faults by MiniMax's status codes, from its error code page. */
 const kinds: ReadonlyMap<string, Fault['kind']> = new Map(
   Object.entries({
     '1000': 'vendor_error',
@@ -39,7 +39,7 @@ function refine(fault: Fault, _status: number, body: string): Fault {
   return { ...fault, kind, code, message }
 }
 
-/** Keys of the mainland platform belong to https://api.minimaxi.com/v1. */
+/** Keys of the mainland platform need https://api.minimaxi.com/v1. */
 export const minimax = openaiCompatible({
   id: 'minimax',
   baseUrl: 'https://api.minimax.io/v1',

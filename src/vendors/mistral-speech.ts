@@ -1,4 +1,4 @@
-// Mistral's speech: whole, as base64 in JSON. Mistral API, "Speech" (POST /v1/audio/speech).
+// Mistral's speech: a whole reply with base64 in JSON. Mistral API, "Speech" (POST /v1/audio/speech).
 
 import { Buffer } from 'node:buffer'
 import { invalidRequest } from '../errors.ts'
@@ -48,7 +48,7 @@ async function* sent(sound: Payload, format: string): AsyncGenerator<Uint8Array>
 
 const loudest = 32_767
 
-/** Its samples are floating-point numbers of 32 bits, OpenAI's whole ones of 16. A piece holds whole samples. */
+/** Converts Mistral's 32-bit float samples to OpenAI's 16-bit integers. A piece holds whole samples. */
 function sixteenBits(piece: Uint8Array): Uint8Array {
   const view = new DataView(piece.buffer, piece.byteOffset, piece.byteLength)
   const samples = Buffer.alloc(Math.floor(piece.byteLength / 4) * 2)

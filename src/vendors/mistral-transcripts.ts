@@ -1,4 +1,4 @@
-// Mistral's transcripts: always JSON, with times and speakers where they are asked for in words of its own.
+// Mistral's transcripts: always JSON, with timestamps and speakers requested by parameters of its own.
 
 import type { JsonObject } from '../wire/ir.ts'
 import { isObject } from '../wire/json/value.ts'
@@ -7,7 +7,9 @@ import { transcripts } from './openai-transcripts.ts'
 import type { Wanted } from './openai-transcripts-ask.ts'
 import { count, withSound } from './usage.ts'
 
-/** Mistral API, "Audio transcriptions": times are of segments or of words, and refused beside a language. */
+/**
+ * Mistral API, "Audio transcriptions": timestamps are of segments or of words, and refused together with a language.
+ */
 function further({ times, words, speakers }: Wanted): JsonObject {
   return {
     ...(times && { timestamp_granularities: words ? 'word' : 'segment', language: null }),
@@ -15,14 +17,14 @@ function further({ times, words, speakers }: Wanted): JsonObject {
   }
 }
 
-/** Words stand where segments do. */
+/** With word timestamps, Mistral puts the words in place of the segments. */
 function read(reply: TranscriptReply, { words }: Wanted): TranscriptReply {
   if (!words || reply.segments === null) return reply
   const spoken = reply.segments.map(({ start, end, text }) => ({ start, end, word: text.trim() }))
   return { ...reply, segments: null, words: spoken }
 }
 
-/** Tokens, and whole seconds of sound beside them. */
+/** Mistral reports tokens, and whole seconds of audio in addition. */
 function usage(reported: JsonObject): JsonObject {
   const { prompt_tokens, prompt_tokens_details: input_token_details } = withSound(reported)
   const [input, output] = [count(prompt_tokens), count(reported.completion_tokens)]
@@ -37,7 +39,7 @@ function usage(reported: JsonObject): JsonObject {
 }
 
 export const voxtral = transcripts({
-  // None of OpenAI's: nothing is asked for by name.
+  // It has none of OpenAI's formats, so `response_format` is never sent.
   formats: () => [],
   streams: () => false,
   takes: new Set(['language', 'temperature']),

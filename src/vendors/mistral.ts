@@ -1,4 +1,4 @@
-// Mistral: content in parts, tool call ids of nine characters, and a refusal of every member it does not know.
+// Mistral: content in parts, tool call ids of nine characters, and errors for every member it does not know.
 
 import type { Fault } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
@@ -23,7 +23,7 @@ const voxtralSpeech = lazyAdapter(async () => (await import('./mistral-speech.ts
 
 const nativeId = /^[a-zA-Z0-9]{9}$/
 
-/** Tool call ids must be nine letters or digits: a foreign one is hashed, so that call and answer still meet. */
+/** Tool call ids must be nine letters or digits: others are hashed, so that a call and its result still match. */
 function nativeIdOf(id: JsonValue | undefined): JsonValue | undefined {
   return typeof id === 'string' && !nativeId.test(id) ? identifier(id).slice(0, 9) : id
 }
@@ -40,7 +40,10 @@ const toolCallIds: Amendment = {
   },
 }
 
-/** What clients replay of another vendor's assistant message, or of ours, and Mistral answers 422. */
+/**
+ * Members that clients replay from assistant messages of other vendors or the gateway, and that Mistral answers with
+ * 422.
+ */
 const foreignMembers = [
   'refusal',
   'annotations',
@@ -67,7 +70,7 @@ const requiredAsAny: Amendment = {
   },
 }
 
-/** Embeddings come as floats whatever was asked; the reply is brought to the client's form. */
+/** Mistral always returns embeddings as floats; the reply is converted to the form the client asked for. */
 const embeddings: Amendment = {
   keys: ['dimensions', 'encoding_format'],
   apply(body, call) {
@@ -83,7 +86,7 @@ function cachedTokens(usage: JsonObject): JsonObject {
   return withCached(usage, cached)
 }
 
-/** A model it does not have is answered 400. */
+/** Mistral answers an unknown model with 400. */
 function refine(fault: Fault, _status: number, body: string): Fault {
   return /"type":\s*"invalid_model"/.test(body) ? { ...fault, kind: 'unknown_model' } : fault
 }

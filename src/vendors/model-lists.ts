@@ -1,16 +1,16 @@
-// Where vendors list their own models, and how each spells the list.
+// How to ask each vendor for its list of models, and how to read it.
 
 import type { JsonValue } from '../wire/ir.ts'
 import { isObject } from '../wire/json/value.ts'
 
 interface ModelList {
-  /** Whole address below a channel's base address. */
+  /** The whole URL, from a channel's base address. */
   address(baseUrl: string): string
-  /** The vendor's own names; null where the reply is no such list. */
+  /** The vendor's own names; null where the reply is not such a list. */
   read(reply: JsonValue): readonly string[] | null
 }
 
-/** Names by one of the fields that may hold them, in a list that stands by itself or under one of these keys. */
+/** Names from one of these fields, in a list that is the whole reply or under one of these keys. */
 function names(
   reply: JsonValue,
   keys: readonly string[],
@@ -27,7 +27,7 @@ function names(
   })
 }
 
-/** OpenAI, "List models"; Together's is the bare list. */
+/** OpenAI, "List models"; Together returns the list without an object around it. */
 const usual: ModelList = {
   address: (baseUrl) => `${baseUrl}/models`,
   read: (reply) => names(reply, ['data'], ['id']),
@@ -85,7 +85,7 @@ const listing: ReadonlySet<string> = new Set([
   'xai',
 ])
 
-/** null where the vendor has no list that a channel's key may read. */
+/** Null where the vendor has no list that a channel's key may read. */
 export function modelListOf(vendor: string): ModelList | null {
   return special.get(vendor) ?? (listing.has(vendor) ? usual : null)
 }

@@ -1,4 +1,4 @@
-// Moonshot AI (Kimi): cached tokens at the top of usage, usage of a stream inside its last choice.
+// Moonshot AI (Kimi): cached tokens at the top level of usage, and a stream's usage inside its last choice.
 
 import type { Fault } from '../errors.ts'
 import { amendments, developerAsSystem } from './amendments.ts'
@@ -6,12 +6,12 @@ import { chatOnly, openaiCompatible } from './compatible.ts'
 import { topLevelCached } from './usage.ts'
 import type { Vendor } from './vendor.ts'
 
-/** An account that is used up is answered 429 as well; its `type` tells. */
+/** An exhausted account also gets 429; the error's `type` tells it apart. */
 function refine(fault: Fault, _status: number, body: string): Fault {
   return body.includes('"exceeded_current_quota_error"') ? { ...fault, kind: 'quota' } : fault
 }
 
-/** Keys of the mainland platform belong to https://api.moonshot.cn/v1. */
+/** Keys of the mainland platform need https://api.moonshot.cn/v1. */
 export const moonshot = openaiCompatible({
   id: 'moonshot',
   baseUrl: 'https://api.moonshot.ai/v1',

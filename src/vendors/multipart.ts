@@ -1,4 +1,4 @@
-// A form of texts and files as vendors take it (RFC 7578); files are sent from where they lie.
+// Builds a multipart form of texts and files (RFC 7578); files are read while they are sent.
 
 import { Buffer } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
@@ -15,7 +15,7 @@ export function multipart(
   fields: readonly FormField[],
   files: readonly Pick<Upload, 'field' | 'name' | 'payload'>[],
 ): Form {
-  // Long enough to stand in no file by chance.
+  // Long enough not to occur in a file by chance.
   const boundary = `tollgate-${randomBytes(18).toString('hex')}`
   const segments: Segment[] = []
   for (const [name, value] of fields) {
@@ -31,7 +31,7 @@ export function multipart(
   return { segments, contentType: `multipart/form-data; boundary=${boundary}` }
 }
 
-/** As browsers write names (WHATWG HTML, multipart/form-data encoding). */
+/** Escapes names as browsers do (WHATWG HTML, multipart/form-data encoding). */
 function quoted(name: string): string {
   return name.replace(/\n/g, '%0A').replace(/\r/g, '%0D').replace(/"/g, '%22')
 }

@@ -1,4 +1,4 @@
-// Ollama, by its OpenAI-compatible paths: local, keyless, embeddings as floats only.
+// Ollama, through its OpenAI-compatible paths: local, without a key, embeddings only as floats.
 
 import { amendments, maxTokensOnly } from './amendments.ts'
 import { allDialects, openaiCompatible } from './compatible.ts'

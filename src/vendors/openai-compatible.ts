@@ -1,4 +1,4 @@
-// Whoever else speaks OpenAI's format: the operator gives the address, and a key where one is needed.
+// Any other server that speaks OpenAI's format: the operator gives the address, and a key where one is needed.
 
 import { allDialects, beyondText, openaiCompatible } from './compatible.ts'
 import { openaiVideos } from './openai.ts'

@@ -1,4 +1,4 @@
-// How images are asked of vendors that speak OpenAI's form: as JSON or as a form, their replies passed or brought into form.
+// Asks vendors of OpenAI's format for images, as JSON or as a form; relays their replies or converts them.
 
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { isObject, listOf, objectOf, text } from '../wire/json/value.ts'
@@ -17,10 +17,10 @@ import type {
 } from './media.ts'
 import { type FormField, multipart } from './multipart.ts'
 
-/** An error says what it is within so many bytes. */
+/** The most bytes read of an error's body. */
 const maxErrorBytes = 65_536
 
-/** Of OpenAI's own models; `older`: those that know no streams, and return what they are told to. */
+/** For OpenAI's own models. `older`: those that cannot stream, and honour `response_format`. */
 export async function askOpenai(
   call: MediaCall,
   older: boolean,
@@ -32,13 +32,13 @@ export async function askOpenai(
   }
   const { response_format: wanted, ...fields } = call.fields
   const asked = vendorCall(call, fields, tools)
-  // What it returns unasked is what is wanted.
+  // By default these models return base64, which is what is wanted.
   if (call.stream || wanted !== 'url') return passed(await tools.open(asked), tools)
   const reply = await tools.ask(asked)
   return imagesOf(await read(reply, tools))
 }
 
-/** Of servers that may not heed how the images are wanted. */
+/** For servers that may ignore the requested `response_format`. */
 export async function askCompatible(call: MediaCall, tools: MediaTools): Promise<MediaReply> {
   const { fields } = call
   const asked = vendorCall(call, fields, tools)
@@ -52,7 +52,7 @@ export async function askCompatible(call: MediaCall, tools: MediaTools): Promise
   return nearImages(lifted, tools)
 }
 
-/** Asked for without a stream. */
+/** Asks without streaming. */
 async function whole(call: MediaCall, tools: MediaTools): Promise<ImagesReply> {
   const { stream: _stream, partial_images: _partials, ...fields } = call.fields
   const reply = await tools.ask(vendorCall(call, { ...fields, response_format: 'b64_json' }, tools))
@@ -82,14 +82,14 @@ function textOf(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** What comes is already what the client wants. */
+/** Relays a reply that is already in the wanted form. */
 async function passed(stream: VendorStream, tools: MediaTools): Promise<MediaReply> {
   if (!succeeded(stream)) throw tools.faultOf(await readReply(stream, tools))
   const type = stream.header('content-type') ?? 'application/json'
   return { kind: 'plain', type, chunks: stream.chunks }
 }
 
-/** A reply to its end, or the beginning of one that is no success. */
+/** Reads a reply to its end, or only the beginning of an unsuccessful one. */
 async function readReply(stream: VendorStream, tools: MediaTools): Promise<VendorReply> {
   const most = succeeded(stream) ? Number.POSITIVE_INFINITY : maxErrorBytes
   const keeper = tools.spool.keeper('application/json')
@@ -100,14 +100,14 @@ async function readReply(stream: VendorStream, tools: MediaTools): Promise<Vendo
     if (bytes > most) break
   }
   const payload = keeper.end()
-  // Nobody asks for all of it at once.
+  // Never called: the reply is read in pieces.
   const json = (): never => {
     throw unreadable('the reply is too long')
   }
   return { status: stream.status, header: (name) => stream.header(name), payload, json }
 }
 
-/** Servers that know no streams of images answer in one piece: it becomes events. */
+/** Servers that cannot stream images answer with one reply, which is turned into events. */
 async function streamed(stream: VendorStream, tools: MediaTools): Promise<MediaReply> {
   const type = stream.header('content-type') ?? ''
   if (!succeeded(stream) || type.includes('event-stream')) return passed(stream, tools)
@@ -127,7 +127,7 @@ async function* piecesOf(payload: Payload): AsyncGenerator<Uint8Array> {
     yield payload.read(start, Math.min(payload.size, start + pieceBytes))
 }
 
-/** What the operator's own server keeps may be in a network that nobody else may be led into. */
+/** Fetches an image from the operator's own server: it may be in a private network, closed to clients' URLs. */
 async function near(image: Picture, tools: MediaTools): Promise<Picture> {
   const { url, ...rest } = image
   if (url === undefined || new URL(url).origin !== new URL(tools.baseUrl).origin) return image
@@ -136,7 +136,7 @@ async function near(image: Picture, tools: MediaTools): Promise<Picture> {
   return { ...rest, payload: reply.payload }
 }
 
-/** A reply of OpenAI's kind, its images beside it. */
+/** The images in a reply of OpenAI's form. */
 export function imagesOf(lifted: Lifted): ImagesReply {
   const { data, usage, created: _created, ...said } = objectOf(lifted.json)
   const images = listOf(data).map((each) => pictureIn(each, lifted))

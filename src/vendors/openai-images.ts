@@ -1,4 +1,5 @@
-// Images of vendors that speak OpenAI's form but for how the images are to come: answered as was wished all the same.
+// Images of vendors that speak OpenAI's format but differ in how images are returned: the client gets the form it asked
+// for.
 
 import { imageModel } from '../catalog/images.ts'
 import type { JsonObject } from '../wire/ir.ts'
@@ -6,10 +7,10 @@ import { text } from '../wire/json/value.ts'
 import type { MediaAdapter, MediaCall } from './media.ts'
 
 const gptImage = /^(gpt-image|chatgpt-image)/
-/** They know no streams: what they make is sent as events here. */
+/** These models cannot stream: the gateway sends their images as events. */
 const older = /^dall-e-[23]$/
 
-/** Recorded: `response_format` is answered 400 `unknown_parameter`. `nameOf`: the model as OpenAI calls it. */
+/** Observed: `response_format` is answered with 400 `unknown_parameter`. `nameOf`: OpenAI's name of the model. */
 function imagesNamed(nameOf: (call: MediaCall) => string): MediaAdapter {
   return {
     adapts(call) {
@@ -30,12 +31,14 @@ function imagesNamed(nameOf: (call: MediaCall) => string): MediaAdapter {
 
 export const openaiImages = imagesNamed(({ model }) => model)
 
-/** Of deployments, which have names of the operator's own: such a one is known by what clients call it. */
+/** For deployments, which have the operator's own names: the model is recognized by the name that clients use. */
 export const deployedImages = imagesNamed(({ model, fields }) =>
   imageModel(model) === null ? (text(fields['model']) ?? model) : model,
 )
 
-/** The fields with a quality that the model has, where another of OpenAI's models has the client's: else the very same. */
+/**
+ * Replaces a quality that only another of OpenAI's models has by the nearest of this one; else returns the same object.
+ */
 function inItsWords(model: string, fields: JsonObject): JsonObject {
   const { quality } = fields
   const known = typeof quality === 'string' ? imageModel(model) : null
@@ -44,8 +47,8 @@ function inItsWords(model: string, fields: JsonObject): JsonObject {
 }
 
 /**
- * Servers that take OpenAI's words and may not heed how the images are wanted: a reply that has them so passes as it
- * came, any other is brought into form.
+ * For servers of OpenAI's format that may ignore how images are requested: a reply in the requested form is relayed,
+ * any other is converted.
  */
 export const compatibleImages: MediaAdapter = {
   adapts: ({ model, fields, stream }) =>

@@ -1,4 +1,5 @@
-// How transcripts are asked of vendors that have OpenAI's path: in a form they have, read into what all forms are made of.
+// Asks vendors with OpenAI's path for transcripts, in a format they have, and reads the parts that all formats are made
+// of.
 
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
@@ -14,18 +15,18 @@ import type {
 } from './media.ts'
 import { multipart } from './multipart.ts'
 
-/** What a vendor can do of OpenAI's operation. */
+/** What a vendor supports of OpenAI's operation. */
 export interface Transcribes {
-  /** Values of `response_format` it takes for a model; null: nobody knows, it is asked as it is. */
+  /** The values of `response_format` for a model; null: unknown, so the request is relayed. */
   formats(model: string): readonly string[] | null
   streams(model: string): boolean
-  /** Fields it takes beside the file and the model; null: all. */
+  /** Fields it accepts besides the file and the model; null: all. */
   readonly takes: ReadonlySet<string> | null
-  /** Fields that make a vendor without forms of its own tell times or speakers. */
+  /** Fields that request timestamps or speakers from a vendor without `response_format`. */
   further?(wanted: Wanted, fields: JsonObject): JsonObject
-  /** What it says that OpenAI would say otherwise. */
+  /** Corrects what the vendor reports in another way than OpenAI. */
   read?(reply: TranscriptReply, wanted: Wanted): TranscriptReply
-  /** Its own count, in OpenAI's form. */
+  /** Converts the vendor's usage to OpenAI's form. */
   usage?(usage: JsonObject): MediaUsage
 }
 
@@ -36,7 +37,7 @@ export interface Wanted {
 }
 
 const timed: ReadonlySet<string> = new Set(['srt', 'vtt', 'verbose_json', 'diarized_json'])
-/** What the gateway sets itself. */
+/** Fields that the gateway sets itself. */
 const own: ReadonlySet<string> = new Set([
   'model',
   'stream',
@@ -49,7 +50,7 @@ interface TranscriptCall {
   readonly format: string
 }
 
-/** `format`: the form the client asked for. */
+/** `format`: the format that the client asked for. */
 export async function askTranscript(
   vendor: Transcribes,
   { call, format }: TranscriptCall,
@@ -94,7 +95,7 @@ function granularities({ words }: Wanted): string[] {
   return words ? ['word', 'segment'] : ['segment']
 }
 
-/** The form that has all that the one asked for needs; null where the vendor has no forms. */
+/** A format with everything that the requested one needs; null where the vendor has no formats. */
 function formToAsk({ formats }: Transcribes, call: MediaCall, format: string): string | null {
   const { model } = call
   const known = formats(model) ?? []

@@ -1,4 +1,5 @@
-// Transcripts of vendors that have OpenAI's path but not all of its forms: requested in one they have, shown in the one asked for.
+// Transcripts of vendors that have OpenAI's path but not all formats: asks for one they have, and writes the one
+// requested.
 
 import { text } from '../wire/json/value.ts'
 import type { MediaAdapter, MediaCall } from './media.ts'
@@ -27,7 +28,9 @@ function formatOf({ fields }: MediaCall): string {
   return text(fields['response_format']) ?? 'json'
 }
 
-/** "Create transcription", `response_format`: what each model has. Whisper has all but who speaks, in forms of its own. */
+/**
+ * "Create transcription", `response_format`: the formats by model. Whisper has all except speakers, in its own forms.
+ */
 function formatsOf(model: string): readonly string[] | null {
   if (/^whisper/.test(model)) return ['json', 'text', 'srt', 'verbose_json', 'vtt']
   if (/^gpt-4o.*-diarize/.test(model)) return ['json', 'text', 'diarized_json']

@@ -1,11 +1,11 @@
-// Videos by OpenAI's own interface, and by servers that have taken it over: its object is read as it is.
+// Videos through OpenAI's own API, and servers that copy it: the video object is read as it is.
 
 import type { JsonObject } from '../wire/ir.ts'
 import { isObject } from '../wire/json/value.ts'
 import { MediaFault } from './media.ts'
 import { jsonCall, successOf, type VideoAdapter, type VideoNews } from './video.ts'
 
-/** Below the base address: the API reference, "Videos". */
+/** Paths below the base address are those of the API reference, "Videos". */
 export const openaiVideos: VideoAdapter = {
   async poll({ handle }, tools) {
     const reply = await tools.ask({ method: 'GET', url: placeOf(tools.baseUrl, handle) })

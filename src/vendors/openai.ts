@@ -1,4 +1,4 @@
-// OpenAI: the format's own vendor, without a quirk.
+// OpenAI: the vendor whose formats others copy, without quirks.
 
 import { allAndCompaction, beyondText, openaiCompatible } from './compatible.ts'
 import { openaiImages } from './openai-images.ts'
@@ -7,7 +7,7 @@ import { makersParameters } from './parameters.ts'
 import type { Vendor } from './vendor.ts'
 import { type VendorVideos, videoStarts, videoVariants } from './video.ts'
 
-/** Also of servers that have taken over its interface. */
+/** Also used for servers that copy OpenAI's API. */
 export const openaiVideos: VendorVideos = {
   variants: videoVariants,
   startsPlainly: true,

@@ -1,4 +1,5 @@
-// OpenRouter: many vendors behind one; usage on every reply, numbers as error codes, errors under status 200.
+// OpenRouter: many vendors behind one API; reports usage on every reply, numeric error codes, and errors with status
+// 200.
 
 import { allAndResponses, openaiCompatible } from './compatible.ts'
 import type { Vendor } from './vendor.ts'

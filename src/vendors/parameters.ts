@@ -1,4 +1,5 @@
-// Parameters that a model refuses although others of its format take them: left out and named, so that its name is enough.
+// Parameters that some models refuse although their format has them: removed and reported, so that clients can switch
+// models.
 
 import { traitsOf as claudeTraits, refusedSampling } from '../wire/anthropic-messages/models.ts'
 import type { VendorDialectId } from '../wire/formats.ts'
@@ -9,7 +10,7 @@ import type { NamedCall, ParameterRule } from './vendor.ts'
 
 type Value = (name: string) => JsonValue | undefined
 
-/** Refused whatever their value. */
+/** Refuses these parameters whatever their value. */
 export function refuses(...keys: readonly string[]): ParameterRule {
   return { keys, dropped: () => keys }
 }
@@ -25,7 +26,7 @@ function chatRule({ newLimit, refused, takenUnthinking }: OpenAiTraits): Paramet
   }
 }
 
-/** Of a Responses request only these are refused by some models. */
+/** The only parameters of a Responses request that some models refuse. */
 const inResponses = ['temperature', 'top_p', 'top_logprobs']
 
 function responsesRule({ newLimit, takenUnthinking }: OpenAiTraits): ParameterRule {
@@ -60,11 +61,11 @@ function ruleOf({ dialect, model }: NamedCall): ParameterRule | null {
   return traits === null ? null : (ofDialect[dialect]?.(traits) ?? null)
 }
 
-/** Rules of names that were asked for before; names beyond this many are looked up each time. */
+/** The most names whose rules are cached; further names are looked up each time. */
 const maxKnown = 1_024
 const known = new Map<string, ParameterRule | null>()
 
-/** Of whoever serves OpenAI's or Anthropic's models under their names. */
+/** For vendors that serve OpenAI's or Anthropic's models under their original names. */
 export function makersParameters(call: NamedCall): ParameterRule | null {
   const name = `${call.dialect} ${call.model}`
   const found = known.get(name)
@@ -74,7 +75,7 @@ export function makersParameters(call: NamedCall): ParameterRule | null {
   return rule
 }
 
-/** Of whoever serves them under names of the operator's own: such a one is known by what clients call it. */
+/** For vendors that serve them under the operator's own names: the model is recognized by the name that clients use. */
 export function deployedParameters(call: NamedCall): ParameterRule | null {
   return makersParameters(call) ?? makersParameters({ ...call, model: call.asked })
 }

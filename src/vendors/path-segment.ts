@@ -1,13 +1,14 @@
-// Names that clients choose (models, voices, deployments) as parts of a vendor's address, out of which they cannot lead.
+// Encodes names that clients choose (models, voices, deployments) for a vendor's URL, so that they cannot change its
+// path.
 
 import { invalidRequest } from '../errors.ts'
 
-/** What some server on the way may read as the border of two segments, encoded or not. */
+/** Characters that a server on the way may read as a path separator, encoded or not. */
 const border = /[/\\]|%2f|%5c/i
 const upwards = /^(\.|%2e){1,2}$/i
 const control = /\p{Cc}/u
 
-/** `name` as one segment of a path. Throws GatewayError naming `param` for what no name in an address can be. */
+/** `name` as one path segment. Throws GatewayError naming `param` for a name that cannot be one. */
 export function pathSegment(name: string, param = 'model'): string {
   const steps = name.split(border)
   if (
@@ -20,7 +21,7 @@ export function pathSegment(name: string, param = 'model'): string {
   return encodeURIComponent(name)
 }
 
-/** The same for names in which `/` divides segments (`fal-ai/flux/dev`), none of them empty. */
+/** The same for names in which `/` separates segments (`fal-ai/flux/dev`), none of them empty. */
 export function pathSegments(name: string, param = 'model'): string {
   return name
     .split('/')
@@ -28,7 +29,7 @@ export function pathSegments(name: string, param = 'model'): string {
     .join('/')
 }
 
-/** `name` as a value in a query. Throws as `pathSegment` does for what cannot be encoded. */
+/** `name` as a query value. Throws GatewayError naming `param` for what cannot be encoded. */
 export function queryValue(name: string, param = 'model'): string {
   if (!name.isWellFormed() || control.test(name))
     throw invalidRequest(`${param} is not a name that can stand in an address.`, param)

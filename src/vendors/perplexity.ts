@@ -1,4 +1,4 @@
-// Perplexity: answers with sources; the running usage on every chunk of a stream.
+// Perplexity: answers with sources; reports the running usage on every chunk of a stream.
 
 import type { JsonObject } from '../wire/ir.ts'
 import { objectOf } from '../wire/json/value.ts'
@@ -8,8 +8,8 @@ import { count } from './usage.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'
 
 /**
- * Deep research counts beside prompt and completion, and charges, what it read (`citation_tokens`, at the
- * price of input) and its reasoning. Perplexity, "Pricing".
+ * Deep research also charges what it read (`citation_tokens`, at the price of input) and its reasoning, and counts both
+ * outside of prompt and completion. Perplexity, "Pricing".
  */
 function wholeCount(usage: JsonObject): JsonObject {
   const citations = count(usage.citation_tokens)
@@ -30,7 +30,10 @@ function wholeCount(usage: JsonObject): JsonObject {
   }
 }
 
-/** Chats have no `/v1` before their path, responses do. Perplexity, "OpenAI Compatibility" of the Agent API. */
+/**
+ * The chat path has no `/v1` before it, the path of responses does. Perplexity, "OpenAI Compatibility" of the Agent
+ * API.
+ */
 function address(call: Call, { baseUrl }: ChannelSettings): string {
   const version = call.dialect === 'openai-responses' && !baseUrl.endsWith('/v1') ? '/v1' : ''
   return baseUrl + version + openaiPath(call.dialect)

@@ -1,6 +1,6 @@
-// What OpenTelemetry's conventions for generative AI call our vendors.
+// The names that OpenTelemetry's conventions for generative AI give to vendors.
 
-/** Source: the attribute registry, values of `gen_ai.provider.name`. */
+/** Values of `gen_ai.provider.name`, from OpenTelemetry's attribute registry. */
 const providerNames: ReadonlyMap<string, string> = new Map(
   Object.entries({
     'azure-openai': 'azure.ai.openai',
@@ -13,7 +13,7 @@ const providerNames: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** The vendor's own id where they have no name for it; null: no vendor was asked. */
+/** The vendor's own id where the conventions have no name for it; null: no vendor was asked. */
 export function providerName(vendor: string | null): string | null {
   return vendor === null ? null : (providerNames.get(vendor) ?? vendor)
 }

@@ -1,4 +1,4 @@
-// Every vendor by the name a channel's `vendor` gives it: explicit, so that a search finds it.
+// Every vendor by the name that a channel's `vendor` uses: listed explicitly, so that a search finds it.
 
 import { recordOf } from '../config/freeze.ts'
 import { anthropic } from './anthropic.ts'
@@ -38,7 +38,7 @@ import { voyage } from './voyage.ts'
 import { xai } from './xai.ts'
 import { zhipu } from './zhipu.ts'
 
-/** None under a name that all objects have, such as `constructor`. */
+/** A record without inherited names such as `constructor`. */
 export const vendors: Readonly<Record<string, Vendor>> = recordOf(
   Object.entries({
     openai,

@@ -1,12 +1,12 @@
-// What a vendor of speech answered: its sound as it comes, or the fault it is.
+// Reads the answer of a speech vendor: the audio as it arrives, or the fault that an error means.
 
 import { unreadable } from './audio-fields.ts'
 import type { MediaTools, Payload, SoundReply, VendorStream } from './media.ts'
 
-/** An error is not longer. */
+/** The most bytes read of an error's body. */
 const maxErrorBytes = 65_536
 
-/** Rejects with MediaFault where the reply is none of sound. */
+/** Rejects with MediaFault where the reply is not audio. */
 export async function soundReply(
   stream: VendorStream,
   type: string,
@@ -38,7 +38,7 @@ async function readWhole({ chunks }: VendorStream, { spool }: MediaTools) {
 
 const pieceBytes = 65_536
 
-/** All of a payload, a piece at a time. */
+/** Yields a payload in pieces. */
 export function* piecesOf(payload: Payload): Generator<Uint8Array> {
   for (let at = 0; at < payload.size; at += pieceBytes)
     yield payload.read(at, Math.min(payload.size, at + pieceBytes))

@@ -1,4 +1,4 @@
-// Stability AI: one form and one image a call, each model at an address of its own (REST API v2beta, "Stable Image").
+// Stability AI: one form and one image per call, each model at its own path (REST API v2beta, "Stable Image").
 
 import { ratioOf, stabilityRatios } from '../catalog/images.ts'
 import { invalidRequest } from '../errors.ts'
@@ -24,7 +24,7 @@ import {
 } from './media.ts'
 import { type FormField, multipart } from './multipart.ts'
 
-/** How far an image that is only pointed to may be left: the vendor's own default. */
+/** How far the result may differ from the given image: the vendor's own default. */
 const usualStrength = '0.7'
 
 interface StabilityForm {
@@ -61,7 +61,7 @@ function generation({ model }: MediaCall, { prompt, size, ratio }: ImageRequest)
   return { path: `generate/${pathOf(model)}`, fields, files: [] }
 }
 
-/** With a mask what it marks is made anew, without one the image is followed more or less. */
+/** With a mask, the masked area is replaced; without one, the image guides the whole result. */
 function edit(
   { model }: MediaCall,
   { prompt }: ImageRequest,
@@ -85,7 +85,7 @@ function edit(
   return { path: `generate/${pathOf(model)}`, fields, files: [['image', image]] }
 }
 
-/** Named by the model's own name in the form, and not by the address. */
+/** Whether the form, and not the path, names the model. */
 function isPlain(model: string): boolean {
   return pathOf(model) === 'sd3'
 }

@@ -1,4 +1,4 @@
-// Stability AI: images alone.
+// Stability AI: images only.
 
 import type { Fault } from '../errors.ts'
 import { lazyAdapter, moderated } from './media.ts'
@@ -6,7 +6,7 @@ import type { Vendor } from './vendor.ts'
 
 const images = lazyAdapter(async () => (await import('./stability-images.ts')).stabilityImages)
 
-/** `{"id", "name": "content_moderation", "errors": [...]}` with 403: the prompt's fault, not the key's. */
+/** `{"id", "name": "content_moderation", "errors": [...]}` with 403 is the prompt's fault, not the key's. */
 function refine(fault: Fault, status: number, body: string): Fault {
   if (status === 403 && /content_moderation|moderat/i.test(body))
     return { ...moderated('the prompt was refused').fault, status }

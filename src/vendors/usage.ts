@@ -1,4 +1,4 @@
-// Corrections to a vendor's count of tokens, into the shape OpenAI's clients know.
+// Converts vendors' token counts to the form of OpenAI's clients.
 
 import type { JsonObject } from '../wire/ir.ts'
 import { isObject, objectOf, wholeNumber } from '../wire/json/value.ts'
@@ -7,13 +7,13 @@ export function count(value: JsonObject[string]): number {
   return wholeNumber(value, 0) ?? 0
 }
 
-/** A member of a details object, 0 where it is absent. */
+/** A member of a details object; 0 where it is absent. */
 export function detail(usage: JsonObject, details: string, name: string): number {
   const value = usage[details]
   return isObject(value) ? count(value[name]) : 0
 }
 
-/** The usage with its cached prompt tokens where OpenAI has them, unless they stand there already. */
+/** The usage with its cached prompt tokens in OpenAI's member, unless that is already set. */
 export function withCached(usage: JsonObject, cached: number): JsonObject {
   const details = usage.prompt_tokens_details
   const present = objectOf(details)
@@ -21,7 +21,7 @@ export function withCached(usage: JsonObject, cached: number): JsonObject {
   return { ...usage, prompt_tokens_details: { ...present, cached_tokens: cached } }
 }
 
-/** Tokens of sound that only the total has, where seconds of sound are reported beside it (Mistral, "Audio"). */
+/** Adds audio tokens that are only in the total, where seconds of audio are reported too (Mistral, "Audio"). */
 export function withSound(usage: JsonObject): JsonObject {
   const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details } = usage
   const text = count(prompt_tokens)
@@ -35,7 +35,7 @@ export function withSound(usage: JsonObject): JsonObject {
   }
 }
 
-/** Cached prompt tokens counted at the top of usage, as some vendors do. */
+/** Reads cached prompt tokens at the top level of usage, where some vendors report them. */
 export function topLevelCached(usage: JsonObject): JsonObject {
   return withCached(usage, count(usage.cached_tokens))
 }

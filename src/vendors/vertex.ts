@@ -1,4 +1,4 @@
-// Vertex AI: Google's models by project and region, signed by a service account's token or by an API key.
+// Vertex AI: Google's models by project and region, signed by a service account's token or an API key.
 
 import { isObject } from '../wire/json/value.ts'
 import { audioDialects } from './compatible.ts'
@@ -11,7 +11,7 @@ const scope = 'https://www.googleapis.com/auth/cloud-platform'
 const usualTokenUrl = 'https://oauth2.googleapis.com/token'
 const tokenSeconds = 3_600
 
-/** The parts of a service account's key file that are needed. */
+/** The required parts of a service account's key file. */
 interface ServiceAccount {
   readonly email: string
   readonly privateKey: string
@@ -24,7 +24,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Null where the key is none of a service account. Throws where it is a broken one; the message holds nothing of it. */
+/** Null where the key is not a service account. Throws where it is malformed; the message contains no part of it. */
 function accountOf({ key }: ChannelSettings): ServiceAccount | null {
   if (key === null || !key.trimStart().startsWith('{')) return null
   let file: unknown
@@ -50,7 +50,7 @@ function accountOf({ key }: ChannelSettings): ServiceAccount | null {
   }
 }
 
-/** A token asked for with a signed assertion (Google, "Using OAuth 2.0 for server to server applications"). */
+/** Requests a token with a signed assertion (Google, "Using OAuth 2.0 for server to server applications"). */
 function authorize(settings: ChannelSettings): Authority | null {
   const account = accountOf(settings)
   if (account === null) return null
@@ -58,7 +58,7 @@ function authorize(settings: ChannelSettings): Authority | null {
   return {
     url: tokenUrl,
     async body(nowMs) {
-      // Forty modules, which a channel with a service account alone needs.
+      // Loaded here: forty modules, which only channels with a service account need.
       const { importPKCS8, SignJWT } = await import('jose')
       const issued = Math.floor(nowMs / 1000)
       const header = { alg: 'RS256', typ: 'JWT', ...(keyId !== '' && { kid: keyId }) }
@@ -75,7 +75,7 @@ function authorize(settings: ChannelSettings): Authority | null {
   }
 }
 
-/** Where a region's models are: `global` and no region at the plain host, whole continents at hosts of their own. */
+/** The host of a region: `global` or none is the plain host; `us` and `eu` have hosts of another form. */
 function hostOf({ baseUrl, options }: ChannelSettings): string {
   const region = options.region ?? 'global'
   if (baseUrl !== usualBase || region === 'global') return baseUrl
@@ -83,7 +83,7 @@ function hostOf({ baseUrl, options }: ChannelSettings): string {
   return `https://${region}-aiplatform.googleapis.com`
 }
 
-/** With a project its own path; without one that of an API key alone ("express mode"). */
+/** The path contains the project; without one it is that of API keys alone ("express mode"). */
 function address(call: Call, settings: ChannelSettings): string {
   const { options } = settings
   const project = options.project ?? accountOf(settings)?.project ?? ''

@@ -1,4 +1,4 @@
-// A vendor that makes videos: begun as a job, asked for until it ends, and then fetched from.
+// The interface of a vendor of videos: a job is started, polled to its end, and its result fetched.
 
 import type { JsonObject } from '../wire/ir.ts'
 import { isObject } from '../wire/json/value.ts'
@@ -13,13 +13,13 @@ import {
   type VendorReply,
 } from './media.ts'
 
-/** One job, as the gateway has kept it. */
+/** One job, as the gateway has stored it. */
 export interface VideoJob {
   /** The vendor's own name of the model. */
   readonly model: string
-  /** The vendor's name of the job. */
+  /** The vendor's id of the job. */
   readonly handle: string
-  /** What the adapter wanted to remember of it. */
+  /** Data that the adapter stores with the job. */
   readonly kept: JsonObject
   readonly seconds: number
   /** `WIDTHxHEIGHT`. */
@@ -35,20 +35,20 @@ interface VideoStarted {
 export type VideoNews =
   | {
       readonly state: 'running'
-      /** 0 to 99; absent where the vendor does not say. */
+      /** 0 to 99; absent where the vendor reports none. */
       readonly progress?: number
-      /** Still waits for its turn. */
+      /** The job is still queued. */
       readonly queued?: true
       readonly kept?: JsonObject
       readonly pollAfterMs?: number
     }
   | {
       readonly state: 'completed'
-      /** What finds the result; takes the place of what was kept before. */
+      /** Data to find the result; replaces what was stored before. */
       readonly kept?: JsonObject
-      /** What it is charged for, where that is less than was asked. */
+      /** The seconds to charge, where they are fewer than requested. */
       readonly seconds?: number
-      /** Unix milliseconds after which the vendor has it no more. */
+      /** Unix milliseconds after which the vendor no longer has the result. */
       readonly expiresAt?: number
     }
   | { readonly state: 'failed'; readonly code: string; readonly message: string }
@@ -56,34 +56,36 @@ export type VideoNews =
 export const videoVariants = ['video', 'thumbnail', 'spritesheet'] as const
 export type VideoVariant = (typeof videoVariants)[number]
 
-/** What is fetched as the call says, following redirects; or what is here already. */
+/** A call that fetches the content, following redirects; or the content itself. */
 type VideoContent = { readonly call: VendorCall } | { readonly payload: Payload }
 
-/** What is known of a vendor's videos before the code that makes them is loaded. */
+/** Facts about a vendor's videos that are known before its code is loaded. */
 export interface VendorVideos {
   readonly variants: readonly VideoVariant[]
-  /** The vendor takes OpenAI's own request, and answers with OpenAI's object: its adapter has no `start`. */
+  /** The vendor accepts OpenAI's own request and answers with OpenAI's object: its adapter has no `start`. */
   readonly startsPlainly?: true
   load(): Promise<VideoAdapter>
 }
 
 export interface VideoAdapter {
-  /** Absent: see `startsPlainly`. Rejects as `MediaAdapter.serve`. */
+  /** Absent: see `startsPlainly`. Rejects like `MediaAdapter.serve`. */
   start?(call: MediaCall, tools: MediaTools): Promise<VideoStarted>
-  /** Rejects with MediaFault where the vendor could not be reached; it is then asked again. */
+  /** Rejects with MediaFault where the vendor could not be reached; it is then polled again. */
   poll(job: VideoJob, tools: MediaTools): Promise<VideoNews>
-  /** One of the vendor's `variants`, of a job that was completed. */
+  /** The content of a completed job, as one of the vendor's `variants`. */
   content(job: VideoJob, variant: VideoVariant, tools: MediaTools): Promise<VideoContent>
-  /** Another video from one that was completed. Absent: the vendor has no such thing. */
+  /** Makes another video from a completed one. Absent: the vendor cannot. */
   remix?(job: VideoJob, prompt: string, tools: MediaTools): Promise<VideoStarted>
-  /** Nobody wants the job or its result any more. */
+  /** Removes a job, or its result, that is not wanted any more. */
   remove?(job: VideoJob, tools: MediaTools): Promise<void>
 }
 
-/** In a request: the job of the video it is to be made from. Never a client's: theirs is removed at admission. */
+/** A field of the request with the job of the source video. Never set by a client: admission removes theirs. */
 export const remixField = 'remixed_job'
 
-/** Begins jobs in the vendor's own way; what comes back is put as OpenAI's object, by which the gateway knows the job. */
+/**
+ * Starts jobs in the vendor's own way; the answer is written as OpenAI's object, by which the gateway knows the job.
+ */
 export function videoStarts(videos: VendorVideos): MediaAdapter {
   return {
     adapts: ({ fields }) => !videos.startsPlainly || fields[remixField] !== undefined,
@@ -109,7 +111,7 @@ async function* once(text: string): AsyncGenerator<Uint8Array> {
   yield new TextEncoder().encode(text)
 }
 
-/** What a vendor answered with a success, as an object. Throws MediaFault. */
+/** The object in a successful reply. Throws MediaFault. */
 export function successOf(reply: VendorReply, tools: MediaTools): JsonObject {
   if (reply.status < 200 || reply.status >= 300) throw tools.faultOf(reply)
   const body = reply.json()
@@ -117,7 +119,7 @@ export function successOf(reply: VendorReply, tools: MediaTools): JsonObject {
   throw new MediaFault({ kind: 'unreadable', message: 'the reply is no object' })
 }
 
-/** What a vendor answers to JSON in which payloads may stand. Rejects with MediaFault. */
+/** Posts JSON that may contain payloads, and returns the reply's object. Rejects with MediaFault. */
 export async function postJson(
   tools: MediaTools,
   url: string,
@@ -127,22 +129,22 @@ export async function postJson(
   return successOf(await tools.ask({ method: 'POST', url, body: body.segments(value) }), tools)
 }
 
-/** What a vendor answers to a question after its job. Rejects with MediaFault. */
+/** Returns the object in the reply to a poll. Rejects with MediaFault. */
 export async function getJson(tools: MediaTools, url: string): Promise<JsonObject> {
   return successOf(await tools.ask({ method: 'GET', url }), tools)
 }
 
-/** The content of a job that was completed at an address of its own, which takes no key. */
+/** The content of a completed job at a URL of its own, which needs no key. */
 export async function contentAtUrl({ kept }: VideoJob): Promise<VideoContent> {
   return { call: { method: 'GET', url: String(kept['url']), signed: false } }
 }
 
-/** An image as vendors take it that fetch it themselves: its address, or all of it as one. */
+/** An image for vendors that take a URL: its URL, or a `data:` URL of its bytes. */
 export function addressIn(body: JsonBody, reference: Payload | string): string {
   return typeof reference === 'string' ? reference : body.hole(reference, 'address')
 }
 
-/** A job's end without a video; `message` is the vendor's own word, where it is one. */
+/** The end of a job without a video; `message`: the vendor's own, if it is a text. */
 export function videoFailed(message: unknown, code: string): VideoNews {
   const said = typeof message === 'string' && message !== '' ? message : usualFailure
   return { state: 'failed', code, message: said }
@@ -155,7 +157,7 @@ export function jsonCall(url: string, body: JsonObject): VendorCall {
   return { method: 'POST', url, body: [new TextEncoder().encode(JSON.stringify(body))] }
 }
 
-/** What is common to most requests for videos, by what the fields are to an adapter. */
+/** The fields that most requests for videos share, as an adapter reads them. */
 export function videoRequest(call: MediaCall) {
   const { prompt, seconds, size } = call.fields
   return {
@@ -167,7 +169,7 @@ export function videoRequest(call: MediaCall) {
   }
 }
 
-/** The image a video is to begin with: bytes of a form, or where it is (`https:`, `data:`); null: none. */
+/** The image that a video begins with: uploaded bytes, or its URL (`https:`, `data:`); null: none. */
 function referenceOf({ uploads, fields }: MediaCall): Payload | string | null {
   const upload = uploads.find(({ field }) => field === 'input_reference')
   if (upload !== undefined) return upload.payload
@@ -176,7 +178,7 @@ function referenceOf({ uploads, fields }: MediaCall): Payload | string | null {
   return typeof url === 'string' ? url : null
 }
 
-/** `16:9`, `9:16`, `1:1`: the ratio of a size, reduced; near ones are taken for them. */
+/** The nearest of the usual ratios to a size, such as `16:9`, `9:16` or `1:1`. */
 function ratioOf(size: string): string {
   const [width = 1, height = 1] = size.split('x').map(Number)
   const ratio = width / height
@@ -195,7 +197,7 @@ function ratioOf(size: string): string {
   return best.join(':')
 }
 
-/** Lines of a size, as resolutions are named: 1280x720 and 720x1280 have 720. */
+/** A size's resolution by its shorter side: 1280x720 and 720x1280 both have 720 lines. */
 function linesOf(size: string): number {
   return Math.min(...size.split('x').map(Number))
 }

@@ -5,7 +5,7 @@ import { allDialects, audioDialects, openaiCompatible } from './compatible.ts'
 import { transcripts } from './openai-transcripts.ts'
 import type { Vendor } from './vendor.ts'
 
-/** "Transcriptions API" of its documentation; its streams are chunks of a chat, not events of a transcript. */
+/** vLLM, "Transcriptions API"; its streams consist of chat chunks, not of transcript events. */
 const transcription = transcripts({
   formats: () => ['json', 'text', 'verbose_json'],
   streams: () => false,

@@ -1,4 +1,4 @@
-// Voyage: embeddings and reranking in its own forms, which are near OpenAI's.
+// Voyage: embeddings and reranking in its own formats, which resemble OpenAI's.
 
 import { bearer } from './compatible.ts'
 import type { Call, ChannelSettings, Vendor } from './vendor.ts'

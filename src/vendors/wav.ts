@@ -1,13 +1,13 @@
-// The head of a WAV file (RIFF, "Multimedia Programming Interface and Data Specifications 1.0") for mere samples.
+// Writes the head of a WAV file for raw samples (RIFF, "Multimedia Programming Interface and Data Specifications 1.0").
 
 import { Buffer } from 'node:buffer'
 
 interface Samples {
-  /** A second. */
+  /** Samples per second. */
   readonly rate: number
   readonly channels: number
   readonly bitsPerSample: number
-  /** Bytes of all samples. */
+  /** The bytes of all samples. */
   readonly byteCount: number
 }
 
@@ -18,7 +18,7 @@ export function wavHead({ rate, channels, bitsPerSample, byteCount }: Samples): 
   head.writeUInt32LE(36 + byteCount, 4)
   head.write('WAVEfmt ', 8, 'latin1')
   head.writeUInt32LE(16, 16)
-  // PCM.
+  // Format 1 is PCM.
   head.writeUInt16LE(1, 20)
   head.writeUInt16LE(channels, 22)
   head.writeUInt32LE(rate, 24)

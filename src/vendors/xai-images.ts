@@ -1,4 +1,4 @@
-// Images by xAI: OpenAI's path and reply, but shapes in place of sizes, and images given as JSON.
+// Images of xAI: OpenAI's path and reply, but ratios instead of sizes, and given images as JSON.
 
 import { nearestQuality, ratioOf, sideClass, xaiRatios } from '../catalog/images.ts'
 import { invalidRequest } from '../errors.ts'
@@ -37,7 +37,7 @@ export const xaiImages: MediaAdapter = {
         model: call.model,
         prompt: asked.prompt,
         n: asked.count,
-        // What is behind its addresses would have to be fetched.
+        // Images at URLs would have to be fetched.
         response_format: 'b64_json',
         ...shapeOf(call.model, asked),
         ...(quality !== null && quality !== 'auto' && { quality }),
@@ -49,7 +49,7 @@ export const xaiImages: MediaAdapter = {
     const reply = objectOf(lifted.json)
     if (reply['respect_moderation'] === false) throw moderated('the image was not shown')
     const { images: made } = imagesOf(lifted)
-    // What it costs the operator is reported in xAI's own units, which are no tokens.
+    // xAI reports its cost in units of its own, which are not tokens.
     return { kind: 'images', images: made, usage: null, dropped: droppedFields(call, ['quality']) }
   },
 }

@@ -1,4 +1,4 @@
-// Videos by xAI: a request that is asked for by its id, whose result is behind an address of its own.
+// Videos of xAI: a request that is polled by its id, with its result at a URL of its own.
 
 import type { JsonObject } from '../wire/ir.ts'
 import { objectOf, text } from '../wire/json/value.ts'
@@ -15,7 +15,7 @@ import {
   videoRequest,
 } from './video.ts'
 
-/** docs.x.ai, "Video generation". */
+/** Documented at docs.x.ai, "Video generation". */
 export const xaiVideos: VideoAdapter = {
   async start(call, tools) {
     const { prompt, seconds, ratio, lines, reference } = videoRequest(call)
@@ -35,7 +35,7 @@ export const xaiVideos: VideoAdapter = {
   async poll({ handle }, tools) {
     const url = `${tools.baseUrl}/videos/${encodeURIComponent(handle)}`
     const reply = await tools.ask({ method: 'GET', url })
-    // While it is made the body may be empty.
+    // The body may be empty while the video is being made.
     if (reply.status === 202 && reply.payload.size === 0) return { state: 'running' }
     return newsOf(successOf(reply, tools))
   },

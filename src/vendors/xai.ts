@@ -1,4 +1,4 @@
-// xAI (Grok): reasoning counted beside the completion, refused keys answered 400.
+// xAI (Grok): counts reasoning outside of the completion, and answers 400 to a refused key.
 
 import type { Fault } from '../errors.ts'
 import type { JsonObject } from '../wire/ir.ts'
@@ -17,8 +17,8 @@ const xaiVideos: VendorVideos = {
 }
 
 /**
- * `completion_tokens` leaves reasoning out (recorded: prompt 12, completion 1, reasoning 290, total 303),
- * and `cached_tokens` above `prompt_tokens` means that the prompt leaves the cache out.
+ * `completion_tokens` excludes reasoning (observed: prompt 12, completion 1, reasoning 290, total 303), and a
+ * `cached_tokens` above `prompt_tokens` means that the prompt excludes the cache.
  */
 function wholeCount(usage: JsonObject): JsonObject {
   const given = count(usage.prompt_tokens)
@@ -44,7 +44,7 @@ function refine(fault: Fault, status: number, body: string): Fault {
   return fault
 }
 
-/** xAI, "Reasoning": these answer 400 to both penalties and to stop. */
+/** Models that answer 400 to both penalties and to `stop` (xAI, "Reasoning"). */
 const thinking = /^grok-(4|3-mini|code)(?!.*-non-reasoning)/
 const refused = refuses('presence_penalty', 'frequency_penalty', 'stop')
 

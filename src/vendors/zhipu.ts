@@ -1,11 +1,11 @@
-// Zhipu AI (GLM), on its mainland platform and as Z.ai: usage unasked, finish reasons of its own.
+// Zhipu AI (GLM), on its mainland platform and as Z.ai: reports usage unasked, and has finish reasons of its own.
 
 import type { Fault } from '../errors.ts'
 import { amendments, developerAsSystem, dropped, maxTokensOnly } from './amendments.ts'
 import { chatAndEmbeddings, openaiCompatible } from './compatible.ts'
 import type { Vendor } from './vendor.ts'
 
-/** Zhipu's business codes, by its error code page: 1000-1004 keys, 1113 balance, 1211 model, 1302-1305 rates. */
+/** Zhipu's business codes, from its error code page: 1000-1004 keys, 1113 balance, 1211 model, 1302-1305 rates. */
 const kinds: ReadonlyMap<string, Fault['kind']> = new Map(
   Object.entries({
     '1000': 'credentials',
@@ -36,7 +36,7 @@ export const zhipu = openaiCompatible({
   speaks: chatAndEmbeddings,
   quirks: {
     usageOnStream: 'always',
-    // Embeddings know no `encoding_format`: the floats that come are brought to the client's form.
+    // Embeddings take no `encoding_format`: the floats returned are converted to the client's form.
     amend: amendments(
       maxTokensOnly,
       dropped('stream_options', 'encoding_format'),

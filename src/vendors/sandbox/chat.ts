@@ -1,4 +1,4 @@
-// The sandbox's chat models: what they decide to answer, and that answer in OpenAI's chat format.
+// The sandbox's chat models: decide on an answer, and write it in OpenAI's chat format.
 
 import { sandbox } from '../../catalog/models/sandbox.ts'
 import { invalidRequest } from '../../errors.ts'
@@ -11,10 +11,10 @@ import type { SandboxSettings } from './settings.ts'
 import { contentText, countTokens, echo, joined, natural, type Output, sized } from './text.ts'
 import { type ToolCall, toolCalls } from './tools.ts'
 
-/** Seconds; fixed, so that the same request has the same reply byte for byte: 2026-01-01. */
+/** Unix seconds, fixed at 2026-01-01, so that the same request has the same reply byte for byte. */
 export const createdAt = 1_767_225_600
 const reasoningText = 'The sandbox pretends to think: read the message, then echo it.'
-/** Tokens each message costs besides its text. */
+/** Tokens that each message costs besides its text. */
 const perMessage = 4
 
 type Finish = 'stop' | 'length' | 'tool_calls'
@@ -48,7 +48,7 @@ function lastText(messages: readonly JsonObject[], role: string): string {
   return contentText(found?.content)
 }
 
-/** What the user says last: agents put their own words before it. */
+/** The last text part of the user's message: agents put their own texts before it. */
 function lastPart(messages: readonly JsonObject[]): string {
   const content = messages.findLast(({ role }) => role === 'user')?.content
   if (!Array.isArray(content)) return contentText(content)
@@ -64,7 +64,7 @@ function promptTokens(messages: readonly JsonObject[]): number {
   return tokens
 }
 
-/** As much as the catalogue says that the model takes. */
+/** Throws where the prompt exceeds the context window that the catalogue names for the model. */
 function withinWindow(tokens: number, { model }: SandboxSettings): number {
   const window = sandbox.models[model]?.context ?? Number.POSITIVE_INFINITY
   if (tokens <= window) return tokens
@@ -82,7 +82,7 @@ function structured(format: JsonValue | undefined, said: string): string | null 
   return isObject(schema) ? JSON.stringify(example(schema, schema, '')) : null
 }
 
-/** Up to the first stop sequence, as the format has it. */
+/** The text before the first stop sequence, as OpenAI's format defines it. */
 export function untilStop(text: string, stop: JsonValue | undefined): string {
   const sequences = Array.isArray(stop) ? stop : [stop]
   let end = text.length
@@ -142,7 +142,7 @@ function message(answer: Answer): JsonObject {
   return value
 }
 
-/** The deltas of one choice, one a token: reasoning, then tool calls, then content. */
+/** The delta at this index of one choice, one per token: reasoning, then tool calls, then content. */
 function delta(answer: Answer, index: number): JsonObject {
   if (index < answer.reasoning.length) return { reasoning_content: answer.reasoning.at(index) }
   let rest = index - answer.reasoning.length
@@ -196,7 +196,7 @@ function streamed(answer: Answer, usageAsked: boolean): Reply {
   return stream(steps, step)
 }
 
-/** Throws `invalid_request_error` where the request makes no sense. */
+/** Throws `invalid_request_error` where the request is invalid. */
 export function chatReply(body: JsonObject, model: string, settings: SandboxSettings): Reply {
   const answer = decide(body, model, settings)
   if (body.stream === true) {

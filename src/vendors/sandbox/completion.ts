@@ -41,7 +41,7 @@ export function promptsOf(value: JsonValue | undefined, param: string): Prompt[]
   return prompts
 }
 
-/** Throws `invalid_request_error` where the request makes no sense. */
+/** Throws `invalid_request_error` where the request is invalid. */
 export function completionReply(body: JsonObject, model: string, settings: SandboxSettings): Reply {
   const prompts = promptsOf(body.prompt, 'prompt')
   const limit = wholeNumber(body.max_tokens, 0)

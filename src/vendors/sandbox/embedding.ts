@@ -1,4 +1,4 @@
-// The sandbox's embedding model: unit vectors that depend on nothing but the text.
+// The sandbox's embedding model: unit vectors that depend only on the text.
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject } from '../../wire/ir.ts'
@@ -11,7 +11,10 @@ import type { SandboxSettings } from './settings.ts'
 const defaultDimensions = 256
 const maxDimensions = 4096
 
-/** Components from a xorshift generator seeded by the text, scaled to length 1; a shorter vector is the longer one's beginning. */
+/**
+ * Components from a xorshift generator seeded by the text, scaled to length 1; a shorter vector has the direction of
+ * the longer one's beginning.
+ */
 export function vectorOf(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions)
   let state = hash(text) || 1
@@ -48,7 +51,7 @@ function keyOf(input: JsonObject['input'], index: number, text: string): string 
   return Array.isArray(item) ? item.join(' ') : text
 }
 
-/** Throws `invalid_request_error` where the request makes no sense. */
+/** Throws `invalid_request_error` where the request is invalid. */
 export function embeddingReply(body: JsonObject, model: string, settings: SandboxSettings): Reply {
   const inputs = promptsOf(body.input, 'input')
   const dimensions = dimensionsOf(body)

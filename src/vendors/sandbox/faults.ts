@@ -1,4 +1,4 @@
-// Spoils a sandbox reply in the way the model name asks for.
+// Applies the fault that a sandbox model's name asks for to a reply.
 
 import type { TransportFault } from '../transport.ts'
 import { done, type Reply, refusal } from './reply.ts'
@@ -40,7 +40,7 @@ function headless(reply: Reply, close: Reply['close']): Reply {
   return { ...reply, headless: true, steps: 0, close }
 }
 
-/** The first `after` events; for a whole body, its first half. */
+/** Sends only the first `after` events; of a whole body, the first half. */
 function truncated(reply: Reply, after: number, streamed: boolean, close: Reply['close']): Reply {
   if (streamed) return { ...reply, steps: Math.min(after, reply.steps - 1), close }
   const half = (): string => {
@@ -64,18 +64,18 @@ export const errorBody = JSON.stringify({
   },
 })
 
-/** Faults that come before any reply, by name. */
+/** Faults that occur before any reply, by name. */
 export const unanswered = {
   unreachable: broken('unreachable', 'nobody listens'),
   reset: broken('reset', 'the connection was reset before a reply'),
 } as const
 
-/** The error reply that stands in place of any other; null where the fault is none of these. */
+/** The error reply that replaces any other; null where the fault is none of these. */
 export function refusalOf(fault: SandboxFault): Reply | null {
   return refusals.get(fault)?.() ?? null
 }
 
-/** The reply as the fault leaves it; the reply itself where there is none. */
+/** The reply changed by the fault; the same reply where there is none. */
 export function spoiled(reply: Reply, settings: SandboxSettings, streamed: boolean): Reply {
   const { fault, after } = settings
   if (fault === null) return reply

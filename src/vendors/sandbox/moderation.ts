@@ -1,4 +1,4 @@
-// The sandbox's moderation model: flags what holds one of a few words.
+// The sandbox's moderation model: flags texts that contain one of a few words.
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../../wire/ir.ts'
@@ -7,7 +7,7 @@ import { identifier } from '../hash.ts'
 import { type Reply, whole } from './reply.ts'
 import type { SandboxSettings } from './settings.ts'
 
-/** OpenAI's categories, each with the words that the sandbox takes for it. */
+/** OpenAI's categories, each with the words that the sandbox flags for it. */
 const categories: Readonly<Record<string, readonly string[]>> = {
   harassment: ['idiot'],
   'harassment/threatening': [],
@@ -27,7 +27,10 @@ const categories: Readonly<Record<string, readonly string[]>> = {
 const found = 0.99
 const notFound = 0.01
 
-/** One result for each text of a list; parts are judged as one. Throws `invalid_request_error` where there is no input. */
+/**
+ * One result for each text of a list; parts are judged together. Throws `invalid_request_error` where there is no
+ * input.
+ */
 export function moderationReply(body: JsonObject, model: string, settings: SandboxSettings): Reply {
   const texts = textsOf(body['input'])
   const id = `modr-sandbox-${identifier(texts.join('\n'))}`

@@ -1,4 +1,4 @@
-// Plays a sandbox reply into a handler at its pace, honouring pause, resume and abort.
+// Plays a sandbox reply to a handler at its pace; supports pause, resume and abort.
 
 import type { Exchange, ReplyHandler } from '../transport.ts'
 import type { Reply } from './reply.ts'
@@ -8,12 +8,12 @@ export interface Pace {
   readonly gapMs: number
 }
 
-/** Bytes sent in one go before a pause is looked at again and other work gets its turn. */
+/** The most text sent at once before pauses are checked and other work gets its turn. */
 const burstLength = 65_536
 
 const encoder = new TextEncoder()
 
-/** Starts once the caller has the exchange in hand: the handler is not called before `play` returns. */
+/** The handler is not called before `play` returns, so the caller has the exchange by then. */
 export function play(reply: Reply, pace: Pace, handler: ReplyHandler): Exchange {
   const playback = new Playback(reply, pace, handler)
   playback.start()
@@ -67,7 +67,7 @@ class Playback implements Exchange {
     this.#timer = setTimeout(this.#run, delayMs)
   }
 
-  /** Milliseconds until step `index` may go out. Counted from the start, so lateness never adds up. */
+  /** Milliseconds before step `index` may be sent. Counted from the start, so that delays do not add up. */
   #untilStep(index: number): number {
     const { firstMs, gapMs } = this.#pace
     const due = firstMs + index * gapMs + (this.#reply.bodyDelayMs ?? 0)
@@ -81,7 +81,7 @@ class Playback implements Exchange {
       this.#finishWhenDue()
       return
     }
-    // A whole reply's status comes with its body; a stream's at once.
+    // The status of a whole reply is sent with its body; that of a stream at once.
     if (!this.#headSent && !this.#reply.streamed) {
       const waitMs = this.#untilStep(0)
       if (waitMs > 0) {

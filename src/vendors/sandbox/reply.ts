@@ -1,30 +1,30 @@
-// What the sandbox is about to answer, as data: steps of text, made only when they are due.
+// A sandbox reply as data: steps of text, each made only when it is due.
 
 import type { TransportFault } from '../transport.ts'
 
 export interface Reply {
   readonly status: number
-  /** Lower-case names. */
+  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** Status and headers come at once, before the first step; else with it. */
+  /** Status and headers are sent at once, before the first step; otherwise with it. */
   readonly streamed: boolean
-  /** One step is what one paced event sends: a whole body is one step, a stream has one a token. */
+  /** The number of paced events: one for a whole body, one per token for a stream. */
   readonly steps: number
   step(index: number): string
-  /** How it ends: cleanly, broken, or never. */
+  /** How it ends: regularly, with a fault, or never. */
   readonly close: 'end' | 'never' | TransportFault
-  /** Nothing is said at all, not even a status, before it closes. */
+  /** Nothing is sent before it closes, not even a status. */
   readonly headless?: boolean
-  /** Time between the first and the last event, spent before a whole body, which has but one step. */
+  /** A delay before a whole body, which has only one step: the time a stream would take from first to last event. */
   readonly bodyDelayMs?: number
-  /** Each step goes out in two pieces. */
+  /** Each step is sent in two pieces. */
   readonly split?: boolean
 }
 
 const eventStream = { 'content-type': 'text/event-stream; charset=utf-8' } as const
 const json = { 'content-type': 'application/json' } as const
 
-/** A streamed reply that ends cleanly. */
+/** A stream that ends regularly. */
 export function stream(steps: number, step: (index: number) => string): Reply {
   return { status: 200, headers: eventStream, streamed: true, steps, step, close: 'end' }
 }
@@ -44,7 +44,7 @@ export function whole(body: object, bodyDelayMs = 0): Reply {
   }
 }
 
-/** An error reply in OpenAI's shape. */
+/** An error in OpenAI's form. */
 export function refusal(
   status: number,
   error: { message: string; type: string; param: string | null; code: string | null },

@@ -1,9 +1,9 @@
-// The smallest value that satisfies a JSON Schema's required properties, by type; for tool calls and structured output.
+// The smallest value that satisfies a JSON Schema's required properties; for tool calls and structured output.
 
 import type { JsonObject, JsonValue } from '../../wire/ir.ts'
 import { isObject, listOf } from '../../wire/json/value.ts'
 
-/** Schemas nested deeper (or in a circle) end in null. */
+/** Schemas nested deeper, or recursively, end in null. */
 const maxDepth = 16
 
 function resolved(reference: string, root: JsonObject): JsonValue | undefined {
@@ -46,7 +46,7 @@ function typeOf(schema: JsonObject): string {
   return isObject(schema.properties) ? 'object' : 'string'
 }
 
-/** A deterministic value for `schema`; `name` is the property it stands for. */
+/** A deterministic value for `schema`; `name` is the property that it belongs to. */
 export function example(
   schema: JsonValue | undefined,
   root: JsonObject,

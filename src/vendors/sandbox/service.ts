@@ -1,4 +1,4 @@
-// The sandbox as a local service: reads the call, decides the reply, and has it played.
+// The sandbox as a local service: reads a call, decides on the reply, and plays it.
 
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../../wire/ir.ts'
@@ -81,7 +81,7 @@ function refused(error: unknown): Reply {
   })
 }
 
-/** Never throws for what a call says: a call it cannot serve is answered 400 or 404. */
+/** Never throws for an invalid call: it is answered with 400 or 404. */
 export const sandboxService: LocalService = {
   open(call: LocalCall, handler: ReplyHandler): Exchange {
     let pace = atOnce

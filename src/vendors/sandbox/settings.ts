@@ -1,4 +1,4 @@
-// The sandbox's settings, written behind its model names: `sandbox/chat+first=200+gap=20`.
+// Parses the settings behind a sandbox model's name: `sandbox/chat+first=200+gap=20`.
 
 import { invalidRequest } from '../../errors.ts'
 
@@ -16,7 +16,7 @@ export const sandboxModels = [
 ] as const
 export type SandboxModel = (typeof sandboxModels)[number]
 
-/** What each fault does stands in docs/sandbox.md. */
+/** Each fault is described in docs/sandbox.md. */
 export const sandboxFaults = [
   '400',
   '401',
@@ -45,14 +45,14 @@ export interface SandboxSettings {
   readonly model: SandboxModel
   readonly firstMs: number
   readonly gapMs: number
-  /** Tokens of visible output; null: as many as the natural text has. */
+  /** Tokens of visible output; null: those of the natural text. */
   readonly tokens: number | null
   readonly fault: SandboxFault | null
-  /** Output events sent before a fault within the stream. */
+  /** The number of events sent before a fault within the stream. */
   readonly after: number
 }
 
-/** `fault=slow` waits this long where `first` is not given: past the relay's heartbeat at 15 s. */
+/** The wait of `fault=slow` without `first`: longer than the relay's heartbeat of 15 s. */
 const slowFirstMs = 20_000
 
 const limits: ReadonlyMap<string, number> = new Map(
@@ -113,7 +113,7 @@ function pairs(settings: readonly string[]): Map<string, string> {
   return found
 }
 
-/** Null where it is no sandbox model. Throws `invalid_request_error` naming what is wrong with the settings. */
+/** Null where it is not a sandbox model. Throws `invalid_request_error` that names an invalid setting. */
 export function parseSandboxModel(name: string): SandboxSettings | null {
   const [base, ...rest] = name.split('+')
   const model = sandboxModels.find((known) => known === base)

@@ -1,4 +1,4 @@
-// For tests: makes one call of the sandbox and gives back all that came of it.
+// For tests: makes one call to the sandbox and collects everything it returns.
 
 import type { JsonObject } from '../../wire/ir.ts'
 import type { TransportFault } from '../transport.ts'

@@ -1,9 +1,9 @@
-// What the sandbox says and how it counts: words out of the request, tokens by a stated rule.
+// The sandbox's texts and its token count: words from the request, and tokens by a documented rule.
 
 import type { JsonValue } from '../../wire/ir.ts'
 import { isObject } from '../../wire/json/value.ts'
 
-/** Longest part of the user's message that is echoed, in UTF-16 units. */
+/** The longest part of the user's message that is echoed, in UTF-16 units. */
 const echoLimit = 200
 
 const filler = ['sandbox', 'token', 'with', 'no', 'meaning']
@@ -19,7 +19,7 @@ export function contentText(content: JsonValue | undefined): string {
   return text
 }
 
-/** The rule of docs/sandbox.md: one token for each four UTF-8 bytes begun. */
+/** The rule in docs/sandbox.md: one token for each four UTF-8 bytes, rounded up. */
 export function countTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4)
 }
@@ -42,7 +42,7 @@ function words(text: string): string[] {
   return text.match(/\s*\S+/g) ?? []
 }
 
-/** Output that is known by its length and by each token, so that a long one takes no memory. */
+/** Output given by its length and a function for each token, so that a long one takes no memory. */
 export interface Output {
   readonly length: number
   at(index: number): string
@@ -53,7 +53,7 @@ export function natural(text: string): Output {
   return { length: list.length, at: (index) => list[index] ?? '' }
 }
 
-/** The text cut or filled up to a number of tokens; `limit` is the caller's own maximum. */
+/** The text cut or padded to a number of tokens; `limit`: the client's maximum. */
 export function sized(
   text: string,
   tokens: number | null,

@@ -1,4 +1,4 @@
-// When a sandbox chat model calls tools, and with which arguments.
+// Decides when a sandbox chat model calls tools, and with which arguments.
 
 import type { JsonObject, JsonValue } from '../../wire/ir.ts'
 import { isObject, objectOf } from '../../wire/json/value.ts'
@@ -8,7 +8,7 @@ import { example } from './schema.ts'
 export interface ToolCall {
   readonly id: string
   readonly name: string
-  /** The arguments' JSON text in stream pieces; the first is empty, as it comes with the name. */
+  /** The arguments' JSON in stream pieces; the first is empty, because it is sent with the name. */
   readonly pieces: readonly string[]
 }
 
@@ -38,7 +38,7 @@ function forcedName(choice: JsonValue | undefined): string | null {
 const directive = /^[ \t]*(?:please )?(?:use|call|ask|run) (.+)$/gim
 const border = /[^\p{L}\p{N}_.:-]+/u
 
-/** The first word, and those of the lines that say to use, call, ask or run something, without the stops behind them. */
+/** The first word, and the words of lines that begin with use, call, ask or run, without trailing punctuation. */
 function directed(said: string): ReadonlySet<string> {
   const [first = ''] = said.split(border, 1)
   const lines = [first, ...[...said.matchAll(directive)].map(([, rest = '']) => rest)]
@@ -67,9 +67,9 @@ function inPieces(text: string): string[] {
 }
 
 /**
- * A tool is called where `tool_choice` forces it, `said` begins with its name, or a line of `said` begins with `use`,
- * `call`, `ask` or `run` and has its name. That a name stands somewhere is not enough: agents tell of their tools in what they send as
- * the user's words.
+ * A tool is called if `tool_choice` forces it, if `said` begins with its name, or if a line of `said` begins with
+ * `use`, `call`, `ask` or `run` and contains its name. A name elsewhere does not count: agents describe their tools in
+ * what they send as the user's message.
  */
 export function toolCalls(body: JsonObject, said: string, seed: string): ToolCall[] {
   return chosen(body, said).map(({ name, parameters }, index) => {

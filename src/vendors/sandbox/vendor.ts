@@ -1,4 +1,4 @@
-// The built-in vendor: answers inside this process, deterministically, at a chosen pace or fault.
+// The built-in vendor: answers inside this process, deterministically, with the pace or fault asked for.
 
 import { allDialects, beyondText, openaiCompatible } from '../compatible.ts'
 import { lazyAdapter } from '../media.ts'
@@ -19,7 +19,7 @@ const videos: VendorVideos = {
 
 export const sandbox = openaiCompatible({
   id: 'sandbox',
-  // Never dialled: `.invalid` never resolves (RFC 6761).
+  // Never contacted: `.invalid` never resolves (RFC 6761).
   baseUrl: 'http://sandbox.invalid/v1',
   keyless: true,
   speaks: [...allDialects, ...beyondText, 'openai-videos'],

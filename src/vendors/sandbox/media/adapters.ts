@@ -1,4 +1,4 @@
-// The sandbox beside text: which of its models answers what, and how.
+// The sandbox's models for images and audio: which answers what.
 
 import {
   type MediaAdapter,

@@ -1,10 +1,10 @@
-// Bits of a coded picture, as text while they are put together.
+// Bits of an encoded picture, as text while they are assembled.
 
 export function bitsOf(value: number, count: number): string {
   return count === 0 ? '' : value.toString(2).padStart(count, '0')
 }
 
-/** The last byte is filled up with ones or zeros. */
+/** The last byte is padded with ones or zeros. */
 export function bytesOf(bits: string, fill: '0' | '1'): Uint8Array {
   const bytes = new Uint8Array(Math.ceil(bits.length / 8))
   for (let at = 0; at < bytes.length; at += 1)

@@ -1,15 +1,15 @@
-// Spoils what the sandbox is about to give beside text, in the way the model's name asks for, and keeps its pace.
+// Applies the fault and the pace that the model's name asks for to the sandbox's images and audio.
 
 import type { Fault } from '../../../errors.ts'
 import { MediaFault, type MediaReply, type MediaTools, type VendorReply } from '../../media.ts'
 import { errorBody, refusalOf } from '../faults.ts'
 import type { SandboxFault, SandboxSettings } from '../settings.ts'
 
-/** How long one wait is of those that never end: a timer is left behind no longer than this. */
+/** The length of each wait of an endless one: no timer outlives its request by more than this. */
 const stepMs = 1_000
 const encoder = new TextEncoder()
 
-/** What goes wrong before there is a reply; rejects with it, or never settles while the request lasts. */
+/** Applies faults that occur before a reply: rejects, or stays pending while the request lasts. */
 export async function beforeReply(settings: SandboxSettings, tools: MediaTools): Promise<void> {
   const { fault, firstMs } = settings
   if (firstMs > 0) await tools.wait(firstMs)
@@ -31,7 +31,7 @@ export async function beforeReply(settings: SandboxSettings, tools: MediaTools):
   if (fault === 'reset') throw failed('reset', 'the connection was reset before a reply')
 }
 
-/** The reply as pace and fault leave it. */
+/** The reply changed by pace and fault. */
 export function spoiledMedia(
   reply: MediaReply,
   settings: SandboxSettings,
@@ -57,7 +57,7 @@ const halfBody = '{"created":1767225600,'
 
 type Texts = Readonly<Partial<Record<SandboxFault, string>>>
 
-/** What is sent in place of a whole reply, or of its first half. */
+/** Sent in place of a whole reply, or of its first half. */
 const wholes: Texts = {
   empty: '',
   stall: halfBody,
@@ -66,13 +66,13 @@ const wholes: Texts = {
   'error-event': errorBody,
 }
 
-/** What a stream ends with in place of its next event. */
+/** Ends a stream in place of its next event. */
 const events: Texts = {
   invalid: 'data: {"type":\n\n',
   'error-event': `data: ${errorBody}\n\n`,
 }
 
-/** `ends`: what is sent where the fault comes, in place of all that is left. */
+/** `ends`: text sent when the fault occurs, in place of the rest. */
 async function* spoiled(
   chunks: AsyncIterable<Uint8Array>,
   settings: SandboxSettings,
@@ -95,11 +95,11 @@ async function* spoiled(
     yield* fault === 'split' ? halves(chunk) : [chunk]
     sent += 1
   }
-  // What is shorter breaks at its end.
+  // A stream shorter than `after` breaks at its end.
   if (sent <= after && fault !== null) await broken(fault, tools)
 }
 
-/** Where the connection breaks, or is silent from here on. */
+/** Cuts the connection, or goes silent from here on. */
 async function broken(fault: SandboxFault, tools: MediaTools): Promise<void> {
   if (fault === 'cut') throw failed('cut', 'the connection was cut in the middle of the reply')
   if (fault === 'stall') await forever(tools)
@@ -111,7 +111,7 @@ function* halves(chunk: Uint8Array): Generator<Uint8Array> {
   yield chunk.subarray(middle)
 }
 
-/** Until the request is over, which rejects. */
+/** Waits for the end of the request, which rejects. */
 async function forever(tools: MediaTools): Promise<never> {
   for (;;) await tools.wait(stepMs)
 }

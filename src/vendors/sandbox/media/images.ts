@@ -1,4 +1,4 @@
-// The sandbox's image model: pictures of nothing but the request, whole or as they come.
+// The sandbox's image model: pictures that depend only on the request, whole or as a stream.
 
 import { invalidRequest } from '../../../errors.ts'
 import type { JsonObject } from '../../../wire/ir.ts'
@@ -27,12 +27,12 @@ interface DrawingRequest extends Size {
 
 const usualSize: Size = { width: 1024, height: 1024 }
 const maxSide = 4_096
-/** Most of an upload that tells it from others. */
+/** The bytes at the beginning of an upload that identify it. */
 const identifiedBytes = 4_096
-/** Bytes of a PNG up to its height. */
+/** The bytes of a PNG up to and including its height. */
 const pngHeadBytes = 24
 
-/** Throws `invalid_request_error` where the request makes no sense. */
+/** Throws `invalid_request_error` where the request is invalid. */
 export function imageReply(call: MediaCall, tools: MediaTools): MediaReply {
   const asked = read(call)
   if (call.stream) return { kind: 'plain', type: 'text/event-stream', chunks: events(call, asked) }
@@ -71,7 +71,7 @@ function read(call: MediaCall): DrawingRequest {
   }
 }
 
-/** As asked, else as large as the picture it is made of, where that is a PNG. */
+/** The requested size, else that of the uploaded picture, if it is a PNG. */
 function sizeOf({ size }: JsonObject, image: Upload | undefined): Size {
   if (size === undefined || size === null || size === 'auto')
     return (image && pngSize(image.payload)) ?? usualSize
@@ -98,13 +98,13 @@ function isSide(pixels: number): boolean {
   return pixels >= 1 && pixels <= maxSide
 }
 
-/** The same for the same bytes, as far as they are looked at. */
+/** The same for equal bytes, of which only the beginning is compared. */
 function nameOf({ payload }: Upload): string {
   const bytes = payload.read(0, Math.min(payload.size, identifiedBytes))
   return identifier(`${payload.size}\n${bytes.toBase64()}`)
 }
 
-/** `moment` is how far the picture is from what it will be. */
+/** `moment`: how far the picture is from its final state. */
 function draw(asked: DrawingRequest, index: number, moment: number): Uint8Array {
   const { text, width, height, transparent } = asked
   const scene = sceneOf(index === 0 ? text : `${text}\n${index}`, moment)
@@ -113,7 +113,7 @@ function draw(asked: DrawingRequest, index: number, moment: number): Uint8Array 
     : png(scene, { width, height, transparent })
 }
 
-/** What the reply says of its pictures; webp is not made here, and says so. */
+/** The reply's description of its pictures; webp is not supported, so png is reported. */
 function said({ fields }: MediaCall, asked: DrawingRequest): JsonObject {
   return {
     background: asked.transparent ? 'transparent' : 'opaque',
@@ -123,7 +123,7 @@ function said({ fields }: MediaCall, asked: DrawingRequest): JsonObject {
   }
 }
 
-/** Each picture a few times before it is done, then whole; what all of them cost stands in the last event. */
+/** Sends each picture several times unfinished, then complete; the last event has the usage of all. */
 async function* events(call: MediaCall, asked: DrawingRequest): AsyncGenerator<Uint8Array> {
   const name = call.dialect === 'openai-image-edits' ? 'image_edit' : 'image_generation'
   const frame = (type: string, bytes: Uint8Array, more: JsonObject): Uint8Array => {

@@ -1,19 +1,19 @@
-// A scene as a baseline JPEG (ITU-T T.81): of each block of 8 by 8 pixels only its mean colour is coded.
+// Encodes a scene as a baseline JPEG (ITU-T T.81): only the mean colour of each 8 by 8 block is coded.
 
 import { bitsOf, bytesOf } from './bits.ts'
 import type { Rgb, Scene } from './scene.ts'
 
-/** The mean of a block is stored as eight times its distance from the middle. */
+/** The mean of a block is stored as eight times its difference from the middle value. */
 const meanFactor = 8
-/** Differences of means come in 12 categories, whose codes are their numbers in four bits. */
+/** Differences of means come in 12 categories, each coded as its number in four bits. */
 const categoryBits = 4
 const categories = Array.from({ length: 12 }, (_, category) => category)
-/** The only code of the table of other coefficients: none follow. */
+/** The only code in the table of other coefficients: there are none. */
 const endOfBlock = '0'
-/** A block like the one before. */
+/** The code of a block equal to the one before. */
 const same = `${'0'.repeat(categoryBits)}${endOfBlock}`.repeat(3)
 
-/** Width and height in pixels, at least 1 and at most 65535. */
+/** Width and height in pixels, from 1 to 65535. */
 export function jpeg(scene: Scene, width: number, height: number): Uint8Array {
   const size = [height >> 8, height & 255, width >> 8, width & 255]
   const codesOfLength = (length: number, count: number) =>
@@ -57,14 +57,14 @@ function blocks(scene: Scene, width: number, height: number): string {
   return bits
 }
 
-/** Its category, then its bits; of a negative number those of one less (T.81 F.1.2.1). */
+/** Codes the category, then the bits; a negative number is coded as the bits of one less (T.81 F.1.2.1). */
 function difference(value: number): string {
   const category = 32 - Math.clz32(Math.abs(value))
   const coded = value < 0 ? value + 2 ** category - 1 : value
   return bitsOf(category, categoryBits) + bitsOf(coded, category)
 }
 
-/** Luma and both chromas (JFIF 1.02), as distances from the middle, times the factor. */
+/** Luma and both chromas (JFIF 1.02), as differences from the middle value, times the factor. */
 function means([red, green, blue]: Rgb): readonly number[] {
   const luma = 0.299 * red + 0.587 * green + 0.114 * blue
   return [luma - 128, (blue - luma) / 1.772, (red - luma) / 1.402].map((mean) =>
@@ -72,7 +72,7 @@ function means([red, green, blue]: Rgb): readonly number[] {
   )
 }
 
-/** After a byte of ones comes one of zeros, so that it is no marker. */
+/** Puts a zero byte behind each byte of ones, which would otherwise start a marker. */
 function stuffed(bytes: Uint8Array): Uint8Array {
   let ones = 0
   for (const byte of bytes) if (byte === 0xff) ones += 1

@@ -1,4 +1,4 @@
-// A small film as an MP4 (ISO/IEC 14496-12, -15): a colour a second, silent.
+// A small silent film as an MP4 (ISO/IEC 14496-12, -15): one colour per second.
 
 import {
   type FrameSize,
@@ -10,7 +10,7 @@ import {
 import { sceneOf } from './scene.ts'
 
 const framesPerSecond = 24
-/** Units of time a second, in the film and its track. */
+/** Time units per second, in the film and its track. */
 const timescale = 1_200
 const unityMatrix = [0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000]
 const undefinedLanguage = 0x55c4
@@ -20,7 +20,7 @@ interface FilmOptions extends FrameSize {
   readonly seconds: number
 }
 
-/** Even width and height in pixels. A few kilobytes a second. */
+/** Width and height in pixels must be even. The file has a few kilobytes per second. */
 export function mp4(text: string, options: FilmOptions): Uint8Array {
   const { seconds, ...size } = options
   const { colours } = sceneOf(text)
@@ -31,7 +31,7 @@ export function mp4(text: string, options: FilmOptions): Uint8Array {
     return Buffer.concat([words(unit.length), unit])
   })
   const head = box('ftyp', 'isom', words(0x200), 'isomiso2avc1mp41')
-  // The place of the frames is as many digits wherever it is, so the length of what is before them is known.
+  // The offset of the frames has a fixed width, so the length of everything before them is known.
   const before = head.length + moov(options, frames, 0).length + 8
   return Buffer.concat([head, moov(options, frames, before), box('mdat', ...frames)])
 }
@@ -63,7 +63,7 @@ function moov(options: FilmOptions, frames: readonly Buffer[], firstByte: number
   )
 }
 
-/** What each frame is, how long it is shown, where it stands. */
+/** Tables of the frames: their kinds, durations and positions. */
 function tables(size: FrameSize, frames: readonly Buffer[], firstByte: number): Buffer {
   const keys = frames.flatMap((_, index) => (index % framesPerSecond === 0 ? [index + 1] : []))
   return box(
@@ -82,7 +82,7 @@ function sampleEntry(size: FrameSize): Buffer {
   const pictures = pictureParameters()
   const configuration = box(
     'avcC',
-    // Profile, constraints and level as the parameters have them; lengths of four bytes; one set of each.
+    // Profile, constraints and level from the parameter sets; lengths of four bytes; one set of each kind.
     Buffer.of(1, ...sequence.subarray(1, 4), 0xff, 0xe1, 0, sequence.length),
     sequence,
     Buffer.of(1, 0, pictures.length),
@@ -100,7 +100,7 @@ function box(type: string, ...content: readonly (string | Uint8Array)[]): Buffer
   return Buffer.concat([words(length), Buffer.from(type), ...parts])
 }
 
-/** Each in 32 bits. */
+/** Each value as 32 bits, big-endian. */
 function words(...values: readonly number[]): Buffer {
   return Buffer.from(Uint32Array.from(values).buffer).swap32()
 }

@@ -1,4 +1,4 @@
-// A scene as a PNG (ISO/IEC 15948): 8-bit palette, one pixel a byte.
+// Encodes a scene as a PNG (ISO/IEC 15948): 8-bit palette, one byte per pixel.
 
 import { crc32, deflateSync } from 'node:zlib'
 import type { Scene } from './scene.ts'
@@ -9,7 +9,7 @@ const paletteColour = 3
 interface PngOptions {
   readonly width: number
   readonly height: number
-  /** The field behind the shapes is left clear. */
+  /** The background behind the shapes is transparent. */
   readonly transparent?: boolean
 }
 
@@ -21,7 +21,7 @@ export function png(scene: Scene, { width, height, transparent = false }: PngOpt
   head.set([8, paletteColour, 0, 0, 0], 8)
   const rows = new Uint8Array(height * (width + 1))
   for (let y = 0; y < height; y += 1) {
-    // Each row begins with its filter, of which 0 is none.
+    // Each row begins with its filter; 0 means none.
     const start = y * (width + 1) + 1
     scene.row((y + 0.5) / height, rows.subarray(start, start + width))
   }

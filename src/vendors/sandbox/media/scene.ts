@@ -1,4 +1,4 @@
-// What the sandbox draws: a coloured field with a few shapes, of nothing but a text and a place in it.
+// What the sandbox draws: a coloured background with a few shapes, determined by a text and a moment.
 
 import { hash } from '../../hash.ts'
 
@@ -19,7 +19,7 @@ interface Disc {
 const discCount = 3
 const strokeHeight = 0.08
 
-/** The same text has the same scene; `moment` moves its discs, from 0 to 1 and round again. */
+/** The same text gives the same scene; `moment`, from 0 to 1, moves its discs once around. */
 export function sceneOf(text: string, moment = 0): Scene {
   const random = randomOf(text)
   const hue = random()
@@ -47,13 +47,13 @@ export function sceneOf(text: string, moment = 0): Scene {
   }
 }
 
-/** Half of what a disc covers at a height; 0: nothing. */
+/** Half of the width that a disc covers at a height; 0: nothing. */
 function halfWidth(disc: Disc, y: number): number {
   const square = disc.radius ** 2 - (y - disc.y) ** 2
   return square > 0 ? Math.sqrt(square) : 0
 }
 
-/** Numbers from 0 up to 1: a xorshift generator seeded by the text. */
+/** Returns numbers in [0, 1): a xorshift generator seeded by the text. */
 function randomOf(text: string): () => number {
   let state = hash(text) || 1
   return () => {
@@ -64,7 +64,7 @@ function randomOf(text: string): () => number {
   }
 }
 
-/** A hue of 0 to 1 and a lightness, at a saturation that is easy on the eye. */
+/** A colour of this hue (0 to 1) and lightness, at a moderate saturation. */
 function rgb(hue: number, lightness: number): Rgb {
   const saturation = 0.55
   const reach = saturation * Math.min(lightness, 1 - lightness)

@@ -1,4 +1,4 @@
-// A tune as a file of sound, a piece at a time, so that a long one is never in memory whole.
+// Encodes a tune as an audio file piece by piece, so that a long one is never in memory as a whole.
 
 import { readFileSync } from 'node:fs'
 import { sourcePath } from '../../../installation.ts'
@@ -35,7 +35,7 @@ export function* wav(tune: Tune): Generator<Uint8Array> {
   yield* pcm(tune)
 }
 
-/** MPEG-2 layer III, whole frames of 24 ms: of `tones.mp3` the first is silence, the others are the scale's tones. */
+/** MPEG-2 layer III, whole frames of 24 ms: the first of `tones.mp3` is silence, the others are the scale's tones. */
 export function* mp3(tune: Tune): Generator<Uint8Array> {
   const tones = readFileSync(sourcePath('vendors/sandbox/media/tones.mp3'))
   const frames = Math.ceil(tune.samples / mp3FrameSamples)
@@ -50,11 +50,11 @@ export function* mp3(tune: Tune): Generator<Uint8Array> {
   }
 }
 
-/** FLAC (RFC 9639), samples as they are. No file of fixed frames would do: each has a number and checksums. */
+/** FLAC (RFC 9639) with uncompressed samples. Frames cannot be stored in advance: each has a number and checksums. */
 export function* flac(tune: Tune): Generator<Uint8Array> {
   const info = Buffer.alloc(42)
   info.write('fLaC')
-  // The last block of metadata, of 34 bytes; 24 kHz, one channel of 16 bits; no checksum of the samples.
+  // The last metadata block, of 34 bytes; 24 kHz, one channel of 16 bits; no checksum of the samples.
   info.set([0x80, 0, 0, 34], 4)
   info.writeUInt16BE(flacBlockSamples, 8)
   info.writeUInt16BE(flacBlockSamples, 10)
@@ -67,10 +67,10 @@ export function* flac(tune: Tune): Generator<Uint8Array> {
   }
 }
 
-/** `samples` are little-endian, and turned round in place. */
+/** `samples` are little-endian; their bytes are swapped in place. */
 function flacFrame(frame: number, samples: Buffer): Buffer {
   const count = samples.length / 2 - 1
-  // Blocks of one length, which ends the head in 16 bits; 24 kHz, one channel of 16 bits; the number as UTF-8 has it.
+  // Fixed block size, given in 16 bits at the head's end; 24 kHz, one channel of 16 bits; the number coded like UTF-8.
   const number = Buffer.from(String.fromCodePoint(frame))
   const head = Buffer.from([0xff, 0xf8, 0x77, 0x08, ...number, count >> 8, count & 255])
   const plain = 0b0_000001_0
@@ -84,7 +84,7 @@ function flacFrame(frame: number, samples: Buffer): Buffer {
   return bytes
 }
 
-/** A cyclic redundancy check of so many bits. */
+/** A cyclic redundancy check of `width` bits. */
 function checksum(bytes: Uint8Array, width: 8 | 16, polynomial: number): number {
   const top = 1 << (width - 1)
   let value = 0

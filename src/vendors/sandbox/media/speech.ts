@@ -1,4 +1,4 @@
-// The sandbox's speech model: a tone for each word, in the formats that are simple enough to be made here.
+// The sandbox's speech model: one tone per word, in the formats that are simple enough to encode here.
 
 import { invalidRequest } from '../../../errors.ts'
 import type { MediaCall, MediaReply } from '../../media.ts'
@@ -20,12 +20,12 @@ const formats: ReadonlyMap<string, Format> = new Map(
   }),
 )
 
-/** Audio tokens of a second, as realtime models count them. */
+/** Audio tokens per second, as realtime models count them. */
 export const tokensPerSecond = 20
-/** Longest text that is said, in characters. */
+/** The longest text that is spoken, in characters. */
 const maxCharacters = 100_000
 
-/** Throws `invalid_request_error` where the request makes no sense. */
+/** Throws `invalid_request_error` where the request is invalid. */
 export function speechReply({ fields }: MediaCall): MediaReply {
   const { input, speed, response_format: wanted } = fields
   const format = formats.get(typeof wanted === 'string' ? wanted : 'mp3')

@@ -1,4 +1,4 @@
-// For tests: what an adapter works with, with nothing behind it.
+// For tests: an adapter's tools that reach no vendor.
 
 import type { Fault } from '../../../errors.ts'
 import type { VendorDialectId } from '../../../wire/formats.ts'
@@ -19,11 +19,11 @@ export function payloadOf(bytes: Uint8Array, type: string): Payload {
 
 interface StandIn {
   readonly tools: MediaTools
-  /** Milliseconds of every wait, in order. */
+  /** The duration of every wait in milliseconds, in order. */
   readonly waits: readonly number[]
 }
 
-/** Waits take no time; the `end`th and those after it reject, as when the request is over. */
+/** Waits return at once; from the `end`th on they reject, as if the request were over. */
 export function standIn(end = 1_000): StandIn {
   const waits: number[] = []
   const never = () => Promise.reject(new Error('the sandbox asks nobody'))

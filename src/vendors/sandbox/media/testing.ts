@@ -1,4 +1,4 @@
-// For tests: reads pictures, sound and films as far as their own containers tell.
+// For tests: reads pictures, audio and films as far as their containers describe them.
 
 import { crc32, inflateSync } from 'node:zlib'
 
@@ -9,7 +9,7 @@ interface SeenPicture {
 }
 
 interface SeenPng extends SeenPicture {
-  /** Index into the palette of each pixel, row by row. */
+  /** The palette index of each pixel, row by row. */
   readonly pixels: Uint8Array<ArrayBuffer>
   readonly palette: Uint8Array
   readonly clear: boolean
@@ -35,7 +35,7 @@ const ascii = (bytes: Uint8Array, from: number, to: number): string =>
 const viewOf = (bytes: Uint8Array): DataView =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** Throws where it is no whole PNG with right checksums. */
+/** Throws where it is not a complete PNG with correct checksums. */
 export function seePng(bytes: Uint8Array): SeenPng {
   const view = viewOf(bytes)
   if (ascii(bytes, 1, 4) !== 'PNG') throw new Error('no PNG')
@@ -58,7 +58,7 @@ export function seePng(bytes: Uint8Array): SeenPng {
   return { type: 'png', width, height, pixels, palette, clear: chunks.has('tRNS') }
 }
 
-/** Throws where it is no baseline JPEG with an end. */
+/** Throws where it is not a complete baseline JPEG. */
 export function seeJpeg(bytes: Uint8Array): SeenPicture {
   const view = viewOf(bytes)
   if (view.getUint16(0) !== 0xffd8 || view.getUint16(bytes.length - 2) !== 0xffd9)
@@ -70,7 +70,7 @@ export function seeJpeg(bytes: Uint8Array): SeenPicture {
   throw new Error('a JPEG without a frame')
 }
 
-/** Throws where it is no WAV, or shorter than it says. */
+/** Throws where it is not a WAV, or shorter than its head says. */
 export function seeWav(bytes: Uint8Array): SeenSound {
   const view = viewOf(bytes)
   if (ascii(bytes, 0, 4) !== 'RIFF' || ascii(bytes, 8, 16) !== 'WAVEfmt ') throw new Error('no WAV')
@@ -84,7 +84,7 @@ export function seeWav(bytes: Uint8Array): SeenSound {
   }
 }
 
-/** Throws where it is no FLAC. */
+/** Throws where it is not a FLAC. */
 export function seeFlac(bytes: Uint8Array): SeenSound {
   if (ascii(bytes, 0, 4) !== 'fLaC') throw new Error('no FLAC')
   const packed = viewOf(bytes).getBigUint64(18)
@@ -93,7 +93,7 @@ export function seeFlac(bytes: Uint8Array): SeenSound {
   return { rate, channels, seconds: Number(packed & 0xfffffffffn) / rate }
 }
 
-/** Frames of MPEG-2 layer III, all alike; throws where one does not begin where the one before ends. */
+/** MPEG-2 layer III frames of equal size; throws where one does not begin at the end of the one before. */
 export function seeMp3(bytes: Uint8Array): SeenSound {
   const frameBytes = 96
   for (let at = 0; at < bytes.length; at += frameBytes)
@@ -101,7 +101,7 @@ export function seeMp3(bytes: Uint8Array): SeenSound {
   return { rate: 24_000, channels: 1, seconds: ((bytes.length / frameBytes) * 576) / 24_000 }
 }
 
-/** Throws where a box or a frame is not where the ones before say. */
+/** Throws where a box or a frame is not at the position that the file gives. */
 export function seeMp4(bytes: Uint8Array): SeenFilm {
   const view = viewOf(bytes)
   const boxes = boxesOf(bytes, 0, bytes.length)
@@ -134,7 +134,7 @@ export function seeMp4(bytes: Uint8Array): SeenFilm {
 
 const parents = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl', 'dinf'])
 
-/** Where the content of each box begins. */
+/** The offset of each box's content. */
 function boxesOf(bytes: Uint8Array, from: number, to: number): Map<string, number> {
   const found = new Map<string, number>()
   for (let at = from; at < to; ) {

@@ -1,12 +1,12 @@
-// The sandbox's transcription model: sentences that say so, spread over as much time as the upload really takes.
+// The sandbox's transcription model: sentences that say so themselves, spread over the duration of the upload.
 
 import { invalidRequest } from '../../../errors.ts'
 import type { MediaCall, MediaReply, SpokenPart, Upload, Word } from '../../media.ts'
 
-/** A sentence for so much of the sound. */
+/** Seconds of audio for each sentence. */
 const secondsPerSentence = 4
 const mostSentences = 2_000
-/** Of sound whose container does not say how long it is: about what speech is usually sent as. */
+/** For audio whose container does not state its length: about the usual bit rate of speech. */
 const assumedBytesPerSecond = 8_000
 
 const sentences = [
@@ -44,7 +44,7 @@ function said({ name }: Upload, seconds: number, translated: boolean): readonly 
   )
 }
 
-/** Each sentence takes a part of the time, by its letters; two speakers take turns. */
+/** Divides the time among the sentences by their letters; two speakers alternate. */
 function spokenParts(texts: readonly string[], seconds: number): readonly SpokenPart[] {
   return spread(texts, 0, seconds).map(({ start, end, text }, index) => ({
     start,
@@ -78,7 +78,7 @@ function spread(
   })
 }
 
-/** To the millisecond. */
+/** Rounds to milliseconds. */
 function rounded(seconds: number): number {
   return Math.round(seconds * 1_000) / 1_000
 }

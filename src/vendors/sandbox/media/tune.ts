@@ -1,32 +1,32 @@
-// What the sandbox says aloud: a tone for each word of a text, as long as the text takes to say.
+// The audio of the sandbox's speech: one tone per word, as long as the text takes to speak.
 
 import { hash } from '../../hash.ts'
 
-/** As OpenAI's own `pcm` has it. */
+/** The rate of OpenAI's `pcm` format. */
 export const sampleRate = 24_000
-/** About 150 words a minute. */
+/** About 150 words per minute. */
 const charactersPerSecond = 15
 const leastSeconds = 0.25
 /** A pentatonic scale from the A below middle C, in hertz. */
 export const scale: readonly number[] = [220, 247.5, 277.2, 330, 371.3, 440, 495, 554.4]
 const loudness = 0.3
-/** Silence at the end of each word, of its length. */
+/** The part of each word's time that is silence at its end. */
 const rest = 0.2
 
 export interface Tune {
   readonly samples: number
   /** The tone at a sample, in hertz; 0: silence. */
   pitchAt(sample: number): number
-  /** Samples `[from, to)`, 16 bits, little-endian. */
+  /** Samples `[from, to)` as 16 bits, little-endian. */
   pcm(from: number, to: number): Uint8Array
 }
 
-/** Seconds that a text takes; `speed` 1 is the usual one. */
+/** The seconds that a text takes to speak; `speed` 1 is normal. */
 export function secondsToSay(text: string, speed = 1): number {
   return secondsOf([...text].length, speed)
 }
 
-/** Seconds that so many characters take. */
+/** The seconds that this many characters take. */
 export function secondsOf(characters: number, speed = 1): number {
   return Math.max(leastSeconds, characters / charactersPerSecond / speed)
 }

@@ -1,4 +1,4 @@
-// The sandbox's videos: jobs that keep themselves in their own names, so that any process can go on with them.
+// The sandbox's videos: jobs whose state follows from what is stored of them, so that any process can continue them.
 
 import { MediaFault } from '../../media.ts'
 import type { VideoAdapter, VideoJob } from '../../video.ts'
@@ -8,7 +8,7 @@ import { mp4 } from './mp4.ts'
 import { png } from './png.ts'
 import { sceneOf } from './scene.ts'
 
-/** How long a video is made, where its model's name does not say `+first=`. */
+/** How long a video takes, where its model's name has no `+first=`. */
 const makingMs = 400
 const queuedMs = 100
 const pollAfterMs = 100
@@ -16,7 +16,7 @@ const pollAfterMs = 100
 export const sandboxVideos: VideoAdapter = {
   async start({ model, fields }, tools) {
     const settings = settingsOf(model)
-    // What breaks later, breaks the job: the rest breaks its beginning.
+    // These faults occur later, in the job; the others make its start fail.
     if (!later.has(settings.fault)) await beforeReply({ ...settings, firstMs: 0 }, tools)
     const prompt = String(fields['prompt'])
     return { handle: `sandbox-${tools.nowMs}`, kept: { at: tools.nowMs, prompt }, pollAfterMs }

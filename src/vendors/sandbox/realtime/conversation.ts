@@ -1,4 +1,4 @@
-// A sandbox session as a state machine: each event of the client's is answered with events; it knows no time and no socket.
+// A sandbox session as a state machine: answers each client event with events, without timers or a socket.
 
 import { GatewayError, invalidRequest } from '../../../errors.ts'
 import type { JsonObject, JsonValue } from '../../../wire/ir.ts'
@@ -21,19 +21,19 @@ import { changedSession, memberOf, speaks, usualSession } from './settings.ts'
 
 type Events = readonly ServerEvent[]
 
-/** Less sound than this cannot be committed, as at OpenAI. */
+/** Less audio than this cannot be committed, as at OpenAI. */
 const leastSeconds = 0.1
 const maxItems = 10_000
 const listened = 'The sandbox of Tollgate transcribes, no model listened.'
 
 interface Running {
   readonly response: SandboxResponse
-  /** Words. */
+  /** The number of words spoken so far. */
   readonly said: number
 }
 
 export class SandboxConversation {
-  /** The response under way. */
+  /** The running response. */
   running: Running | null = null
   private readonly settings: SandboxSettings
   private readonly id: string
@@ -52,7 +52,7 @@ export class SandboxConversation {
     return [{ type: 'session.created', session: this.session }]
   }
 
-  /** What the session says to an event. Never throws for what the client says: that is answered with an event `error`. */
+  /** The events that answer a client's event. Invalid events do not throw: they are answered with an `error` event. */
   take(event: JsonObject): Events {
     try {
       return this.answer(event)
@@ -62,7 +62,7 @@ export class SandboxConversation {
     }
   }
 
-  /** The next word of what runs, and its end after the last. */
+  /** The next word of the running response, and its end after the last one. */
   advance(): Events {
     if (this.running === null) return []
     const { response, said } = this.running
@@ -71,7 +71,7 @@ export class SandboxConversation {
     return this.running.said < response.steps ? word : [...word, ...this.end('completed')]
   }
 
-  /** Ends what runs where it stands. */
+  /** Ends the running response at its present word. */
   end(outcome: Outcome): Events {
     if (this.running === null) return []
     const { response, said } = this.running
@@ -212,7 +212,7 @@ export class SandboxConversation {
     return response.opening()
   }
 
-  /** What a response reads: the conversation, or items of its own, which may be references. */
+  /** The items that a response reads: the conversation, or its own, which may be references. */
   private inputOf(input: JsonValue | undefined): readonly Item[] {
     if (input === undefined || input === null) return this.items
     if (!Array.isArray(input)) throw invalidRequest("'response.input' must be a list", 'input')

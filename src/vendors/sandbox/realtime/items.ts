@@ -1,4 +1,4 @@
-// Items of a sandbox conversation: what is kept of each is what it counts and the beginning of what it says.
+// Items of a sandbox conversation: for each, its tokens and the beginning of its text are kept.
 
 import { Buffer } from 'node:buffer'
 import { invalidRequest } from '../../../errors.ts'
@@ -8,22 +8,22 @@ import { contentText, countTokens } from '../text.ts'
 
 export interface Item {
   readonly id: string
-  /** What an answer to it echoes; null: it is nothing to answer. */
+  /** The text that an answer echoes; null: the item needs no answer. */
   readonly said: string | null
   readonly textTokens: number
   readonly audioTokens: number
 }
 
-/** Tokens an item costs besides its text, as a message of a chat does. */
+/** Tokens that an item costs besides its text, like a chat message. */
 export const perItem = 4
-/** Of sound received: one for 100 ms, as realtime models count it. */
+/** Input audio counts one token per 100 ms, as in realtime models. */
 const inputTokensPerSecond = 10
-/** More of it is never echoed. */
+/** The most text kept for the echo. */
 const keptChars = 1_000
-/** A `previous_item_id` of the conversation's beginning. */
+/** The value of `previous_item_id` for the conversation's beginning. */
 const root = 'root'
 
-/** An item of the client's. Throws `invalid_request_error` where it is of no kind that the sandbox knows. */
+/** The item in a client's event. Throws `invalid_request_error` for a type that the sandbox does not know. */
 export function itemOf(item: JsonObject, id: string, bytesPerSecond: number): Item {
   const { type, role } = item
   if (type === 'function_call_output') return textItem(id, stringOf(item['output']), true)
@@ -44,7 +44,7 @@ export function itemOf(item: JsonObject, id: string, bytesPerSecond: number): It
   }
 }
 
-/** Of sound that was committed. */
+/** The item for committed audio. */
 export function soundItem(id: string, seconds: number): Item {
   const audioTokens = Math.ceil(seconds * inputTokensPerSecond)
   return { id, said: described(seconds), textTokens: perItem, audioTokens }
@@ -63,7 +63,7 @@ function described(seconds: number): string {
   return seconds === 0 ? '' : `${Math.round(seconds * 10) / 10} s of sound`
 }
 
-/** Bytes of sound in base64. Throws `invalid_request_error` where it is none. */
+/** The bytes of base64 audio. Throws `invalid_request_error` where it is not base64. */
 export function soundBytes(sound: JsonValue | undefined, param: string): number {
   if (sound === undefined || sound === null) return 0
   if (typeof sound !== 'string' || /[^A-Za-z0-9+/=]/.test(sound))
@@ -71,7 +71,7 @@ export function soundBytes(sound: JsonValue | undefined, param: string): number 
   return Buffer.byteLength(sound, 'base64')
 }
 
-/** The item as it is shown: sound is not given back. */
+/** The item as the client sees it, without its audio. */
 export function shownItem(item: JsonObject, id: string): JsonObject {
   const { content } = item
   const shown = { ...item, id, object: 'realtime.item', status: 'completed' }
@@ -84,7 +84,7 @@ export function shownItem(item: JsonObject, id: string): JsonObject {
   return { ...shown, content: silent }
 }
 
-/** Where an item goes that is to follow another. Throws `invalid_request_error` where there is no such. */
+/** The index of a new item behind `previous`. Throws `invalid_request_error` where there is no such item. */
 export function placeAfter(items: readonly Item[], previous: JsonValue | undefined): number {
   if (previous === undefined || previous === null) return items.length
   if (previous === root) return 0

@@ -1,4 +1,4 @@
-// One response of the sandbox's realtime sessions: its events in order, a word of text or of sound at a time.
+// One response of the sandbox's realtime sessions: its events in order, one word of text or audio at a time.
 
 import { Buffer } from 'node:buffer'
 import type { JsonObject, JsonValue } from '../../../wire/ir.ts'
@@ -6,28 +6,27 @@ import { tokensPerSecond } from '../media/speech.ts'
 import { sampleRate, secondsOf, type Tune, tuneOf } from '../media/tune.ts'
 import { echo, joined, type Output, sized } from '../text.ts'
 
-/** What the session says; who sends it gives it its `event_id`. */
+/** An event to the client; its sender adds the `event_id`. */
 export type ServerEvent = JsonObject & { readonly type: string }
 
 interface ResponseRequest {
   readonly responseId: string
   readonly itemId: string
   readonly previousItemId: string | null
-  /** null: it stands beside the conversation and is no item of it. */
+  /** Null: the response is not part of the conversation. */
   readonly conversationId: string | null
   readonly speaks: boolean
-  /** What the sentence echoes. */
+  /** The text that the response echoes. */
   readonly said: string
-  /** Words; null: as many as the sentence has. */
+  /** The number of words; null: those of the natural sentence. */
   readonly tokens: number | null
-  /** The client's own maximum of words and sound together. */
+  /** The client's limit for words and audio together. */
   readonly maxTokens: number | null
   readonly inputTokens: TokenCounts
   readonly metadata: JsonValue
   readonly countsUsage: boolean
 }
 
-/** Tokens. */
 interface TokenCounts {
   readonly text: number
   readonly audio: number
@@ -37,7 +36,7 @@ export type Outcome = 'completed' | 'cancelled' | 'failed'
 
 export class SandboxResponse {
   readonly request: ResponseRequest
-  /** One for each word. */
+  /** The number of steps, one for each word. */
   readonly steps: number
   private readonly words: Output
   private readonly cut: boolean
@@ -66,7 +65,7 @@ export class SandboxResponse {
     ]
   }
 
-  /** The word, and its sound before it where it is spoken. */
+  /** The word, with its audio before it where the response is spoken. */
   step(index: number): readonly ServerEvent[] {
     const { place, tune } = this
     const delta = this.words.at(index)
@@ -82,7 +81,7 @@ export class SandboxResponse {
     ]
   }
 
-  /** After so many words. */
+  /** The final events after `said` words. */
   ending(said: number, outcome: Outcome): readonly ServerEvent[] {
     const { place } = this
     const text = this.textOf(said)
@@ -107,7 +106,7 @@ export class SandboxResponse {
     ]
   }
 
-  /** Tokens of so many words. */
+  /** The tokens of this many words. */
   saidTokens(said: number): TokenCounts {
     const seconds = this.samplesOf(said) / sampleRate
     return { text: said, audio: Math.ceil(seconds * tokensPerSecond) }
@@ -205,7 +204,7 @@ const detailsOf: ReadonlyMap<string, JsonObject> = new Map(
   }),
 )
 
-/** As many words as the client's maximum lets through, with their sound. */
+/** The number of words that fit the client's limit together with their audio. */
 function stepsWithin(text: Output, { speaks, maxTokens }: ResponseRequest): number {
   if (maxTokens === null) return text.length
   if (!speaks) return Math.min(text.length, maxTokens)

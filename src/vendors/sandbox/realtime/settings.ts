@@ -1,4 +1,4 @@
-// The settings of a sandbox session, as `session` shows them, and what a `session.update` may change of them.
+// The settings of a sandbox session, as `session` shows them, and the changes that `session.update` may make.
 
 import { invalidRequest } from '../../../errors.ts'
 import type { JsonObject, JsonValue } from '../../../wire/ir.ts'
@@ -7,7 +7,7 @@ import { sampleRate } from '../media/tune.ts'
 
 const pcmFormat = { type: 'audio/pcm', rate: sampleRate } as const
 
-/** What a session begins with. What does not stand here is no setting. */
+/** A session's initial settings. Members that are not in it are unknown parameters. */
 export function usualSession(id: string, model: string): JsonObject {
   return {
     type: 'realtime',
@@ -37,14 +37,14 @@ export function usualSession(id: string, model: string): JsonObject {
   }
 }
 
-/** Members that are changed one by one; others are replaced. */
+/** Members that are merged; all others are replaced. */
 const sections: ReadonlySet<string> = new Set([
   'session.audio',
   'session.audio.input',
   'session.audio.output',
 ])
 
-/** The settings then in force. Throws `invalid_request_error` naming what cannot be had. */
+/** The settings after a change. Throws `invalid_request_error` that names what is not supported. */
 export function changedSession(session: JsonObject, change: JsonValue | undefined): JsonObject {
   if (!isObject(change)) throw invalidRequest("'session' must be an object", 'session')
   if (change['type'] !== undefined && change['type'] !== 'realtime')
@@ -54,7 +54,7 @@ export function changedSession(session: JsonObject, change: JsonValue | undefine
   const changed = merged(session, change, 'session')
   checkFormat(changed, 'input', ['audio/pcm', 'audio/pcmu', 'audio/pcma'])
   checkFormat(changed, 'output', ['audio/pcm'])
-  // It detects no pauses, and says so.
+  // The sandbox cannot detect pauses, so the setting stays null.
   return merged(changed, { audio: { input: { turn_detection: null } } }, 'session')
 }
 
@@ -78,14 +78,14 @@ function merged(own: JsonObject, change: JsonObject, path: string): JsonObject {
   return result
 }
 
-/** What stands there, if anything does. */
+/** The value at this path; undefined where there is none. */
 export function memberOf(value: JsonValue | undefined, ...path: readonly string[]) {
   let found = value
   for (const name of path) found = isObject(found) ? found[name] : undefined
   return found
 }
 
-/** Whether replies are sound. Throws `invalid_request_error` where it is neither text nor sound. */
+/** Whether replies are spoken. Throws `invalid_request_error` for anything but text or audio. */
 export function speaks(modalities: JsonValue | undefined, param: string): boolean {
   const [modality, more] = listOf(modalities)
   if (more === undefined && (modality === 'audio' || modality === 'text'))

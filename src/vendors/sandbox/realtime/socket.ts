@@ -1,4 +1,4 @@
-// The sandbox's end of a realtime session: a socket without a network, which keeps the pace and fails as asked.
+// The sandbox's end of a realtime session: a socket without a network, with the pace and the faults asked for.
 
 import { Buffer } from 'node:buffer'
 import { GatewayError } from '../../../errors.ts'
@@ -15,10 +15,10 @@ import { parseSandboxModel, type SandboxSettings } from '../settings.ts'
 import { SandboxConversation } from './conversation.ts'
 import type { SandboxResponse, ServerEvent } from './response.ts'
 
-/** Events sent in one go before other work gets its turn. */
+/** The most events sent at once before other work gets its turn. */
 const burst = 64
 
-/** Never throws for what a call says: a model it does not have is refused. */
+/** Never throws for an invalid call: an unknown model is refused. */
 export function connectSandbox(call: LocalSocketCall, handler: HandshakeHandler): VendorSocket {
   const { settings, refused } = settingsOf(call.model)
   const socket = new SandboxSocket(call, settings)
@@ -75,7 +75,7 @@ class SandboxSocket implements VendorSocket {
   private sent = 0
   private paused = false
   private over = false
-  /** Stalled: it says nothing more, and answers no ping. */
+  /** Stalled by a fault: sends nothing more, and answers no ping. */
   private silent = false
   private spoiled = false
   private awake = false
@@ -156,7 +156,7 @@ class SandboxSocket implements VendorSocket {
     this.timer = null
   }
 
-  /** Goes on once whoever calls is done. */
+  /** Continues after the caller has returned. */
   private wake(): void {
     this.rest()
     if (this.awake) return
@@ -187,7 +187,7 @@ class SandboxSocket implements VendorSocket {
     return JSON.stringify({ type, event_id: `event_sandbox_${this.sent}`, ...rest })
   }
 
-  /** What runs says its next word; false where it is not due, or nothing runs. */
+  /** Sends the next word of the running response; false where it is not due, or nothing runs. */
   private goOn(): boolean {
     const { running } = this.conversation
     if (running === null) return false
@@ -204,7 +204,7 @@ class SandboxSocket implements VendorSocket {
     return true
   }
 
-  /** Fails within the response, once, where that is asked for. */
+  /** Applies the fault within the response, once. */
   private spoil(): boolean {
     if (this.spoiled) return false
     this.spoiled = true
