@@ -1,9 +1,7 @@
-// What models are known to do beside chatting, whoever serves them: by what their makers publish.
+// Abilities of models besides chat, as their makers publish them, whoever serves the model.
 
-/*
- * By the model's own name, wherever it stands in a path. As their makers' guides have it, known on 2026-11-22 and not read
- * again for these lists: they are shown to people, and no request is refused by them.
- */
+// The patterns match the model's own name, which may be any part of a path. They follow the makers' guides as known on
+// 2026-11-22, not read again for these lists, which only serve display: no request is refused by them.
 
 const takers: readonly RegExp[] = [
   /^claude-/,
@@ -17,7 +15,7 @@ const takers: readonly RegExp[] = [
   /^sandbox$/,
 ]
 
-/** Not those that only promise JSON of any shape. */
+/** Models that follow a given schema, not those that only promise JSON of some shape. */
 const keepers: readonly RegExp[] = [
   /^claude-(opus-4-[1-9]|(sonnet|haiku)-4-[5-9]|[a-z]+-[5-9])(-|$)/,
   /^gpt-4o(?!-2024-05-13|-audio)/,
@@ -30,12 +28,12 @@ const keepers: readonly RegExp[] = [
   /^command-(a-|r7b-|r-08|r-plus-08)/,
 ]
 
-/** Whether it takes tools. true: it does. null: not known. */
+/** Whether the model takes tools: true, or null where that is not known. */
 export function takesTools(id: string): true | null {
   return isAmong(takers, id)
 }
 
-/** Whether it answers in JSON that keeps to a schema (`response_format`). true: it does. null: not known. */
+/** Whether the model's JSON follows a given schema (`response_format`): true, or null where that is not known. */
 export function keepsToSchema(id: string): true | null {
   return isAmong(keepers, id)
 }

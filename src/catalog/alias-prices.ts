@@ -1,21 +1,21 @@
-// Prices of names an operator gave to shipped models: what the model costs under its own name.
+// Prices for names that an operator gave to shipped models: what the model costs under its own name.
 
 import { isPattern } from '../config/beginnings.ts'
 import type { ShippedPrices } from './shipped-prices.ts'
 
-/** A channel's public names and the vendor's own for them; `*` at the end of either is a pattern. */
+/** A channel's public names with the vendor's own; a trailing `*` in either makes it a pattern. */
 type Aliases = Readonly<Record<string, string>>
 
 /**
- * A card for each public name that has none, where all that it stands for costs the same; where channels disagree the
- * operator has to say. Patterns are left out: what they stand for is not known.
+ * A card for each public name without one, if everything it stands for costs the same; where channels disagree, the
+ * operator has to set the price. Patterns are skipped: the models they stand for are not known.
  */
 export function aliasPrices(
   channels: readonly { readonly models: Aliases | null }[],
   shipped: readonly ShippedPrices[],
 ): readonly ShippedPrices[] {
   const cards = new Map(shipped.map((card) => [card.model, card]))
-  // The sandbox's names with settings.
+  // The sandbox's names with settings, which are priced as patterns.
   const patterns = shipped.filter((card) => isPattern(card.model))
   const patternOf = (own: string) =>
     patterns.find(({ model }) => own.startsWith(model.slice(0, -1)))

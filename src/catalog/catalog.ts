@@ -1,4 +1,4 @@
-// Builds the catalogue: what is shipped, with what the operator declared laid over it field by field.
+// Builds the catalogue: the shipped models, with the operator's declarations replacing single fields.
 
 import { Beginnings, isPattern } from '../config/beginnings.ts'
 import type { ModelConfig, ModelKind } from '../config/types.ts'
@@ -7,12 +7,12 @@ import type { Catalog, Model } from './model.ts'
 import type { ShippedModel, ShippedModels } from './shipped.ts'
 import { shippedModels } from './shipped-models.ts'
 
-/** Vendors do not publish one date for every model, so all show the day the data was gathered. */
+/** Vendors do not publish a date for every model, so all have the day on which the data was gathered. */
 const createdAt = Date.UTC(2026, 10, 21) / 1000
 
 /**
- * Built once per configuration; `declared` is `models` of the configuration. `servedBy` names the
- * owner (lower case) of a declared model that is not shipped, from the channel that serves it.
+ * Built once per configuration; `declared`: `models` of the configuration. `servedBy`: the owner (lower case) of a
+ * declared model that is not shipped, from the channel that serves it.
  */
 export function createCatalog(
   declared: Readonly<Record<string, ModelConfig>>,
@@ -49,7 +49,7 @@ export function createCatalog(
     assume: (id, ownedBy) => {
       const base = sandboxBase(id, byId)
       const kind = base?.kind ?? kindByName(id)
-      // Nobody said that it does not see, so the vendor is left to judge.
+      // It may accept images, so the vendor is left to judge.
       const context = base?.context ?? null
       const assumed = { ...unknownModel(id, ownedBy), kind, context, vision: kind === 'chat' }
       return withDeclared(assumed, patternFor(id))
@@ -57,7 +57,7 @@ export function createCatalog(
   }
 }
 
-/** What is declared for names of a beginning (`acme/*`): the longest that fits says it. */
+/** The settings declared for names with this beginning (`acme/*`); the longest match wins. */
 function longestPattern(
   declared: Readonly<Record<string, ModelConfig>>,
 ): (id: string) => ModelConfig | undefined {
@@ -112,7 +112,7 @@ function withDeclared(model: Model, declared: ModelConfig | undefined): Model {
   })
 }
 
-/** A model of the sandbox is what it is also with settings behind its name. */
+/** The sandbox model behind a name, with or without settings. */
 function sandboxBase(id: string, byId: ReadonlyMap<string, Model>): Model | null {
   if (!id.startsWith('sandbox/')) return null
   const [base = id] = id.split('+', 1)
@@ -134,7 +134,7 @@ const namedKinds: readonly (readonly [pattern: RegExp, kind: ModelKind])[] = [
   [/turbo-instruct|davinci-002|babbage-002/, 'completion'],
 ]
 
-/** A guess from how vendors name their models; an operator's declaration stands above it. */
+/** Guesses the kind from how vendors name their models; an operator's declaration takes precedence. */
 function kindByName(id: string): ModelKind {
   const name = id.toLowerCase()
   return namedKinds.find(([pattern]) => pattern.test(name))?.[1] ?? 'chat'

@@ -1,8 +1,8 @@
-// Names of snapshots: a model's name with the day it was made.
+// Names of model snapshots, which end in a date.
 
 /**
- * `gpt-4o-mini-2024-07-18`, `claude-haiku-4-5-20251001` and `claude-sonnet-4-5@20250929` without their date; null where
- * there is none.
+ * The name without its date (`gpt-4o-mini-2024-07-18`, `claude-haiku-4-5-20251001`, `claude-sonnet-4-5@20250929`); null
+ * where it has none.
  */
 export function undated(name: string): string | null {
   const found = /^(.+?)(?:-20\d\d-(\d\d)-(\d\d)|[-@]20\d\d(\d\d)(\d\d))$/.exec(name)

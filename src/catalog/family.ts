@@ -1,6 +1,6 @@
-// Whose a model is: one label for each family, whoever serves it and however the name is spelt there.
+// The owner of a model: one label for each family, whoever serves it and however its name is spelt.
 
-/** By the model's own name, wherever it stands in a path. */
+/** Matches the model's own name, which may be any part of a path. */
 const families: readonly (readonly [name: RegExp, label: string])[] = [
   [/^claude/, 'anthropic'],
   [
@@ -23,7 +23,7 @@ const families: readonly (readonly [name: RegExp, label: string])[] = [
   [/^seed(ance|ream)/, 'bytedance'],
 ]
 
-/** Other spellings of a maker's name. */
+/** Labels by other spellings of a maker's name. */
 const makers: ReadonlyMap<string, string> = new Map(
   Object.entries({
     'deepseek-ai': 'deepseek',
@@ -40,11 +40,11 @@ const makers: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * Its family's label, else its maker's where the name has one (`maker/model`, and no longer path), else `otherwise`.
- * Lower case throughout.
+ * The label of the model's family, else its maker's where the name is `maker/model` (no longer path), else `otherwise`.
+ * Always in lower case.
  */
 export function ownerOf(id: string, otherwise: string): string {
-  // `global.anthropic.claude-opus-5`, `fal-ai/flux/dev`: any part may be the model's own name.
+  // In `global.anthropic.claude-opus-5` or `fal-ai/flux/dev` any part may be the model's own name.
   const parts = id.toLowerCase().split(/[/]|(?<=[a-z])\.(?=[a-z])/)
   for (const [name, label] of families) if (parts.some((part) => name.test(part))) return label
   const [maker, ...rest] = id.toLowerCase().split('/')

@@ -1,8 +1,8 @@
-// Reads the price data of the genai-prices project (MIT) into cards under our own names.
+// Reads the price data of the genai-prices project (MIT) into the gateway's own price names.
 
 import { ceilDiv, formatUnits, nanoPerUnit } from '../money.ts'
 
-/** Its name of whoever asks the price, by the `vendor` of a channel; any other name is taken as it is. */
+/** The project's names of providers, by the `vendor` of a channel; other vendors have the same name. */
 const providerNames: ReadonlyMap<string, string> = new Map(
   Object.entries({
     'azure-openai': 'azure',
@@ -14,7 +14,9 @@ const providerNames: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** What a price is asked for, and in how many of our units: a thousand requests, 3600 seconds. */
+/**
+ * The gateway's price names, with the number of units the project's price is for: a thousand requests, 3600 seconds.
+ */
 const priceNames: ReadonlyMap<string, readonly [name: string, units: bigint]> = new Map(
   Object.entries({
     input_mtok: ['input', 1_000_000n],
@@ -33,27 +35,27 @@ const priceNames: ReadonlyMap<string, readonly [name: string, units: bigint]> = 
 )
 
 export interface VendorCard {
-  /** Per million units, as the configuration has them. */
+  /** Prices per million units, under the names of the configuration. */
   readonly prices: Readonly<Record<string, string>>
-  /** The page the price was read on, where the data names one. */
+  /** The page that the price was read from, where the data names one. */
   readonly source: string
-  /** Prices of the data that have no name here. */
+  /** Prices in the data that have no name here. */
   readonly leftOut: readonly string[]
 }
 
 export interface VendorPrices {
   /**
-   * The card in force at a moment, by the data's own rules of matching; null where it has none. Where prices change
-   * with the time of day it is the dearest.
+   * The card in force at a moment, by the data's own matching rules; null where there is none. Where prices depend on
+   * the time of day it is the highest.
    */
   find(vendor: string, model: string, atMs: number): VendorCard | null
-  /** Names of the data's models of a vendor; null where it does not know the vendor. */
+  /** The names of a vendor's models in the data; null where it does not know the vendor. */
   models(vendor: string): readonly string[] | null
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** `data` is the project's list of providers, as its JSON files hold it. Throws where it is something else. */
+/** `data`: the project's list of providers, as in its JSON files. Throws where it has another form. */
 export function readVendorPrices(data: unknown): VendorPrices {
   const providers = new Map(
     listOf(data, 'the file').map((entry, index) => {
@@ -122,7 +124,7 @@ function cardOf(model: Fields, provider: Fields, atMs: number): VendorCard | nul
   }
 }
 
-/** Of the prices with a first day the latest that has begun; beside it those that hold at some time of each day. */
+/** The latest dated prices that have begun, and all those that apply at some time of the day. */
 function inForce(prices: unknown, atMs: number): readonly Fields[] {
   if (!Array.isArray(prices)) return [fieldsOf(prices, 'prices')]
   let begun: Fields = {}
@@ -154,7 +156,7 @@ function* named(
   }
 }
 
-/** In nano for a million units; what has more than nine places is rounded up. */
+/** Nano-units per million units; more than nine decimal places are rounded up. */
 export function perMillion(price: unknown, units: bigint): bigint {
   const text = typeof price === 'number' ? plainDecimal(price) : String(price)
   const match = /^(\d{1,9})(?:\.(\d+))?$/.exec(text)
@@ -165,7 +167,7 @@ export function perMillion(price: unknown, units: bigint): bigint {
   return ceilDiv(amount * nanoPerUnit * 1_000_000n, scale * units)
 }
 
-/** The shortest decimal that is this number, which is how the data's authors wrote it: never `1e-7`. */
+/** A number as a plain decimal, as the data's authors wrote it: never `1e-7`. */
 function plainDecimal(value: number): string {
   const text = String(value)
   return text.includes('e') ? value.toFixed(12) : text

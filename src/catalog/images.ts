@@ -1,29 +1,29 @@
-// Sizes and qualities of the image models that are known: what each makes, and what it makes where nothing is said.
+// Sizes and qualities of the known image models, with their defaults.
 
 export type ImageOperation = 'generations' | 'edits' | 'variations'
 
 export interface ImageModel {
-  /** Judges `WIDTHxHEIGHT`, and says which sizes there are. */
+  /** Checks a `WIDTHxHEIGHT`, and describes the sizes allowed. */
   readonly sizes: SizeRule
-  /** null: it knows none, and what is said of it changes nothing. */
+  /** Null: the model has no qualities, and the parameter changes nothing. */
   readonly qualities: readonly string[] | null
-  /** What `standard` and `hd`, which every model takes, are to it, where it has other words. */
+  /** The model's words for `standard` and `hd`, which every model accepts here, where it has others. */
   readonly nearest?: ReadonlyMap<string, string>
-  /** `size: auto` and `quality: auto` are words it knows. */
+  /** Whether it accepts `size: auto` and `quality: auto`. */
   readonly auto: boolean
   readonly mostImages: number
   readonly operations: readonly ImageOperation[]
-  /** Made where the client leaves it open; null: the model chooses, and its reply says what. */
+  /** The defaults; null: the model chooses, and its reply says what. */
   readonly usualSize: string | null
   readonly usualQuality: string | null
-  /** Media types of the images it takes, where not every kind that may be sent. */
+  /** Media types of the images it accepts, where it does not accept all. */
   readonly takes?: readonly string[]
-  /** What is made of an image is as large as it, where nothing is said. */
+  /** By default, an edit has the size of the given image. */
   readonly follows?: true
 }
 
 interface SizeRule {
-  /** The end of a sentence: `size must be ...`. */
+  /** Completes the sentence `size must be ...`. */
   readonly says: string
   allows(size: string): boolean
 }
@@ -33,7 +33,7 @@ interface Area {
   readonly height: number
 }
 
-/** null where it is no `WIDTHxHEIGHT`. */
+/** Null where it is not a `WIDTHxHEIGHT`. */
 function areaOf(size: string): Area | null {
   const found = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(size)
   return found === null ? null : { width: Number(found[1]), height: Number(found[2]) }
@@ -53,10 +53,10 @@ function ruled(says: string, fits: (area: Area) => boolean): SizeRule {
   }
 }
 
-/** How far a size may be from a ratio and still be meant: vendors round to multiples of 8 to 64. */
+/** How far a size may be from a ratio and still count as it: vendors round to multiples of 8 to 64. */
 const nearRatio = 0.04
 
-/** The ratio of `ratios` (`16:9`) that a size means; null where none is near. */
+/** The one of `ratios` (`16:9`) that a size matches; null where none is near. */
 export function ratioOf(size: string, ratios: readonly string[]): string | null {
   const area = areaOf(size)
   if (area === null) return null
@@ -72,7 +72,7 @@ export function ratioOf(size: string, ratios: readonly string[]): string | null 
   return best
 }
 
-/** The geometric mean of the sides decides between the classes of sizes that vendors name `1K`, `2K` and `4K`. */
+/** The vendors' class of a size, `1K`, `2K` or `4K`, by the geometric mean of its sides. */
 export function sideClass(size: string): '1K' | '2K' | '4K' {
   const { width, height } = areaOf(size) ?? { width: 1, height: 1 }
   const side = Math.sqrt(width * height)
@@ -99,7 +99,7 @@ function ratios(most: '1K' | '2K' | '4K', list: readonly string[]): SizeRule {
 export const geminiRatios: readonly string[] = [
   ...['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'],
 ]
-/** Known to the 3.1 Flash image models alone. */
+/** Only the 3.1 Flash image models have these. */
 export const geminiWideRatios: readonly string[] = [...geminiRatios, '1:4', '4:1', '1:8', '8:1']
 /** xAI, "Image generations". */
 export const xaiRatios: readonly string[] = [
@@ -110,7 +110,7 @@ export const xaiRatios: readonly string[] = [
 export const stabilityRatios: readonly string[] = [
   ...['16:9', '1:1', '21:9', '2:3', '3:2', '4:5', '5:4', '9:16', '9:21'],
 ]
-/** Black Forest Labs, FLUX.1 Kontext and 1.1 [pro] Ultra: any between 21:9 and 9:21, of which these are offered. */
+/** Black Forest Labs, FLUX.1 Kontext and 1.1 [pro] Ultra: any ratio from 21:9 to 9:21; only these are offered. */
 export const fluxRatios: readonly string[] = [
   ...['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '9:21', '21:9'],
 ]
@@ -119,7 +119,7 @@ const everything: readonly ImageOperation[] = ['generations', 'edits', 'variatio
 const made: readonly ImageOperation[] = ['generations', 'edits']
 const free = { qualities: null, auto: true, usualSize: null, usualQuality: null } as const
 
-/** OpenAI's words for the qualities of its older models, in those of its newer ones; xAI has the same. */
+/** OpenAI's newer names for the qualities of its older models; xAI uses the newer names too. */
 export const nearestQuality: ReadonlyMap<string, string> = new Map(
   Object.entries({ standard: 'medium', hd: 'high' }),
 )
@@ -144,11 +144,11 @@ const multipleOf16 = ruled(
     Math.max(width, height) <= 3 * Math.min(width, height),
 )
 
-/** FLUX.1: sides of 256 to 1440 in steps of 32. */
+/** FLUX.1: sides from 256 to 1440 in steps of 32. */
 const fluxSides = ruled('WIDTHxHEIGHT of multiples of 32 from 256 to 1440', ({ width, height }) =>
   [width, height].every((side) => side % 32 === 0 && side >= 256 && side <= 1_440),
 )
-/** FLUX.2: up to four million pixels in steps of 16. */
+/** FLUX.2: at most four million pixels, in steps of 16. */
 const flux2Sides = ruled(
   'WIDTHxHEIGHT of multiples of 16 from 64 on, of at most 4 million pixels',
   ({ width, height }) =>
@@ -163,12 +163,12 @@ const qwenArea = ruled(
 const falSides = ruled('WIDTHxHEIGHT of sides from 256 to 1536', ({ width, height }) =>
   [width, height].every((side) => side >= 256 && side <= 1_536),
 )
-/** Wan: sides of 512 to 1440. */
+/** Wan: sides from 512 to 1440. */
 const wanSides = ruled('WIDTHxHEIGHT of sides from 512 to 1440', ({ width, height }) =>
   [width, height].every((side) => side >= 512 && side <= 1_440),
 )
 
-/** The first that fits a model's name counts. */
+/** The first pattern that matches a model's name decides. */
 const table: readonly (readonly [name: RegExp, model: ImageModel])[] = [
   [
     /^dall-e-3$/,
@@ -283,10 +283,10 @@ const table: readonly (readonly [name: RegExp, model: ImageModel])[] = [
   [/^wan[\d.]+-t2i/, { ...free, sizes: wanSides, mostImages: 10, operations: ['generations'] }],
 ]
 
-/** Names as some clients and hosts write them before the maker's own. */
+/** Prefixes that some clients and hosts put before the maker's own name. */
 const makers = /^(openai|google|x-ai|xai|models)\//
 
-/** null for a model nobody described: what it is asked is its vendor's to judge. */
+/** Null for an unknown model: its vendor judges what is asked. */
 export function imageModel(id: string): ImageModel | null {
   const name = id.toLowerCase().replace(makers, '')
   return table.find(([pattern]) => pattern.test(name))?.[1] ?? null

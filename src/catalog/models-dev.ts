@@ -1,9 +1,9 @@
-// Reads the data of the models.dev project (MIT), its api.json, into cards under our own names.
+// Reads the api.json of the models.dev project (MIT) into the gateway's own price names.
 
 import { formatUnits } from '../money.ts'
 import { perMillion, type VendorCard, type VendorPrices } from './genai-prices.ts'
 
-/** Its name of whoever asks the price, by the `vendor` of a channel; any other name is taken as it is. */
+/** The project's names of providers, by the `vendor` of a channel; other vendors have the same name. */
 const providerNames: ReadonlyMap<string, string> = new Map(
   Object.entries({
     'azure-openai': 'azure',
@@ -17,7 +17,7 @@ const providerNames: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** Dollars for a million tokens, by their name and ours. */
+/** The gateway's price names by the project's; its prices are dollars per million tokens. */
 const priceNames: ReadonlyMap<string, string> = new Map(
   Object.entries({
     input: 'input',
@@ -30,12 +30,12 @@ const priceNames: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** Prices of longer prompts: `context_over_200k`. */
+/** The project's names for prices of longer prompts: `context_over_200k`. */
 const tierName = /^context_over_(\d{1,6})k$/
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Whether a document has the form of theirs: providers by name, each with models by name. */
+/** Whether a document has this form: providers by name, each with models by name. */
 export function isModelsDev(data: unknown): boolean {
   const providers = Object.values(fieldsOf(data) ?? {})
   return (
@@ -43,7 +43,7 @@ export function isModelsDev(data: unknown): boolean {
   )
 }
 
-/** Cards of models that cost something: one whose every price is 0 is on an offer that is not the channel's. */
+/** Reads cards, except those whose prices are all 0: such an offer does not apply to the operator's channel. */
 export function readModelsDev(data: unknown): VendorPrices {
   const providers = fieldsOf(data) ?? {}
   const modelsOf = (vendor: string): Fields | null => {

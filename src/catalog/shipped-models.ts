@@ -1,4 +1,4 @@
-// The shipped models of every vendor, in the order that decides between vendors.
+// The shipped models of every vendor, in order of precedence.
 
 import { anthropic } from './models/anthropic.ts'
 import { bedrock } from './models/bedrock.ts'
@@ -21,7 +21,7 @@ import { sandbox } from './models/sandbox.ts'
 import { bfl, deepgram, elevenlabs, fal, kling, stability } from './models/studios.ts'
 import type { ShippedModels } from './shipped.ts'
 
-/** Where two vendors ship a model of one name, the earlier one's entry and price are taken. */
+/** Where two vendors ship a model of the same name, the earlier one's entry and price are used. */
 export const shippedModels: readonly ShippedModels[] = [
   sandbox,
   openai,

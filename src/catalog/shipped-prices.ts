@@ -1,4 +1,4 @@
-// The shipped prices: what vendors publish, as data with source and date, and the sandbox's own.
+// The shipped prices: those that vendors publish, as data with source and date, and the sandbox's own.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,14 +10,14 @@ export interface ShippedPrices {
   readonly model: string
   /** Decimals per million units, by the price names of the configuration. */
   readonly prices: Readonly<Record<string, string>>
-  /** Where they were read, and the day of the data: `2026-09-23`. */
+  /** Where the prices were read, and the day of the data: `2026-09-23`. */
   readonly source: string
   readonly sourceDate: string | null
 }
 
 /**
- * The form of prices.json, which `scripts/prices.mjs` writes, and of prices-media.json, which is kept by hand: what
- * that data does not have, or has wrong. There each card names its own source whole.
+ * The format of prices.json, which `scripts/prices.mjs` writes, and of prices-media.json, which is maintained by hand:
+ * it has what the other lacks or has wrong, and each of its cards names its source in full.
  */
 interface PriceFile {
   readonly source?: string
@@ -28,14 +28,14 @@ interface PriceFile {
 
 interface PricedModel {
   readonly source: string
-  /** Of the file it stands in. */
+  /** The date of the file that the card is in. */
   readonly date?: string
   readonly prices: Readonly<Record<string, string>>
 }
 
 /**
- * One card for each shipped model that has a price; where several vendors ship one name, the first that has a price
- * for it decides. Vendors publish in dollars: under another currency only the sandbox has prices.
+ * One card for each shipped model with a price; where several vendors ship the same name, the first with a price for it
+ * decides. Vendors publish in dollars: with another currency only the sandbox has prices.
  */
 export function shippedPrices(currency: string): readonly ShippedPrices[] {
   const file = readPriceFile()
@@ -57,7 +57,7 @@ export function shippedPrices(currency: string): readonly ShippedPrices[] {
   return [...cards.values()]
 }
 
-/** Both files as one; what is kept by hand stands above the other. */
+/** Both files merged; the one maintained by hand takes precedence. */
 export function readPriceFile(): PriceFile {
   const [data, own] = ['prices.json', 'prices-media.json'].map(readFile)
   if (data === undefined || own === undefined) throw new Error('a file of prices is missing')

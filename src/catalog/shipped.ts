@@ -1,21 +1,21 @@
-// The shape of the shipped model data, one file per vendor under models/.
+// The format of the shipped model data, one file per vendor under models/.
 
 import type { ModelKind, TimeoutSettings } from '../config/types.ts'
 
 /**
- * What is known of a model; left out: chat, not known, no images. A window is given only where a
- * source gives it, and `vision` also where it is likely: a vendor refuses better than a guess does.
+ * What is known of a model; by default a chat model with unknown limits and no images. A context window is given only
+ * where a source names it, but `vision` also where it is likely: it is better if a vendor refuses than if a guess does.
  */
 export interface ShippedModel {
   readonly kind?: ModelKind
-  /** Kinds of requests it answers beside those of its own kind. */
+  /** Kinds of requests it answers besides its own kind. */
   readonly also?: readonly ModelKind[]
   readonly context?: number
   readonly maxOutput?: number
   readonly vision?: boolean
-  /** Thinks before it answers. */
+  /** Whether it reasons before it answers. */
   readonly reasoning?: true
-  /** What the vendor calls it, where that is another name: one of its other models. */
+  /** The vendor's name for it, where that is the name of another of its models. */
   readonly calls?: string
   readonly timeouts?: Partial<TimeoutSettings>
 }
@@ -23,12 +23,12 @@ export interface ShippedModel {
 export interface ShippedModels {
   /** The value of `vendor` in the configuration. */
   readonly vendor: string
-  /** Shown as `owned_by` for names that do not begin with their maker's (`maker/model`). */
+  /** The `owned_by` of names that do not begin with their maker (`maker/model`). */
   readonly ownedBy: string
   readonly models: Readonly<Record<string, ShippedModel>>
 }
 
-/** Models that think before the first event they stream get five minutes for it. */
+/** Models that reason before their first streamed event may take five minutes for it. */
 export const thinks: ShippedModel = { reasoning: true, timeouts: { firstEventMs: 300_000 } }
 
 export const embeds: ShippedModel = { kind: 'embedding' }

@@ -1,11 +1,11 @@
-// Which sizes and lengths models of video make, by the vendors' pages; the first of each is what is made unless asked.
+// Sizes and lengths of the known video models, from the vendors' pages; the first of each is the default.
 
 interface VideoShape {
-  /** `WIDTHxHEIGHT`; null: whatever is asked. */
+  /** `WIDTHxHEIGHT`; null: any. */
   readonly sizes: readonly string[] | null
-  /** Whole seconds; null: whatever is asked. */
+  /** Whole seconds; null: any. */
   readonly seconds: readonly number[] | null
-  /** Seconds of a video whose length nobody said. */
+  /** The default length in seconds. */
   readonly usualSeconds: number
 }
 
@@ -21,7 +21,7 @@ function shape(sizes: readonly string[], seconds: readonly number[], usual = sec
 const range = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, at) => from + at)
 
-/** By the beginning of a name, the longest first. */
+/** By the beginning of a name; of two that match, the more specific comes first. */
 const shapes: readonly (readonly [beginning: string, shape: VideoShape])[] = [
   ['sora-2-pro', shape([...hd, '1024x1792', '1792x1024', ...fullHd], [4, 8, 12])],
   ['sora-2', shape(hd, [4, 8, 12])],
@@ -38,12 +38,12 @@ const shapes: readonly (readonly [beginning: string, shape: VideoShape])[] = [
 
 const anything: VideoShape = { sizes: null, seconds: null, usualSeconds: 4 }
 
-/** What a size is where nobody said one, and the model takes any. */
+/** The default size of models that make any. */
 export const usualSize = '720x1280'
 
 /**
- * Of a model by its name, else by what it is called at its vendor. The last part of a name counts: `google/veo-3` is
- * Veo. A name with `portrait` or `landscape` makes that alone.
+ * The shape of a model by its name, else by the vendor's name for it. The last part of a path counts: `google/veo-3` is
+ * Veo. A name with `portrait` or `landscape` allows only such sizes.
  */
 export function videoShape(model: string, vendorsName: string | null = null): VideoShape {
   const base = knownShape(model) ?? knownShape(vendorsName ?? '') ?? anything

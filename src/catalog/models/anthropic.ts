@@ -1,4 +1,5 @@
-// Models of Anthropic, by "Models overview" of platform.claude.com/docs, @pydantic/genai-prices 0.1.8 and litellm 1.109.1.
+// Models of Anthropic, from "Models overview" of platform.claude.com/docs, @pydantic/genai-prices 0.1.8 and litellm
+// 1.109.1.
 
 import { type ShippedModel, type ShippedModels, thinks } from '../shipped.ts'
 
@@ -26,7 +27,7 @@ export const anthropic: ShippedModels = {
     'claude-opus-4-1': generation41,
     'claude-sonnet-4-0': generation45,
     'claude-opus-4-0': generation41,
-    // The names with a date, which many clients ask for.
+    // Names with a date, which many clients use.
     'claude-opus-4-5-20251101': generation45,
     'claude-sonnet-4-5-20250929': generation45,
     'claude-haiku-4-5-20251001': generation45,

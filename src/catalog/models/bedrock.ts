@@ -1,4 +1,4 @@
-// Models on Amazon Bedrock by the ids Converse takes; context windows by @pydantic/genai-prices 0.1.8.
+// Models on Amazon Bedrock by their ids for Converse; context windows from @pydantic/genai-prices 0.1.8.
 
 import { type ShippedModel, type ShippedModels, thinks } from '../shipped.ts'
 
@@ -6,8 +6,8 @@ const million: ShippedModel = { ...thinks, context: 1_000_000, vision: true }
 const older: ShippedModel = { ...thinks, context: 200_000, vision: true }
 
 /**
- * `global.`: profiles that any region may serve. Those of one geography (`us.`, `eu.`, ...) cost more and are the
- * operator's to name.
+ * `global.` names the profiles that any region may serve. Profiles of one geography (`us.`, `eu.`, ...) cost more, so
+ * the operator has to configure them.
  */
 export const bedrock: ShippedModels = {
   vendor: 'bedrock',

@@ -1,5 +1,5 @@
-// Models of the other vendors that train what they serve; context windows by @pydantic/genai-prices 0.1.8, else by the
-// vendors' pages as litellm 1.109.1 read them.
+// Models of the other vendors that serve what they train; context windows from @pydantic/genai-prices 0.1.8, else from
+// the vendors' pages as litellm 1.109.1 read them.
 
 import {
   draws,

@@ -1,12 +1,13 @@
-// Google's models, at its Gemini API and at Vertex; context windows by @pydantic/genai-prices 0.1.8, else litellm 1.109.1.
+// Google's models, in its Gemini API and in Vertex; context windows from @pydantic/genai-prices 0.1.8, else litellm
+// 1.109.1.
 
 import { embeds, films, type ShippedModel, type ShippedModels, speaks, thinks } from '../shipped.ts'
 
-/** Chats that answer in pictures. */
+/** Chat models that answer with images. */
 const paints: ShippedModel = { kind: 'image', also: ['chat'], vision: true }
-/** Chats that answer in sound. */
+/** Chat models that answer with audio. */
 const reads: ShippedModel = { ...speaks, also: ['chat'] }
-/** Chats that take sound, and can be asked what was said. */
+/** Chat models that accept audio, and can be asked for a transcript. */
 const hears: ShippedModel = { ...thinks, also: ['transcription'], vision: true }
 
 const models: ShippedModels['models'] = {

@@ -1,5 +1,5 @@
-// Models of the vendors that serve what others trained; context windows by @pydantic/genai-prices 0.1.8, else by the
-// vendors' pages as litellm 1.109.1 read them.
+// Models of the vendors that serve what others trained; context windows from @pydantic/genai-prices 0.1.8, else from
+// the vendors' pages as litellm 1.109.1 read them.
 
 import { embeds, type ShippedModels, speaks, thinks, transcribes } from '../shipped.ts'
 

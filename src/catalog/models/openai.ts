@@ -1,4 +1,4 @@
-// Models of OpenAI, by the model pages of platform.openai.com/docs/models and @pydantic/genai-prices 0.1.8.
+// Models of OpenAI, from the model pages of platform.openai.com/docs/models and @pydantic/genai-prices 0.1.8.
 
 import {
   converses,
@@ -19,7 +19,7 @@ const gpt41: ShippedModel = { context: 1_047_576, maxOutput: 32_768, vision: tru
 const gpt4o: ShippedModel = { context: 128_000, maxOutput: 16_384, vision: true }
 const reasoning: ShippedModel = { ...thinks, context: 200_000, maxOutput: 100_000, vision: true }
 
-/** Pictures, sound, films and moderations; those that OpenAI has shut down are served by others under their names. */
+/** Images, audio, video and moderations; other vendors serve those that OpenAI has shut down under the same names. */
 const media: ShippedModels['models'] = {
   'gpt-image-2.5-sunburst': draws,
   'gpt-image-2.5-flare': draws,
@@ -52,7 +52,7 @@ const media: ShippedModels['models'] = {
   'gpt-realtime-mini': converses,
 }
 
-/** Azure serves these under deployments that are usually named after the model. */
+/** Azure serves these through deployments, which are usually named after the model. */
 const azureModels: ShippedModels['models'] = {
   'gpt-5.4': gpt54,
   'gpt-5.2': gpt5,
@@ -86,7 +86,7 @@ export const openai: ShippedModels = {
     'gpt-5.6-luna': gpt54,
     'gpt-5.5': { ...thinks, context: 1_000_000, vision: true },
     ...azureModels,
-    // The one snapshot that costs more than the model of its name.
+    // The only snapshot that costs more than the model it belongs to.
     'gpt-4o-2024-05-13': { ...gpt4o, maxOutput: 4_096 },
     'gpt-5.4-mini': { ...thinks, context: 400_000, vision: true },
     'gpt-5.4-nano': { ...thinks, context: 400_000, vision: true },

@@ -1,4 +1,4 @@
-// Models of vendors that embed and rerank, and do not chat.
+// Models of vendors that only embed and rerank.
 
 import { embeds, type ShippedModel, type ShippedModels } from '../shipped.ts'
 

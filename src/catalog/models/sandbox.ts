@@ -1,4 +1,4 @@
-// Models of the built-in sandbox, which needs no vendor and no network, and their prices.
+// Models and prices of the built-in sandbox, which needs no vendor and no network.
 
 import { converses, embeds, type ShippedModels } from '../shipped.ts'
 
@@ -21,7 +21,7 @@ export const sandbox: ShippedModels = {
 
 const chat = { input: '0.50', cachedInput: '0.05', output: '1.50' }
 
-/** By model; with settings behind its name it costs the same. Small, so that a trial lasts, and never free. */
+/** Prices by model; a name with settings costs the same. Low, so that a trial lasts, but never free. */
 export const sandboxPrices: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'sandbox/chat': chat,
   'sandbox/reasoning': chat,

@@ -1,8 +1,8 @@
-// Models of the vendors that make pictures, sound and films alone, by their own model pages.
+// Models of the vendors that make only images, audio or video, from their own model pages.
 
 import { draws, films, type ShippedModels, speaks, transcribes } from '../shipped.ts'
 
-/** docs.bfl.ai; FLUX.2 [dev] has no service of its maker's. */
+/** docs.bfl.ai; FLUX.2 [dev] is not offered by its maker's own service. */
 export const bfl: ShippedModels = {
   vendor: 'bfl',
   ownedBy: 'black-forest-labs',
