@@ -1,4 +1,4 @@
-// Tells of callers without a valid key, in few lines however many they are.
+// Logs requests without a valid key, in few lines however many there are.
 
 import type { Log } from './log.ts'
 
@@ -6,21 +6,21 @@ export interface Denial {
   readonly requestId: string
   readonly path: string
   readonly clientAddress: string | null
-  /** What a key of this kind begins with; never of the key itself. */
+  /** The fixed beginning of keys of this kind; never a part of the key itself. */
   readonly keyPrefix: string | null
   readonly reason: string
 }
 
 interface DenialsOptions {
   readonly log: Pick<Log, 'warn'>
-  /** Calls back once after a time; a timer that holds nothing up unless given. */
+  /** Calls `run` once after a time; by default with a timer that does not keep the process alive. */
   readonly schedule?: (run: () => void, delayMs: number) => void
 }
 
 const windowMs = 60_000
-/** Addresses logged in each window, one line each. */
+/** The most addresses logged in each window, with one line each. */
 const mostLines = 20
-/** Of the address; it comes from outside. */
+/** The most characters of the path that are logged; it comes from outside. */
 const longestPath = 200
 
 export class Denials {
@@ -35,7 +35,7 @@ export class Denials {
     this.schedule = schedule ?? ((run, delayMs) => setTimeout(run, delayMs).unref())
   }
 
-  /** Writes a line for the first of an address within a minute; the others are counted, and logged together. */
+  /** Logs the first denial of an address within a minute; the others are counted, and logged together. */
   note({ requestId, path, clientAddress, keyPrefix, reason }: Denial): void {
     if (!this.open) {
       this.open = true

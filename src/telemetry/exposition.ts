@@ -1,4 +1,4 @@
-// Prints readings of a registry as Prometheus reads them: as plain text, or as OpenMetrics with the traces behind its values.
+// Prints a registry's readings for Prometheus: as plain text, or as OpenMetrics with the traces of its values.
 
 import { parseAccept } from 'hono/utils/accept'
 import type { Distribution, Exemplar, Reading } from './registry.ts'
@@ -20,7 +20,7 @@ const openMetrics: Exposition = {
   print: (readings) => `${readings.map(open).join('')}# EOF\n`,
 }
 
-/** Plain text, unless OpenMetrics is named and wanted at least as much. */
+/** Plain text, unless the client's `accept` names OpenMetrics with at least the same weight. */
 export function expositionFor(accept: string | null): Exposition {
   const asked = parseAccept(accept ?? '')
   const weightOf = (name: string) =>
@@ -29,7 +29,7 @@ export function expositionFor(accept: string | null): Exposition {
   return weight > 0 && weight >= weightOf('text/plain') ? openMetrics : plainText
 }
 
-/** Readings with one more label on every series, before its own. */
+/** The readings with one more label on every series, before its own. */
 export function labelled(readings: readonly Reading[], label: string, value: string): Reading[] {
   return readings.map((reading) => ({
     ...reading,
@@ -40,7 +40,7 @@ export function labelled(readings: readonly Reading[], label: string, value: str
 
 function plain(reading: Reading): string {
   const { name, help, type } = reading
-  // Of help the plain format escapes no quotes.
+  // In help texts the plain format does not escape quotes.
   const text = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
   return `# HELP ${name} ${text}\n# TYPE ${name} ${type}\n${samples(name, reading, plainBuckets)}`
 }
@@ -59,7 +59,7 @@ interface Buckets {
 }
 
 const plainBuckets: Buckets = { bound: number, behind: () => '' }
-/** A bound is a float, also where it is whole; times are seconds. */
+/** In OpenMetrics a bound is a float, even if it is whole, and times are in seconds. */
 const openBuckets: Buckets = {
   bound: (value) => (Number.isInteger(value) ? `${value}.0` : number(value)),
   behind(exemplar) {
@@ -97,7 +97,7 @@ function printBuckets(
   return text + line(`${name}_sum`, labels, sum) + line(`${name}_count`, labels, total)
 }
 
-/** `a="1",b="2"`, without the braces. */
+/** Prints `a="1",b="2"`, without braces. */
 function printLabels(labels: readonly string[], values: readonly string[]): string {
   return labels.map((label, index) => `${label}="${escaped(values[index] ?? '')}"`).join(',')
 }

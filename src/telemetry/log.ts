@@ -1,4 +1,4 @@
-// The log: JSON lines on stderr, gathered and written off the hot path, never with a secret in them.
+// The log: JSON lines on stderr, collected and written off the hot path, without secrets.
 
 import { redacted, scrub } from './scrub.ts'
 import type { Sink } from './sink.ts'
@@ -13,7 +13,7 @@ export interface Log {
   info(fields: LogFields, message: string): void
   warn(fields: LogFields, message: string): void
   error(fields: LogFields, message: string): void
-  /** The last line of a process that cannot go on: written before the call returns. */
+  /** The last line of a process that cannot continue: written before the call returns. */
   fatal(fields: LogFields, message: string): void
   /** A log whose every line carries these fields too. */
   child(fields: LogFields): Log
@@ -21,36 +21,39 @@ export interface Log {
   readonly output: LogOutput
 }
 
-/** Lines written at every request. */
+/** For lines written at every request. */
 interface LogLines {
-  /** Whether lines of a level are written: asked before fields are gathered that cost something. */
+  /** Whether lines of a level are written: to be asked before fields are collected at a cost. */
   writes(level: Exclude<LogLevel, 'silent'>): boolean
-  /** An `info` line whose fields are JSON members already, `"a":1,"b":"c"`: nothing is cleaned here, so the caller answers for what is in them. */
+  /**
+   * Writes an `info` line from ready JSON members, `"a":1,"b":"c"`: they are not redacted, so the caller must ensure
+   * that they hold no secret.
+   */
   members(members: string, message: string): void
 }
 
-/** Where all lines of a process go, of its children's logs too. */
+/** The output of all lines of a process, its child logs included. */
 interface LogOutput {
   setLevel(level: LogLevel): void
   /** Characters waiting to be written. */
   readonly pending: number
   /** Lines lost so far because the reader did not keep up. */
   readonly dropped: number
-  /** Writes what waits, blocking. */
+  /** Writes what is waiting, blocking. */
   flush(): void
 }
 
 interface LogOptions {
   readonly level: LogLevel
-  /** File descriptor; stderr when left out. */
+  /** File descriptor; stderr by default. */
   readonly fd?: number
-  /** Of several processes that write to one reader: named in every line, and no line is cut by another's. */
+  /** The number of this process, if several write to one reader: it is in every line, and lines are written whole. */
   readonly worker?: number | null
-  /** The machine, named in every line where it is given. */
+  /** The name of the machine, in every line where it is given. */
   readonly node?: string
 }
 
-/** Fields whose value is never written, wherever they stand. */
+/** Fields whose value is never written, at any depth. */
 const secretFields: ReadonlySet<string> = new Set([
   'authorization',
   'proxy-authorization',
@@ -71,8 +74,8 @@ const secretFields: ReadonlySet<string> = new Set([
 const deepest = 6
 
 /**
- * A log of JSON lines with `ts` (RFC 3339, milliseconds), `level`, `msg` and the fields given.
- * What waits is written when the process exits.
+ * A log of JSON lines with `ts` (RFC 3339, milliseconds), `level`, `msg` and the given fields. Waiting lines are
+ * written when the process exits.
  */
 export function createLog({ level, fd = 2, worker = null, node }: LogOptions): Log {
   const sink = createSink(fd, { shared: worker !== null })
@@ -86,11 +89,11 @@ const ranks = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, silent: 100
 
 interface Shared {
   level: LogLevel
-  /** Members that every line of the process begins with. */
+  /** JSON members at the beginning of every line of the process. */
   readonly lead: string
 }
 
-/** `lead`: members that every line of this log begins with. */
+/** `lead`: JSON members at the beginning of every line of this log. */
 function wrap(lead: string, shared: Shared, sink: Sink): Log {
   const writes = (level: Exclude<LogLevel, 'silent'>) => ranks[level] >= ranks[shared.level]
   const write = (level: string, fields: LogFields, message: string) => {
@@ -138,7 +141,7 @@ function wrap(lead: string, shared: Shared, sink: Sink): Log {
   }
 }
 
-/** As members of JSON, each with a comma behind it; what JSON has no word for is left out. */
+/** The fields as JSON members, each with a comma behind it; values that JSON cannot express are left out. */
 function membersOf(fields: LogFields): string {
   let members = ''
   for (const [name, value] of Object.entries(fields)) {
@@ -151,7 +154,7 @@ function membersOf(fields: LogFields): string {
 let lastMs = -1
 let lastIso = ''
 
-/** Many lines fall into one millisecond, and its text costs more than the rest of a line. */
+/** Cached: many lines fall into one millisecond, and formatting costs more than the rest of a line. */
 function isoNow(): string {
   const nowMs = Date.now()
   if (nowMs !== lastMs) {
@@ -161,7 +164,7 @@ function isoNow(): string {
   return lastIso
 }
 
-/** Hides fields by name and by look, in one pass. */
+/** Hides secrets by the name of their field and by their form, in one pass. */
 function redact(fields: Readonly<Record<string, unknown>>, depth: number): Record<string, unknown> {
   const clean: Record<string, unknown> = {}
   for (const name in fields) {

@@ -1,9 +1,9 @@
-// How late the event loop runs, sampled by a timer that costs two wake-ups a second while there is anything to be late for.
+// Measures how late the event loop runs, by a timer with two wake-ups per second while there is work.
 
 interface LoopLag {
-  /** Milliseconds; the worst of the last two seconds, 0 while nothing is sampled. */
+  /** The highest lag of the last two seconds in milliseconds; 0 while nothing is sampled. */
   lagMs(): number
-  /** Samples again, where it had come to rest. */
+  /** Resumes sampling. */
   wake(): void
   stop(): void
 }
@@ -11,7 +11,7 @@ interface LoopLag {
 interface LoopLagOptions {
   /** Monotonic milliseconds. */
   readonly clock?: () => number
-  /** Once false, sampling rests until it is woken; left out, it never does. */
+  /** When it returns false, sampling pauses before the next `wake`; by default it never pauses. */
   readonly busy?: () => boolean
 }
 
@@ -48,7 +48,7 @@ export function startLoopLag({
   }
   wake()
   return {
-    // A loop that is stuck right now has not had its sample yet.
+    // Includes a delay that is still going on and has no sample yet.
     lagMs: () => (timer === null ? 0 : Math.max(...samples, clock() - dueAt)),
     wake,
     stop,

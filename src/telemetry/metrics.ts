@@ -1,42 +1,42 @@
-// Every metric of the product, by name: what it counts and how it is labelled.
+// All metrics of the gateway by name: what each counts, and its labels.
 
 import type { Counter, Family, Gauge, Histogram, Registry, Sample } from './registry.ts'
 import { createRegistry } from './registry.ts'
 
-/** What is read from its owner when metrics are asked for. */
+/** Values that are read from their owners when metrics are requested. */
 export interface MetricSources {
   /** 0 ok, 1 degraded, 2 open or cooling, 3 disabled; by channel id. */
   channelStates(): readonly (readonly [channelId: string, state: number])[]
-  /** How the ledger's node does. */
+  /** The state of the ledger's node. */
   ledger(): LedgerReading
   /** Characters of log lines waiting to be written. */
   logPending(): number
   logDropped(): number
   /** Milliseconds. */
   loopLagMs(): number
-  /** Whether limits are shared at this moment; null where nothing shares them. */
+  /** Whether limits are shared now; null where sharing is not configured. */
   limitsShared(): boolean | null
-  /** Models whose price in this node's file is not the one that is charged. */
+  /** Models whose price in this node's file is not the one in force. */
   priceConflicts(): number
   readonly history: { readonly reading: HistoryReading }
   readonly offloading: OffloadingReading
-  /** Requests whose traces a collector took, and that were lost to it. */
+  /** Requests whose traces a collector took, and those that were lost. */
   readonly traces: { readonly sent: number; readonly dropped: number }
 }
 
-/** Times in Unix milliseconds. */
+/** The state of archive and exports. Times in Unix milliseconds. */
 interface OffloadingReading {
-  /** Since when the archive of usage rows fails; null: it does not. */
+  /** Since when archiving of usage rows fails; null: it works. */
   readonly archiveFailingSince: number | null
   readonly exports: readonly {
     readonly destination: string
     readonly rowsBehind: number
-    /** null: nothing waits. */
+    /** Since when the oldest row waits; null: none does. */
     readonly waitingSince: number | null
   }[]
 }
 
-/** How message history does. */
+/** The state of message history. */
 interface HistoryReading {
   readonly queueBytes: number
   readonly dropped: number
@@ -46,49 +46,49 @@ interface HistoryReading {
 export interface LedgerReading {
   /** Finished requests not yet in the ledger, and the age of the oldest. */
   readonly unsettled: number
-  /** Requests that ended since the start; of them those the ledger has; and those it was passed over. */
+  /** Requests that ended since the start; those of them in the ledger; and those the ledger has skipped. */
   readonly finished: number
   readonly accounted: number
   readonly missing: number
   readonly oldestUnsettledMs: number
-  /** Money of running requests, in units of the currency: for a graph, not for an account. */
+  /** Money held for running requests, in units of the currency: for a graph, not for accounting. */
   readonly heldUnits: number
-  /** Money of wallets that this process may spend and has not: what is free in its leases, and what is held. */
+  /** Money leased to this process and not spent, free or held, in units of the currency. */
   readonly leasedUnits: number
-  /** What wallets paid since the start, in units of the currency. */
+  /** Charges that wallets paid since the start, in units of the currency. */
   readonly chargedUnits: number
-  /** What no wallet paid since the start, in units of the currency. */
+  /** Charges that no wallet paid since the start, in units of the currency. */
   readonly writtenOffUnits: number
-  /** Settlements no ledger would take, since the start. */
+  /** Settlements that the ledger refused, since the start. */
   readonly setAside: number
   readonly open: boolean
 }
 
 export interface Metrics {
   readonly registry: Registry
-  /** route, method, code */
+  /** Labels: route, method, code. */
   readonly httpRequests: Family<Counter>
-  /** route */
+  /** Label: route. */
   readonly httpDuration: Family<Histogram>
-  /** route */
+  /** Label: route. */
   readonly requestsInFlight: Family<Gauge>
-  /** channel, vendor, model, outcome: `ok`, `none` or a fault's kind */
+  /** Labels: channel, vendor, model, outcome (`ok`, `none` or a fault's kind). */
   readonly upstreamAttempts: Family<Counter>
-  /** vendor, model */
+  /** Labels: vendor, model. */
   readonly upstreamDuration: Family<Histogram>
-  /** vendor, model */
+  /** Labels: vendor, model. */
   readonly timeToFirstToken: Family<Histogram>
-  /** phase: auth, route, settle */
+  /** Label: phase (auth, route, settle). */
   readonly overhead: Family<Histogram>
-  /** model, kind: input, cached, cache_write, output, reasoning */
+  /** Labels: model, kind (input, cached, cache_write, output, reasoning). */
   readonly tokens: Family<Counter>
-  /** from, to (channels), reason: a fault's kind */
+  /** Labels: from, to (channels), reason (a fault's kind). */
   readonly fallbacks: Family<Counter>
-  /** scope (`key` or `group`, never an id), kind: requests, tokens, concurrent */
+  /** Labels: scope (`key` or `group`, never an id), kind (requests, tokens, concurrent). */
   readonly rateLimited: Family<Counter>
-  /** by: client, upstream, gateway */
+  /** Label: by (client, upstream, gateway). */
   readonly streamAborts: Family<Counter>
-  /** channel */
+  /** Label: channel. */
   readonly unbelieved: Family<Counter>
   /** Requests refused because their model has no price. */
   readonly unpriced: Counter
@@ -101,7 +101,7 @@ interface MetricsOptions {
 }
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
-/** Of the time of our own spent on a request: upper bounds, in seconds. */
+/** Upper bounds in seconds for the gateway's own time spent on a request. */
 export const overheadBounds: readonly number[] = [
   0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1,
 ]
@@ -173,7 +173,7 @@ export function createMetrics({ version, runtime, sources }: MetricsOptions): Me
   return metrics
 }
 
-/** What an operator has to look after. */
+/** Counters that need an operator's attention. */
 function moneyCounters(registry: Registry): Pick<Metrics, 'unbelieved' | 'unpriced'> {
   const { counter } = short(registry)
   return {
@@ -389,7 +389,7 @@ function addLedger(read: Read, sources: MetricSources): void {
   )
 }
 
-/** Under the names every Prometheus client library uses, which dashboards expect. */
+/** Uses the names of every Prometheus client library, which dashboards expect. */
 function addProcess(registry: Registry): void {
   const startSeconds = (Date.now() - process.uptime() * 1_000) / 1_000
   registry.read('gauge', { name: 'process_resident_memory_bytes', help: 'Resident memory.' }, () =>

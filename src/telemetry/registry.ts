@@ -1,7 +1,7 @@
 // A registry of counters, gauges and histograms, read as data.
 
 export interface Counter {
-  /** Adds `by`, 1 when left out; below zero is ignored, a counter only grows. */
+  /** Adds `by`, 1 by default; negative values are ignored, since a counter only grows. */
   inc(by?: number): void
 }
 
@@ -11,16 +11,16 @@ export interface Gauge {
 }
 
 export interface Histogram {
-  /** `traceId`: of the request that took it, where its trace is told: the last of each bucket is kept. */
+  /** `traceId`: the trace of the request that was measured, if it has one: the last of each bucket is kept. */
   observe(value: number, traceId?: string | null): void
-  /** How many values each bucket took, the last those above all bounds. */
+  /** The number of values in each bucket; the last bucket is for those above all bounds. */
   readonly counts: readonly number[]
 }
 
-/** One metric with its labels. A child is resolved once and kept: then counting is an addition. */
+/** One metric with its labels. Callers keep the child they resolved: counting is then a single addition. */
 export interface Family<T> {
   readonly name: string
-  /** The child for label values in the order of the label names; `other` once there are too many. */
+  /** The child for label values, in the order of the label names; `other` once there are too many. */
   with(...values: readonly string[]): T
 }
 
@@ -30,11 +30,11 @@ interface Definition {
   readonly name: string
   readonly help: string
   readonly labels?: readonly string[]
-  /** Children kept; past it all further label values are counted under `other`. */
+  /** The most children kept; further label values are counted under `other`. */
   readonly maxChildren?: number
 }
 
-/** A value with its trace. */
+/** A value with the trace of its request. */
 export interface Exemplar {
   readonly traceId: string
   readonly value: number
@@ -42,17 +42,17 @@ export interface Exemplar {
   readonly at: number
 }
 
-/** A histogram as it stands. */
+/** The present values of a histogram. */
 export interface Distribution {
-  /** Upper bounds, ascending; what is above them all stands last in `counts`. */
+  /** Upper bounds, ascending; values above all of them are last in `counts`. */
   readonly bounds: readonly number[]
   readonly counts: readonly number[]
   readonly sum: number
-  /** The last of each bucket; empty where no trace is told. */
+  /** The last exemplar of each bucket; empty where no request has a trace. */
   readonly exemplars: readonly (Exemplar | undefined)[]
 }
 
-/** A metric as it stands. */
+/** The present values of a metric. */
 export interface Reading {
   readonly name: string
   readonly help: string
@@ -68,9 +68,9 @@ export interface Reading {
 export interface Registry {
   counter(definition: Definition): Family<Counter>
   gauge(definition: Definition): Family<Gauge>
-  /** `buckets` are upper bounds, ascending, without the infinite one. */
+  /** `buckets`: upper bounds, ascending, without the infinite one. */
   histogram(definition: Definition, buckets: readonly number[]): Family<Histogram>
-  /** A metric read when it is asked for. */
+  /** Adds a metric whose values are collected when it is read. */
   read(type: 'counter' | 'gauge', definition: Definition, collect: () => readonly Sample[]): void
   readonly names: readonly string[]
   readings(): readonly Reading[]
@@ -93,7 +93,7 @@ const prometheusNames: NameShapes = {
   name: /^[a-zA-Z_:][a-zA-Z0-9_:]*$/,
   label: /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/,
 }
-/** Source: OpenTelemetry, "Metrics API", instrument names; they are not printed for Prometheus. */
+/** Source: OpenTelemetry, "Metrics API", instrument names; these are not printed for Prometheus. */
 export const openTelemetryNames: NameShapes = {
   name: /^[a-z][a-z0-9_.]{0,254}$/,
   label: /^[a-z][a-z0-9_.]*$/,
@@ -139,7 +139,7 @@ class Children<T extends { read(): number | Distribution }> implements Family<T>
     this.#definition = definition
     this.#type = type
     this.#make = make
-    // Without labels there is one series, and it is there from the start.
+    // Without labels there is one series, which exists from the start.
     if (names(definition).length === 0) this.with()
   }
 
@@ -186,7 +186,7 @@ class Cell implements Counter, Gauge {
 
 class Buckets implements Histogram, Distribution {
   readonly bounds: readonly number[]
-  /** One more than bounds, for what is above them all. */
+  /** One more than the bounds, for values above all of them. */
   readonly counts: number[]
   readonly exemplars: Exemplar[] = []
   sum = 0

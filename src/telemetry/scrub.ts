@@ -1,11 +1,11 @@
-// Removes secrets from text: by what they are where known, by what they look like where not.
+// Removes secrets from text: known ones by their value, others by their form.
 
 export const redacted = '[redacted]'
 
 /**
- * Shapes of credentials in vendors' messages, masked ones (`sk-proj-****abcd`) included, and ids that
- * tell whose account it is (`org-...`). Prefixes as the vendors document or show them. None matches a
- * quote or a backslash, so that a line of JSON stays one.
+ * Forms of credentials in vendors' messages, also masked ones (`sk-proj-****abcd`), and ids that identify an account
+ * (`org-...`). Prefixes as the vendors document or show them. None matches a quote or a backslash, so that a JSON line
+ * stays valid.
  */
 const shapes = new RegExp(
   [
@@ -21,15 +21,15 @@ const shapes = new RegExp(
   'g',
 )
 
-/** A cheap first look: text without any of these holds nothing of the shapes above. */
+/** A cheap first test: text without any of these contains none of the forms above. */
 const hint =
   /[spr]k[-_]|[Bb]earer|BEARER|AKIA|ASIA|AIza|eyJ|:\/\/|[?&]\w|(?:xai|gsk|csk|pplx|fw|org|proj|hf|tgp|r8|ghp|gho|pat)[-_]/
 const shortestShape = 9
 const shortestSecret = 6
 
 /**
- * The text without the given secrets (nor their URL-encoded form) and without anything that looks
- * like a credential. For what a vendor said, before a client or a log sees it.
+ * The text without the given secrets (and their URL-encoded form) and without anything that looks like a credential.
+ * For vendors' messages, before a client or a log sees them.
  */
 export function scrub(text: string, secrets: readonly string[] = []): string {
   let clean = text

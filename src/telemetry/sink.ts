@@ -1,23 +1,23 @@
-// Where log lines wait to be written: gathered, written from another thread, bounded.
+// A bounded queue of log lines, which are written by another thread.
 
 import { write, writeSync } from 'node:fs'
 
 export interface Sink {
   write(line: string): void
-  /** Writes what waits now, blocking; for the end of the process. */
+  /** Writes what is waiting, blocking; for the end of the process. */
   flush(): void
-  /** Resolves when all that was written before has left. */
+  /** Resolves when everything written before has been sent. */
   drained(): Promise<void>
-  /** Characters that wait. */
+  /** Characters waiting to be written. */
   readonly pending: number
   /** Lines lost because the reader did not keep up, or went away. */
   readonly dropped: number
 }
 
 interface SinkOptions {
-  /** Characters that may wait; past them lines are dropped and counted. */
+  /** The most characters that may wait; further lines are dropped and counted. */
   readonly limit?: number
-  /** Other processes write there too. */
+  /** Other processes write to the same descriptor. */
   readonly shared?: boolean
 }
 
@@ -26,9 +26,9 @@ const writeAt = 65_536
 const retryMs = 20
 const syncTries = 100
 const busyMs = 10
-/** What a write under way gets before the process ends. */
+/** How long a running write is waited for before the process ends. */
 const underWayMs = 100
-/** Linux writes as much to a pipe in one piece (PIPE_BUF, pipe(7)); more may be mixed with another's. */
+/** Linux writes this much to a pipe atomically (PIPE_BUF, pipe(7)); more may be mixed with another process's lines. */
 const pieceBytes = 4_096
 const lineEnd = 10
 
@@ -39,7 +39,9 @@ export function createSink(
   return new DescriptorSink(fd, limit, shared)
 }
 
-/** How many bytes to write at once: all, or whole lines that go in one piece. A longer line goes alone. */
+/**
+ * How many bytes to write at once: all of them, or whole lines that are written atomically. A longer line goes alone.
+ */
 function pieceOf(bytes: Buffer, shared: boolean): number {
   if (!shared || bytes.length <= pieceBytes) return bytes.length
   const last = bytes.lastIndexOf(lineEnd, pieceBytes - 1)
@@ -84,7 +86,7 @@ class DescriptorSink implements Sink {
   }
 
   flush(): void {
-    // Another thread has these, and tells only the event loop, which no longer turns, when they have left.
+    // The running write belongs to another thread, and its end is reported to the event loop, which runs no more.
     if (this.#underWay !== null) pause(underWayMs)
     const { bytes, lines } = this.#take()
     if (!writeAll(this.#fd, bytes, this.#shared)) this.#dropped += lines
@@ -141,7 +143,7 @@ class DescriptorSink implements Sink {
   }
 }
 
-/** False where the reader is gone or stays busy: there is nobody left to tell. */
+/** Returns false where the reader is gone or stays busy. */
 function writeAll(fd: number, bytes: Buffer, shared: boolean): boolean {
   let from = 0
   for (let tries = 0; from < bytes.length && tries < syncTries; ) {
