@@ -1,4 +1,4 @@
-// Files that are kept for good: in a folder of this machine, or in a store that speaks S3.
+// Files that are kept permanently: in a folder on this machine, or in an S3-compatible store.
 
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -6,13 +6,13 @@ import type { BucketSettings } from '../config/types.ts'
 import { openBucket } from './hosting-s3.ts'
 
 export interface ArchiveFiles {
-  /** Resolves when all of it is there to stay, in place of what had its name. */
+  /** Resolves when the file is stored durably, replacing one of the same name. */
   put(name: string, bytes: Uint8Array): Promise<void>
-  /** null where there is none of this name. */
+  /** Null where there is no file of this name. */
   get(name: string): Promise<Uint8Array | null>
 }
 
-/** A store that has not answered by then is taken to be away. */
+/** A store that does not answer within this time counts as away. */
 const answerMs = 60_000
 
 const inArchive = { folder: 'archive/', what: 'the archive' }
@@ -37,11 +37,11 @@ function onDisk(folder: string): ArchiveFiles {
         await synced(part, 'w', (file) => file.writeFile(bytes))
         await rename(part, path)
       } catch (error) {
-        // Of a full disk.
+        // The disk may be full.
         await rm(part, { force: true })
         throw error
       }
-      // The names too, or a cut of the power takes the file back whose rows are gone.
+      // Syncs the folders too: a power cut must not undo the file whose rows are deleted by then.
       for (let at = dirname(path); at.length >= dirname(folder).length; at = dirname(at))
         await synced(at, 'r')
     },
@@ -72,7 +72,7 @@ async function synced(
   }
 }
 
-/** Below a folder of it; `what` lies there: for messages. */
+/** Files below a folder of a bucket; `what`: their description for messages. */
 export function filesInBucket(
   settings: BucketSettings,
   { folder, what }: { readonly folder: string; readonly what: string },
@@ -109,7 +109,7 @@ async function answered<Answer>(answer: Promise<Answer>, withinMs: number): Prom
   }
 }
 
-/** Its own words may quote addresses and keys. */
+/** The client's own messages may contain addresses and keys. */
 function unheard(error: unknown, what: string): Error {
   return new Error(`the store of ${what} says ${codeOf(error) ?? 'unknown'}`)
 }

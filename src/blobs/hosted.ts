@@ -1,8 +1,8 @@
-// What a hosted result is called, what type it is served as, and when it goes.
+// Names, media types and expiry of hosted results.
 
 import { randomBytes } from 'node:crypto'
 
-/** Types that are kept, by the ending of a file's name; any other is served as bytes of no type. */
+/** The types that are kept, by file extension; any other is served as `application/octet-stream`. */
 const typeByEnding: ReadonlyMap<string, string> = new Map(
   Object.entries({
     png: 'image/png',
@@ -28,13 +28,13 @@ const typeByEnding: ReadonlyMap<string, string> = new Map(
 
 const endingByType = new Map([...typeByEnding].map(([ending, type]) => [type, ending]))
 
-/** 192 bits that nobody guesses, and an ending: also the name of a file. */
+/** 192 random bits and an extension; also the name of the file. */
 const form = /^[\w-]{32}\.[a-z0-9]{3,4}$/
 
 export interface HostedFile {
   /** `RANDOM.png` */
   readonly id: string
-  /** Unix seconds: from then on it is not served. */
+  /** Unix seconds; afterwards the file is not served. */
   readonly expires: number
 }
 
@@ -52,12 +52,12 @@ export function typeOfFile({ id }: HostedFile): string {
   return typeByEnding.get(ending) ?? 'application/octet-stream'
 }
 
-/** Files that go within one hour lie together, so that they go together. */
+/** Files that expire in the same hour are stored together, so that they are removed together. */
 export function hourOf({ expires }: HostedFile): number {
   return Math.floor(expires / 3_600)
 }
 
-/** Whether all that goes within the hour has gone. */
+/** Whether every file of the hour has expired. */
 export function isHourOver(hour: number, nowMs: number): boolean {
   return (hour + 1) * 3_600_000 <= nowMs
 }

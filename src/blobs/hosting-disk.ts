@@ -1,4 +1,4 @@
-// Hosted results on this machine's disk, served by the gateway at signed addresses.
+// Hosted results on this machine's disk, which the gateway serves at signed URLs.
 
 import { Buffer } from 'node:buffer'
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
@@ -10,14 +10,14 @@ import { type HostedFile, hourOf, isFileId, isHourOver, typeOfFile } from './hos
 import { type FileStore, notKept, piecesOf } from './hosting.ts'
 
 interface DiskOptions {
-  /** Made where it is missing. */
+  /** Created where it is missing. */
   readonly folder: string
-  /** The deployment's; what is signed with is derived from it. */
+  /** The deployment's key, from which the signing key is derived. */
   readonly key: Uint8Array
   readonly nowMs: () => number
 }
 
-/** What an address of a hosted file says; all of it from a stranger. */
+/** The parts of a hosted file's URL, none of which can be trusted. */
 export interface SignedAddress {
   readonly id: string
   readonly expires: string
@@ -32,26 +32,26 @@ export interface Found {
   readonly expires: number
 }
 
-/** What a file is called until all of it is there. */
+/** The suffix of a file that is not complete. */
 const unfinished = '.part'
 
-/** One of a process: it counts what lies there. */
+/** Hosted files on disk; one instance per process, since it counts their size. */
 export class DiskFiles {
   private readonly folder: string
   private readonly signingKey: Uint8Array
   private readonly nowMs: () => number
-  /** What lay there when it was counted, and what was put there since; null: not counted yet. */
+  /** Bytes when last counted, null before the first count; and bytes added since. */
   private countedBytes: number | null = null
   private addedBytes = 0
 
   constructor({ folder, key, nowMs }: DiskOptions) {
     this.folder = folder
     this.nowMs = nowMs
-    // RFC 5869: the same key may serve other ends, and none of them tells of another.
+    // RFC 5869: derived, because the deployment's key may serve other purposes, and none must reveal another.
     this.signingKey = new Uint8Array(hkdfSync('sha256', key, '', 'tollgate hosted files', 32))
   }
 
-  /** Bounded to so many bytes in all. */
+  /** A store limited to this many bytes in total. */
   store(maxStoredBytes: number): FileStore {
     return {
       put: (file, payload, origin) => this.put(file, payload, origin, maxStoredBytes),
@@ -59,7 +59,7 @@ export class DiskFiles {
     }
   }
 
-  /** `forged`: the gateway never gave that address away. null: what was there is gone. */
+  /** `forged`: the gateway never issued that URL. Null: the file has been removed. */
   async find({
     id,
     expires,
@@ -80,7 +80,7 @@ export class DiskFiles {
     const hours = (await this.hours()).filter((hour) => isHourOver(hour, nowMs))
     for (const hour of hours)
       await rm(join(this.folder, String(hour)), { recursive: true, force: true })
-    // Other processes put files there too.
+    // Counted again, because other processes add files too.
     this.addedBytes = 0
     this.countedBytes = await this.count()
   }
@@ -162,7 +162,7 @@ async function write(path: string, payload: Payload): Promise<void> {
   }
 }
 
-/** null where the file or folder is not there, or no more: another process may sweep too. */
+/** Null where the file or folder does not exist, or no longer: another process may be sweeping. */
 async function ifThere<T>(look: () => Promise<T>): Promise<T | null> {
   try {
     return await look()

@@ -1,4 +1,4 @@
-// Hosted results in a store that speaks S3, served from there at addresses signed for it.
+// Hosted results in an S3-compatible store, which serves them at signed URLs.
 
 import { S3Client, type S3ListObjectsResponse } from 'bun'
 import { ConfigError } from '../config/problems.ts'
@@ -12,13 +12,15 @@ interface BucketOptions {
   readonly nowMs: () => number
 }
 
-/** Bun takes a session token from the environment, where it cannot be kept from it, and shows it in every address. */
+/** Bun reads a session token from the environment, which cannot be prevented, and puts it into every URL. */
 const leak = {
   path: 'media.store.s3',
   message: 'start without AWS_SESSION_TOKEN, or with an empty S3_SESSION_TOKEN beside it',
 }
 
-/** Parts of an upload (at least 5 MiB, Amazon S3 "Multipart upload limits"), and how many are under way at once. */
+/**
+ * The size of an upload's parts (at least 5 MiB, Amazon S3 "Multipart upload limits"), and how many are sent at once.
+ */
 const partBytes = 5_242_880
 const partsAtOnce = 2
 
@@ -36,7 +38,7 @@ export class BucketFiles implements FileStore {
       throw new ConfigError([leak], null)
   }
 
-  /** Rejects as `FileStore` says; the address is the store's own, so `origin` counts for nothing. */
+  /** Rejects like `FileStore.put`; the URL is the store's own, so `origin` is ignored. */
   async put(file: HostedFile, payload: Payload): Promise<string> {
     const key = `${this.prefix}${hourOf(file)}/${file.id}`
     const type = typeOfFile(file)
@@ -59,7 +61,7 @@ export class BucketFiles implements FileStore {
       const old = keys.filter((key) => this.isOld(key, nowMs))
       for (const key of old) await this.client.delete(key)
       startAfter = keys.at(-1)
-      // Keys come in order: behind the first that stays, all of ours do.
+      // Keys are listed in order: everything behind the first file that has not expired has not expired either.
       const hasLiving = keys.some((key) => this.hourIn(key) !== null && !this.isOld(key, nowMs))
       if (page.isTruncated !== true || startAfter === undefined || hasLiving) return
     }
@@ -86,7 +88,7 @@ export class BucketFiles implements FileStore {
     return hour !== null && isHourOver(hour, nowMs)
   }
 
-  /** null for what is not ours. */
+  /** The hour in a key; null for a key that is not of a hosted file. */
   private hourIn(key: string): number | null {
     const [hour = '', id = '', ...rest] = key.slice(this.prefix.length).split('/')
     const isOurs = rest.length === 0 && /^\d+$/.test(hour) && isFileId(id)
@@ -100,13 +102,13 @@ export function openBucket({
   secretAccessKey,
   ...at
 }: BucketSettings): S3Client {
-  // All of it is said, since Bun would take from the environment what is not.
+  // Every setting is passed, because Bun would take missing ones from the environment.
   const region = at.region ?? (at.endpoint === null ? 'us-east-1' : 'auto')
   const endpoint = at.endpoint ?? `https://s3.${region}.amazonaws.com`
   return new S3Client({ bucket, accessKeyId, secretAccessKey, region, endpoint })
 }
 
-/** Errors of the client are of many kinds, and none of them a mistake of ours; its words may quote addresses and keys. */
+/** The client throws errors of many kinds, none a bug of the gateway; their messages may contain addresses and keys. */
 function unkept(error: unknown): Error {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
   return notKept(`the store says ${code}`)

@@ -1,4 +1,4 @@
-// Keeps results for whoever has their address, until it expires.
+// Hosts results for whoever has their URL, before it expires.
 
 import { MediaFault, type Payload } from '../vendors/media.ts'
 import { sniffedType } from '../wire/media/sniff.ts'
@@ -6,16 +6,16 @@ import { type HostedFile, newFile } from './hosted.ts'
 
 export interface FileStore {
   /**
-   * Keeps the bytes until the file expires. Gives the address they are served at, below `origin` where the gateway
-   * serves them. Rejects with MediaFault where there is no room for them, or the store cannot be had.
+   * Stores the bytes for as long as the file lives. Returns the URL they are served at, below `origin` where the
+   * gateway serves them. Rejects with MediaFault where there is no space, or the store is not available.
    */
   put(file: HostedFile, payload: Payload, origin: string): Promise<string>
-  /** Removes what has expired. */
+  /** Removes expired files. */
   sweep(nowMs: number): Promise<void>
 }
 
 export interface Hosting {
-  /** As `FileStore.put`. */
+  /** See `FileStore.put`. */
   host(payload: Payload, account: string, origin: string): Promise<string>
 }
 
@@ -23,11 +23,11 @@ interface HostingOptions {
   readonly store: FileStore
   readonly urlHours: number
   readonly nowMs: () => number
-  /** Called for each file that is kept: an address says nothing of whose it is. */
+  /** Called for each stored file: its URL does not say which account it belongs to. */
   readonly hosted: (account: string, file: HostedFile, bytes: number) => void
 }
 
-/** What is read and written at once. */
+/** The bytes read and written at once. */
 const pieceBytes = 262_144
 
 export function createHosting({ store, urlHours, nowMs, hosted }: HostingOptions): Hosting {
@@ -47,7 +47,7 @@ export function* piecesOf(payload: Payload): Generator<Uint8Array> {
     yield payload.read(start, Math.min(payload.size, start + pieceBytes))
 }
 
-/** The vendor has done its work: no other is asked to do it again. */
+/** A fault without failover: the vendor has done its work, and no other should repeat it. */
 export function notKept(why: string): MediaFault {
   return new MediaFault({ kind: 'no_room', message: `a result cannot be hosted: ${why}` })
 }

@@ -1,26 +1,27 @@
-// Forces garbage collection while media pass: the runtime by itself would wait for a multiple of what is in use.
+// Forces garbage collection while media are transferred: the runtime alone would wait for a multiple of the memory in
+// use.
 
 export interface Collector {
-  /** Collects all garbage; nothing else runs meanwhile. */
+  /** Collects all garbage, blocking. */
   collect(): void
   /** Memory of the whole process. */
   residentBytes(): number
-  /** Bytes of objects in use, without the buffers they hold. */
+  /** Bytes of live objects, without the buffers they refer to. */
   liveBytes(): number
 }
 
-/** Bytes passed between two checks. */
+/** Transferred bytes between two checks. */
 const stepBytes = 4_194_304
 const leastGrowthBytes = 25_165_824
-/** Skip forced collection below 150 MiB. */
+/** No collection is forced below 150 MiB. */
 const smallBytes = 157_286_400
-/** Collecting takes longer the more is in use: garbage may grow by this factor of it before the next. */
+/** A collection takes longer the more is live: garbage may grow to this multiple of it before the next one. */
 const growthPerLiveByte = 4
 
 export class MemoryTrimmer {
   private readonly collector: Collector
   private bytes = 0
-  /** Resident memory at its least since the last collection. */
+  /** The lowest resident memory since the last collection. */
   private leastBytes = Number.POSITIVE_INFINITY
   private growthBytes = leastGrowthBytes
 
@@ -28,7 +29,7 @@ export class MemoryTrimmer {
     this.collector = collector
   }
 
-  /** Called with the bytes that were read, written or relayed, and left a buffer behind. */
+  /** Called with the number of bytes that were read, written or relayed, and left a buffer behind. */
   readonly passed = (bytes: number): void => {
     this.bytes += bytes
     if (this.bytes < stepBytes) return

@@ -1,4 +1,4 @@
-// What vendors make beside text: fetched from where they keep it, and hosted here for clients that want an address.
+// Results of vendors besides text: fetched from where the vendor keeps them, and hosted for clients that want a URL.
 
 import { Buffer } from 'node:buffer'
 import {
@@ -12,28 +12,28 @@ import type { Keeper, Payload, Spool } from '../vendors/media.ts'
 import { sniffedType } from '../wire/media/sniff.ts'
 import type { Hosting } from './hosting.ts'
 
-/** So many bytes at a beginning tell what it is. */
+/** The bytes at the beginning that are enough to recognize the type. */
 const decisiveBytes = 4_096
 
 export interface From {
-  /** Given when nobody waits for it any more. */
+  /** Aborted when the result is not needed any more. */
   readonly signal: AbortSignal
-  /** Of the channel's base address: what its vendor keeps there is fetched although it be inside. */
+  /** The origin of the channel's base address: results there are fetched even from a private network. */
   readonly home: string
 }
 
 export interface Results {
   /**
-   * An address that serves the payload to whoever has it, until it expires. `origin` is what the gateway's own begin
-   * with (`https://gate.example`). Rejects with MediaFault.
+   * Returns a URL that serves the payload to whoever has it, before it expires. `origin`: the gateway's own
+   * (`https://gate.example`). Rejects with MediaFault.
    */
   host(payload: Payload, account: string, origin?: string): Promise<string>
   /**
-   * By safe fetch, bounded, to the spool. Throws NotFetched, also when nobody waits for it any more, and
-   * MediaFault where the spool is full.
+   * Fetches a result through safe fetch, within bounds, into the spool. Rejects with NotFetched, also when it is not
+   * needed any more, and with MediaFault where the spool is full.
    */
   fetchInto(url: string, spool: Spool, from?: From): Promise<Payload>
-  /** The address to connect to where a vendor named a host of its own; throws NotFetched. */
+  /** The IP address to connect to for a URL that a vendor named. Rejects with NotFetched. */
   judge(url: string): Promise<string>
 }
 
@@ -50,7 +50,7 @@ export function createResults(options: SafeFetchOptions, hosting: Hosting): Resu
   }
 }
 
-/** One attempt's: it is known how its client reaches the gateway, and whom it asks. */
+/** The results of one attempt, with the origin its client uses and the vendor it asks. */
 export function resultsOf(results: Results, origin: string, from: From): Results {
   return {
     host: (payload, account) => results.host(payload, account, origin),
@@ -59,7 +59,7 @@ export function resultsOf(results: Results, origin: string, from: From): Results
   }
 }
 
-/** What comes, from its first bytes known for what it is. */
+/** Receives a result, whose type is recognized by its first bytes. */
 class Taken implements Receiver {
   private readonly spool: Spool
   private mediaType = ''
@@ -107,7 +107,7 @@ function inMemory(bytes: Uint8Array) {
   }
 }
 
-/** A page for people, in place of what was asked for. */
+/** Whether it is an HTML page instead of the result. */
 function isPage(mediaType: string, bytes: Buffer): boolean {
   if (mediaType === 'text/html' || mediaType === 'application/xhtml+xml') return true
   return /^\W*<(!doctype html|html)\b/i.test(bytes.toString('latin1', 0, 64))

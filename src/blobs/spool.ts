@@ -1,4 +1,4 @@
-// Where the payloads of one request are kept while it runs: small ones in memory, the rest in files that have no name.
+// Stores the payloads of one request while it runs: small ones in memory, the rest in unnamed files.
 
 import { Buffer } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
@@ -7,21 +7,23 @@ import { join as joinPath } from 'node:path'
 import { type Keeper, MediaFault, type Payload, type Spool } from '../vendors/media.ts'
 import { join } from '../wire/json/splice.ts'
 
-/** A payload that is longer goes to disk, and is written in pieces of at least this. */
+/** A longer payload is stored on disk, and written in pieces of at least this size. */
 const heldBytes = 65_536
-/** What all payloads of one request may hold in memory. */
+/** The most bytes that all payloads of one request hold in memory. */
 const spoolHeldBytes = 262_144
 
-/** Of one process: what its requests have on disk together. */
+/** The spools of one process, and their total size on disk. */
 export interface Spools {
-  /** `maxBytes` bounds what lies on disk for all spools of this process. */
+  /** `maxBytes`: the most bytes on disk for all spools of this process. */
   open(maxBytes: number): Spool
-  /** Called with bytes of a reply that do not go through a spool. */
+  /** Called with the bytes of a reply that does not go through a spool. */
   passed(bytes: number): void
   readonly usedBytes: number
 }
 
-/** Files are made in `folder`, which is made where it is missing. `passed` is called with bytes written and read. */
+/**
+ * Files are created in `folder`, which is created where it is missing. `passed` is called with bytes written and read.
+ */
 export function createSpools(
   folder: string,
   passed: (bytes: number) => void = () => undefined,
@@ -51,7 +53,7 @@ class Disk {
     this.usedBytes += bytes
   }
 
-  /** A file without a name: however this process ends, nothing of it stays. */
+  /** Opens a file and unlinks it: however this process ends, nothing is left behind. */
   open(): number {
     const path = joinPath(this.folder, randomBytes(16).toString('hex'))
     mkdirSync(this.folder, { recursive: true, mode: 0o700 })
@@ -65,7 +67,7 @@ function noRoom(why: string): MediaFault {
   return new MediaFault({ kind: 'no_room', message: `no room for files: ${why}` })
 }
 
-/** What the system says where it has no room, or no more files. */
+/** System errors for a full disk, or too many files. */
 const fullCodes: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EFBIG'])
 
 function unlessFull<T>(work: () => T): T {
@@ -125,7 +127,7 @@ class SpoolFile {
     this.disk.usedBytes -= this.size
   }
 
-  /** The system gives a closed file's number to the next one: it must not be used again. */
+  /** A closed file's descriptor may be reused by the system, so it must not be used again. */
   private opened(): number {
     if (this.file === null) throw closedSpool()
     return this.file
@@ -171,7 +173,7 @@ class OnDisk implements Payload {
 }
 
 class RequestSpool implements Spool {
-  /** Of all its payloads. */
+  /** Bytes in memory of all payloads. */
   heldBytes = 0
   private readonly disk: Disk
   private readonly maxBytes: number
@@ -229,7 +231,7 @@ class SpoolKeeper implements Keeper {
       this.write()
       return new OnDisk(this.file, this.type)
     }
-    // A copy: what came may be a small part of a large chunk.
+    // A copy: the chunks may be small parts of large buffers.
     const bytes = Uint8Array.from(join(this.waiting))
     return new InMemory(bytes, this.type)
   }

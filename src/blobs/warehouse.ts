@@ -1,4 +1,4 @@
-// Where records of requests leave to: a table of ClickHouse, or files in a bucket.
+// The warehouses that usage records are exported to: a ClickHouse table, or files in a bucket.
 
 import type { ClickHouseSettings, ExportSettings } from '../config/types.ts'
 import { NotFetched, postBytes } from '../safe-fetch/safe-fetch.ts'
@@ -6,28 +6,31 @@ import { insertInto } from '../store/warehouse-table.ts'
 import type { Dialer } from '../upstream/dial.ts'
 import { type ArchiveFiles, filesInBucket } from './archive-files.ts'
 
-/** The same records again are the same batch. */
+/** The same records always make the same batch. */
 export interface Batch {
-  /** From what is in it; with the day that its first request began on: `2026/11/23/...`. */
+  /** Derived from the content, with the day on which its first request began: `2026/11/23/...`. */
   readonly name: string
-  /** The same, but for what its operator had sent again: it may be lost where it was. */
+  /**
+   * The deduplication token: like the name, but new when the operator repeats an export, whose records may be lost at
+   * the destination.
+   */
   readonly token: string
-  /** A JSON object a line, by gzip. */
+  /** One JSON object per line, compressed with gzip. */
   readonly content: Uint8Array
 }
 
 export interface Warehouse {
   readonly name: keyof Pick<ExportSettings, 'clickhouse' | 's3'>
-  /** Resolves when all of it is there to stay. */
+  /** Resolves when the batch is stored durably. */
   put(batch: Batch): Promise<void>
 }
 
-/** It would take fewer records at once. */
+/** The warehouse refuses a batch of this size; it may accept fewer records. */
 export class BatchTooLarge extends Error {
   override readonly name = 'BatchTooLarge'
 }
 
-/** One that has not answered by then is taken to be away. */
+/** A warehouse that does not answer within this time counts as away. */
 const answerMs = 60_000
 const reasonBytes = 600
 
@@ -66,9 +69,9 @@ function inClickHouse(settings: ClickHouseSettings, dialer: Dialer, timeoutMs: n
         query: insertInto(settings),
         insert_deduplication_token: token,
         date_time_input_format: 'best_effort',
-        // A table that an older version described takes what it has columns for.
+        // A table created for an older version takes the fields that it has columns for.
         input_format_skip_unknown_fields: '1',
-        // Its reply is to be of rows that are written, not of those it has in memory.
+        // The reply must mean that rows are written, not only buffered in memory.
         async_insert: '0',
         wait_end_of_query: '1',
       }
