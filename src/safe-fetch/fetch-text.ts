@@ -1,11 +1,11 @@
-// Fetches a document that the operator names, by safe fetch.
+// Fetches a document that the operator names, through safe fetch.
 
 import { createDialer } from '../upstream/dial.ts'
 import { createSafeFetch } from './safe-fetch.ts'
 
 const bounds = { maxBytes: 67_108_864, timeoutMs: 60_000, accept: 'application/json' }
 
-/** Throws NotFetched. The operator's own address is asked wherever it is; where it sends us on to must be public. */
+/** The operator's own address may be anywhere; redirects must lead to the public internet. Throws NotFetched. */
 export async function fetchText(address: string): Promise<string> {
   const dialer = createDialer()
   try {

@@ -1,6 +1,6 @@
-// Which IP addresses are somebody's on the public internet: everything else is refused (IANA special-purpose registries).
+// Recognizes IP addresses of the public internet; all others are refused (IANA special-purpose registries).
 
-/** IPv4 that is not global: `address/bits`. */
+/** IPv4 networks that are not global: `address/bits`. */
 const special4: readonly (readonly [address: string, bits: number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -18,23 +18,23 @@ const special4: readonly (readonly [address: string, bits: number])[] = [
   ['198.18.0.0', 15],
   ['198.51.100.0', 24],
   ['203.0.113.0', 24],
-  // Multicast, and everything above it.
+  // Multicast, and everything above.
   ['224.0.0.0', 3],
 ]
 
-/** Within 2000::/3, the only IPv6 that is global at all. */
+/** Networks that are not global within 2000::/3; outside of it no IPv6 address is. */
 const special6: readonly (readonly [groups: readonly number[], bits: number])[] = [
-  // Teredo, ORCHID and the rest of the protocol assignments.
+  // Teredo, ORCHID and the other protocol assignments.
   [[0x2001, 0x0000], 23],
   [[0x2001, 0x0db8], 32],
-  // 6to4 carries an IPv4 address that nobody would judge.
+  // 6to4 contains an IPv4 address, which would not be checked.
   [[0x2002], 16],
   [[0x3fff, 0x0000], 20],
 ]
 
 const nets4 = special4.map(([address, bits]) => ({ net: parse4(address) ?? 0, bits }))
 
-/** Canonical text of an address, as a resolver or a URL's host gives it; brackets taken off. Anything else is not global. */
+/** `address`: canonical text, as a resolver or a URL's host gives it, without brackets. Anything else is not global. */
 export function isGlobalAddress(address: string): boolean {
   const four = parse4(address)
   if (four !== null) return !nets4.some(({ net, bits }) => sameNet(four, net, bits))
@@ -56,7 +56,7 @@ function parse4(text: string): number | null {
   return bytes.reduce((sum, byte) => ((sum << 8) | byte) >>> 0, 0)
 }
 
-/** The eight groups; null for what is no IPv6, has a zone, or spells its end as IPv4. */
+/** The eight groups; null for text that is not IPv6, has a zone, or ends in IPv4 notation. */
 function parse6(text: string): readonly number[] | null {
   if (!/^[0-9a-f:]+$/i.test(text)) return null
   const halves = text.split('::')

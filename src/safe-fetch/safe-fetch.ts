@@ -1,4 +1,4 @@
-// Fetches addresses that users and vendors name: from the public internet alone, bounded in size and time.
+// Fetches URLs that users and vendors name: only from the public internet, bounded in size and time.
 
 import { Buffer } from 'node:buffer'
 import { lookup } from 'node:dns/promises'
@@ -11,39 +11,39 @@ import { isGlobalAddress } from './global-address.ts'
 export interface SafeFetchOptions {
   readonly dialer: Dialer
   readonly maxBytes: number
-  /** For all of it, redirects included; or, where `untilQuiet`, for each wait between two signs of life. */
+  /** The time for the whole fetch with redirects; where `untilQuiet`, for each wait between two received pieces. */
   readonly timeoutMs: number
   readonly untilQuiet?: boolean
-  /** The header of that name; what models read unless given. */
+  /** The `accept` header; by default the types that models read. */
   readonly accept?: string
-  /** Posted in place of asking for it; any 2xx is well then, and a redirect is not followed. */
+  /** Posts this instead of getting; any 2xx is a success then, and redirects are not followed. */
   readonly post?: Posted
-  /** An origin that its operator named: what lies there is fetched wherever it is. */
+  /** An origin that the operator named: it may be reached in a private network too. */
   readonly home?: string
-  /** All addresses of a name; the system's resolver unless given. */
+  /** Returns all addresses of a name; by default the system's resolver. */
   readonly resolve?: (host: string) => Promise<readonly string[]>
-  /** Whether an address may be connected to; the global ones unless given. */
+  /** Whether an address may be connected to; by default only global ones. */
   readonly allows?: (address: string, port: number) => boolean
 }
 
 interface Posted {
   readonly body: Uint8Array
-  /** Header lines; none may hold a line's end. */
+  /** Header fields; values must not contain line breaks. */
   readonly fields: Readonly<Record<string, string>>
-  /** So much of what its server says where it refuses stands in the message; none unless given. */
+  /** How many bytes of a refusal's body become part of the error message; none by default. */
   readonly reasonBytes?: number
 }
 
 export interface Fetched {
   readonly bytes: Uint8Array
-  /** Lower case, without parameters; empty where the reply names none. */
+  /** In lower case, without parameters; empty where the reply names none. */
   readonly mediaType: string
 }
 
-/** Why something was not fetched; the message may be shown to whoever named the address. */
+/** Why something was not fetched; the message may be shown to whoever named the URL. */
 export class NotFetched extends Error {
   override readonly name = 'NotFetched'
-  /** What its server answered, where that is the reason; else null. */
+  /** The status of the server, where that is the reason; else null. */
   readonly status: number | null
 
   constructor(message: string, status: number | null = null) {
@@ -76,7 +76,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   }
 }
 
-/** Posts a text to an address that a user named; what comes back is not kept. Throws NotFetched. */
+/** Posts a text to a URL that a user named; the reply's body is dropped. Throws NotFetched. */
 export function postTo(
   options: SafeFetchOptions,
   address: string,
@@ -86,7 +86,7 @@ export function postTo(
   return postBytes(options, address, { body: Buffer.from(body, 'utf8'), fields })
 }
 
-/** The same of bytes. */
+/** The same for bytes. */
 export async function postBytes(
   options: SafeFetchOptions,
   address: string,
@@ -95,14 +95,14 @@ export async function postBytes(
   await fetchTo({ ...options, post }, address, { begin: () => undefined, push: () => undefined })
 }
 
-/** Takes a reply as it comes; what it throws ends the fetch and is thrown there. */
+/** Receives a reply as it arrives; an error thrown here ends the fetch, which rejects with it. */
 export interface Receiver {
-  /** Lower case, without parameters; empty where the reply names none. */
+  /** `mediaType`: in lower case, without parameters; empty where the reply names none. */
   begin(mediaType: string): void
   push(chunk: Uint8Array): void
 }
 
-/** Throws NotFetched, also when the signal is given. */
+/** Throws NotFetched, also when the signal is aborted. */
 export async function fetchTo(
   options: SafeFetchOptions,
   address: string,
@@ -118,7 +118,7 @@ export async function fetchTo(
     for (let hops = 0; hops <= maxRedirects; hops++) {
       const location = await fetchOnce(options, url, receiver, timer)
       if (location === null) return
-      // Judged anew: where a redirect leads is as much a stranger's word as the first address.
+      // Checked again: a redirect's target can be trusted no more than the first URL.
       url = checkedUrl(location, url)
     }
     throw new NotFetched('it redirects too often')
@@ -128,7 +128,7 @@ export async function fetchTo(
   }
 }
 
-/** Bounds what is waited for. */
+/** Limits how long is waited. */
 class Timer {
   private readonly timeoutMs: number
   private readonly ended = Promise.withResolvers<never>()
@@ -137,7 +137,7 @@ class Timer {
   constructor(timeoutMs: number) {
     this.timeoutMs = timeoutMs
     this.timeout = this.started()
-    // Nobody may be waiting when it ends.
+    // Nobody may be waiting when it rejects.
     this.ended.promise.catch(() => undefined)
   }
 
@@ -163,7 +163,7 @@ class Timer {
   }
 }
 
-/** The address to connect to, where the URL's host may be connected to at all. Throws NotFetched. */
+/** The IP address to connect to for a URL, if its host is allowed. Throws NotFetched. */
 export async function judgedHost(options: SafeFetchOptions, url: string): Promise<string> {
   const { host, port } = partsOf(checkedUrl(url))
   const timer = new Timer(options.timeoutMs)
@@ -191,7 +191,7 @@ function checkedUrl(text: string, base?: URL): URL {
 
 const whatModelsRead = 'image/*, application/pdf, text/plain;q=0.5'
 
-/** Gives where a redirect leads, or null where the reply was read to its end. */
+/** The target of a redirect; null where the reply was read to its end. */
 async function fetchOnce(
   options: SafeFetchOptions,
   url: URL,
@@ -203,7 +203,7 @@ async function fetchOnce(
   const judging = isHome ? { ...options, allows: () => true } : options
   const address = await judgedAddress(judging, host, port, timer)
   const destination: Destination = {
-    // Connections are kept by origin: one to this address must serve no other name's judgement.
+    // Connections are pooled by origin: one to this address must not be used for a URL that was checked separately.
     origin: `${url.protocol}//${url.host} ${address}`,
     host,
     address,
@@ -230,7 +230,7 @@ function partsOf(url: URL) {
   return { tls, host, port }
 }
 
-/** Every address of the name must be allowed, so that no later look-up leads elsewhere; the first is connected to. */
+/** All addresses of the name must be allowed, so that no later look-up can lead elsewhere; the first is used. */
 async function judgedAddress(
   options: SafeFetchOptions,
   host: string,
@@ -274,7 +274,7 @@ function receive(
     exchange.abort()
     reject(error)
   }
-  /** What is thrown here would reach the connection, which others may use. */
+  /** Catches errors of the receiver: thrown into the connection, they could affect other requests. */
   const guarded = (take: () => void) => {
     if (options.untilQuiet === true) timer.restart()
     try {
@@ -289,7 +289,7 @@ function receive(
         if (redirects.has(status) && options.post === undefined) {
           const location = header('location')
           if (location === null) throw new NotFetched('it redirects nowhere')
-          // What stands in its body is not what was asked for.
+          // The body of a redirect is not the requested content.
           exchange.abort()
           resolve(location)
           return
@@ -301,7 +301,7 @@ function receive(
           return
         }
         if (options.post !== undefined) {
-          // It is taken, whatever else its server has to say.
+          // The post was accepted; the rest of the reply is not needed.
           exchange.abort()
           resolve(null)
           return
@@ -331,7 +331,7 @@ function receive(
   return timer.race(promise).finally(() => exchange.abort())
 }
 
-/** A reply that says no, and why. */
+/** Collects the body of an unsuccessful reply, for the error message. */
 class Refused {
   private readonly status: number
   private readonly maxBytes: number
