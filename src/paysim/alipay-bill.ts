@@ -1,4 +1,4 @@
-// Alipay's daily bill of trades: where it is, and the archive of its two files.
+// Alipay's daily bill of trades: its download URL, and the archive with its two files.
 import { type AlipayCall, businessFault, type Fields, textOf } from './alipay-call.ts'
 import { atOf, type BillRow, billRows, finishedDay } from './bill-rows.ts'
 import type { InterfaceFlaws } from './misbehaviour.ts'
@@ -10,7 +10,7 @@ const path = '/alipay/bill.zip'
 const columns =
   '支付宝交易号,商户订单号,业务类型,商品名称,创建时间,完成时间,门店编号,门店名称,操作员,终端号,对方账户,订单金额（元）,商家实收（元）,支付宝红包（元）,集分宝（元）,支付宝优惠（元）,商家优惠（元）,券核销金额（元）,券名称,商家红包消费金额（元）,卡消费金额（元）,退款批次号/请求号,服务费（元）,分润（元）,备注'
 
-/** The address of the archive holds what was asked, and can be opened without a signature, as the provider's. */
+/** The URL contains what was asked, and needs no signature, as with the real provider. */
 export function billAddress({ simulation, request, content }: AlipayCall): Fields {
   const type = textOf(content, 'bill_type', 20)
   if (type !== 'trade') throw businessFault('isp.invalid-bill-type', '账单类型不支持')
@@ -21,7 +21,7 @@ export function billAddress({ simulation, request, content }: AlipayCall): Field
   return { bill_download_url: `${simulation.baseUrl}${path}?${query}` }
 }
 
-/** Undefined where the path is another. */
+/** Undefined for any other path. */
 export function billArchive(simulation: Simulation, request: Incoming): Response | undefined {
   if (request.path !== path) return undefined
   const date = request.query.get('date') ?? ''
@@ -38,7 +38,7 @@ export function billArchive(simulation: Simulation, request: Incoming): Response
   return new Response(new Uint8Array(archive), { headers: { 'content-type': 'application/zip' } })
 }
 
-/** Undefined where there is no bill: the day is not over, or nothing happened. */
+/** Undefined where there is no bill: the day is not over, or had no payments. */
 function rowsOf(
   { state, clock }: Simulation,
   date: string,
@@ -89,7 +89,7 @@ function head({ state }: Simulation, title: string, date: string): string[] {
   ]
 }
 
-/** `2026年11月23日 09:30:00`. */
+/** Formats a time like `2026年11月23日 09:30:00`. */
 function dateText(time: string): string {
   return time.replace(/^(\d+)-(\d+)-(\d+)/, '$1年$2月$3日')
 }
@@ -102,7 +102,7 @@ function sumText(rows: readonly BillRow[]): string {
   return `${rows.length}笔，商家实收共${decimalOf(sumMinor(rows))}元，商家优惠共0.00元`
 }
 
-/** Numbers end in a tab, so that a spreadsheet keeps them; a refund's amounts are negative. */
+/** Numbers end in a tab, so that a spreadsheet keeps them as text; a refund's amounts are negative. */
 function cells(row: BillRow): string[] {
   const { payment, transaction, refund } = row
   const amount = `${refund === undefined ? '' : '-'}${decimalOf(row.amountMinor)}`

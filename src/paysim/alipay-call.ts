@@ -1,4 +1,4 @@
-// One request to Alipay's gateway: its parameters, its trade, and what is wrong with it in Alipay's words.
+// A request to Alipay's gateway: its parameters, its trade, and its errors in Alipay's words.
 import type { Incoming, Simulation } from './simulation.ts'
 import type { Payment, Transaction } from './state.ts'
 
@@ -6,20 +6,20 @@ export interface AlipayCall {
   readonly simulation: Simulation
   readonly request: Incoming
   readonly parameters: ReadonlyMap<string, string>
-  /** The JSON of `biz_content`. */
+  /** The parsed JSON of `biz_content`. */
   readonly content: Readonly<Record<string, unknown>>
 }
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** What answers a method, beside its `code` and `msg`. */
+/** Returns the reply to a method, without its `code` and `msg`. */
 export type AlipayMethod = (call: AlipayCall) => Fields
 
 export class AlipayFault extends Error {
   readonly code: string
   readonly subCode: string
 
-  /** `message` is the `sub_msg`. */
+  /** `message`: the `sub_msg`. */
   constructor(code: keyof typeof faultTexts, subCode: string, message: string) {
     super(message)
     this.code = code
@@ -45,7 +45,7 @@ export function textOf(content: Fields, name: string, longest: number): string {
   throw businessFault('ACQ.INVALID_PARAMETER', `参数无效：${name}`)
 }
 
-/** A number in yuan of at most two places as an integer of fen. Texts and JSON numbers are both taken. */
+/** Converts an amount in yuan with at most two decimals to fen. Accepts texts and JSON numbers. */
 export function amountOf(content: Fields, name: string): number {
   const text = String(content[name])
   const minor = /^\d{1,9}(\.\d{1,2})?$/.test(text) ? Math.round(Number(text) * 100) : 0
@@ -55,13 +55,13 @@ export function amountOf(content: Fields, name: string): number {
 
 interface Trade {
   readonly payment: Payment
-  /** The trade's own number, which it has before it is paid. */
+  /** The trade's own number, which exists before it is paid. */
   readonly number: string
-  /** Undefined where it is not paid. */
+  /** Undefined where the trade is not paid. */
   readonly transaction: Transaction | undefined
 }
 
-/** By `trade_no`, else by `out_trade_no`. A trade exists from when a payer has opened its page. */
+/** Finds a trade by `trade_no`, else by `out_trade_no`. A trade exists once a payer has opened its page. */
 export function tradeOf({ simulation, content }: AlipayCall): Trade {
   const { trade_no: number, out_trade_no: orderId } = content
   const payment = simulation.state.payments.find((one) => {

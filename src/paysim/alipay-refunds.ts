@@ -1,4 +1,4 @@
-// Alipay's refunds: done once by the merchant's number of the request, asked for by it.
+// Alipay's refunds: each is made once per the merchant's request number, and queried by it.
 import {
   type AlipayCall,
   amountOf,
@@ -16,7 +16,7 @@ export function refund(call: AlipayCall): Fields {
   const { payment, transaction } = tradeOf(call)
   if (transaction === undefined) throw businessFault('ACQ.TRADE_STATUS_ERROR', '交易状态不合法')
   const amountMinor = amountOf(content, 'refund_amount')
-  // A refund in full needs no number of its own.
+  // A full refund needs no request number.
   const number =
     content['out_request_no'] === undefined
       ? payment.orderId
@@ -62,7 +62,7 @@ function view(payment: Payment, transaction: Transaction, fundChange: 'Y' | 'N')
   }
 }
 
-/** Nothing of a refund is told where there is none of that number. */
+/** Returns no fields where there is no refund of that number. */
 export function queryRefund(call: AlipayCall): Fields {
   const { payment, transaction } = tradeOf(call)
   const number = textOf(call.content, 'out_request_no', 64)

@@ -1,10 +1,10 @@
-// Alipay's signatures from both ends: a merchant's parameters verified, replies and notifications signed (RSA2).
-// https://opendocs.alipay.com/common/02mse7 and the pages beside it.
+// Alipay's signatures on both sides: verifies a merchant's parameters, and signs replies and notifications (RSA2).
+// https://opendocs.alipay.com/common/02mse7 and related pages.
 import { sign, verify } from 'node:crypto'
 
 type Parameters = ReadonlyMap<string, string>
 
-/** Sorted by name, values unencoded; what is empty is left out, and so are `without`. */
+/** The text to sign: parameters sorted by name, unencoded, without empty ones and those in `without`. */
 function signedText(parameters: Parameters, without: readonly string[]): Buffer {
   const pairs = [...parameters]
     .filter(([name, value]) => value !== '' && !without.includes(name))
@@ -12,13 +12,13 @@ function signedText(parameters: Parameters, without: readonly string[]): Buffer 
   return Buffer.from(pairs.map(([name, value]) => `${name}=${value}`).join('&'))
 }
 
-/** A request's signature covers its `sign_type`. */
+/** In a request the signature covers `sign_type`. */
 export function isSignedBy(parameters: Parameters, publicKey: string): boolean {
   const signature = Buffer.from(parameters.get('sign') ?? '', 'base64')
   return verify('sha256', signedText(parameters, ['sign']), publicKey, signature)
 }
 
-/** The parameters with their `sign`, as notifications and the browser's way back have it: `sign_type` is not covered. */
+/** The parameters with their `sign`, for notifications and the payer's return: it does not cover `sign_type`. */
 export function withSignature(
   parameters: Parameters,
   privateKey: string,
@@ -31,7 +31,7 @@ export function withSignature(
   return signed
 }
 
-/** A reply as it goes out: the signature covers the bytes of the inner object as they stand in it. */
+/** A signed reply: the signature covers the bytes of the inner object exactly as they are sent. */
 export function signedReply(name: string, content: object, privateKey: string): string {
   const raw = JSON.stringify(content)
   const signature = sign('sha256', Buffer.from(raw), privateKey).toString('base64')

@@ -1,4 +1,4 @@
-// Alipay's gateway as a merchant meets it: trades, queries, refunds, bills and notifications.
+// Alipay's gateway from a merchant's view: trades, queries, refunds, bills and notifications.
 import { billAddress, billArchive } from './alipay-bill.ts'
 import {
   type AlipayCall,
@@ -31,7 +31,7 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
-/** What the payer's browser is sent to, and by which product. */
+/** Methods that open a page in the payer's browser, with their product. */
 const pages: ReadonlyMap<string, { product: string; code: string }> = new Map(
   Object.entries({
     'alipay.trade.page.pay': { product: 'page', code: 'FAST_INSTANT_TRADE_PAY' },
@@ -82,7 +82,7 @@ function inHours(count: number): number {
   return count * hourMs
 }
 
-/** Of the address and the form together, as merchants split them between both. */
+/** Parameters of the URL and the form together, since merchants split them between both. */
 function parametersOf({ query: inAddress, body, method }: Incoming): Map<string, string> {
   return new Map([...inAddress, ...(method === 'POST' ? new URLSearchParams(body) : [])])
 }
@@ -155,12 +155,12 @@ function contentOf(parameters: ReadonlyMap<string, string>): Record<string, unkn
     const content: unknown = JSON.parse(parameters.get('biz_content') ?? '{}')
     if (typeof content === 'object' && content !== null) return { ...content }
   } catch {
-    // Told below, as what is no object is.
+    // Reported below, like a value that is not an object.
   }
   throw new AlipayFault('40002', 'isv.invalid-parameter', '参数无效：biz_content')
 }
 
-/** Sends the payer's browser to the pay page; what is wrong it shows. */
+/** Redirects the payer's browser to the pay page; an error is shown as text. */
 function openPage(
   simulation: Simulation,
   request: Incoming,
@@ -190,7 +190,7 @@ function precreate(call: AlipayCall): Fields {
   return { out_trade_no: payment.orderId, qr_code: pageAddress(call.simulation, payment) }
 }
 
-/** The same order may be asked for again while it is open. */
+/** The same order may be created again while it is open. */
 function orderOf({ simulation, content, parameters }: AlipayCall, product: string): Payment {
   const { state, clock } = simulation
   const orderId = textOf(content, 'out_trade_no', 64)
@@ -230,7 +230,7 @@ function orderOf({ simulation, content, parameters }: AlipayCall, product: strin
   return payment
 }
 
-/** `time_expire` is a time in China, `timeout_express` a span: `90m`, `2h`, `1d`. */
+/** `time_expire` is a time in China; `timeout_express` is a duration: `90m`, `2h`, `1d`. */
 function expiryOf(content: Fields, now: number): number {
   const { time_expire: at, timeout_express: span } = content
   if (at !== undefined) {
@@ -342,7 +342,7 @@ function notificationFields(
   )
 }
 
-/** Signed, with what was paid in it. */
+/** The merchant's return URL with signed parameters, which contain the amount paid. */
 function returnAddress(simulation: Simulation, payment: Payment): string | undefined {
   if (payment.returnUrl === '') return undefined
   const { appId, sellerId, provider } = simulation.state.keys.alipay

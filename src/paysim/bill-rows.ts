@@ -1,4 +1,4 @@
-// What happened on one of China's days, as the bills of Alipay and WeChat Pay list it.
+// The payments and refunds of one day in China, as the bills of Alipay and WeChat Pay list them.
 import type { InterfaceFlaws } from './misbehaviour.ts'
 import { chinaTime, chinaTimeMs } from './simulation.ts'
 import type { Payment, Provider, Refund, State, Transaction } from './state.ts'
@@ -6,15 +6,15 @@ import type { Payment, Provider, Refund, State, Transaction } from './state.ts'
 export interface BillRow {
   readonly payment: Payment
   readonly transaction: Transaction
-  /** Present in the row of a refund. */
+  /** Set in the row of a refund. */
   readonly refund?: Refund
-  /** As the bill says it. */
+  /** The amount that the bill shows. */
   readonly amountMinor: number
 }
 
 const dayMs = 24 * 3_600_000
 
-/** Unix ms of the beginning of `2026-11-23` where that day is over; undefined where it is not, or is none. */
+/** Unix ms of the beginning of a day like `2026-11-23`; undefined where it is not over, or not a valid date. */
 export function finishedDay(date: string, now: number): number | undefined {
   if (!/^\d{4}-\d\d-\d\d$/.test(date)) return undefined
   const start = chinaTimeMs(`${date} 00:00:00`)
@@ -22,7 +22,7 @@ export function finishedDay(date: string, now: number): number | undefined {
   return isDay && start + dayMs <= now ? start : undefined
 }
 
-/** In the order in which they happened. */
+/** The rows in chronological order. */
 export function billRows(
   state: State,
   { provider, start, flaw }: { provider: Provider; start: number; flaw: InterfaceFlaws['bill'] },
@@ -52,7 +52,7 @@ function flawed(rows: BillRow[], flaw: InterfaceFlaws['bill'], start: number): B
   if (flaw === undefined || first === undefined) return rows
   if (flaw === 'missing') return others
   if (flaw === 'amount') return [{ ...first, amountMinor: first.amountMinor + 1 }, ...others]
-  // The same each time it is asked for, as the file's hash is told before the file.
+  // The invented row is the same each time, because the file's hash is announced before the file is read.
   const id = first.transaction.id.replace(/.{4}$/, '0000')
   const transaction = { ...first.transaction, id, at: start }
   const payment = { ...first.payment, orderId: 'unknown0order' }

@@ -1,4 +1,4 @@
-// A self-signed X.509 certificate in the little DER it needs (RFC 5280), since node:crypto reads them but makes none.
+// Creates a self-signed X.509 certificate in DER (RFC 5280), because node:crypto can read but not create them.
 import { createPublicKey, sign } from 'node:crypto'
 
 interface CertificateInput {
@@ -6,7 +6,7 @@ interface CertificateInput {
   readonly privateKey: string
   /** PEM. */
   readonly publicKey: string
-  /** Hexadecimal, below 8 in its first digit. */
+  /** Hexadecimal; the first digit must be below 8. */
   readonly serial: string
   readonly commonName: string
   /** Unix ms. */
@@ -26,11 +26,11 @@ const tag = {
   set: 0x31,
   version: 0xa0,
 } as const
-/** 1.2.840.113549.1.1.11 and 2.5.4.3. */
+/** The object ids 1.2.840.113549.1.1.11 and 2.5.4.3. */
 const sha256WithRsa = Buffer.from('2a864886f70d01010b', 'hex')
 const commonNameId = Buffer.from('550403', 'hex')
 
-/** PEM, signed with SHA-256 and RSA. */
+/** Returns PEM, signed with SHA-256 and RSA. */
 export function selfSignedCertificate(input: CertificateInput): string {
   const algorithm = der(tag.sequence, der(tag.objectId, sha256WithRsa), der(tag.null))
   const name = der(
@@ -64,7 +64,7 @@ function bitString(bytes: Buffer): Buffer {
   return der(tag.bitString, Buffer.from([0]), bytes)
 }
 
-/** Years before 2050 are of two digits. */
+/** Years before 2050 are written with two digits. */
 function time(ms: number): Buffer {
   const text = `${new Date(ms).toISOString().replace(/\D/g, '').slice(0, 14)}Z`
   const short = text < '2050'

@@ -1,15 +1,15 @@
-// The keys and numbers of the simulator's one merchant and of the providers it plays: real RSA-2048 pairs.
+// The keys and ids of the simulator's merchant and of the simulated providers: real RSA-2048 key pairs.
 import { generateKeyPair, randomBytes, randomInt } from 'node:crypto'
 import { promisify } from 'node:util'
 import { selfSignedCertificate } from './certificate.ts'
 
-/** PEM: PKCS #8 and SPKI. */
+/** In PEM: PKCS #8 and SPKI. */
 interface KeyPair {
   readonly privateKey: string
   readonly publicKey: string
 }
 
-/** A platform certificate of WeChat Pay, with the key it is about; times in Unix ms. */
+/** A platform certificate of WeChat Pay with its private key; times in Unix ms. */
 export interface PlatformCertificate {
   readonly serial: string
   readonly privateKey: string
@@ -33,7 +33,7 @@ export interface Keys {
     readonly merchant: KeyPair
     readonly publicKeyId: string
     readonly provider: KeyPair
-    /** Newest first; the first signs. */
+    /** Newest first; the first is used to sign. */
     readonly certificates: PlatformCertificate[]
   }
   readonly stripe: { readonly secretKey: string; readonly webhookSecret: string }
@@ -73,7 +73,7 @@ export async function createKeys(now: number): Promise<Keys> {
   }
 }
 
-/** Without the last line's end, after which alipay-sdk takes a PEM for something else. */
+/** Returns PEM without a final line break, with which alipay-sdk would not recognize it. */
 export async function createKeyPair(): Promise<KeyPair> {
   const { privateKey, publicKey } = await promisify(generateKeyPair)('rsa', {
     modulusLength: 2048,
@@ -99,12 +99,12 @@ export async function createPlatformCertificate(
   return { serial, privateKey: pair.privateKey, certificate, effectiveAt, expiresAt }
 }
 
-/** 40 hexadecimal digits; the first keeps the number positive and of full length. */
+/** 40 hexadecimal digits; the first one keeps the number positive and of full length. */
 function newSerial(): string {
   return `5${randomBytes(20).toString('hex').slice(1)}`.toUpperCase()
 }
 
-/** So many random decimal digits. */
+/** `count` random decimal digits. */
 export function digits(count: number): string {
   return Array.from({ length: count }, () => randomInt(10)).join('')
 }

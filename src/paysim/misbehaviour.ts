@@ -1,18 +1,18 @@
-// What the simulator can be told to do wrong, and for how long.
+// The faults that the simulator can be told to make, and for how long.
 
-/** What is wrong with a notification. Where a provider has no such thing, it goes out as it should. */
+/** Faults of a notification. One that a provider cannot have is ignored. */
 export interface MessageFlaws {
-  /** Never sent, nor tried again. */
+  /** Never sent, and not retried. */
   readonly lost?: boolean
-  /** Sent that much later. */
+  /** Sent this much later. */
   readonly lateMs?: number
-  /** Sent that many times at once, byte for byte. */
+  /** Sent this many times at once, byte for byte. */
   readonly repeated?: number
   /** Sent after the notification that follows it. */
   readonly reordered?: boolean
   /** Signed with a key that is not the provider's. */
   readonly forged?: boolean
-  /** Sent as it should be, and that much later again byte for byte, with its old time. */
+  /** Sent correctly, and this much later again byte for byte, with its old timestamp. */
   readonly replayedAfterMs?: number
   /** One minor unit more than was paid. */
   readonly wrongAmount?: boolean
@@ -22,30 +22,30 @@ export interface MessageFlaws {
   readonly wrongSeller?: boolean
   /** Another currency; Alipay's notifications name none. */
   readonly wrongCurrency?: boolean
-  /** WeChat Pay: signed with a platform certificate that is listed, but past its end. */
+  /** WeChat Pay: signed with a platform certificate that is listed but has expired. */
   readonly expiredCertificate?: boolean
-  /** Alipay: signed with SHA-1, or with no `sign_type` in it. */
+  /** Alipay: signed with SHA-1, or without a `sign_type`. */
   readonly signType?: 'RSA' | 'missing'
-  /** WeChat Pay: a probe with a signature of `WECHATPAY/SIGNTEST/` goes before. */
+  /** WeChat Pay: preceded by a probe with a signature of `WECHATPAY/SIGNTEST/`. */
   readonly signTest?: boolean
 }
 
-/** What is wrong with the interface. */
+/** Faults of the provider's API. */
 export interface InterfaceFlaws {
-  /** Every request is answered 503. */
+  /** Every request is answered with 503. */
   readonly down?: boolean
-  /** Every reply comes that much later. */
+  /** Every reply is sent this much later. */
   readonly slowMs?: number
-  /** A day's bill has a row too many, a row too few, or an amount that is one minor unit too high. */
+  /** A day's bill has an additional row, lacks a row, or has an amount that is one minor unit too high. */
   readonly bill?: 'unknown' | 'missing' | 'amount'
-  /** Stripe: cards are charged nothing without their holders. */
+  /** Stripe: payments with a saved card are declined for this reason. */
   readonly declines?: 'card_declined' | 'authentication_required'
 }
 
 export interface Misbehaviour extends MessageFlaws, InterfaceFlaws {}
 
 export interface Misbehaviours {
-  /** `next` holds for one notification, and one request to the interface; `cleared` until `clear`. */
+  /** With `next` it applies to one notification and one API request; with `cleared`, to all before `clear`. */
   set(how: Misbehaviour, until: 'next' | 'cleared'): void
   clear(): void
   ofMessage(): MessageFlaws

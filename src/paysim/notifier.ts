@@ -1,25 +1,25 @@
-// Sends notifications as the providers do: again on a schedule until acknowledged, and with the misbehaviour asked for.
+// Sends notifications as the providers do, repeated on a schedule if not acknowledged, with the requested faults.
 import { randomUUID } from 'node:crypto'
 import type { MessageFlaws, Misbehaviours } from './misbehaviour.ts'
 import type { Clock, Message, ProviderSide } from './simulation.ts'
 import type { KeptState, Notification, Payment, Provider } from './state.ts'
 
-/** One attempt. */
+/** One attempt to deliver a notification. */
 export interface Delivery {
   readonly notificationId: string
   readonly provider: Provider
   readonly orderId: string
   readonly kind: Notification['kind']
-  /** From 1. */
+  /** Counted from 1. */
   readonly attempt: number
   /** Unix ms. */
   readonly at: number
   readonly flaws: MessageFlaws
   readonly outcome: 'acknowledged' | 'refused' | 'unreachable' | 'timeout' | 'lost' | 'held back'
-  /** What was answered, where something was. */
+  /** The receiver's answer, where there was one. */
   readonly status?: number
   readonly reply?: string
-  /** What was sent; absent where nothing was. */
+  /** The message sent; absent where none was. */
   readonly message?: Message
 }
 
@@ -53,7 +53,7 @@ export class Notifier {
     await this.#attempt(notification)
   }
 
-  /** Takes up what a former run had not delivered. */
+  /** Continues with notifications that an earlier run did not deliver. */
   resume(): void {
     for (const notification of this.#pending) this.#arm(notification)
   }
@@ -114,7 +114,7 @@ export class Notifier {
     if (next !== undefined) await this.#attempt(next)
   }
 
-  /** Whether it is not to be sent now: lost, late or held back. */
+  /** Whether the notification is not sent now: it is lost, late or held back. */
   #postpones(notification: Notification, flaws: MessageFlaws): boolean {
     const { lateMs, ...punctual } = flaws
     const { reordered, ...rest } = punctual
@@ -136,7 +136,7 @@ export class Notifier {
     return true
   }
 
-  /** Whether one of its copies was acknowledged. */
+  /** Returns whether one of its copies was acknowledged. */
   async #deliver(notification: Notification, flaws: MessageFlaws): Promise<boolean> {
     const { signTest, ...rest } = flaws
     const side = this.#parts.sides[notification.provider]
@@ -181,7 +181,7 @@ export class Notifier {
       const response = await this.#parts.send(request)
       return { status: response.status, reply: await response.text() }
     } catch {
-      // Whatever the reason, the provider knows only that nobody answered.
+      // Whatever the reason, a provider only sees that nobody answered.
       return 'unreachable'
     }
   }

@@ -1,4 +1,4 @@
-// The page on which a payer pays or cancels: plain HTML without a script, in English or Chinese.
+// The page on which a payer pays or cancels: plain HTML without scripts, in English or Chinese.
 import { createHash } from 'node:crypto'
 import type { Incoming, ProviderSide, Simulation } from './simulation.ts'
 import { type Payment, type PaymentStatus, type Provider, statusOf } from './state.ts'
@@ -62,7 +62,7 @@ button[value=pay] { background: #111; color: #fff; border: 0 }
 `
 const styleHash = createHash('sha256').update(style).digest('base64')
 
-/** Undefined where the path is none of its. */
+/** Undefined where the path is not a pay page. */
 export async function answerPayPage(
   { simulation, sides, pay }: PayPage,
   request: Incoming,
@@ -101,13 +101,15 @@ function languageOf(accepted: string): 'en' | 'zh' {
   return english === null || chinese.index < english.index ? 'zh' : 'en'
 }
 
-/** Undefined where it is none. The policy on forms names its origin, as it covers where they are redirected to. */
+/** Undefined where it is not a web address. The form policy must allow its origin, since it also covers redirects. */
 function webAddress(address: string): URL | undefined {
   const url = URL.parse(address)
   return url !== null && /^https?:$/.test(url.protocol) ? url : undefined
 }
 
-/** The address is the merchant's or, with WeChat Pay's H5, of the request: undefined where it leads nowhere. */
+/**
+ * Redirects to the merchant's URL or, with WeChat Pay's H5, the request's; undefined where that is not a web address.
+ */
 function leave(address = ''): Response | undefined {
   const to = webAddress(address)
   return to && new Response(null, { status: 303, headers: { location: to.href } })

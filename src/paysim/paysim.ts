@@ -12,36 +12,38 @@ import { createWechatBrowser, type WechatAccount, wechatAccount } from './wechat
 import { createWechatpay, type WechatpayMode } from './wechatpay.ts'
 
 export interface PaysimOptions {
-  /** Where it is reached, without a trailing slash: `http://127.0.0.1:8787/paysim`. */
+  /** The URL at which it is reached, without a trailing slash: `http://127.0.0.1:8787/paysim`. */
   readonly baseUrl: string
-  /** Keeps keys and state there (mode 0600, written atomically), so that a restart loses nothing; absent: memory. */
+  /**
+   * Stores keys and state there (mode 0600, written atomically), so that a restart loses nothing; absent: in memory.
+   */
   readonly directory?: string
-  /** Unix ms now, and a timer: tests move it. */
+  /** The time in Unix ms, and timers; tests control them. */
   readonly clock: Clock
   /** Sends notifications. */
   readonly send: (request: Request) => Promise<Response>
-  /** How WeChat Pay signs: `public-key`, as for new merchants, or with platform certificates. */
+  /** How WeChat Pay signs: with its public key, as for new merchants, or with platform certificates. */
   readonly wechatpayMode?: WechatpayMode
-  /** The address that the merchant entered at Stripe for its events; absent: none. */
+  /** The webhook URL that the merchant registered with Stripe; absent: none. */
   readonly stripeWebhookUrl?: string
 }
 
 export interface Paysim {
-  /** Answers everything below its base address. */
+  /** Answers every request below its base address. */
   fetch(request: Request): Promise<Response>
-  /** What the merchant's configuration says. */
+  /** Values for the merchant's configuration. */
   readonly merchant: Merchant
-  /** The official account, for payments inside WeChat's browser; `wechatpay.mp` of a configuration. */
+  /** The official account for payments inside WeChat's browser; `wechatpay.mp` of a configuration. */
   readonly mp: WechatAccount
-  /** Tests' hold on it. */
+  /** Lets tests control the simulator. */
   readonly control: PaysimControl
-  /** Of Stripe's payments: tests' too. */
+  /** Opens and closes disputes of Stripe's payments; for tests. */
   readonly disputes: Disputes
-  /** Sends nothing more. */
+  /** Stops sending notifications. */
   stop(): void
 }
 
-/** Keys are PEM. */
+/** The merchant's credentials. Keys are PEM. */
 interface Merchant {
   readonly alipay: {
     readonly appId: string
@@ -56,7 +58,7 @@ interface Merchant {
     readonly serial: string
     readonly privateKey: string
     readonly apiV3Key: string
-    /** With platform certificates there is none. */
+    /** Absent with platform certificates. */
     readonly publicKeyId?: string
     readonly publicKey?: string
     readonly baseUrl: string
@@ -70,19 +72,19 @@ interface Merchant {
 
 interface PaysimControl {
   /**
-   * Pays an order (the merchant's number, or the pay page's id), whatever its state: one that is paid gets a second
+   * Pays an order (named by the merchant's number, or the pay page's id) whatever its state: a paid one gets a second
    * transaction. Resolves when the first notification is answered. Throws where there is no such order.
    */
   pay(orderId: string, how?: { payer?: string; amountMinor?: number }): Promise<void>
-  /** For the `next` notification and the next request to the interface, or until `behave`. */
+  /** Makes faults in the `next` notification and the next API request, or in all before `behave`. */
   misbehave(how: Misbehaviour, until?: 'next' | 'cleared'): void
   behave(): void
-  /** WeChat Pay gets a new platform certificate, which signs; the one before stays listed. */
+  /** Creates a new platform certificate for WeChat Pay's signatures; the previous one stays listed. */
   rotate(): Promise<void>
   payments(): readonly Payment[]
-  /** What its interface was asked, oldest first, the last 1,000. */
+  /** Requests to the simulated APIs, oldest first; the last 1,000. */
   received(): readonly Received[]
-  /** Each attempt to notify, oldest first, the last 10,000. */
+  /** Attempts to deliver notifications, oldest first; the last 10,000. */
   deliveries(): readonly Delivery[]
 }
 
@@ -99,7 +101,7 @@ const mostReceived = 1000
 const largestBody = 64 * 1024
 const certificateMs = 5 * 365 * 24 * 3_600_000
 
-/** Throws where the directory's file cannot be read. */
+/** Throws where the file in the directory cannot be read. */
 export async function createPaysim(options: PaysimOptions): Promise<Paysim> {
   const { baseUrl, clock, send } = options
   const kept = await openState(options.directory, clock.now())

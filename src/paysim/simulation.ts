@@ -1,10 +1,10 @@
-// What the providers share: the clock, what is kept, how an order is paid, and what a provider has to offer.
+// What the simulated providers share: the clock, the state, notifications, and the interface of a provider.
 import { createHash, randomBytes } from 'node:crypto'
 import { digits } from './keys.ts'
 import type { InterfaceFlaws, MessageFlaws } from './misbehaviour.ts'
 import type { Notification, Payment, Provider, State } from './state.ts'
 
-/** Unix ms now, and a timer that gives what cancels it: tests move both. */
+/** The time in Unix ms, and timers whose result cancels them; tests control both. */
 export interface Clock {
   now(): number
   after(ms: number, run: () => void): () => void
@@ -16,11 +16,11 @@ export interface Simulation {
   readonly clock: Clock
   readonly state: State
   save(): void
-  /** Sends it, and again on the provider's schedule; resolves when the first attempt is over. */
+  /** Sends a notification, repeated on the provider's schedule; resolves when the first attempt is over. */
   notify(payment: Payment, kind: Notification['kind'], subjectId: string): Promise<void>
 }
 
-/** A request as a provider reads it. `path` is below the base address, `target` the path and query as requested. */
+/** A request to a provider. `path` is relative to the base address; `target` is the requested path and query. */
 export interface Incoming {
   readonly method: string
   readonly path: string
@@ -31,7 +31,7 @@ export interface Incoming {
   readonly flaws: InterfaceFlaws
 }
 
-/** A notification's bytes and headers. */
+/** The content of a notification. */
 export interface Message {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -39,19 +39,19 @@ export interface Message {
 }
 
 export interface ProviderSide {
-  /** How long after each attempt the next one follows. */
+  /** The wait before each repetition. */
   readonly retriesMs: readonly number[]
   /** How long an acknowledgement is waited for. */
   readonly acknowledgedWithinMs: number
-  /** Undefined where the path is none of its. */
+  /** Undefined where the path is not the provider's. */
   answer(request: Incoming): Response | undefined
   message(notification: Notification, payment: Payment, flaws: MessageFlaws): Promise<Message>
   acknowledges(status: number, body: string): boolean
-  /** Where the payer's browser goes after paying; undefined where it stays. */
+  /** The URL to which the payer's browser returns after paying; undefined where it stays. */
   returnAddress(payment: Payment, query: URLSearchParams): string | undefined
 }
 
-/** The payer's id as the provider gives it to the merchant: the same for a name each time. */
+/** The payer's id that the provider gives the merchant: the same each time for a name. */
 export function payerId(provider: Provider, payer: string): string {
   const hash = createHash('sha256').update(`${provider}:${payer}`).digest()
   if (provider === 'stripe') return `${hash.toString('hex').slice(0, 12)}@payer.example`
@@ -59,7 +59,7 @@ export function payerId(provider: Provider, payer: string): string {
   return `2088${hash.readBigUInt64BE().toString().padStart(20, '0').slice(-12)}`
 }
 
-/** A provider's number of a new transaction, in its own form. */
+/** The number of a new transaction, in the provider's own form. */
 export function newTransactionId(provider: Provider, now: number): string {
   if (provider === 'stripe') return newStripeId('pi')
   const day = chinaTime(now).slice(0, 10).replaceAll('-', '')
@@ -77,12 +77,12 @@ export function decimalOf(amountMinor: number): string {
 
 const chinaMs = 8 * 3_600_000
 
-/** `2026-11-23 09:30:00`, in China's time, which the providers there write. */
+/** A time like `2026-11-23 09:30:00` in China's time zone, which the providers there use. */
 export function chinaTime(ms: number): string {
   return new Date(ms + chinaMs).toISOString().slice(0, 19).replace('T', ' ')
 }
 
-/** The Unix ms of `2026-11-23 09:30:00` in China's time; NaN where it is none. */
+/** Unix ms of a time like `2026-11-23 09:30:00` in China's time zone; NaN where it is invalid. */
 export function chinaTimeMs(text: string): number {
   return Date.parse(`${text.replace(' ', 'T')}+08:00`)
 }

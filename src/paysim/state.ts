@@ -1,4 +1,4 @@
-// What the payment simulator remembers: keys, payments and notifications under way, in memory or in one file.
+// The state of the payment simulator: keys, payments and pending notifications, in memory or in one file.
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createKeys, type Keys } from './keys.ts'
@@ -7,7 +7,7 @@ import type { MessageFlaws } from './misbehaviour.ts'
 export type Provider = 'alipay' | 'wechatpay' | 'stripe'
 
 export interface Transaction {
-  /** The provider's own number of it. */
+  /** The provider's own number of the transaction. */
   readonly id: string
   readonly amountMinor: number
   readonly payer: string
@@ -15,20 +15,20 @@ export interface Transaction {
 }
 
 export interface Refund {
-  /** The provider's own number of it. */
+  /** The provider's own number of the refund. */
   readonly id: string
-  /** The merchant's number of it, by which it is done once. */
+  /** The merchant's number of the refund, by which it is made only once. */
   readonly number: string
   readonly transactionId: string
   readonly amountMinor: number
   readonly reason: string
   readonly at: number
   readonly notifyUrl: string
-  /** What the merchant gave to have it back. */
+  /** The merchant's own data, returned to it. */
   readonly attached?: Readonly<Record<string, string>>
 }
 
-/** Of Stripe's: a payer takes a payment back through the bank. */
+/** A dispute with Stripe: a payer takes a payment back through the bank. */
 export interface Dispute {
   readonly id: string
   readonly transactionId: string
@@ -38,9 +38,9 @@ export interface Dispute {
   status: 'needs_response' | 'won' | 'lost'
 }
 
-/** An order as the provider keeps it. Amounts are integers of the currency's minor unit, times Unix ms. */
+/** An order as the provider stores it. Amounts are integers of the currency's minor unit, times are Unix ms. */
 export interface Payment {
-  /** Names its pay page; for Stripe the session. */
+  /** Identifies its pay page; with Stripe it is the session's id. */
   readonly id: string
   readonly provider: Provider
   /** The merchant's number (`out_trade_no`, `client_reference_id`). */
@@ -55,13 +55,13 @@ export interface Payment {
   readonly notifyUrl: string
   readonly returnUrl: string
   readonly cancelUrl: string
-  /** What the merchant gave to have it back. */
+  /** The merchant's own data, returned to it. */
   readonly attached: Readonly<Record<string, string>>
-  /** Of Stripe's: what the merchant gave to have back with the charge, where that is something else. */
+  /** Stripe: the merchant's own data returned with the charge, where it differs. */
   readonly chargeAttached?: Readonly<Record<string, string>>
-  /** Of WeChat Pay's: what it is paid in. */
+  /** WeChat Pay: the app or account in which it is paid. */
   readonly appid?: string
-  /** Of Stripe's: the card of this customer is kept; of a payment without its holder, whose it is. */
+  /** Stripe: the customer whose card is saved or, in a payment with a saved card, charged. */
   readonly customer?: string
   /** Whether a payer has opened its page. */
   opened: boolean
@@ -71,20 +71,20 @@ export interface Payment {
   disputes?: Dispute[]
 }
 
-/** A notification that is not acknowledged yet. */
+/** A notification that has not been acknowledged. */
 export interface Notification {
   readonly id: string
   readonly provider: Provider
   readonly paymentId: string
   readonly kind: 'paid' | 'refunded' | 'expired' | 'disputed' | 'dispute closed'
-  /** The transaction, refund or dispute it is about. */
+  /** The id of the transaction, refund or dispute that it is about. */
   readonly subjectId: string
   readonly url: string
   readonly createdAt: number
-  /** Attempts made. */
+  /** The number of attempts made. */
   attempts: number
   dueAt: number
-  /** What was taken up for it and is still to be done. */
+  /** Faults assigned to it that are not applied yet. */
   flaws?: MessageFlaws
 }
 
@@ -101,7 +101,7 @@ export interface KeptState {
   save(): void
 }
 
-/** The state of `directory`, made where it is new; without a directory it lives in memory. */
+/** Opens the state in `directory`, which is created where it is missing; without a directory it is in memory. */
 export async function openState(directory: string | undefined, now: number): Promise<KeptState> {
   const path = directory === undefined ? undefined : join(directory, 'paysim.json')
   const state = (path === undefined ? undefined : read(path)) ?? (await newState(now))
@@ -126,19 +126,21 @@ function read(path: string): State | undefined {
   }
 }
 
-/** Written beside and renamed, so that a crash leaves the old file or the new one; not fsynced, as it may run in a server. */
+/**
+ * Writes a new file and renames it, so that a crash leaves the old or the new one; no fsync, as it may run in a server.
+ */
 function write(path: string, state: State): void {
   const beside = `${path}.new`
   mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 })
   writeFileSync(beside, JSON.stringify(state), { mode: 0o600 })
-  // The mode above holds for a new file only.
+  // The mode above applies only to a new file.
   chmodSync(beside, 0o600)
   renameSync(beside, path)
 }
 
 export type PaymentStatus = 'open' | 'paid' | 'refunded' | 'closed'
 
-/** An expired order is a closed one. Refunded is only what is refunded in full. */
+/** An expired order counts as closed. `refunded` means fully refunded. */
 export function statusOf(payment: Payment, now: number): PaymentStatus {
   if (payment.transactions.length > 0) {
     return sumMinor(payment.refunds) === sumMinor(payment.transactions) ? 'refunded' : 'paid'
@@ -146,7 +148,7 @@ export function statusOf(payment: Payment, now: number): PaymentStatus {
   return payment.closedAt !== undefined || payment.expiresAt <= now ? 'closed' : 'open'
 }
 
-/** What of a transaction is not refunded. */
+/** The part of a transaction that has not been refunded. */
 export function refundableMinor({ refunds }: Payment, { id, amountMinor }: Transaction): number {
   return amountMinor - sumMinor(refunds.filter(({ transactionId }) => transactionId === id))
 }

@@ -1,9 +1,9 @@
-// What was charged and paid back in a span of time, as Stripe's lists have it: newest first, page by page.
+// Charges and refunds of a period, as Stripe's lists return them: newest first, page by page.
 import { billRows } from './bill-rows.ts'
 import type { Payment } from './state.ts'
 import { type Fields, integer, missing, type StripeCall, seconds, wrong } from './stripe-call.ts'
 
-/** What the merchant attached to the charge; what was the order's number follows where a bill is told wrong. */
+/** The merchant's metadata of the charge; in an intentionally wrong bill it contains the changed order number. */
 function metadataOfCharge({ simulation }: StripeCall, payment: Payment): Fields {
   const original = simulation.state.payments.find(({ id }) => id === payment.id)?.orderId
   const attached = payment.chargeAttached ?? payment.attached

@@ -1,4 +1,4 @@
-// A request to Stripe's interface as it is read, and how it is refused.
+// A request to Stripe's API, the parsing of its parameters, and its errors.
 import type { InterfaceFlaws } from './misbehaviour.ts'
 import type { Simulation } from './simulation.ts'
 
@@ -10,7 +10,7 @@ export interface StripeCall {
   readonly form: URLSearchParams
   readonly declines?: InterfaceFlaws['declines'] | undefined
   readonly bill?: InterfaceFlaws['bill'] | undefined
-  /** What the path's pattern caught. */
+  /** The part of the path that the route's pattern captured. */
   readonly caught: string
 }
 
@@ -25,7 +25,7 @@ export class StripeFault extends Error {
   }
 }
 
-/** `before`: what the names of its fields begin with. */
+/** `before`: a prefix of the field names. */
 export function metadataOf(form: URLSearchParams, before = ''): Record<string, string> {
   const start = before === '' ? 'metadata[' : `${before}[metadata][`
   return Object.fromEntries(
@@ -44,7 +44,7 @@ export function required(form: URLSearchParams, name: string): string {
   throw new StripeFault(message, { code: 'parameter_missing', param: name })
 }
 
-/** A positive one. */
+/** A positive integer. */
 export function integer(form: URLSearchParams, name: string): number {
   const value = required(form, name)
   if (/^[1-9]\d{0,11}$/.test(value)) return Number(value)

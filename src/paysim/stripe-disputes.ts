@@ -1,15 +1,15 @@
-// Disputes as Stripe tells of them: opened by a payer, and closed in favour of one side.
+// Stripe's disputes: opened by a payer, and closed in favour of one side.
 import { newStripeId, type Simulation } from './simulation.ts'
 import type { Dispute, Payment } from './state.ts'
 
 export interface Disputes {
-  /** The payer of an order that was paid takes it back. Resolves when the first notification is answered. */
+  /** Disputes a paid order on the payer's behalf. Resolves when the first notification is answered. */
   open(orderId: string): Promise<void>
-  /** The bank has decided, for the merchant (`won`) or against it. As `open`. */
+  /** Closes the dispute by the bank's decision, for the merchant (`won`) or against it. Resolves like `open`. */
   close(orderId: string, how: 'won' | 'lost'): Promise<void>
 }
 
-/** Both throw where there is no such order, or nothing to dispute. */
+/** Both methods throw where there is no such order, or nothing to dispute. */
 export function createDisputes({ state, clock, save, notify }: Simulation): Disputes {
   const paymentOf = (orderId: string): Payment => {
     const payment = state.payments.find((one) => {

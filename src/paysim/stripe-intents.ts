@@ -1,4 +1,4 @@
-// Payments without the card's holder, as Stripe makes them: with a card that was kept at a page, where its bank lets it.
+// Stripe's payments with a saved card, without its holder's presence, where the bank allows them.
 import { newStripeId } from './simulation.ts'
 import type { Payment } from './state.ts'
 import {
@@ -21,7 +21,7 @@ const words = {
   authentication_required: 'Your card was declined. This transaction requires authentication.',
 }
 
-/** The card that a session has kept. */
+/** The card that a session has saved. */
 export function cardOf({ customer = '' }: Payment): string {
   return customer.replace(/^cus_/, 'pm_')
 }
@@ -73,7 +73,7 @@ function intentOf({ simulation, caught }: StripeCall): Payment {
   throw missing(`No such payment_intent: '${caught}'`, 'intent')
 }
 
-/** Once, whoever asks; its event follows. */
+/** Confirms an intent, once; its event follows. */
 export function confirmIntent(call: StripeCall): Fields {
   const payment = intentOf(call)
   const { simulation, declines } = call
@@ -110,7 +110,7 @@ function latestCharge({ transactions: [paid] }: Payment, isWhole: boolean) {
   return isWhole ? { id, created: seconds(paid.at) } : id
 }
 
-/** `isWhole`: with its charge. */
+/** `isWhole`: with its charge as an object, not only its id. */
 export function intentView(payment: Payment, isWhole = false) {
   const isPaid = payment.transactions.length > 0
   const isCanceled = payment.closedAt !== undefined

@@ -1,5 +1,5 @@
-// Stripe Checkout as a merchant meets it: sessions, refunds, events and webhooks.
-// https://docs.stripe.com/api; what is not asked for by such a merchant is left out of its objects.
+// Stripe Checkout from a merchant's view: sessions, refunds, events and webhooks.
+// https://docs.stripe.com/api; members that a merchant does not need are left out of its objects.
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import type { MessageFlaws } from './misbehaviour.ts'
 import {
@@ -43,7 +43,7 @@ import {
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
-/** Three days in all; the provider says no more than that the waits grow. */
+/** Three days in total; the provider documents only that the waits grow. */
 const retriesMs = [
   5 * minuteMs,
   30 * minuteMs,
@@ -72,7 +72,7 @@ const routes: readonly (readonly [
   ['GET', /^\/v1\/events\/(\w+)$/, retrieveEvent],
 ]
 
-/** `webhookUrl` is what the merchant entered as its endpoint; empty: none. */
+/** `webhookUrl`: the endpoint that the merchant registered; empty: none. */
 export function createStripe(simulation: Simulation, webhookUrl: string): ProviderSide {
   return {
     retriesMs,
@@ -110,7 +110,7 @@ interface Reply {
   readonly replayed: boolean
 }
 
-/** A POST with an idempotency key is done once. */
+/** A POST with an idempotency key is executed once. */
 function replyTo(simulation: Simulation, request: Incoming, webhookUrl: string): Reply {
   const { replies } = simulation.state
   const key = request.method === 'POST' ? request.headers.get('idempotency-key') : null
@@ -207,7 +207,7 @@ function sessionOf({ simulation, caught }: StripeCall): Payment {
   throw missing(`No such checkout.session: ${caught}`, 'session')
 }
 
-/** With the payment itself, where that is asked for. */
+/** Includes the payment intent where the request expands it. */
 function retrieveSession(call: StripeCall): Fields {
   const payment = sessionOf(call)
   const view = sessionView(call, payment)
@@ -238,7 +238,7 @@ function expireSession(call: StripeCall): Fields {
   return sessionView(call, payment)
 }
 
-/** Stripe pays a session once; of a second transaction its event tells, and nothing else. */
+/** Stripe pays a session once; only its event reports a second transaction. */
 function sessionView(
   { simulation }: Pick<StripeCall, 'simulation'>,
   payment: Payment,
@@ -348,7 +348,7 @@ type EventInput = Pick<Notification, 'kind' | 'subjectId'> & {
   readonly flaws: MessageFlaws
 }
 
-/** Follows from what was paid and refunded, so events are not kept for themselves. */
+/** Derives an event from payments and refunds, so that events need not be stored. */
 function eventOf(simulation: Simulation, { payment, kind, subjectId, flaws }: EventInput): Fields {
   const refund = payment.refunds.find(({ id }) => id === subjectId)
   const transaction = payment.transactions.find(({ id }) => id === subjectId)
@@ -376,7 +376,7 @@ function eventOf(simulation: Simulation, { payment, kind, subjectId, flaws }: Ev
   }
 }
 
-/** The event's type and its object. */
+/** The event's type and object. */
 function contentOf(simulation: Simulation, input: EventInput): readonly [string, Fields] {
   const { payment, kind, subjectId } = input
   const refund = payment.refunds.find(({ id }) => id === subjectId)
@@ -392,7 +392,7 @@ function contentOf(simulation: Simulation, input: EventInput): readonly [string,
   return [`checkout.session.${what}`, sessionView({ simulation }, payment, transaction)]
 }
 
-/** As it stood after this refund. */
+/** The charge as it was after this refund. */
 function chargeView(payment: Payment, refund: Refund): Fields {
   const { transactionId } = refund
   const before = payment.refunds.slice(0, payment.refunds.indexOf(refund) + 1)
@@ -413,7 +413,7 @@ function chargeView(payment: Payment, refund: Refund): Fields {
   }
 }
 
-/** Newest first. */
+/** All events, newest first. */
 function events(simulation: Simulation): Fields[] {
   const all = stripePayments(simulation).flatMap((payment) => [
     ...payment.transactions.map(({ id }) => ({ payment, kind: 'paid' as const, subjectId: id })),

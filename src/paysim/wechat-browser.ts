@@ -1,4 +1,4 @@
-// WeChat's own browser as a page meets it: who the customer is, and what its script does when it is asked to pay.
+// WeChat's built-in browser from a page's view: identifies the customer, and pays when the page's script asks for it.
 import { createHash, randomBytes, verify } from 'node:crypto'
 import type { Keys } from './keys.ts'
 import { type Incoming, payerId, type Simulation } from './simulation.ts'
@@ -13,7 +13,7 @@ export interface WechatAccount {
 
 type WechatKeys = Keys['wechatpay']
 
-/** Follows from the merchant's keys, so that nothing more is kept. */
+/** Derived from the merchant's keys, so that it need not be stored. */
 export function wechatAccount({ appid, apiV3Key }: WechatKeys, baseUrl: string): WechatAccount {
   const hash = createHash('sha256').update(`${appid} ${apiV3Key}`).digest('hex')
   return {
@@ -29,12 +29,12 @@ const codeMs = 5 * 60_000
 
 type Pay = (payment: Payment, payer: string) => Promise<void>
 
-/** Answers what is asked of it; undefined where the path is none of its. */
+/** Answers requests to WeChat; undefined where the path is not one of them. */
 export function createWechatBrowser(simulation: Simulation, pay: Pay) {
   const account = wechatAccount(simulation.state.keys.wechatpay, simulation.baseUrl)
   const codes = new Map<string, { readonly payer: string; readonly until: number }>()
 
-  /** Without a question to the customer, as `snsapi_base` is. */
+  /** Authorizes without asking the customer, like the scope `snsapi_base`. */
   function authorize({ query }: Incoming): Response {
     const uri = query.get('redirect_uri') ?? ''
     const isRight =
@@ -51,7 +51,7 @@ export function createWechatBrowser(simulation: Simulation, pay: Pay) {
     return new Response(null, { status: 302, headers: { location: back.href } })
   }
 
-  /** A code counts once. */
+  /** A code can be exchanged only once. */
   function exchange({ query }: Incoming): Response {
     if (query.get('appid') !== account.appid || query.get('secret') !== account.secret)
       return Response.json({ errcode: 40125, errmsg: 'invalid appsecret' })
@@ -68,7 +68,7 @@ export function createWechatBrowser(simulation: Simulation, pay: Pay) {
     })
   }
 
-  /** What the customer sees of `getBrandWCPayRequest`: pays where the merchant has signed it. */
+  /** Performs `getBrandWCPayRequest`: pays if the merchant has signed the request. */
   async function invoke({ body }: Incoming): Promise<Response> {
     const given = JSON.parse(body) as Record<string, string>
     const { appId, timeStamp, nonceStr, signType, paySign = '' } = given

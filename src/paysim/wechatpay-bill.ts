@@ -1,4 +1,4 @@
-// WeChat Pay's daily bill: where it is, and the file, plain or packed, as `tar_type` asks.
+// WeChat Pay's daily bill: its download URL and the file, plain or gzipped, as `tar_type` asks.
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { atOf, type BillRow, billRows, finishedDay } from './bill-rows.ts'
@@ -9,7 +9,7 @@ import { type WechatpayCall, WechatpayFault, type WechatpayReply } from './wecha
 const columns = `交易时间,公众账号ID,商户号,特约商户号,设备号,微信订单号,商户订单号,用户标识,交易类型,交易状态,付款银行,货币种类,应结订单金额,代金券金额,微信退款单号,商户退款单号,退款金额,充值券退款金额,退款类型,退款状态,商品名称,商户数据包,手续费,费率,订单金额,申请退款金额,费率备注`
 const sums = `总交易单数,应结订单总金额,退款总金额,充值券退款总金额,手续费总金额,订单总金额,申请退款总金额`
 
-/** The address of the file holds what was asked, so nothing is kept for it. */
+/** The file's URL contains what was asked, so nothing has to be stored. */
 export function billOffer({ simulation, request }: WechatpayCall): WechatpayReply {
   const date = request.query.get('bill_date') ?? ''
   const type = request.query.get('bill_type') ?? 'ALL'
@@ -33,7 +33,7 @@ export function billOffer({ simulation, request }: WechatpayCall): WechatpayRepl
   }
 }
 
-/** Not signed, as the provider's is not: the offer has its hash. */
+/** Unsigned, as with the real provider: its hash was announced with the URL. */
 export function billFile({ simulation, request: { query } }: WechatpayCall): Response {
   const text = billText(simulation, {
     date: query.get('date') ?? '',
@@ -64,7 +64,7 @@ function billText(
   return `\uFEFF${lines.map((one) => `${one}\r\n`).join('')}`
 }
 
-/** Each cell begins with a backtick, so that a spreadsheet keeps long numbers. */
+/** Each cell begins with a backtick, so that a spreadsheet keeps long numbers as text. */
 function line(values: readonly string[]): string {
   return values.map((value) => `\`${value.replaceAll(/[,`\r\n]/g, ' ')}`).join(',')
 }

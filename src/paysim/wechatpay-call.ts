@@ -1,16 +1,16 @@
-// One request to WeChat Pay: its fields, its reply, and what is wrong with it in WeChat Pay's words.
+// A request to WeChat Pay: its fields, its reply, and its errors in WeChat Pay's words.
 import { chinaTime, type Incoming, type Simulation } from './simulation.ts'
 
 export interface WechatpayCall {
   readonly simulation: Simulation
   readonly request: Incoming
-  /** What the path's pattern caught. */
+  /** The parts of the path that the route's pattern captured. */
   readonly caught: readonly string[]
-  /** The body's JSON. */
+  /** The parsed JSON body. */
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** Signed as it goes out; a Response goes out as it is. */
+/** A reply that gets signed; a `Response` is sent unchanged instead. */
 export interface WechatpayReply {
   readonly status: number
   readonly body?: unknown
@@ -50,7 +50,7 @@ export function integerOf(fields: Fields, name: string, field: string): number {
   throw new WechatpayFault(400, 'PARAM_ERROR', `输入源“${field}”映射到数值字段失败`, field)
 }
 
-/** `2026-11-23T09:30:00+08:00`. */
+/** Formats a time like `2026-11-23T09:30:00+08:00`. */
 export function timeText(ms: number): string {
   return `${chinaTime(ms).replace(' ', 'T')}+08:00`
 }

@@ -1,4 +1,4 @@
-// WeChat Pay's refunds: done once by the merchant's number, asked for by it, and told in a notification.
+// WeChat Pay's refunds: made once per the merchant's number, queried by it, and reported in a notification.
 import { digits } from './keys.ts'
 import { payerId } from './simulation.ts'
 import { type Payment, type Refund, refundableMinor } from './state.ts'
@@ -51,7 +51,7 @@ export function createRefund({ simulation, body }: WechatpayCall): WechatpayRepl
   payment.refunds.push(refund)
   simulation.save()
   if (refund.notifyUrl !== '') void simulation.notify(payment, 'refunded', refund.id)
-  // The provider says so at first; asked again it is done.
+  // The provider first reports `PROCESSING`; a later query returns the completed refund.
   return { status: 200, body: { ...refundView(payment, refund), status: 'PROCESSING' } }
 }
 
@@ -97,7 +97,7 @@ function refundOf(payments: readonly Payment[], number: string) {
   return undefined
 }
 
-/** By the provider's number of the transaction, else by the merchant's of the order. */
+/** Finds a paid order by the provider's transaction number, else by the merchant's order number. */
 function paidOrder(payments: readonly Payment[], body: WechatpayCall['body']) {
   const byTransaction = body['transaction_id'] !== undefined
   const name = byTransaction ? 'transaction_id' : 'out_trade_no'

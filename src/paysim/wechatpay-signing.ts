@@ -1,10 +1,10 @@
-// WeChat Pay v3's cryptography from both ends: requests verified, replies and notifications signed and encrypted.
-// https://pay.weixin.qq.com/doc/v3/merchant/4012365342 and the pages beside it.
+// WeChat Pay v3's cryptography on both sides: verifies requests, and signs and encrypts replies and notifications.
+// https://pay.weixin.qq.com/doc/v3/merchant/4012365342 and related pages.
 import { createCipheriv, randomBytes, sign, verify } from 'node:crypto'
 import type { Keys } from './keys.ts'
 import type { Incoming } from './simulation.ts'
 
-/** What signs: its serial goes with each signature. */
+/** A signing key; its serial is sent with each signature. */
 export interface Signer {
   readonly serial: string
   readonly privateKey: string
@@ -12,7 +12,7 @@ export interface Signer {
 
 const furthestSeconds = 300
 
-/** Why the request's Authorization is not the merchant's; undefined where it is. */
+/** Why the request's `authorization` is not the merchant's; undefined where it is. */
 export function signatureFault(
   request: Incoming,
   keys: Keys['wechatpay'],
@@ -39,7 +39,7 @@ export function signatureFault(
   return valid ? undefined : '签名错误'
 }
 
-/** The headers that vouch for `body`. */
+/** The signature headers for `body`. */
 export function signedHeaders(body: string, signer: Signer, now: number): Record<string, string> {
   const timestamp = String(Math.floor(now / 1000))
   const nonce = randomBytes(16).toString('hex')
@@ -57,7 +57,7 @@ function lines(...parts: readonly string[]): Buffer {
   return Buffer.from(parts.map((part) => `${part}\n`).join(''))
 }
 
-/** AEAD_AES_256_GCM under the APIv3 key: the tag is the last 16 bytes. */
+/** Encrypts by AEAD_AES_256_GCM with the APIv3 key: the tag is the last 16 bytes. */
 export function encrypted(text: string, apiV3Key: string, associatedData: string) {
   const nonce = randomBytes(6).toString('hex')
   const cipher = createCipheriv('aes-256-gcm', Buffer.from(apiV3Key), Buffer.from(nonce))

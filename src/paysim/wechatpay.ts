@@ -1,4 +1,4 @@
-// WeChat Pay v3 as a merchant meets it: orders, queries, refunds, certificates and notifications.
+// WeChat Pay v3 from a merchant's view: orders, queries, refunds, certificates and notifications.
 
 import { randomBytes } from 'node:crypto'
 import { createKeyPair, createPlatformCertificate, type PlatformCertificate } from './keys.ts'
@@ -26,10 +26,10 @@ import {
 import { createRefund, queryRefund, refundView } from './wechatpay-refunds.ts'
 import { encrypted, type Signer, signatureFault, signedHeaders } from './wechatpay-signing.ts'
 
-/** How the provider signs: with its one public key, as for new merchants, or with platform certificates. */
+/** How the provider signs: with its single public key, as for new merchants, or with platform certificates. */
 export type WechatpayMode = 'public-key' | 'certificate'
 
-/** 24 h 4 min in all. */
+/** 24 h 4 min in total. */
 const retriesMs = [
   15, 15, 30, 180, 600, 1200, 1800, 1800, 1800, 3600, 10_800, 10_800, 10_800, 21_600, 21_600,
 ].map((seconds) => seconds * 1000)
@@ -82,7 +82,7 @@ export function createWechatpay(simulation: Simulation, mode: WechatpayMode): Pr
   }
 }
 
-/** The newest one signs. */
+/** The newest certificate is used to sign. */
 function signing(certificates: readonly PlatformCertificate[]): PlatformCertificate {
   const [newest] = certificates
   if (newest === undefined) throw new Error('no platform certificate')
@@ -126,7 +126,7 @@ function jsonOf({ method, body }: Incoming): Record<string, unknown> {
   }
 }
 
-/** Platform certificates end; merchants who have the public key have none. */
+/** Lists the platform certificates; merchants that use the public key have none. */
 function certificates(simulation: Simulation, mode: WechatpayMode): WechatpayReply {
   const keys = simulation.state.keys.wechatpay
   if (mode === 'public-key') {
@@ -161,7 +161,7 @@ function createOrder({ simulation, caught: [product = ''], body }: WechatpayCall
   }
   const page = `${simulation.baseUrl}/pay/wechatpay/${payment.id}`
   if (product === 'jsapi') return { status: 200, body: { prepay_id: payment.id } }
-  // Merchants append &redirect_url=, so the address has a query.
+  // The URL has a query, because merchants append &redirect_url=.
   if (product === 'h5') return { status: 200, body: { h5_url: `${page}?prepay_id=${payment.id}` } }
   return { status: 200, body: { code_url: page } }
 }
@@ -207,7 +207,7 @@ function orderOf(body: WechatpayCall['body'], product: string, now: number): Omi
   }
 }
 
-/** The same order may be asked for again while it is open; anything else under its number may not. */
+/** The same order may be created again while it is open; a different one with its number may not. */
 function refuseOther(known: Payment, order: Omit<Payment, 'id'>, now: number): void {
   const status = statusOf(known, now)
   if (status === 'closed') throw new WechatpayFault(400, 'ORDER_CLOSED', '订单已关闭')
@@ -257,7 +257,7 @@ function requireMerchant({ state }: Simulation, mchid: string | null): void {
   throw new WechatpayFault(400, 'PARAM_ERROR', '商户号不正确', 'mchid')
 }
 
-/** Refunded is also what is refunded in part. */
+/** A partly refunded order counts as refunded too. */
 const tradeStates = {
   open: { trade_state: 'NOTPAY', trade_state_desc: '订单未支付' },
   paid: { trade_state: 'SUCCESS', trade_state_desc: '支付成功' },
@@ -265,7 +265,7 @@ const tradeStates = {
   closed: { trade_state: 'CLOSED', trade_state_desc: '订单已关闭' },
 } as const
 
-/** The order with one of its transactions, as queries and notifications have it. */
+/** The order with one of its transactions, as in queries and notifications. */
 function transactionView(
   { state, clock }: Simulation,
   payment: Payment,
@@ -300,7 +300,7 @@ function transactionView(
   }
 }
 
-/** Forged, or with a certificate that has ended: such a one is listed from then on. */
+/** A forged key, or an expired certificate, which is listed from then on. */
 async function flawedSigner(
   simulation: Simulation,
   signer: Signer,
@@ -334,7 +334,7 @@ function messageOf(simulation: Simulation, input: MessageInput): Message {
   const type = refund === undefined ? 'transaction' : 'refund'
   const content =
     refund === undefined
-      ? // Told as it was when it was paid, whatever came of it since.
+      ? // Shows the state at payment, whatever happened since.
         {
           ...transactionView(simulation, payment, notification.subjectId, flaws),
           ...tradeStates.paid,

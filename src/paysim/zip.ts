@@ -1,13 +1,14 @@
-// A zip archive of a few small files, stored as they are (APPNOTE.TXT 4.3), and the GBK text that Alipay puts in it.
+// Writes a zip archive of a few small files without compression (APPNOTE.TXT 4.3), and the GBK text that Alipay puts in
+// it.
 import { crc32 } from 'node:zlib'
 
 interface ZippedFile {
-  /** In the archive's encoding already. */
+  /** Already in the archive's encoding. */
   readonly name: Buffer
   readonly content: Buffer
 }
 
-/** 1980-01-01 00:00, the earliest there is. */
+/** 1980-01-01 00:00, the earliest time that zip can express. */
 const earliest = 0x0021_0000
 
 export function zip(files: readonly ZippedFile[]): Buffer {
@@ -36,7 +37,7 @@ export function zip(files: readonly ZippedFile[]): Buffer {
   return Buffer.concat([...parts, central, end])
 }
 
-/** What the file's own header and the directory share: version, flags, method, time, checksum, sizes, lengths. */
+/** Fields that a file's header and the directory share: version, flags, method, time, checksum, sizes, lengths. */
 function commonFields(name: Buffer, content: Buffer): Buffer {
   return integers(
     [20, 2],
@@ -51,7 +52,7 @@ function commonFields(name: Buffer, content: Buffer): Buffer {
   )
 }
 
-/** Little-endian, each in so many bytes. */
+/** Writes integers in little-endian order, each with its number of bytes. */
 function integers(...values: readonly (readonly [value: number, bytes: 2 | 4])[]): Buffer {
   return Buffer.concat(
     values.map(([value, bytes]) => {
@@ -64,14 +65,14 @@ function integers(...values: readonly (readonly [value: number, bytes: 2 | 4])[]
 
 let codes: Map<string, Buffer> | undefined
 
-/** What GBK has no code for becomes a question mark. */
+/** Encodes text as GBK; a character without a code becomes a question mark. */
 export function gbk(text: string): Buffer {
   codes ??= gbkCodes()
   const known = codes
   return Buffer.concat([...text].map((one) => known.get(one) ?? Buffer.from('?')))
 }
 
-/** Runtimes decode GBK and encode UTF-8 alone, so the table is what decoding gives, turned round. */
+/** Runtimes decode GBK but encode only UTF-8, so the table is built by decoding every code. */
 function gbkCodes(): Map<string, Buffer> {
   const decoder = new TextDecoder('gbk')
   const table = new Map<string, Buffer>()
