@@ -18,9 +18,7 @@ const leak = {
   message: 'start without AWS_SESSION_TOKEN, or with an empty S3_SESSION_TOKEN beside it',
 }
 
-/**
- * The size of an upload's parts (at least 5 MiB, Amazon S3 "Multipart upload limits"), and how many are sent at once.
- */
+/** The size of an upload's parts (at least 5 MiB, Amazon S3 "Multipart upload limits"), and how many go out at once. */
 const partBytes = 5_242_880
 const partsAtOnce = 2
 

@@ -1,5 +1,4 @@
-// Forces garbage collection while media are transferred: the runtime alone would wait for a multiple of the memory in
-// use.
+// Forces garbage collection while media are transferred: the runtime alone would let memory grow to a multiple.
 
 export interface Collector {
   /** Collects all garbage, blocking. */

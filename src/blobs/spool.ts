@@ -21,9 +21,7 @@ export interface Spools {
   readonly usedBytes: number
 }
 
-/**
- * Files are created in `folder`, which is created where it is missing. `passed` is called with bytes written and read.
- */
+/** Creates files in `folder`, and the folder where it is missing. `passed` is called with bytes written and read. */
 export function createSpools(
   folder: string,
   passed: (bytes: number) => void = () => undefined,

@@ -10,10 +10,7 @@ import { type ArchiveFiles, filesInBucket } from './archive-files.ts'
 export interface Batch {
   /** Derived from the content, with the day on which its first request began: `2026/11/23/...`. */
   readonly name: string
-  /**
-   * The deduplication token: like the name, but new when the operator repeats an export, whose records may be lost at
-   * the destination.
-   */
+  /** Deduplication token: like the name, but new when the operator repeats an export lost at its destination. */
   readonly token: string
   /** One JSON object per line, compressed with gzip. */
   readonly content: Uint8Array

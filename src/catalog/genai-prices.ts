@@ -14,9 +14,7 @@ const providerNames: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/**
- * The gateway's price names, with the number of units the project's price is for: a thousand requests, 3600 seconds.
- */
+/** The gateway's price names, with the units that the project's price is for: a thousand requests, 3600 seconds. */
 const priceNames: ReadonlyMap<string, readonly [name: string, units: bigint]> = new Map(
   Object.entries({
     input_mtok: ['input', 1_000_000n],

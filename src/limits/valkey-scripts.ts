@@ -66,10 +66,7 @@ for i, s in ipairs(found) do
 end
 return reply`
 
-/**
- * Returns the use of one scope: requests and tokens. KEYS: its meters, its leases. ARGV: requests and tokens per
- * minute.
- */
+/** Returns one scope's use: requests and tokens. KEYS: its meters, its leases. ARGV: requests and tokens per minute. */
 export const readScript = `${prelude}
 local r, t = read(KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]))
 return { string.format('%.0f', r), string.format('%.0f', t) }`

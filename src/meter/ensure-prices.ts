@@ -12,9 +12,7 @@ export interface ShippedCard {
   readonly source: string
   /** The day on which the prices were read from the source; null: unknown. */
   readonly sourceDate: string | null
-  /**
-   * The card is for a name that a configured channel gives a shipped model: it is as reliable as that configuration.
-   */
+  /** The card is for a configured channel's name of a shipped model: it is as reliable as that configuration. */
   readonly alias?: true
 }
 

@@ -50,8 +50,7 @@ export function priceConflicts(
 /**
  * Whether a card of this node's file, which differs from the stored one, replaces it. It does if the file's
  * `priceRevision` is higher than all seen before. At an equal revision it must certainly be an edit: this node's file
- * is the only one ever seen, and it contained the stored price before. With several nodes, the file may be an outdated
- * copy.
+ * is the only one ever seen, and it had the stored price before. With several nodes, it may be an outdated copy.
  */
 export function isNews(
   note: PriceFileNote,

@@ -22,15 +22,11 @@ type Pictures = Pick<MediaRules, 'picture' | 'mostPicture' | 'likelyPicture'>
  * read as a picture. The only vendor that publishes a number for the text of a page.
  */
 const pageText = { most: 3_000, likely: 1_500 }
-/**
- * Gemini counts 32 tokens per second of audio ("Understand and count tokens", as known on 2026-11-22): the most of all.
- */
+/** Gemini counts 32 tokens per second of audio ("Understand and count tokens", as known on 2026-11-22): the most. */
 const mostAudioPerSecond = 32
 /** Gemini, "Video understanding" (as known on 2026-11-22): about 300 tokens per second, audio included. */
 const mostVideoPerSecond = 300
-/**
- * Gemini, "Document understanding" (as known on 2026-11-22) accepts at most this many pages; no vendor accepts more.
- */
+/** Gemini, "Document understanding" (as known on 2026-11-22): at most this many pages; no vendor accepts more. */
 const mostPages = 1_000
 
 function atMost(most: (detail: string | null) => number, picture: Pictures['picture']): Pictures {
@@ -140,9 +136,7 @@ function squares(longest: number, most: number, pages: number): MediaRules {
   )
 }
 
-/**
- * Google, "Media resolution" (ai.google.dev, as known on 2026-11-22), models from Gemini 3 on: the same for any size.
- */
+/** Google, "Media resolution" (ai.google.dev, as known on 2026-11-22), models from Gemini 3 on: equal for any size. */
 const resolutions: readonly (readonly [RegExp, number])[] = [
   [/^media_resolution_ultra_high$/i, 2_240],
   [/^media_resolution_medium$/i, 560],
@@ -184,10 +178,7 @@ function gemini2Rules(): MediaRules {
   }
 }
 
-/**
- * xAI, "Image understanding" (docs.x.ai, as known on 2026-11-22): 256 per tile of 448 pixels, of six at most, and 256
- * more.
- */
+/** xAI, "Image understanding" (docs.x.ai, as known on 2026-11-22): 256 per 448-pixel tile, of six at most, plus 256. */
 function grokRules(): MediaRules {
   const picture: Pictures['picture'] = (size) => (patches(size, 448) + 1) * 256
   return withPictures(

@@ -39,10 +39,7 @@ export interface PricedLine {
   readonly amountNano: Nano
 }
 
-/**
- * Units other than tokens, by price name: `request`, `search`, `image/1024x1024/hd`, `second`, `character`; at most 6
- * decimals.
- */
+/** Units that are not tokens: `request`, `search`, `image/1024x1024/hd`, `second`, `character`; at most 6 decimals. */
 export type Units = Readonly<Record<string, number>>
 
 /** A request's size as known before it is sent. */

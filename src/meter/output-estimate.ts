@@ -3,10 +3,7 @@
 /** The lowest estimate, so that short streams need no extension of their hold. */
 const leastTokens = 1_024
 
-/**
- * Upper edges of the classes in which lengths are counted: each is half an octave above the last, up to a million
- * tokens.
- */
+/** Upper edges of the classes of lengths: each is half an octave above the last, up to a million tokens. */
 const edges: readonly number[] = Array.from({ length: 21 }, (_, at) =>
   Math.round(leastTokens * 2 ** (at / 2)),
 )

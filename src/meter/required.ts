@@ -6,10 +6,7 @@ import type { Units } from './meter.ts'
 
 const tokens = ['input', 'output'] as const
 
-/**
- * For each kind, sets of price names, one of which the card must have in full. `image` and `second` mean any such
- * price.
- */
+/** Sets of price names by kind, one of which a card must have in full. `image` and `second`: any such price. */
 const required: Readonly<Record<ModelKind, readonly (readonly string[])[]>> = {
   chat: [tokens],
   completion: [tokens],

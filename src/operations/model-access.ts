@@ -54,9 +54,7 @@ export const noPrice = 'has no price'
 /** A multiplier of 1, in millionths. */
 const million = 1_000_000
 
-/**
- * Whether clients may use a dialect. Dialects not loaded yet are clients': vendor-only ones are loaded at the start.
- */
+/** Whether clients may use a dialect. One not loaded yet is for clients: vendor-only ones load at the start. */
 function isServed(id: DialectId): id is ClientDialectId {
   const dialect = loadedDialect(id)
   return dialect === undefined || dialect.client !== undefined
@@ -69,9 +67,7 @@ export function dialectsOf(operation: Operation): readonly ClientDialectId[] {
   return dialectIds.filter(isServed).filter((id) => operationOf[id] === operation)
 }
 
-/**
- * Whether a translation exists: chats and legacy completions to vendors of any chat dialect, and between list dialects.
- */
+/** Whether a translation exists: from chats and completions to any chat dialect, and between list dialects. */
 function hubbed(from: ClientDialectId, to: VendorDialectId): boolean {
   const client = loadedDialect(from)?.client
   const vendor = loadedDialect(to)?.vendor
@@ -242,7 +238,7 @@ function createList(
 }
 
 /**
- * Whether a model may be asked for an operation. A transcription model may be asked to translate: its vendor decides.
+ * Whether a model may be asked for an operation. A transcription model may be asked to translate: the vendor decides.
  */
 function answers(model: Model, operation: Operation): boolean {
   if (isOrAlso(model, operation)) return true

@@ -36,9 +36,7 @@ export interface AdmittedRequest extends Omit<RelayRequest, 'authorization'> {
   readonly address: Address
   /** The listener's request, for its headers, its URL and its signal that the client left. Its body is read. */
   readonly incoming: ClientRequest
-  /**
-   * The body as it arrived, and SHA-256 of its files, which it does not contain: together they identify the request.
-   */
+  /** The body as it arrived, and SHA-256 of its files, which are not in it: both together identify the request. */
   readonly body: Uint8Array
   readonly digests: readonly string[]
   /** The usage to hold money for, where that is not derived from the request itself. */
@@ -74,10 +72,7 @@ export interface Reading<P extends Principal = Principal> {
   readonly url: URL
   readonly headers: RequestHeaders
   readonly method: string
-  /**
-   * Counts the request as under way, and keeps its idle connection, before the returned function is called. Throws
-   * GatewayError.
-   */
+  /** Counts the request as under way, and lets its connection idle, until the result is called. Throws GatewayError. */
   hold(): () => void
 }
 

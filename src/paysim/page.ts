@@ -107,9 +107,7 @@ function webAddress(address: string): URL | undefined {
   return url !== null && /^https?:$/.test(url.protocol) ? url : undefined
 }
 
-/**
- * Redirects to the merchant's URL or, with WeChat Pay's H5, the request's; undefined where that is not a web address.
- */
+/** Redirects to the merchant's URL or, with WeChat Pay's H5, the request's; undefined where it is no web address. */
 function leave(address = ''): Response | undefined {
   const to = webAddress(address)
   return to && new Response(null, { status: 303, headers: { location: to.href } })

@@ -14,9 +14,7 @@ import { createWechatpay, type WechatpayMode } from './wechatpay.ts'
 export interface PaysimOptions {
   /** The URL at which it is reached, without a trailing slash: `http://127.0.0.1:8787/paysim`. */
   readonly baseUrl: string
-  /**
-   * Stores keys and state there (mode 0600, written atomically), so that a restart loses nothing; absent: in memory.
-   */
+  /** Stores keys and state there (mode 0600, written atomically), so a restart loses nothing; absent: in memory. */
   readonly directory?: string
   /** The time in Unix ms, and timers; tests control them. */
   readonly clock: Clock

@@ -126,9 +126,7 @@ function read(path: string): State | undefined {
   }
 }
 
-/**
- * Writes a new file and renames it, so that a crash leaves the old or the new one; no fsync, as it may run in a server.
- */
+/** Writes a new file and renames it: a crash leaves the old or the new one. No fsync, as it may run in a server. */
 function write(path: string, state: State): void {
   const beside = `${path}.new`
   mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 })

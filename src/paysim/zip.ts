@@ -1,5 +1,4 @@
-// Writes a zip archive of a few small files without compression (APPNOTE.TXT 4.3), and the GBK text that Alipay puts in
-// it.
+// Writes a zip archive of a few small files without compression (APPNOTE.TXT 4.3), with Alipay's GBK text in it.
 import { crc32 } from 'node:zlib'
 
 interface ZippedFile {

@@ -86,9 +86,7 @@ export class Attempts {
     }
   }
 
-  /**
-   * The next candidate. Full channels do not count as tried, so once the order runs out it is planned again in full.
-   */
+  /** The next candidate. Full channels do not count as tried: once the order runs out, it is planned again in full. */
   private upcoming(): Candidate | undefined {
     const next = this.order[this.at]
     if (next !== undefined || this.isWhole) return next

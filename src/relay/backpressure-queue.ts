@@ -14,9 +14,7 @@ const pieceBytes = 65_536
 
 /** The client's connection, such as the runtime's controller of a direct stream. */
 export interface ByteSink {
-  /**
-   * Always takes the bytes: returns a promise that resolves once there is room again, or 0 if the connection is gone.
-   */
+  /** Always takes the bytes. A promise resolves once there is room again; 0: the connection is gone. */
   write(bytes: Uint8Array): number | Promise<number>
   end(): unknown
   /** Of writes up to 64 KiB, the sink copies what it cannot send at once: the caller may reuse the buffer. */

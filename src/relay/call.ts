@@ -206,9 +206,7 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
     this.finish(() => this.fail())
   }
 
-  /**
-   * The hold cannot be extended: the vendor is aborted, what was delivered is charged, and the client gets an error.
-   */
+  /** The hold cannot be extended: aborts the vendor, charges what was delivered, and sends the client an error. */
   stopFor(why: 'refused' | 'over-cap'): void {
     if (this.ending.drainsUntilMs !== null) {
       this.letGo()

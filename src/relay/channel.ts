@@ -33,8 +33,7 @@ export interface Channel {
   /** The address at which the vendor takes such a call. */
   address(call: Call): string
   /**
-   * An address an adapter asks: signed if it has the base address's origin, or as `call.signed` says. `address`: IP to
-   * dial.
+   * Where an adapter asks: signed at the base address's origin, or as `call.signed` says. `address`: IP to connect to.
    */
   reach(call: VendorCall, address?: string): Destination
   /** A call over a WebSocket: the head of the handshake up to its key. */
@@ -211,9 +210,7 @@ function proxyAddress(proxy: string): ProxyAddress {
   }
 }
 
-/**
- * The proxy is asked for a tunnel (CONNECT) with TLS or where `opens` (sockets, checked addresses); else it forwards.
- */
+/** With TLS, or where it `opens` (sockets, checked addresses), the proxy opens a tunnel (CONNECT); else it forwards. */
 function throughProxy(made: Destination, proxy: ProxyAddress, opens: boolean): Destination {
   const user = createHash('sha256').update(String(proxy.credentials)).digest('hex').slice(0, 16)
   const origin = `${made.origin} through ${proxy.host}:${proxy.port} ${user}`

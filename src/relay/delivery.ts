@@ -1,5 +1,4 @@
-// Between a request's attempts and its client: holds bytes back before the commit and until they are paid for, and
-// keeps the client's pace.
+// Between a request's attempts and its client: holds bytes back before the commit and until the hold covers them.
 
 import { HoldGate, type HoldGateOwner } from '../billing/hold-gate.ts'
 import { costOf } from '../billing/settle.ts'
@@ -90,10 +89,7 @@ export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
     this.ending.close(priced, { then: () => this.answer.resolve(answer) })
   }
 
-  /**
-   * Ends a reply that has begun: a stream by an error frame, which overtakes what waits for money; a whole one breaks
-   * off.
-   */
+  /** Ends a reply that has begun: a stream by an error frame, ahead of what waits for money; a whole one breaks off. */
   fail(queue: BackpressureQueue, error: GatewayError): void {
     const { dialect, requestId, peek } = this.request
     if (!peek.stream) {

@@ -29,8 +29,7 @@ type Hubbed = (from: ClientDialectId, to: VendorDialectId) => boolean
 
 export interface Directory {
   /**
-   * Channels that serve `model` to `group`; empty where the group, or the model in it, is unknown. The result is
-   * cached, so `hubbed` must be the same function on every call.
+   * Channels that serve `model` to `group`; empty where either is unknown. Cached: `hubbed` must always be the same.
    */
   candidates(
     group: string,

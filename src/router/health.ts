@@ -17,9 +17,7 @@ import type { Block, Health, HealthControl, HealthReport, Outcome, Trouble } fro
 interface HealthOptions {
   /** Returns [0, 1); for the jitter of the breakers. */
   readonly random: () => number
-  /**
-   * Called for a fault that only the operator can repair: a refused key, no credit, a model the vendor does not know.
-   */
+  /** Called for a fault that only the operator can repair: a refused key, no credit, a model unknown to the vendor. */
   readonly onAlarm: (channelId: string, fault: Fault) => void
 }
 

@@ -83,9 +83,8 @@ function soonest(
 }
 
 /**
- * Draws the first candidates in order of rank, each in proportion to weight among the rest of its rank: draws from all
- * of the rank, and again where one is unusable or already drawn. Returns fewer than `most` where that takes too many
- * draws.
+ * Draws the first candidates in order of rank, each in proportion to weight among the rest of its rank: draws again
+ * where one is unusable or already drawn. Returns fewer than `most` where that takes too many draws.
  */
 function drawn(
   candidates: readonly Candidate[],

@@ -101,10 +101,7 @@ export interface Plan {
 }
 
 export interface Blocked {
-  /**
-   * `rate_limited`: every vendor answered 429 or every channel is full. `operator`: none has credit or a valid key.
-   * `failing`: anything else.
-   */
+  /** `rate_limited`: each channel is full or got a 429. `operator`: none has credit or a valid key. `failing`: else. */
   readonly why: 'rate_limited' | 'operator' | 'failing'
   /** Milliseconds until the first may be tried again. */
   readonly retryAfterMs: number

@@ -25,10 +25,7 @@ export interface Log {
 interface LogLines {
   /** Whether lines of a level are written: to be asked before fields are collected at a cost. */
   writes(level: Exclude<LogLevel, 'silent'>): boolean
-  /**
-   * Writes an `info` line from ready JSON members, `"a":1,"b":"c"`: they are not redacted, so the caller must ensure
-   * that they hold no secret.
-   */
+  /** Writes an `info` line of JSON members, `"a":1,"b":"c"`, unredacted: the caller must keep secrets out. */
   members(members: string, message: string): void
 }
 

@@ -39,9 +39,7 @@ export function createSink(
   return new DescriptorSink(fd, limit, shared)
 }
 
-/**
- * How many bytes to write at once: all of them, or whole lines that are written atomically. A longer line goes alone.
- */
+/** How many bytes to write at once: all, or whole lines that are written atomically. A longer line goes alone. */
 function pieceOf(bytes: Buffer, shared: boolean): number {
   if (!shared || bytes.length <= pieceBytes) return bytes.length
   const last = bytes.lastIndexOf(lineEnd, pieceBytes - 1)

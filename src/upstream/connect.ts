@@ -8,10 +8,7 @@ export interface Destination {
   /** Destinations with the same origin share their connections. */
   readonly origin: string
   readonly host: string
-  /**
-   * The IP address to connect to, where it was looked up and checked before; `host` then only serves to verify the
-   * name.
-   */
+  /** The IP address to connect to, where it was checked before; `host` then only serves to verify the name. */
   readonly address?: string
   readonly port: number
   readonly tls: boolean

@@ -22,9 +22,8 @@ export interface DialCall {
   readonly connectMs: number
   readonly sendIdleMs: number
   /**
-   * What to do about a kept-alive connection that may have died unnoticed, so that nobody knows whether the vendor got
-   * the call. `resend` (the default): send it again on a new one. `fail`: do not. `avoid`: use a new one from the
-   * start.
+   * What to do about a kept-alive connection that may have died unnoticed, when nobody knows if the vendor got the
+   * call. `resend` (the default): send it again on a new one. `fail`: do not. `avoid`: use a new one from the start.
    */
   readonly onKept?: 'resend' | 'fail' | 'avoid' | undefined
 }

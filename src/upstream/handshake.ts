@@ -18,9 +18,7 @@ export class Handshake {
   private readonly pieces: Uint8Array[] = []
   private keptBytes = 0
 
-  /**
-   * The first bytes behind an accepting answer; null while the answer is incomplete. Throws HeadError and BodyError.
-   */
+  /** The bytes behind an accepting answer; null while the answer is incomplete. Throws HeadError and BodyError. */
   accepted(chunk: Buffer): Buffer | null {
     if (this.body !== null) {
       this.refuse(this.body, chunk, 0)

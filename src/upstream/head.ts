@@ -23,10 +23,7 @@ const none: Framing = { kind: 'none' }
 const chunked: Framing = { kind: 'chunked' }
 const untilClose: Framing = { kind: 'until-close' }
 
-/**
- * All fields (RFC 9112, section 5): no folding, bare line ends, unusual names or NUL, which have all served request
- * smuggling.
- */
+/** All fields (RFC 9112, section 5): no folding, bare line ends, odd names or NUL, all known from request smuggling. */
 const wellFormed = /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*(?:\r\n|$))*$/
 
 /** The head of one reply. Fields are validated at once, but parsed only when one is asked for. */
@@ -111,10 +108,7 @@ export class ReplyHead {
   }
 }
 
-/**
- * Compares a field's name with one of lower-case letters, digits and hyphens; `| 0x20` maps no other name character to
- * those.
- */
+/** Compares a field's name with one of a-z, 0-9 and hyphens, to which `| 0x20` maps no other name character. */
 function isNamed(text: string, start: number, name: string): boolean {
   for (let at = 0; at < name.length; at++)
     if ((text.charCodeAt(start + at) | 0x20) !== name.charCodeAt(at)) return false

@@ -8,9 +8,7 @@ import type { Call, ChannelSettings, SignedRequest, Vendor } from './vendor.ts'
 const defaultRegion = 'us-east-1'
 const defaultUrl = `https://bedrock-runtime.${defaultRegion}.amazonaws.com`
 
-/**
- * Matches `bedrock-runtime.REGION.amazonaws.com`, also with `-fips`, in other partitions, and as `vpce-...` endpoints.
- */
+/** Matches `bedrock-runtime.REGION.amazonaws.com`, also with `-fips`, in other partitions, and `vpce-...` endpoints. */
 const regionInHost = /\bbedrock-runtime(?:-fips)?\.([a-z]{2}(?:-[a-z]+)+-\d)\./
 
 interface Credentials {

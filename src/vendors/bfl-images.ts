@@ -1,5 +1,4 @@
-// Black Forest Labs (FLUX): every image is a job, polled at the URL that the vendor names, with its result on another
-// host.
+// Black Forest Labs (FLUX): every image is a job to poll at the URL the vendor names, with its result on another host.
 
 import { fluxRatios, ratioOf } from '../catalog/images.ts'
 import { invalidRequest } from '../errors.ts'

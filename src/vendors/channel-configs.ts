@@ -20,7 +20,7 @@ const shared = {
 }
 
 /**
- * Channels of the file and the store exclude all others; only without any do keys in the environment become channels.
+ * Channels of the file and the store exclude all others; only without them do keys in the environment make channels.
  */
 export function channelConfigs(
   config: Pick<Config, 'channels' | 'leftOut'>,

@@ -26,9 +26,7 @@ function cacheWrites(usage: JsonObject): JsonObject {
   return { ...usage, prompt_tokens_details: { ...details, cache_write_tokens: written } }
 }
 
-/**
- * An account in arrears gets 400 with code `Arrearage`; content that moderation refuses gets `DataInspectionFailed`.
- */
+/** An account in arrears gets 400 with code `Arrearage`; what moderation refuses gets `DataInspectionFailed`. */
 function refine(fault: Fault, _status: number, body: string): Fault {
   if (/"DataInspection_?Failed"/i.test(body))
     return { ...fault, kind: 'rejected', code: 'content_policy_violation' }

@@ -1,5 +1,4 @@
-// Transcripts and translations by Gemini models that take audio: requested by a prompt, answered in JSON if timestamps
-// are wanted.
+// Transcripts and translations by Gemini models that take audio: asked by a prompt, as JSON where times are wanted.
 
 import { GatewayError } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'

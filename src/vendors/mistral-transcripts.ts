@@ -7,9 +7,7 @@ import { transcripts } from './openai-transcripts.ts'
 import type { Wanted } from './openai-transcripts-ask.ts'
 import { count, withSound } from './usage.ts'
 
-/**
- * Mistral API, "Audio transcriptions": timestamps are of segments or of words, and refused together with a language.
- */
+/** Mistral API, "Audio transcriptions": timestamps are of segments or of words, and refused with a language. */
 function further({ times, words, speakers }: Wanted): JsonObject {
   return {
     ...(times && { timestamp_granularities: words ? 'word' : 'segment', language: null }),

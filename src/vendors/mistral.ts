@@ -40,10 +40,7 @@ const toolCallIds: Amendment = {
   },
 }
 
-/**
- * Members that clients replay from assistant messages of other vendors or the gateway, and that Mistral answers with
- * 422.
- */
+/** Members of replayed assistant messages, from other vendors or the gateway, that Mistral answers with 422. */
 const foreignMembers = [
   'refusal',
   'annotations',

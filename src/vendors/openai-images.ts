@@ -1,5 +1,4 @@
-// Images of vendors that speak OpenAI's format but differ in how images are returned: the client gets the form it asked
-// for.
+// Images of vendors of OpenAI's format that return images in another way than asked: the client gets what it asked for.
 
 import { imageModel } from '../catalog/images.ts'
 import type { JsonObject } from '../wire/ir.ts'
@@ -36,9 +35,7 @@ export const deployedImages = imagesNamed(({ model, fields }) =>
   imageModel(model) === null ? (text(fields['model']) ?? model) : model,
 )
 
-/**
- * Replaces a quality that only another of OpenAI's models has by the nearest of this one; else returns the same object.
- */
+/** Replaces a quality that only other models of OpenAI have by the nearest one; else returns the same object. */
 function inItsWords(model: string, fields: JsonObject): JsonObject {
   const { quality } = fields
   const known = typeof quality === 'string' ? imageModel(model) : null

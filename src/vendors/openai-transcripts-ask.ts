@@ -1,5 +1,4 @@
-// Asks vendors with OpenAI's path for transcripts, in a format they have, and reads the parts that all formats are made
-// of.
+// Asks vendors with OpenAI's path for transcripts in a format they have, and reads the parts of all formats from it.
 
 import { invalidRequest } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../wire/ir.ts'

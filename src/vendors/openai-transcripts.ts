@@ -1,5 +1,4 @@
-// Transcripts of vendors that have OpenAI's path but not all formats: asks for one they have, and writes the one
-// requested.
+// Transcripts of vendors that have OpenAI's path but not all formats: asks for one they have, writes the one requested.
 
 import { text } from '../wire/json/value.ts'
 import type { MediaAdapter, MediaCall } from './media.ts'
@@ -28,9 +27,7 @@ function formatOf({ fields }: MediaCall): string {
   return text(fields['response_format']) ?? 'json'
 }
 
-/**
- * "Create transcription", `response_format`: the formats by model. Whisper has all except speakers, in its own forms.
- */
+/** "Create transcription", `response_format`: formats by model. Whisper has all except speakers, in its own forms. */
 function formatsOf(model: string): readonly string[] | null {
   if (/^whisper/.test(model)) return ['json', 'text', 'srt', 'verbose_json', 'vtt']
   if (/^gpt-4o.*-diarize/.test(model)) return ['json', 'text', 'diarized_json']

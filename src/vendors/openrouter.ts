@@ -1,5 +1,4 @@
-// OpenRouter: many vendors behind one API; reports usage on every reply, numeric error codes, and errors with status
-// 200.
+// OpenRouter: many vendors behind one API; usage on every reply, numeric error codes, and errors with status 200.
 
 import { allAndResponses, openaiCompatible } from './compatible.ts'
 import type { Vendor } from './vendor.ts'

@@ -1,5 +1,4 @@
-// Parameters that some models refuse although their format has them: removed and reported, so that clients can switch
-// models.
+// Removes and reports parameters that a model refuses although its format has them, so that clients can switch models.
 
 import { traitsOf as claudeTraits, refusedSampling } from '../wire/anthropic-messages/models.ts'
 import type { VendorDialectId } from '../wire/formats.ts'

@@ -1,5 +1,4 @@
-// Encodes names that clients choose (models, voices, deployments) for a vendor's URL, so that they cannot change its
-// path.
+// Encodes names that clients choose (models, voices, deployments) for a vendor's URL, so that its path stays as it is.
 
 import { invalidRequest } from '../errors.ts'
 

@@ -30,10 +30,7 @@ function wholeCount(usage: JsonObject): JsonObject {
   }
 }
 
-/**
- * The chat path has no `/v1` before it, the path of responses does. Perplexity, "OpenAI Compatibility" of the Agent
- * API.
- */
+/** Responses have `/v1` before their path, chats do not. Perplexity, "OpenAI Compatibility" of the Agent API. */
 function address(call: Call, { baseUrl }: ChannelSettings): string {
   const version = call.dialect === 'openai-responses' && !baseUrl.endsWith('/v1') ? '/v1' : ''
   return baseUrl + version + openaiPath(call.dialect)

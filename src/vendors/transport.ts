@@ -44,10 +44,7 @@ export interface LocalCall {
 
 export interface SocketListener {
   message(payload: Buffer, isText: boolean): void
-  /**
-   * The vendor closed the socket; 1006: the connection was lost, or the vendor violated the protocol. Called once,
-   * last.
-   */
+  /** The vendor closed the socket; 1006: lost, or the protocol was violated. Called once, and last. */
   closed(code: number, reason: string): void
 }
 

@@ -72,8 +72,7 @@ interface Signature {
   /** Headers that sign a call; names in lower case. Called once per channel, not per request. */
   headers(settings: ChannelSettings): readonly (readonly [name: string, value: string])[]
   /**
-   * Additional headers that sign one request with its body and time; names in lower case; empty where the key alone
-   * signs.
+   * More headers, which sign one request with its body and time; names in lower case; empty where the key alone signs.
    */
   sign?(
     request: SignedRequest,
@@ -91,10 +90,7 @@ interface Signature {
 
 /** How a vendor differs from others of its format, in requests and in replies. */
 export interface VendorQuirks extends ReplyQuirks {
-  /**
-   * `ask`: streams report usage only if `stream_options` asks for it; `always`: unasked, and it may refuse
-   * `stream_options`.
-   */
+  /** `ask`: streams report usage only with `stream_options`; `always`: unasked, and `stream_options` may be refused. */
   readonly usageOnStream: 'ask' | 'always'
   /** Changes to requests for this vendor; `needsAmend` says when they apply. */
   readonly amend?: Amend
@@ -103,8 +99,7 @@ export interface VendorQuirks extends ReplyQuirks {
   /** Answers 400 where a message contains reasoning, except the vendor's own opaque state. */
   readonly refusesThoughts?: true
   /**
-   * Accepts `include` of encrypted reasoning in a Responses request, so that reasoning it does not store can be sent
-   * back.
+   * Accepts `include` of encrypted reasoning in a Responses request, so that reasoning it does not store can return.
    */
   readonly encryptsReasoning?: true
   /** Supports every type of tool in its formats: namespaces, text input, tools that the client runs. */

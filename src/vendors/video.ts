@@ -83,9 +83,7 @@ export interface VideoAdapter {
 /** A field of the request with the job of the source video. Never set by a client: admission removes theirs. */
 export const remixField = 'remixed_job'
 
-/**
- * Starts jobs in the vendor's own way; the answer is written as OpenAI's object, by which the gateway knows the job.
- */
+/** Starts jobs in the vendor's own way; the answer is OpenAI's object, by which the gateway knows the job. */
 export function videoStarts(videos: VendorVideos): MediaAdapter {
   return {
     adapts: ({ fields }) => !videos.startsPlainly || fields[remixField] !== undefined,

@@ -1,4 +1,4 @@
-// Models of Anthropic, from "Models overview" of platform.claude.com/docs, @pydantic/genai-prices 0.1.8 and litellm
+// Models of Anthropic, by "Models overview" of platform.claude.com/docs, @pydantic/genai-prices 0.1.8 and litellm
 // 1.109.1.
 
 import { type ShippedModel, type ShippedModels, thinks } from '../shipped.ts'

@@ -1,5 +1,4 @@
-// Google's models, in its Gemini API and in Vertex; context windows from @pydantic/genai-prices 0.1.8, else litellm
-// 1.109.1.
+// Google's models, in its Gemini API and Vertex; context windows: @pydantic/genai-prices 0.1.8, else litellm 1.109.1.
 
 import { embeds, films, type ShippedModel, type ShippedModels, speaks, thinks } from '../shipped.ts'
 

@@ -77,8 +77,7 @@ const pageDefault = 20
 const pageMost = 1_000
 
 /**
- * A page in Anthropic's form ("List Models"): `limit`, `after_id`, `before_id`. Throws GatewayError for an invalid
- * limit.
+ * A page in Anthropic's form ("List Models"): `limit`, `after_id`, `before_id`. Throws GatewayError for a bad limit.
  */
 export function anthropicModelList(models: readonly Model[], query: URLSearchParams): string {
   const text = query.get('limit')

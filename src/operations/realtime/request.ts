@@ -1,5 +1,4 @@
-// Opens a realtime session: finds the model its URL names, connects to a vendor, and only then opens the client's
-// socket.
+// Opens a realtime session: finds the model its URL names, connects to a vendor, and only then to the client.
 
 import { Buffer } from 'node:buffer'
 import type { Authorization } from '../../billing/authorization.ts'

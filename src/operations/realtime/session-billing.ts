@@ -19,9 +19,7 @@ import type { Expectation } from './expected.ts'
 
 /** The output tokens by which a response's hold is extended at a time. */
 const quantumTokens = 256
-/**
- * Converts transcribed audio between tokens and seconds, where it is priced by the unit that the vendor did not count.
- */
+/** Converts transcribed audio between tokens and seconds, where the vendor counts another unit than the card prices. */
 const transcriptTokensPerSecond = 10
 
 /** How a response or a session ended. */
@@ -116,9 +114,7 @@ export class SessionBilling {
     this.ahead = { authorization, heldTokens: expected.replyTokens }
   }
 
-  /**
-   * The session's request with its first authorization: used for connecting, and to report on the session as a whole.
-   */
+  /** The session's request with its first authorization: for connecting, and to report on the session as a whole. */
   readonly request: RelayRequest
 
   get responses(): readonly string[] {

@@ -24,10 +24,7 @@ export class Transcribers {
     this.lookUp = lookUp
   }
 
-  /**
-   * Returns the same object for the same name, or for the vendor's name of one found before. Throws GatewayError naming
-   * `param`.
-   */
+  /** The same object for the same name, also for the vendor's name of one found. Throws GatewayError naming `param`. */
   find(name: JsonValue, param: string): Transcriber {
     if (typeof name !== 'string') throw invalidRequest(`${param} must be a string`, param)
     const known = this.found.get(name)

@@ -1,5 +1,4 @@
-// The Responses operations: put the stored conversation before a request, store its reply, and run it in the
-// background.
+// The Responses operations: add the stored conversation to a request, store its reply, and run it in the background.
 
 import type { Authorization } from '../../billing/authorization.ts'
 import { Call } from '../../relay/call.ts'

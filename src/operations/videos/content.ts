@@ -29,9 +29,8 @@ const mostBytes = 2_147_483_648
 const pieceBytes = 262_144
 
 /**
- * Opens the content of a video. `range`: the client's own header. Throws GatewayError: `invalid_request_error` for a
- * variant that the vendor does not make, `not_found` for a result that it no longer has, `service_unavailable` for any
- * other answer.
+ * Opens a video's content. `range`: the client's own header. Throws GatewayError: `invalid_request_error` for a variant
+ * that the vendor lacks, `not_found` for a result that it no longer has, `service_unavailable` for any other answer.
  */
 export async function openContent(
   rooms: VideoToolRooms,

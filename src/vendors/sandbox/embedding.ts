@@ -12,8 +12,7 @@ const defaultDimensions = 256
 const maxDimensions = 4096
 
 /**
- * Components from a xorshift generator seeded by the text, scaled to length 1; a shorter vector has the direction of
- * the longer one's beginning.
+ * Components from a xorshift generator seeded by the text, scaled to length 1; a shorter vector uses the first ones.
  */
 export function vectorOf(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions)

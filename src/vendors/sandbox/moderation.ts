@@ -28,8 +28,7 @@ const found = 0.99
 const notFound = 0.01
 
 /**
- * One result for each text of a list; parts are judged together. Throws `invalid_request_error` where there is no
- * input.
+ * A result for each text of a list; parts are judged together. Throws `invalid_request_error` where there is no input.
  */
 export function moderationReply(body: JsonObject, model: string, settings: SandboxSettings): Reply {
   const texts = textsOf(body['input'])

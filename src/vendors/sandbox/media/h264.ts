@@ -15,9 +15,7 @@ function unit(head: number, bits: string): Uint8Array {
   return Buffer.concat([Buffer.of(head), bytesOf(`${bits}1`, '0')])
 }
 
-/**
- * Baseline profile that decoders of the main profile read too, level 4.0: up to 2048 by 1024 at 30 frames per second.
- */
+/** Baseline profile, readable for the main profile too, level 4.0: up to 2048 by 1024 at 30 frames per second. */
 export function sequenceParameters({ width, height }: FrameSize): Uint8Array {
   const [columns, rows] = [blocksIn(width), blocksIn(height)]
   // Identifier 0, frame numbers of 4 bits, pictures in order, one reference picture.
