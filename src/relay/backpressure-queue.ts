@@ -17,7 +17,7 @@ export interface ByteSink {
   /** Always takes the bytes. A promise resolves once there is room again; 0: the connection is gone. */
   write(bytes: Uint8Array): number | Promise<number>
   end(): unknown
-  /** Of writes up to 64 KiB, the sink copies what it cannot send at once: the caller may reuse the buffer. */
+  /** Of writes up to 64 KiB, the sink copies what it cannot send at once: the caller may free the buffer. */
   readonly copies?: boolean
 }
 
@@ -42,7 +42,7 @@ export class BackpressureQueue implements ReplyStream {
   /** When the client last took bytes, or had nothing to take (`performance.now()`). */
   takenAtMs: number
   private readonly owner: BackpressureOwner
-  /** Nothing else refers to the buffers pushed here: they may be reused once written. */
+  /** Nothing else refers to the buffers pushed here: they may be freed once written. */
   private readonly isAlone: boolean
   /** The client has taken everything, or will take no more. */
   closed = false
@@ -186,7 +186,7 @@ export class BackpressureQueue implements ReplyStream {
     this.queue = pieces
   }
 
-  /** Returns a buffer for reuse: nothing reads its bytes any more. */
+  /** Frees the memory of a read whose last bytes these are: nothing reads it any more. */
   private spent(bytes: Uint8Array): void {
     if (this.isAlone && this.sink?.copies === true) giveBack(bytes)
   }

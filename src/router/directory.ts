@@ -137,7 +137,7 @@ function once<Value>(make: () => Value): () => Value {
   }
 }
 
-/** Enabled channels with a key and at least one known dialect. */
+/** Enabled channels with at least one lane and one known dialect. */
 function servedOf(options: DirectoryOptions): readonly Served[] {
   const ofVendors = new Map<string, Offer>()
   const offerOf = ({ vendor, models }: ChannelConfig): Offer => {

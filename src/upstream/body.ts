@@ -57,7 +57,7 @@ export class BodyDecoder {
     this.done = this.left === 0
     if (take > 0) {
       const bytes = chunk.subarray(from, from + take)
-      // A head in front of these bytes was copied, so the read's memory may be reused after them.
+      // A head in front of these bytes was copied, so nothing else needs the memory of this read.
       noteRead(bytes)
       this.sink.bytes(bytes)
     }
