@@ -28,7 +28,7 @@ export const falVideos: VideoAdapter = {
       throw invalidRequest('This model makes videos of a text alone.', 'input_reference')
     const request = {
       prompt,
-      duration: durationFor(model, String(seconds)),
+      duration: durationFor(model, seconds),
       aspect_ratio: ratio,
       resolution: `${lines}p`,
       ...(reference !== null && { image_url: addressIn(body, reference) }),
@@ -49,10 +49,10 @@ export const falVideos: VideoAdapter = {
   content: contentAtUrl,
 }
 
-/** Veo takes `8s`; the others take a bare number as text. */
-function durationFor(model: string, seconds: string): string | number {
+/** Veo takes `8s`, Sora a number, the others a number as text (the schemas of fal's pages of its models). */
+function durationFor(model: string, seconds: number): string | number {
   if (/veo/.test(model)) return `${seconds}s`
-  return /sora/.test(model) ? seconds : seconds
+  return /sora/.test(model) ? seconds : String(seconds)
 }
 
 /** 400 and 422 mean that the model refuses the request itself, so the job has failed. */
