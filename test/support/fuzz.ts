@@ -1,7 +1,6 @@
 // Makes requests for the operations of an OpenAPI document, right, nearly right and hostile, and judges the replies.
 
 import fc from 'fast-check'
-import { repetitions } from './long.ts'
 import {
   type Content,
   type Described,
@@ -15,7 +14,8 @@ import { allowedBy, nearly, oddText, oddValue, someOf } from './schema-values.ts
 
 /** Printed with the test: `FUZZ_SEED` asks for the same requests again. */
 export const seed = Number(Bun.env['FUZZ_SEED'] ?? Date.now() % 0x7fff_ffff)
-const numRuns = repetitions(12, 150)
+/** Requests for each operation and caller; more find more. */
+const numRuns = Number(Bun.env['FUZZ_RUNS'] ?? 12)
 /** Nothing that a request may ask for takes longer. */
 const longestMs = 10_000
 

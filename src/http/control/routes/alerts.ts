@@ -140,6 +140,7 @@ export const alertRoutes: readonly ControlRoute[] = [
       'once a minute, and told once until it is over. With a `webhook`, posted there too, signed; with an `email`, mailed.',
     body: inputs.setAlerts,
     reply: alerts,
+    statuses: { 429: codesSent.message },
     async run(asked) {
       const box = asked.services.webhookBox
       const account = accountOf(asked)
@@ -156,6 +157,7 @@ export const alertRoutes: readonly ControlRoute[] = [
     summary: 'Enter the code that was mailed to the address of my alerts',
     body: inputs.verifyEmail,
     reply: alerts,
+    statuses: { 429: codesTried.message },
     async run(asked) {
       const account = accountOf(asked)
       await keepPace(asked.services.store, `mail code tried: ${account}`, codesTried)

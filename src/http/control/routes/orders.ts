@@ -216,6 +216,7 @@ export const orderRoutes: readonly ControlRoute[] = [
     body: inputs.createOrder.extend({ account: inputs.listOrders.shape.account }),
     reply: order,
     status: 201,
+    statuses: { 429: pace.message },
     async run({ admin, services, scope, body, address, request, principal }) {
       const account = scope.oneAccount(body.account)
       await keepOrderPace(services.store, scope.owner)
@@ -265,6 +266,7 @@ export const orderRoutes: readonly ControlRoute[] = [
     id: 'checkOrder',
     summary: 'I have paid: ask the provider now',
     reply: order,
+    statuses: { 429: pace.message },
     async run({ admin, services, scope, params }) {
       await keepOrderPace(services.store, scope.owner)
       const input = { ...params, owner: scope.owner }
@@ -280,6 +282,7 @@ export const orderRoutes: readonly ControlRoute[] = [
     id: 'cancelOrder',
     summary: 'Cancel an order; one that was paid meanwhile is credited',
     reply: order,
+    statuses: { 429: pace.message },
     async run({ admin, services, scope, params }) {
       await keepOrderPace(services.store, scope.owner)
       const input = { ...params, owner: scope.owner }
@@ -295,6 +298,7 @@ export const orderRoutes: readonly ControlRoute[] = [
     id: 'followOrder',
     summary: 'The order as it changes: server-sent events `order`',
     produces: ['text/event-stream'],
+    statuses: { 429: 'Too many follow already' },
     async run(asked) {
       const input = { ...asked.params, owner: asked.scope.owner }
       return streamEvents(asked, async () => {

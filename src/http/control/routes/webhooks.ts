@@ -70,6 +70,7 @@ export const webhookRoutes: readonly ControlRoute[] = [
     access: 'admin',
     params: z.strictObject({ id: z.string() }),
     reply: tested,
+    statuses: { 429: tests.message },
     async run({ admin, services, params: { id }, noted }) {
       const found = webhookNamed(services.config().webhooks, id)
       await keepPace(services.store, `webhook tested: ${id}`, tests)
