@@ -1,4 +1,4 @@
-// Whether this process admits requests, and why not: its node is not open, the outbox is not written, the ledger lags.
+// Decides whether this process admits requests: not while its node is closed, the outbox fails or the ledger lags.
 
 import type { LedgerSettings } from '../config/types.ts'
 import type { NodeRef } from '../store/ledger.ts'
@@ -11,22 +11,22 @@ interface AdmissionGateOptions {
   readonly state: SharedState
   readonly writer: Pick<OutboxWriter, 'unsettledRecords' | 'oldestUnsettledMs'>
   readonly log: Log
-  /** The ledger was not reached for so long that another node may have closed this one. */
+  /** Called when the ledger was not reached for so long that another node may have closed this one. */
   readonly onStalled: () => void
 }
 
 export class AdmissionGate {
   readonly #options: AdmissionGateOptions
-  /** The node as the ledger has it open; null while it is not. */
+  /** The node as the ledger has opened it; null while it is not open. */
   ref: NodeRef | null = null
   everOpened = false
   #draining = false
-  /** Why the outbox cannot be written. */
+  /** Why the outbox cannot be written; null while it can. */
   #outboxFault: string | null = null
-  /** All of `closed` that does not depend on the moment. */
+  /** The part of `closed` that does not depend on the present time. */
   #shut: string | null
   #wasStalled = false
-  /** How often the node was closed, as far as this thread was told. */
+  /** How often the node was closed, as far as this thread has been notified. */
   #fenced = 0
 
   constructor(options: AdmissionGateOptions) {
@@ -43,13 +43,13 @@ export class AdmissionGate {
     return this.#shut !== null
   }
 
-  /** Judged at each call: a process that was stopped for a while must know before its first timer. */
+  /** Computed at each call: a process that was suspended for a while must see it before its first timer fires. */
   get isStalled(): boolean {
     const { state, settings } = this.#options
     return state.isStalled(this.#fenced, settings.fenceMs)
   }
 
-  /** null: requests are admitted. */
+  /** Why no request is admitted; null while requests are. */
   get closed(): string | null {
     if (this.#shut !== null) return this.#shut
     if (!this.isStalled) return null
@@ -63,14 +63,14 @@ export class AdmissionGate {
     this.#judge()
   }
 
-  /** Until `open`; `count` is how often that has been. */
+  /** Closes the gate until `open` is called; `count` is how often the node has been closed by now. */
   fence(count: number): void {
     this.ref = null
     this.#fenced = Math.max(this.#fenced, count)
     this.#judge()
   }
 
-  /** For good. */
+  /** Closes the gate for good. */
   drain(): void {
     this.#draining = true
     this.#judge()
@@ -91,7 +91,7 @@ export class AdmissionGate {
     this.#options.log.info({ records }, 'the outbox is written again; nothing was lost')
   }
 
-  /** Judges again, and says what has changed. */
+  /** Computes the state again, logs a change, and calls `onStalled` when the node has just become stalled. */
   look(): void {
     const { log, onStalled } = this.#options
     const wasShut = this.isShut

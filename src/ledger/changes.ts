@@ -1,4 +1,4 @@
-// What requests change in the store beside money, through the ledger's worker: keys of repeated requests, responses, videos.
+// What requests change in the store beside money, through the ledger's worker: Idempotency-Keys, responses, videos.
 
 import type { KeyUse } from '../store/keys.ts'
 import type { IdempotencyFound } from '../store/ledger.ts'
@@ -10,27 +10,27 @@ import type { IdempotencyEntry, Pruning, VideoBeginning } from './messages.ts'
 import type { WorkerLink } from './worker-link.ts'
 
 export interface LedgerChanges {
-  /** Takes an `Idempotency-Key` for a request, or says who has it. Rejects where the ledger cannot be reached. */
+  /** Reserves an `Idempotency-Key` for a request, or returns who has it. Rejects if the ledger cannot be reached. */
   begin(entry: IdempotencyEntry): Promise<IdempotencyFound>
-  /** Frees the key of a request that was refused before it was settled. */
+  /** Frees the `Idempotency-Key` of a request that was refused before it was settled. */
   forget(account: string, key: string, requestId: string): Promise<void>
-  /** Keeps and removes responses, in one transaction. Rejects where the store cannot be reached. */
+  /** Stores and deletes responses, in one transaction. Rejects if the store cannot be reached. */
   changeResponses(changes: readonly ResponseChange[]): Promise<readonly number[]>
   /**
-   * Begins a video: what the hold has is set aside in the ledger until the video ends, whatever becomes of this node,
-   * and the hold is closed. `insufficient`: a lease that was lost had the money. Rejects where nobody can say; then
-   * the hold is closed, and what was set aside, if it was, is found with the video.
+   * Begins a video: the amount of the hold is set aside in the ledger until the video ends, whatever happens to this
+   * node, and the hold is closed. `insufficient`: the money was in a lease that was lost. Rejects if the outcome is
+   * unknown; then the hold is closed, and money that was set aside nevertheless is found with the video.
    */
   beginVideo(hold: Hold, beginning: VideoBeginning): Promise<'begun' | 'insufficient'>
-  /** Notes when keys were last used. Rejects where the store cannot be reached. */
+  /** Records when keys were last used. Rejects if the store cannot be reached. */
   noteKeyUses(uses: readonly KeyUse[]): Promise<void>
-  /** Removes the oldest usage rows of requests that began before then; returns how many. Rejects where the store cannot be reached. */
+  /** Deletes the oldest usage rows of requests that began before a time; returns how many. Rejects as `noteKeyUses`. */
   pruneUsage(pruning: Pruning): Promise<number>
-  /** Every other change of a video. Rejects where the store cannot be reached. */
+  /** Every change of a video other than its beginning. Rejects if the store cannot be reached. */
   changeVideo(change: Exclude<VideoChange, { readonly kind: 'begin' }>): Promise<VideoChanged>
 }
 
-/** Epochs count from 1. */
+/** Matches no epoch of a node, as epochs count from 1. */
 const noEpoch = 0
 
 export class WorkerChanges implements LedgerChanges {
@@ -38,7 +38,7 @@ export class WorkerChanges implements LedgerChanges {
   readonly #leases: Holds
   readonly #epoch: () => number
 
-  /** `epoch`: the node's own at present. */
+  /** `epoch`: returns the node's present epoch. */
   constructor(link: WorkerLink, leases: Holds, epoch: () => number) {
     this.#link = link
     this.#leases = leases
@@ -68,16 +68,16 @@ export class WorkerChanges implements LedgerChanges {
   async beginVideo(hold: Hold, beginning: VideoBeginning): Promise<'begun' | 'insufficient'> {
     const row = { ...beginning.row, heldNano: hold.amountNano }
     const change = { kind: 'begin', row, idempotency: beginning.idempotency } as const
-    // What a lost lease had is the wallet's free money again; this epoch's lease is not charged for it.
+    // The money of a lost lease is free in the wallet again, so this epoch's lease is not charged for it.
     const epoch = this.#leases.covers(hold) ? this.#epoch() : noEpoch
     const question = { ask: 'video', epoch, change } as const
     try {
-      // Doing it again changes nothing where it was done.
+      // The question may be sent twice: a beginning that is already stored changes nothing.
       const { state } = await this.#link.ask(question).catch(() => this.#link.ask(question))
       this.#leases.close(hold, state === 'insufficient' ? 0n : hold.amountNano)
       return state === 'insufficient' ? state : 'begun'
     } catch (error) {
-      // It may have been taken all the same: nobody here counts on it any more.
+      // The money may have been taken nevertheless, so this node no longer counts it as free.
       this.#leases.close(hold, hold.amountNano)
       throw error
     }

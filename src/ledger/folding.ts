@@ -1,18 +1,18 @@
-// Folds totals of usage that are over into those by hours and by days, in the background.
+// Folds usage totals of past quarter-hours into totals by hour and by day, in the background.
 
 const everyMs = 60_000
-/** What is settled later than this after its quarter of an hour costs more: it is added to hours and days by itself. */
+/** Quarter-hours are folded this long after their end; usage settled later costs an update of hours and days itself. */
 const lateMs = 3_600_000
 
 interface FoldingParts {
-  /** Of quarters that were over before this moment; whether there was anything. Undefined where it failed. */
+  /** Folds quarter-hours that ended before this moment; returns whether there were any, undefined if it failed. */
   readonly fold: (before: number) => Promise<boolean | undefined>
-  /** Returns early when all is to end. */
+  /** Returns early when the worker is to stop. */
   readonly pause: (forMs: number) => Promise<void>
   readonly stopping: AbortSignal
 }
 
-/** Where there is much to fold, as after an upgrade, what else the thread does has half of the time. */
+/** With much to fold, as after an upgrade, pauses as long as it worked: the thread's other work gets half the time. */
 export async function keepFolding({ fold, pause, stopping }: FoldingParts): Promise<void> {
   while (!stopping.aborted) {
     const beganMs = performance.now()

@@ -1,4 +1,4 @@
-// Money that comes to a lease and leaves it: grants asked for those who wait, who is served, and what goes back.
+// Moves money between leases and the ledger: asks for grants, serves waiting requests, and gives back what is free.
 
 import type { Nano } from '../money.ts'
 import type { Grant, GrantSize } from '../store/ledger.ts'
@@ -7,23 +7,24 @@ import { isWorthAsking, judge, pulseMs, request } from './lease.ts'
 
 /**
  * Calls for one account are carried out in the order they were made, each for the epoch that was open when it was made:
- * a grant must see what was given back before it, and what an earlier epoch gives back is not the present one's.
+ * a grant must see the money given back before it, and money given back by an earlier epoch does not belong to the
+ * present one.
  */
 export interface Authority {
-  /** Rejects where the ledger cannot be reached. */
+  /** Rejects if the ledger cannot be reached. */
   grant(account: string, size: GrantSize): Promise<Grant>
-  /** Sends back what no request holds; never waits. */
+  /** Returns money that no request holds to the wallet; does not wait for the ledger. */
   giveBack(account: string, amountNano: Nano): void
-  /** Asks the other nodes for what they do not need. */
+  /** Asks the other nodes to give back what they do not need. */
   recall(account: string): void
-  /** Nothing of this account is held or free here any more. */
+  /** Called when this node neither holds nor has free any money of the account. */
   forget(account: string): void
 }
 
 interface GrantsOptions {
   readonly authority: Authority
   readonly totals: HoldTotals
-  /** The ledger has ended this epoch. */
+  /** Called when the ledger reports that it has ended this epoch. */
   readonly onFenced: () => void
   readonly onError: (error: unknown, account: string) => void
   readonly schedule: (run: () => void, delayMs: number) => void
@@ -31,7 +32,7 @@ interface GrantsOptions {
 
 export class Grants {
   readonly #options: GrantsOptions
-  /** Whatever comes free goes back, and nothing is reserved. */
+  /** While the node drains, free money goes back to the wallet at once, and no reserve is requested. */
   draining = false
 
   constructor(options: GrantsOptions) {
@@ -45,11 +46,11 @@ export class Grants {
     this.#options.authority.giveBack(lease.account, amountNano)
   }
 
-  /** Queues it, and asks the ledger for what it lacks. */
+  /** Queues the waiter, and asks the ledger for the money it lacks. */
   wait(waiter: Waiter): void {
     const { lease } = waiter.hold
     const { waiters } = lease
-    // What the wallet lacked when somebody last waited says nothing of today.
+    // The wallet's shortage when a request last waited may be out of date.
     if (waiters.length === 0) lease.lackingNano = null
     const firstNew = waiter.extends ? waiters.findIndex((other) => !other.extends) : -1
     waiters.splice(firstNew === -1 ? waiters.length : firstNew, 0, waiter)
@@ -57,7 +58,7 @@ export class Grants {
     this.#pulseLater(lease)
   }
 
-  /** Hands what is free to whom it is due, and refuses whom nothing can help. */
+  /** Gives free money to the waiters in turn, and refuses those that no further money could help. */
   serve(lease: Lease): void {
     const { totals } = this.#options
     const waiting: Waiter[] = []
@@ -78,14 +79,14 @@ export class Grants {
     if (this.draining) this.giveBack(lease, lease.freeNano)
   }
 
-  /** Refuses those waiters as `closed`. */
+  /** Refuses the selected waiters as `closed`. */
   refuse(lease: Lease, which: (waiter: Waiter) => boolean): void {
     const refused = lease.waiters.filter(which)
     lease.waiters = lease.waiters.filter((waiter) => !which(waiter))
     for (const waiter of refused) waiter.settle('closed')
   }
 
-  /** For the next requests: nobody waits for it. */
+  /** Requests money for future requests; no waiter depends on it. */
   reserve(lease: Lease, wantNano: Nano): void {
     const size = { needNano: 1n, wantNano: 1n, spareNano: wantNano }
     if (!this.draining) this.#grant(lease, size, 'reserve')
@@ -109,7 +110,7 @@ export class Grants {
 
   #granted(lease: Lease, size: GrantSize, grant: Grant): void {
     lease.answers = lease.asks
-    // Granted to an epoch that is over, and released with it.
+    // The grant was made to an epoch that is over, and was released with it.
     if (lease.fenced) return
     if (grant.fenced) {
       this.#options.onFenced()
@@ -121,7 +122,7 @@ export class Grants {
     lease.lackingNano = lease.gaveBackSinceAsk ? null : lackingNano(size, grant.grantedNano)
     this.serve(lease)
     if (lease.waiters.length === 0) return
-    // Only a wallet that has run out is worth what a recall costs: every node then leases no more than it needs.
+    // A recall makes every node lease only what it needs, so it is worth its cost only when the wallet has run out.
     if (lease.elsewhereNano > 0n && lease.lackingNano !== null) {
       this.#options.authority.recall(lease.account)
     }
@@ -130,7 +131,7 @@ export class Grants {
 
   #unreachable(lease: Lease, error: unknown, purpose: 'request' | 'reserve'): void {
     lease.answers = lease.asks
-    // Nobody waits for a reserve, and the worker says that the ledger is away.
+    // No waiter depends on a reserve, and the worker logs that the ledger is unreachable.
     if (purpose === 'reserve' && lease.waiters.length === 0) return
     this.refuse(lease, () => true)
     this.#options.onError(error, lease.account)
@@ -152,7 +153,7 @@ export class Grants {
   }
 }
 
-/** The wallet's free money is below this after an answer; null: it may have any amount. */
+/** After this answer the wallet's free money is below the returned amount; null: the answer does not limit it. */
 function lackingNano({ needNano, wantNano }: GrantSize, grantedNano: Nano): Nano | null {
   if (grantedNano === 0n) return needNano
   return grantedNano < wantNano ? 1n : null

@@ -1,4 +1,4 @@
-// Holds keys to their spend limits: what they have spent by the ledger, what has ended here since, and what runs here.
+// Enforces the keys' spend limits, from what the ledger has settled, what ended here since then, and what runs now.
 
 import type { Nano } from '../money.ts'
 import type { SpendLimit, SpendLimits } from '../store/keys.ts'
@@ -10,33 +10,32 @@ import { periodAt } from './spend-period.ts'
 
 interface KeyBudgetsOptions {
   readonly holds: Holds
-  /** As the keys have them at the moment. */
+  /** The spend limits of keys as they are at the moment. */
   readonly limits: () => SpendLimits
-  /** What the ledger has of keys in spans of time, and up to which of this process's records. */
+  /** Returns what keys spent in ranges of time, and up to which record of this process the ledger's sums go. */
   readonly spent: (ranges: readonly SpentRange[]) => Promise<Spent>
-  /** The number of the record of the request that ends now. */
+  /** The number of the record of the request that is ending now. */
   readonly recordNumber: () => number
   readonly onError: (error: unknown) => void
-  /** Unix milliseconds; the clock's unless given. */
+  /** Unix milliseconds; `Date.now` by default. */
   readonly nowMs?: () => number
 }
 
-/** A figure that is older is read before it is gone by. */
+/** A figure older than this is read again before a request is judged by it. */
 const staleMs = 5_000
-/** A ledger that does not answer keeps no request longer: the last figure goes on to hold. */
+/** Longest time a request waits for the ledger's figure; after that the last known figure counts. */
 const longestReadMs = 1_000
-/** What was long ago is added up anew this often: a record may come late. */
+/** The sum of older spending (`base`) is read again this often, because a record may arrive late. */
 const baseMs = 600_000
 const recentMs = 2 * 3_600_000
 const quarterMs = 900_000
-/** Keys that nobody has used yet, read with each look. */
+/** How many keys that have not been used yet are read at each refresh. */
 const readAhead = 100
 
 const closedHold: NoHold = { refused: 'closed' }
 
-/** A request that has ended here. */
 interface Ended {
-  /** Of its record. */
+  /** The number of its record in the outbox. */
   readonly number: number
   readonly nano: Nano
 }
@@ -46,20 +45,20 @@ class Budget {
   limit: SpendLimit & { readonly account: string }
   startMs = -1
   endMs: number | null = -1
-  /** What was spent before a moment that no record is likely to come for any more. */
+  /** Spending before a moment for which no more records are likely to arrive. */
   base: { readonly untilMs: number; readonly nano: Nano; readonly readAtMs: number } | null = null
-  /** Since `base` or the beginning, by the ledger. */
+  /** Spending in the ledger since `base.untilMs`, or since the period began where there is no base. */
   recentNano: Nano = 0n
-  /** What has ended here and is not known to be in that. */
+  /** Requests that ended here and may be missing from the ledger's sums. */
   unsettled: Ended[] = []
   unsettledNano: Nano = 0n
-  /** What running requests hold here. */
+  /** What running requests of this key hold on this node. */
   heldNano: Nano = 0n
   isKnown = false
-  /** When it was last read, or could not be. */
+  /** Monotonic time of the last reading, or of the last attempt at one that timed out. */
   lookedAtMs = Number.NEGATIVE_INFINITY
   isTouched = false
-  /** Under way: one at a time, so that none overtakes a later one. */
+  /** The reading under way: one at a time, so that an older answer never replaces a newer one. */
   reading: Promise<void> | null = null
 
   constructor(keyId: string, limit: Budget['limit']) {
@@ -67,14 +66,14 @@ class Budget {
     this.limit = limit
   }
 
-  /** Of another period another sum is to be read. */
+  /** Discards the sums, because another period needs another sum. */
   forget(): void {
     this.startMs = -1
     this.isKnown = false
     this.lookedAtMs = Number.NEGATIVE_INFINITY
   }
 
-  /** In a new period nothing is spent. */
+  /** Moves on to the current period; at the start of a new one nothing is spent. */
   turn(nowMs: number): void {
     if (this.startMs >= 0 && (this.endMs === null || nowMs < this.endMs)) return
     const { startMs, endMs } = periodAt(this.limit, nowMs)
@@ -98,7 +97,7 @@ class Budget {
     this.unsettledNano = this.unsettled.reduce((sum, { nano }) => sum + nano, 0n)
   }
 
-  /** What is to be asked of the ledger, the base last where it is asked for. */
+  /** The ranges to ask the ledger for; the base's range comes last where it is due. */
   ranges(nowMs: number): readonly SpentRange[] {
     const { keyId, startMs, base } = this
     const { account } = this.limit
@@ -127,7 +126,7 @@ class Budget {
   }
 }
 
-/** The holds of all keys: those without a limit pass through. */
+/** Wraps the holds of all keys; keys without a limit pass through unchecked. */
 export class KeyBudgets implements Holds {
   readonly #options: KeyBudgetsOptions
   readonly #holds: Holds
@@ -157,7 +156,7 @@ export class KeyBudgets implements Holds {
     if (this.#refusal(held.budget, byNano) !== null) return false
     const take = (nano: Nano) => {
       held.nano += nano
-      // A hold that was closed meanwhile has given back what it had.
+      // A hold that was closed meanwhile has already given back its amount.
       if (this.#held.get(hold) === held) held.budget.heldNano += nano
     }
     take(byNano)
@@ -189,7 +188,7 @@ export class KeyBudgets implements Holds {
     return this.#holds.covers(hold)
   }
 
-  /** Reads anew what was used since the last time, and some of what was never read. About twice a second. */
+  /** Reads the figures of keys used since the last reading, and of some never read. Called about twice a second. */
   refresh(): void {
     const limits = this.#options.limits()
     for (const [keyId, budget] of this.#budgets) {
@@ -252,7 +251,7 @@ export class KeyBudgets implements Holds {
     }
   }
 
-  /** Resolves when the figure is read, or will not be for now. */
+  /** Resolves when the figure is read, or after `longestReadMs` without one. */
   async #readInTime(budget: Budget): Promise<void> {
     const late = Promise.withResolvers<void>()
     const timer = setTimeout(late.resolve, longestReadMs)
@@ -283,7 +282,7 @@ export class KeyBudgets implements Holds {
       for (const { budget, startMs, ranges } of asked) {
         const found = nano.slice(place, place + ranges.length)
         place += ranges.length
-        // What was asked of the period before says nothing of this one.
+        // An answer for an earlier period does not apply to the present one.
         if (budget.startMs !== startMs) continue
         budget.take(ranges, found, nowMs)
         budget.settledUpTo(reached)

@@ -1,34 +1,34 @@
-// What the serving thread asks of its leases, carried out in the order it was asked; and what an unclear end leaves behind.
+// Carries out the serving thread's lease requests in order, and repairs leases after a request with an unknown outcome.
 
 import { maxNano, type Nano } from '../money.ts'
 import type { Grant, GrantSize, LeaseTable, NodeRef } from '../store/ledger.ts'
 
 interface LeaseWorkOptions {
   readonly leases: Pick<LeaseTable, 'grant' | 'giveBack' | 'recall'>
-  /** The node as it is open now; null while it is not. */
+  /** The node as it is open now; null while it is not open. */
   readonly ref: () => NodeRef | null
-  /** Resolves when what the outbox holds at this moment is settled. */
+  /** Resolves when everything in the outbox at this moment is settled. */
   readonly settled: () => Promise<void>
   readonly onFenced: (ref: NodeRef) => void
   readonly onFailure: (what: string, error: unknown) => void
 }
 
 /**
- * Each call waits for those before it: a grant must see what was given back. None is tried again by itself, for one
- * that failed may have been done all the same, and twice would be wrong; what stays leased though nobody counts on
- * it goes back when the account rests.
+ * Each call waits for those before it, because a grant must see the money given back before it. A failed call is not
+ * repeated: it may have taken effect nevertheless, and a second time would be wrong. Money that stays leased though
+ * nobody counts on it is given back when the account becomes idle (`forget`).
  */
 export class LeaseWork {
   readonly #options: LeaseWorkOptions
   #last: Promise<unknown> = Promise.resolve()
-  /** Accounts of whose lease the ledger may think otherwise than the serving thread, by the epoch of it. */
+  /** Accounts for whose lease the ledger and the serving thread may disagree, with the epoch of the lease. */
   readonly #unclear = new Map<string, number>()
 
   constructor(options: LeaseWorkOptions) {
     this.#options = options
   }
 
-  /** Rejects where the ledger cannot be reached. */
+  /** Rejects if the ledger cannot be reached. */
   grant(epoch: number, account: string, size: GrantSize): Promise<Grant> {
     return this.#inTurn(async () => {
       const ref = this.#refOf(epoch)
@@ -58,11 +58,11 @@ export class LeaseWork {
     })
   }
 
-  /** Nothing of the account is held or free in the serving thread: what the lease still has is unused. */
+  /** The serving thread has nothing of the account held or free: what the lease still has is unused, and given back. */
   forget(epoch: number, account: string): Promise<void> {
     return this.#quietly('give back', async () => {
       if (this.#unclear.get(account) !== epoch) return
-      // Requests that ended a moment ago are still to be paid from it.
+      // Requests that ended a moment ago are still to be paid from the lease.
       await this.#options.settled()
       const ref = this.#refOf(epoch)
       if (ref !== null) await this.#options.leases.giveBack(ref, account, maxNano)
@@ -70,7 +70,7 @@ export class LeaseWork {
     })
   }
 
-  /** Something else that takes from the lease. Rejects where the ledger cannot be reached. */
+  /** Runs other work that takes money from the lease. Rejects if the ledger cannot be reached. */
   take<Result>(epoch: number, account: string, work: () => Promise<Result>): Promise<Result> {
     return this.#inTurn(() => {
       const ref = this.#refOf(epoch)
@@ -101,7 +101,7 @@ export class LeaseWork {
     return result
   }
 
-  /** null: the asker lives in an epoch that is over, and what it leased then is released. */
+  /** null if the caller's epoch is over; what it leased then is already released. */
   #refOf(epoch: number): NodeRef | null {
     const ref = this.#options.ref()
     return ref?.epoch === epoch ? ref : null

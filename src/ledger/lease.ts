@@ -1,29 +1,29 @@
-// One account's lease on this node: what of it is free, what requests hold, who waits, and the rules they are judged by.
+// One account's lease on this node: its free money, what requests hold, the requests that wait, and the rules for them.
 
 import type { Nano } from '../money.ts'
 import { maxNano } from '../money.ts'
 import type { GrantSize } from '../store/ledger.ts'
 import type { Hold, NoHold } from './ledger.ts'
 
-/** How often a waiter is looked at again, and the ledger asked again for it. */
+/** How often waiters are judged again, and the ledger asked again for them. */
 export const pulseMs = 60
 /** Pulses after which a waiter that the ledger has answered is refused; at the next one it is refused whatever happened. */
 const patience = 4
-/** Those behind the first waiter may take, together, this part of what it waits for. */
+/** Requests behind the first waiter may together take 1/10 of the amount it waits for. */
 const overtakePart = 10n
-/** How many seconds of spending a lease is sized for, and remembers. */
+/** A lease is sized for this many seconds of spending, and averages spending over them. */
 const horizonSeconds = 10n
 const horizonMs = Number(horizonSeconds) * 1_000
-/** A lease of which nothing was taken for so long keeps only its reserve. */
+/** A lease from which nothing was taken for this long keeps only its reserve. */
 const unusedMs = 10_000
-/** An account without a running request for so long is given back whole and forgotten. */
+/** An account without a running request for this long gives back its whole lease and is forgotten. */
 export const idleMs = 60_000
-/** The reserve covers so many requests like the largest, unless they need more than a fifth of the wallet. */
+/** The reserve covers this many holds as large as the largest, limited to a fifth of the wallet. */
 const reserveHolds = 10n
 
 export type Refusal = Exclude<NoHold['refused'], 'spend-limit'>
 
-/** A hold as this node keeps it: it knows its lease, and whether it is still running. */
+/** A hold as this node stores it, with its lease and whether it is still open. */
 export class Held implements Hold {
   readonly lease: Lease
   readonly keyId: string
@@ -40,17 +40,17 @@ export class Held implements Hold {
   }
 }
 
-/** A hold that wants more than its lease has free: a new one, or the extension of one that runs. */
+/** A new hold or an extension that needs more than its lease has free, or that may not overtake an earlier one. */
 export class Waiter {
   readonly hold: Held
   readonly byNano: Nano
   readonly extends: boolean
-  /** The lease's `asks` when it came: an answer to one of those may be older than the waiter. */
+  /** The lease's `asks` when the waiter arrived: the answer to one of those may be older than the waiter. */
   readonly asksBefore: number
-  /** null: the hold has grown. */
+  /** Called once with the outcome; null means that the hold has grown. */
   readonly settle: (refusal: Refusal | null) => void
   pulses = 0
-  /** What those behind it took while it stood first. */
+  /** What later requests took while this waiter was first in the queue. */
   overtakenNano: Nano = 0n
 
   constructor(
@@ -71,38 +71,38 @@ export class Lease {
   readonly account: string
   freeNano: Nano = 0n
   heldNano: Nano = 0n
-  /** Running requests, those that hold nothing included. */
+  /** Number of running requests, including those that hold 0. */
   holds = 0
-  /** Extensions first, then by arrival. */
+  /** Extensions first, then new holds, each in order of arrival. */
   waiters: Waiter[] = []
-  /** Its epoch is over: what it had is the ledger's again. */
+  /** The lease's epoch is over: its money belongs to the wallet again. */
   fenced = false
 
-  /** Grants asked for and answered, counted; at most one is under way. */
+  /** Grants asked for and grants answered; at most one is under way. */
   asks = 0
   answers = 0
   pulsing = false
-  /** Money went back after the grant under way was asked for: its answer does not count that money as the wallet's. */
+  /** Money was given back after the grant under way was asked for, so its answer does not include that money. */
   gaveBackSinceAsk = false
-  /** The wallet had less than this free by the latest answer; null: that is not known. */
+  /** By the latest answer, the wallet had less than this free; null: unknown. */
   lackingNano: Nano | null = null
-  /** By the latest answer: what other nodes lease, and what the wallet has in all. */
+  /** From the latest answer: what other nodes lease, and the wallet's whole balance. */
   elsewhereNano: Nano = 0n
   postedNano: Nano = 0n
 
-  /** Something was taken since the last tick. */
+  /** Money was taken since the last tick. */
   used = true
-  /** The reserve was looked at since something was last taken. */
+  /** The reserve was checked since money was last taken. */
   rested = false
-  /** The most that one request held. */
+  /** The largest amount that one request has held. */
   largestNano: Nano = 0n
-  /** Charged since `spendMs`, and per second over the seconds before it. */
+  /** Charged since `spendMs`; and the average per second before that. */
   spentNano: Nano = 0n
   spendPerSecondNano: Nano = 0n
   spendMs: number | null = null
   usedMs = 0
   busyMs = 0
-  /** Another node asked for this account; it is shared until then. */
+  /** Another node asked for this account's money since the last tick; it counts as shared until `sharedUntilMs`. */
   recalled = false
   sharedUntilMs = 0
 
@@ -112,26 +112,26 @@ export class Lease {
 }
 
 export interface LeaseSettings {
-  /** The most that requests of one key, or of one account, may hold at once on this node; null: no such bound. */
+  /** The most that requests of one key, or of one account, may hold at once on this node; null: unlimited. */
   readonly maxHeldPerKeyNano: Nano | null
   readonly maxHeldPerAccountNano: Nano | null
 }
 
-/** What running requests of this node hold: counted in their leases and by key, within the bounds. */
+/** Counts what running requests of this node hold, by lease and by key, and checks it against the limits. */
 export class HoldTotals {
   readonly #settings: LeaseSettings
-  /** Kept only where a bound per key is set. */
+  /** Maintained only where a limit per key is set. */
   #heldByKey = new Map<string, Nano>()
-  /** Grows whenever what is held may have changed. */
+  /** Grows whenever the held amounts may have changed. */
   changed = 0
-  /** Requests that run, those that hold nothing included. */
+  /** Number of running requests, including those that hold 0. */
   open = 0
 
   constructor(settings: LeaseSettings) {
     this.#settings = settings
   }
 
-  /** Whether the key and the account may hold so much more. */
+  /** Whether the key and the account may hold this much more. */
   allow(lease: Lease, keyId: string, byNano: Nano): boolean {
     const { maxHeldPerKeyNano, maxHeldPerAccountNano } = this.#settings
     if (byNano === 0n) return true
@@ -147,7 +147,7 @@ export class HoldTotals {
     this.grow(hold, amountNano)
   }
 
-  /** Takes it from what the lease has free. */
+  /** Moves the amount from the lease's free money to the hold. */
   grow(hold: Held, byNano: Nano): void {
     hold.amountNano += byNano
     hold.lease.freeNano -= byNano
@@ -156,14 +156,14 @@ export class HoldTotals {
     this.#count(hold, byNano)
   }
 
-  /** What it held is the caller's to charge or to free. */
+  /** Ends the hold; the caller decides how much of its amount is charged and how much becomes free. */
   end(hold: Held): void {
     hold.lease.holds -= 1
     this.open -= 1
     this.#count(hold, -hold.amountNano)
   }
 
-  /** No request of this epoch counts any more. */
+  /** Forgets the holds of the epoch that has ended. */
   reset(): void {
     this.#heldByKey = new Map()
     this.open = 0
@@ -180,7 +180,7 @@ export class HoldTotals {
   }
 }
 
-/** What is to be done with a waiter; `ahead` is the first one that waits before it. */
+/** Decides what to do with a waiter; `ahead` is the first one that waits before it. */
 export function judge(
   lease: Lease,
   waiter: Waiter,
@@ -200,7 +200,7 @@ export function judge(
   return answered ? 'in-flight' : 'closed'
 }
 
-/** So that small requests pass by a large one that waits, and cannot starve it. */
+/** Lets small requests pass a large one that waits, without starving it. */
 export function mayOvertake(ahead: Waiter, byNano: Nano): boolean {
   return (ahead.overtakenNano + byNano) * overtakePart <= ahead.byNano
 }
@@ -209,7 +209,7 @@ function isLacking(lease: Lease, waiter: Waiter): boolean {
   return lease.lackingNano !== null && waiter.byNano - lease.freeNano >= lease.lackingNano
 }
 
-/** The most that could come free for a hold by the latest answer: if all others ended and were charged nothing. */
+/** The most that could become free for a hold, by the latest answer: if all others ended and were charged nothing. */
 function reachableNano(lease: Lease, hold: Held): Nano {
   const walletNano = lease.lackingNano === null ? 0n : lease.lackingNano - 1n
   const pinnedNano = lease.heldNano - hold.amountNano + lease.elsewhereNano
@@ -217,8 +217,8 @@ function reachableNano(lease: Lease, hold: Held): Nano {
 }
 
 /**
- * What to ask of the ledger now; null: nothing that could change a waiter's lot. The need is what the most modest
- * waiter lacks, so that money for it is not left where it is because another needs more.
+ * What to ask the ledger for now; null if no answer could help a waiter. `needNano` is the smallest amount that any
+ * waiter lacks, so that money which would serve that one is leased even where another waiter needs more.
  */
 export function request(lease: Lease): GrantSize | null {
   let needNano: Nano | null = null
@@ -239,23 +239,23 @@ export function request(lease: Lease): GrantSize | null {
   }
 }
 
-/** Whether an answer now could help the waiter: it lacks something, and the latest answer does not say it lacks it for good. */
+/** Whether an answer now could help the waiter: it lacks money that, by the latest answer, the wallet may have. */
 export function isWorthAsking(lease: Lease, waiter: Waiter): boolean {
   return waiter.byNano > lease.freeNano && !isLacking(lease, waiter)
 }
 
 interface Rest {
-  /** What of the free part the account does not need. */
+  /** Part of the free money that the account does not need. */
   readonly surplusNano: Nano
-  /** What is to be asked for, so that the next requests find it here though the ledger may be away by then. */
+  /** Amount to lease in advance, so that the next requests find it here even if the ledger is unreachable by then. */
   readonly wantNano: Nano
-  /** The lease itself is not needed. */
+  /** The lease itself is not needed any more. */
   readonly forget: boolean
 }
 
 const asItIs: Rest = { surplusNano: 0n, wantNano: 0n, forget: false }
 
-/** Notes the time, and says what the account needs from now on. */
+/** Advances the lease's clocks, and returns what the account needs from now on. */
 export function rest(lease: Lease, nowMs: number): Rest {
   const comesToRest = !lease.used && !lease.rested
   lease.rested = !lease.used
@@ -266,7 +266,7 @@ export function rest(lease: Lease, nowMs: number): Rest {
   if (comesToRest) return { ...asItIs, wantNano: wantedReserveNano(lease) }
   if (nowMs - lease.usedMs < unusedMs) return asItIs
   const surplusNano = lease.freeNano - reserveNano(lease)
-  // Not a little at each tick while the memory of spending fades: at least half at a time.
+  // Gives back at least half at a time, rather than a little at each tick while the spending average decays.
   return { ...asItIs, surplusNano: surplusNano * 2n >= lease.freeNano ? surplusNano : 0n }
 }
 
@@ -275,7 +275,7 @@ function reserveNano(lease: Lease): Nano {
   return max(max(someNano, lease.largestNano), lease.spendPerSecondNano * horizonSeconds)
 }
 
-/** What the reserve lacks and the wallet may have, by the latest answer; 0n while the account is shared. */
+/** What the reserve lacks and the wallet may have, by the latest answer; 0n while other nodes share the account. */
 function wantedReserveNano(lease: Lease): Nano {
   if (isShared(lease) || lease.lackingNano !== null) return 0n
   const shortNano = reserveNano(lease) - lease.freeNano
@@ -296,7 +296,7 @@ function noteTime(lease: Lease, nowMs: number): void {
   noteSpend(lease, nowMs)
 }
 
-/** A moving average: each stretch of time counts by its share of the horizon. */
+/** Exponential moving average: each interval is weighted by its share of the horizon. */
 function noteSpend(lease: Lease, nowMs: number): void {
   const elapsedMs = lease.spendMs === null ? 0 : Math.round(nowMs - lease.spendMs)
   if (lease.spendMs !== null && elapsedMs <= 0) return

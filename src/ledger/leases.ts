@@ -1,4 +1,4 @@
-// Holds of running requests against what this node has leased of each wallet: in memory, at once where the lease covers.
+// Holds of running requests against the money this node leased from each wallet: in memory, usually without waiting.
 
 import type { Nano } from '../money.ts'
 import { maxNano } from '../money.ts'
@@ -10,9 +10,9 @@ import type { Hold, NoHold } from './ledger.ts'
 interface LeasesOptions {
   readonly authority: Authority
   readonly settings: LeaseSettings
-  /** A grant was rejected: whoever waited for it was refused. */
+  /** Called when a grant was rejected; the requests that waited for it were refused. */
   readonly onError: (error: unknown, account: string) => void
-  /** Calls back once after a time; a timer unless given. */
+  /** Calls back once after a time; `setTimeout` by default. */
   readonly schedule?: (run: () => void, delayMs: number) => void
 }
 
@@ -24,48 +24,48 @@ interface LeaseState {
   readonly waiting: number
 }
 
-/** What requests do with the leases. */
+/** The operations that requests use. */
 export interface Holds {
-  /** At once where the lease covers it and nobody waits before; else a promise of at most 300 ms. Throws RangeError below 0. */
+  /** At once if the lease has the money and nobody is ahead, else a promise (at most 300 ms). RangeError below 0. */
   hold(account: string, keyId: string, amountNano: Nano): Hold | NoHold | Promise<Hold | NoHold>
-  /** As `hold`, before new requests that wait. False where the money is not there, or the hold is closed. */
+  /** Like `hold`, but ahead of new requests that wait. False if the money is not available, or the hold is closed. */
   extend(hold: Hold, byNano: Nano): boolean | Promise<boolean>
   /**
-   * Ends the hold and returns what of the charge the lease covers: from the hold, then from the lease's free part.
-   * What the hold does not need is free again. 0n for a hold that is closed already, or of an epoch that is over.
+   * Ends the hold and returns how much of the charge the lease covers: from the hold, then from the lease's free money.
+   * What the hold does not need is free again. Returns 0n for a hold that is already closed or whose epoch is over.
    */
   close(hold: Hold, chargeNano: Nano): Nano
-  /** Ends the hold of a request that never began; nothing where it is closed already. */
+  /** Ends the hold of a request that never began; does nothing if it is already closed. */
   release(hold: Hold): void
-  /** Whether the present epoch's lease has the hold's money. */
+  /** Whether the hold is open and its money is in the present epoch's lease. */
   covers(hold: Hold): boolean
 }
 
-/** What the node does with them. Closed when made: `open` when the ledger has opened the node. */
+/** The operations that the node uses. Nothing is admitted before `open`, called when the ledger has opened the node. */
 interface LeaseUpkeep {
-  /** Gives back all that no request holds: another node starves. */
+  /** Gives back all that no request holds, because another node lacks money of this account. */
   recall(account: string): void
-  /** The epoch is over: all leases are forgotten, and nothing is admitted until `open`. */
+  /** Ends the epoch: all leases are forgotten, and nothing is admitted before the next `open`. */
   fence(): void
   open(): void
-  /** For good: admits no new request, gives back what is free, and the rest as holds close. Extensions still work. */
+  /** For good: admits no new request, gives back free money now and the rest as holds close. Extensions still work. */
   drain(): void
   /**
-   * Notes the time, on any monotonic clock, about once a second: what is not needed goes back. A call looks at up to
-   * 10,000 accounts, the next one at those after them.
+   * Advances the time, on any monotonic clock, about once a second, and gives back what is not needed. One call visits
+   * up to 10,000 accounts; the next call continues after them.
    */
   tick(nowMs: number): void
-  /** What running requests hold, by account; those that hold nothing left out. */
+  /** What running requests hold, by account, without the accounts that hold nothing. */
   held(): ReadonlyMap<string, Nano>
-  /** Grows whenever what `held` says may have changed. */
+  /** Grows whenever the result of `held` may have changed. */
   readonly changed: number
-  /** Requests that run, those that hold nothing included. */
+  /** Number of running requests, including those that hold 0. */
   readonly openHolds: number
-  /** Leased and not held, of all accounts. */
+  /** Leased money that no request holds, over all accounts. */
   readonly freeNano: Nano
-  /** Accounts whose lease is looked after. */
+  /** Number of accounts that have a lease here. */
   readonly accounts: number
-  /** null where this node knows nothing of the account. */
+  /** null if this node has no lease of the account. */
   state(account: string): LeaseState | null
 }
 
@@ -81,7 +81,7 @@ const refusals: Readonly<Record<Refusal, NoHold>> = {
   closed: { refused: 'closed' },
 }
 
-/** Leases one tick looks at: it must not hold up requests, however many accounts there are. */
+/** Leases visited in one tick: it must not delay requests, however many accounts there are. */
 const visitsPerTick = 10_000
 
 class NodeLeases implements Leases {
@@ -89,7 +89,7 @@ class NodeLeases implements Leases {
   readonly #totals: HoldTotals
   readonly #grants: Grants
   #leases = new Map<string, Lease>()
-  /** How far the ticks have come. */
+  /** How far the ticks have gone through the leases. */
   #round = this.#leases.values()
   #isOpen = false
 
@@ -132,7 +132,7 @@ class NodeLeases implements Leases {
       this.#totals.start(hold, amountNano)
       return hold
     }
-    // No wallet can have it, and no database could be asked.
+    // No wallet can hold so much, and the database cannot represent it.
     if (amountNano > maxNano) return refusals.insufficient
     const hold = new Held(lease, keyId)
     return new Promise((resolve) => {
@@ -188,7 +188,7 @@ class NodeLeases implements Leases {
     const lease = this.#leases.get(account)
     if (lease === undefined) return
     lease.recalled = true
-    // What the wallet lacks is not known any more: this adds to it.
+    // The wallet's shortage is unknown now, because this gives money back to it.
     lease.lackingNano = null
     this.#grants.giveBack(lease, lease.freeNano)
   }

@@ -1,4 +1,4 @@
-// The ledger of one serving process: holds in memory, finished requests in the outbox, the rest in a worker thread.
+// The ledger of one serving process: holds in memory, finished requests in the outbox, database work in a worker.
 
 import type { LedgerSettings } from '../config/types.ts'
 import { moduleAt } from '../installation.ts'
@@ -24,47 +24,47 @@ import { WorkerLink } from './worker-link.ts'
 
 export interface LedgerOptions {
   readonly store: StoreSettings
-  /** Where the outbox is kept, whichever database keeps the ledger. */
+  /** Directory of the outbox, whichever database has the ledger. */
   readonly dataDir: string
-  /** One for each serving process on this directory; 0 unless said. */
+  /** Number of this serving process among those that share the directory; 0 by default. */
   readonly slot?: number
   readonly settings: LedgerSettings
-  /** `strict`: `kept` is called when the ledger has committed the record; `normal`: when the outbox has. */
+  /** `strict`: `kept` is called when the ledger has committed the record; `normal`: when the outbox has it. */
   readonly durability: 'normal' | 'strict'
-  /** The most that may be held at once; null: no such bound. */
+  /** The most that may be held at once; null: unlimited. */
   readonly maxHeldPerKeyNano: Nano | null
   readonly maxHeldPerAccountNano: Nano | null
-  /** Of keys that have one, as they are at the moment; none unless given. */
+  /** The spend limits at the moment, for keys that have one; none by default. */
   readonly spendLimits?: () => SpendLimits
   readonly log: Log
-  /** The disk cannot be trusted any more: unless given, the process says so and ends with 1. */
+  /** Called when the disk cannot be trusted any more; by default the process logs that and exits with 1. */
   readonly onFatal?: (reason: string) => void
-  /** The worker's first file: its own, unless a test has another. */
+  /** The worker's entry module; tests pass another. */
   readonly workerScript?: URL
 }
 
 export interface LedgerNode extends Ledger {
-  /** What the last run left in this outbox is settled, and the node is open. */
+  /** The records that the last run left in this outbox are settled, and the node is open. */
   ready(): boolean
   /** Resolves when `ready` first holds. */
   readonly opened: Promise<void>
   stats(): LedgerStats
   readonly changes: LedgerChanges
   /**
-   * Called when what running requests hold is not safe any more: they must end and settle at once. Returns what
-   * takes the callback back.
+   * Called when the holds of running requests are not safe any more: the requests must end and settle at once. Returns
+   * a function that unsubscribes the callback.
    */
   onFenced(callback: () => void): () => void
   /**
-   * After the last request: settles everything, gives the leases back, closes the node and the files. Resolves to
-   * the number of records the ledger did not take within `limitMs` (10,000 unless said); the outbox keeps them.
+   * Called after the last request: settles everything, gives the leases back, closes the node and the files. Resolves
+   * to the number of records the ledger did not take within `limitMs` (10,000 by default); the outbox keeps them.
    */
   drain(limitMs?: number): Promise<number>
 }
 
 /**
- * Opens the outbox of the slot and starts the worker; the node is ready later (`opened`). Rejects with `OutboxTaken`
- * where another process has the slot.
+ * Opens the outbox of the slot and starts the worker; the node is ready later (`opened`). Rejects with `OutboxTaken` if
+ * another process has the slot.
  */
 export async function createLedger(options: LedgerOptions): Promise<LedgerNode> {
   return new Node(options, openOutbox(options.dataDir, options.slot ?? 0))
@@ -81,7 +81,7 @@ class Node implements LedgerNode {
   readonly #gate: AdmissionGate
   readonly #link: WorkerLink
   readonly #leases: Leases
-  /** Over the leases: what requests do with them. */
+  /** Wraps the leases with the keys' spend limits; requests use this. */
   readonly #holds: KeyBudgets
   readonly #upkeep: Upkeep
   readonly changes: LedgerChanges
@@ -90,7 +90,7 @@ class Node implements LedgerNode {
   readonly #fenceCallbacks = new Set<() => void>()
   readonly #opening = Promise.withResolvers<void>()
   readonly opened = this.#opening.promise
-  /** Requests that have ended, and the number of the last one's record. */
+  /** Number of requests that have ended, which is also the number of the last one's record. */
   #finished = 0
 
   constructor(options: LedgerOptions, outbox: Outbox) {
@@ -100,7 +100,7 @@ class Node implements LedgerNode {
     this.#outbox = outbox
     this.#leftUntil = outbox.lastSeq
     this.#left = readMark(options.dataDir, options.slot ?? 0)
-    // Before the worker: it says in the shared state how far the outbox is written.
+    // Created before the worker, because it stores in the shared state how far the outbox is written.
     const writer = new OutboxWriter({
       outbox,
       state,
@@ -225,7 +225,7 @@ class Node implements LedgerNode {
     return left
   }
 
-  /** Resolves when the ledger has everything, or the time is over. */
+  /** Resolves when the ledger has every record, or at the deadline. */
   #settledBy(deadlineMs: number): Promise<void> {
     return new Promise((resolve) => {
       const look = () => {
@@ -250,7 +250,7 @@ class Node implements LedgerNode {
     await this.#link.close()
   }
 
-  /** The record of a request that has ended, its hold closed. */
+  /** Closes the hold of a request that has ended, and returns its record. */
   #close(hold: Hold | null, finished: Finished): EncodedRecord {
     this.#finished += 1
     const fromLeaseNano = hold === null ? 0n : this.#holds.close(hold, chargeOf(finished))
@@ -282,7 +282,7 @@ class Node implements LedgerNode {
     }
   }
 
-  /** All this node has leased is released already, or will be as it is opened anew. */
+  /** Everything this node has leased is already released, or will be when the node is opened again. */
   #fence(count: number): void {
     this.#upkeep.rouse()
     this.#gate.fence(count)
@@ -295,8 +295,8 @@ class Node implements LedgerNode {
   }
 
   /**
-   * What the worker was doing with leases as it died is not known; so the next one opens the node anew, which
-   * releases them all.
+   * It is unknown which lease changes the worker had carried out when it died; so the next worker opens the node again,
+   * which releases all leases.
    */
   #workerDied(error: unknown, retryMs: number): void {
     this.#options.log.error(
@@ -308,7 +308,7 @@ class Node implements LedgerNode {
 
   #workerStart(): WorkerStart {
     const { store, dataDir, slot = 0, settings, durability } = this.#options
-    // What streams of the last run had used is gathered over all that it left.
+    // Start over, because usage of the last run's streams is collected from everything that run left.
     if (!this.#gate.everOpened) this.#state.settled = 0
     return {
       store,
@@ -349,7 +349,7 @@ function budgetsOver(
   })
 }
 
-/** What leases ask of the ledger goes to the worker, each for the epoch of the moment. */
+/** Sends what leases ask of the ledger to the worker, each with the epoch at that moment. */
 function workerAuthority(link: WorkerLink, epoch: () => number): Authority {
   return {
     grant: (account, size) => link.ask({ ask: 'grant', epoch: epoch(), account, size }),
@@ -362,7 +362,7 @@ function workerAuthority(link: WorkerLink, epoch: () => number): Authority {
 
 type WorkerLinkMessage = (message: Exclude<FromWorker, { kind: 'answer' | 'refusal' }>) => void
 
-/** What the account is to pay: the formula, up to the caller's own ceiling. */
+/** What the account is to pay: the computed charge, limited by the caller's `max_cost`. */
 function chargeOf({ row, capNano }: Finished): Nano {
   return capNano !== null && capNano < row.chargeNano ? capNano : row.chargeNano
 }

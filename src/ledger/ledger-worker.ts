@@ -1,4 +1,4 @@
-// The ledger's worker: the one thread of a serving process that writes the ledger and waits for disks.
+// The ledger's worker: the thread of a serving process that writes the ledger's database and waits for disks.
 
 import { type FileHandle, open as openHandle } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -34,7 +34,7 @@ import { LeasesRest, OutboxRest } from './worker-rest.ts'
 const syncMs = 25
 const mostSetAside = 100_000
 
-/** Opens the store and the outbox, settles what is left, opens the node, and serves until it is asked to stop. */
+/** Opens the store and the outbox, settles the records left there, opens the node, and serves until asked to stop. */
 export async function runLedgerWorker(port: MessagePort, start: WorkerStart): Promise<void> {
   const servingMs = clockFrom(start.nowMs)
   const store = await openStore(start.store)
@@ -57,7 +57,7 @@ interface WorkerParts {
   readonly mark: OutboxMark
   readonly logs: readonly FileHandle[]
   readonly setAside: ReadonlySet<string>
-  /** The serving thread's clock. */
+  /** Reads the serving thread's clock. */
   readonly servingMs: () => number
 }
 
@@ -74,7 +74,7 @@ class LedgerWorker {
   readonly #stopping = new AbortController()
   readonly #outboxRest: OutboxRest
   readonly #leasesRest = new LeasesRest(this.#stopping.signal)
-  /** Messages that are being answered. */
+  /** Work started by messages and not finished yet. */
   readonly #answering = new Set<Promise<void>>()
   #stopQuestion: number | null = null
   #wake: () => void = () => undefined
@@ -113,7 +113,7 @@ class LedgerWorker {
     this.#sync = new OutboxSync({ logs: parts.logs, state })
   }
 
-  /** Until it is asked to stop. Rejects where something failed that is not meant to: the thread is then started again. */
+  /** Runs until it is asked to stop. Rejects after an unexpected failure; the thread is then started again. */
   async run(): Promise<void> {
     let failure: unknown = null
     const ending = (error: unknown) => {
@@ -122,7 +122,7 @@ class LedgerWorker {
     }
     const guarded = (loop: Promise<void>) => loop.catch(ending)
     const serve = async () => {
-      // While the leases that cover it still stand: opening the node releases them.
+      // This comes first because opening the node releases the leases that cover these records.
       await this.#drain.settleLeft(this.#parts.start.leftUntil)
       await this.#end.endLeft()
       await this.#drain.settleWritten()
@@ -236,7 +236,7 @@ class LedgerWorker {
   }
 
   async #spent(ranges: readonly SpentRange[]): Promise<Spent> {
-    // Before the reading: what is settled meanwhile may be counted twice until the next one, never left out.
+    // Read before the sums: what is settled meanwhile may be counted twice at first, but is never left out.
     const reached = this.#state.accounted + this.#state.missing
     const nano: Nano[] = []
     for (const { keyId, account, sinceMs, untilMs } of ranges) {
@@ -265,7 +265,7 @@ class LedgerWorker {
     if (noted === null) return
     const { ref } = this.#keeper
     const done =
-      // Of an epoch that is over: what was leased then is released.
+      // A note of an epoch that is over is dropped: what was leased then is released.
       ref?.epoch !== noted.epoch ||
       (await this.#keeper.once('note holds', async () => {
         await this.#store.leases.noteHeld(ref, noted.held)
@@ -286,7 +286,7 @@ class LedgerWorker {
   async #everySettle(): Promise<void> {
     const { settleMs } = this.#parts.start.settings
     while (!this.#stopping.signal.aborted) {
-      // SQLite holds this thread while it settles: no sync could begin meanwhile.
+      // Syncs ahead of each batch, because SQLite blocks this thread while it settles and no sync could begin.
       await this.#drain.settleWritten(() => this.#sync.sync())
       await this.#recycle()
       await Promise.race([
@@ -299,12 +299,12 @@ class LedgerWorker {
     }
   }
 
-  /** Needs room on the disk, which settling may do without; so it may fail and be tried the next time. */
+  /** Needs disk space, which settling may not need; so a failure is tolerated, and the next round tries again. */
   async #recycle(): Promise<void> {
     await this.#keeper.once('empty the outbox', async () => this.#drain.recycle())
   }
 
-  /** The settling loop gets there by itself. */
+  /** Waits for the settling loop to get that far. */
   async #settledUntil(state: SharedState, until: number): Promise<void> {
     while (state.settled < until && !this.#stopping.signal.aborted) {
       await this.#pause(this.#parts.start.settings.settleMs)
@@ -324,7 +324,7 @@ class LedgerWorker {
   async #everyRecall(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
       await this.#pause(this.#leasesRest.recallMs)
-      // Noted as it changes; here only where that has failed.
+      // Holds are recorded as they change; this repeats a recording that failed.
       await this.#noteHeld()
       const leased = this.#held === null ? this.#leasesRest.untilLeased() : null
       if (leased !== null) {
@@ -336,7 +336,7 @@ class LedgerWorker {
     }
   }
 
-  /** Returns early, without a word, when the worker is to stop: every loop looks for that itself. */
+  /** Returns early, without an error, when the worker is to stop; every loop checks for that itself. */
   async #pause(forMs: number): Promise<void> {
     try {
       await delay(forMs, undefined, { signal: this.#stopping.signal })
@@ -422,7 +422,7 @@ class LedgerWorker {
   }
 }
 
-/** What the keeper asks of the ledger again and again while something is leased, and the opening that lets it. */
+/** Whether this is work that the keeper repeats while something is leased, or the opening of the node. */
 function isAboutLeases(what: string): boolean {
   return what === 'open' || what === 'renew' || what === 'recall'
 }

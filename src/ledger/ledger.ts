@@ -1,4 +1,4 @@
-// What the request path asks of the ledger: a hold before the work, a settlement after it, and nothing that waits for a disk.
+// What the request path asks of the ledger: a hold before the work, a settlement after it, without waiting for a disk.
 
 import type { Nano } from '../money.ts'
 import type { SpendLimit } from '../store/keys.ts'
@@ -9,73 +9,71 @@ import type { UsageRow } from '../store/usage-row.ts'
 export interface Hold {
   readonly account: string
   readonly keyId: string
-  /** Grows with `extend`. */
   readonly amountNano: Nano
 }
 
 /**
- * Why nothing was set aside. `insufficient`: the wallet does not have it. `in-flight`: it has, but running requests
- * (or a cap on what may be held at once) pin it; `closed`: admission is shut (see `Ledger.closed`).
+ * Why nothing was set aside. `insufficient`: the wallet does not have the money. `in-flight`: it does, but running
+ * requests hold it, or a limit on held money is reached. `closed`: admission is closed (see `Ledger.closed`).
  */
 export type NoHold =
   | { readonly refused: 'insufficient' | 'in-flight' | 'closed' }
   | {
-      /** The key may not spend so much more until then. */
+      /** The key may not spend that much more before `resetsAt`. */
       readonly refused: 'spend-limit'
       readonly limitNano: Nano
       readonly period: SpendLimit['period']
-      /** Below 0 where more was spent. */
+      /** Negative if more was spent than the limit. */
       readonly leftNano: Nano
-      /** What is left would do, but for what requests under way hold of it. */
+      /** What is left would suffice if running requests did not hold part of it. */
       readonly isHeld: boolean
-      /** Unix milliseconds; null: never. */
+      /** Unix milliseconds; null: the limit never resets. */
       readonly resetsAt: number | null
     }
 
-/** What a finished request leaves, whether it was charged or not. */
+/** What is recorded of a finished request, whether it was charged or not. */
 export interface Finished {
-  /** `chargeNano` is the whole formula, `writeoffNano` 0n. */
+  /** `chargeNano` is the full computed charge, before `capNano`; `writeoffNano` is 0n. */
   readonly row: UsageRow
   readonly capNano: Nano | null
   readonly idempotency: IdempotencyDone | null
 }
 
 export interface Ledger {
-  /** At once where this node's lease covers it; else a promise of at most some 300 ms. */
+  /** Returns at once if this node's lease has the money; otherwise a promise, of at most about 300 ms. */
   hold(account: string, keyId: string, amountNano: Nano): Hold | NoHold | Promise<Hold | NoHold>
-  /** Adds to a running hold; false where the money is not there. */
+  /** Adds to an open hold; false if the money is not available. */
   extend(hold: Hold, byNano: Nano): boolean | Promise<boolean>
   /**
    * Closes the hold (null: there was none, as with a refusal) and queues the record for the outbox. `kept` is called
-   * once, when the record is as safe as the deployment's `durability` asks: before that the reply must not end.
+   * once, when the record is as safe as the deployment's `durability` asks; the reply must not end before that.
    */
   finish(hold: Hold | null, finished: Finished, kept: (() => void) | null): void
-  /** As `finish`, with the record in the outbox before this returns: for streams, whose last bytes leave at once. */
+  /** Like `finish`, but the record is in the outbox on return: for streams, whose last bytes leave at once. */
   finishNow(hold: Hold | null, finished: Finished): void
-  /** Notes what a running stream has used until now, in case the process dies. Replaced by its `finish`. */
+  /** Records what a running stream has used so far, in case the process dies. `finish` replaces it. */
   progress(hold: Hold, finished: Finished): void
-  /** Closes a hold of a request that never began. */
+  /** Closes the hold of a request that never began. */
   release(hold: Hold): void
-  /** Why no request is admitted at present, for the log and the health page; null: all is well. */
+  /** Why no request is admitted at present, for the log and the health page; null: requests are admitted. */
   readonly closed: string | null
 }
 
 export interface LedgerStats {
-  /** Finished requests that the ledger does not have yet. */
+  /** Finished requests that are not in the ledger yet. */
   readonly unsettled: number
   readonly oldestUnsettledMs: number
-  /** Since this process started: requests that ended, and of them those the ledger has, set aside ones included. */
+  /** Since this process started: requests that ended, and how many of them are in the ledger or set aside there. */
   readonly finished: number
   readonly accounted: number
-  /** Records that never came into the ledger, though later ones did. */
+  /** Records that did not reach the ledger although later ones did. */
   readonly missing: number
-  /** Rows settled since this process started, those its outbox held then included. */
+  /** Rows settled since this process started, including those its outbox held at the start. */
   readonly settled: number
   readonly chargedNano: Nano
   readonly writtenOffNano: Nano
   readonly setAside: number
-  /** What running requests hold. */
   readonly heldNano: Nano
-  /** Leased to this process and not spent: what is free, and what is held. */
+  /** Leased to this process and not spent: free and held money. */
   readonly leasedNano: Nano
 }

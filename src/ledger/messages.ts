@@ -1,4 +1,4 @@
-// What the serving thread and the ledger's worker say to each other.
+// The messages between the serving thread and the ledger's worker.
 
 import type { LedgerSettings } from '../config/types.ts'
 import type { Nano } from '../money.ts'
@@ -17,40 +17,40 @@ import type { ResponseChange } from '../store/responses.ts'
 import type { NewVideo, VideoChange, VideoChanged } from '../store/video-table.ts'
 import type { LogFields } from '../telemetry/log.ts'
 
-/** What a worker starts with. */
+/** What a worker is started with. */
 export interface WorkerStart {
   readonly store: StoreSettings
   readonly dataDir: string
   readonly slot: number
   readonly node: string
-  /** Of the outbox. */
+  /** The epoch of the outbox. */
   readonly epoch: number
-  /** How far the last run says it wrote the outbox; null where it does not, or that is noted. */
+  /** How far the last run recorded that it wrote the outbox; null if it recorded nothing, or that is settled. */
   readonly left: OutboxPlace | null
   readonly buffer: SharedArrayBuffer
-  /** The serving thread's clock as it starts the worker. */
+  /** The serving thread's monotonic clock as it starts the worker. */
   readonly nowMs: number
   readonly settings: LedgerSettings
-  /** Say when something was settled: for replies that wait for it. */
+  /** Whether to send `settled` after each settlement, for replies that wait for it. */
   readonly announce: boolean
-  /** Up to here the outbox is of a process that ended: what its streams had used is due. 0: it is all this one's. */
+  /** Rows up to here are of a process that ended: usage of its streams is due. 0: all rows are this process's own. */
   readonly leftUntil: number
 }
 
 export type IdempotencyEntry = Omit<Parameters<IdempotencyTable['begin']>[0], 'by'>
 
-/** A video begins with money of the asker's own lease. */
+/** The beginning of a video names no node here: the money comes from the asker's own lease. */
 type VideoRequest =
   | Exclude<VideoChange, { readonly kind: 'begin' }>
   | Omit<Extract<VideoChange, { readonly kind: 'begin' }>, 'from'>
 
-/** What is set aside for it is what its request holds. */
+/** The amount set aside for the video is what its request holds, so it is left out here. */
 export interface VideoBeginning {
   readonly row: Omit<NewVideo, 'heldNano'>
   readonly idempotency: IdempotencyDone | null
 }
 
-/** Requests of a key that began in [since, until), Unix milliseconds; null: all since. */
+/** Requests of a key that began in [sinceMs, untilMs), Unix milliseconds; `untilMs` null: no end. */
 export interface SpentRange {
   readonly keyId: string
   readonly account: string
@@ -60,7 +60,7 @@ export interface SpentRange {
 
 export interface Spent {
   readonly nano: readonly Nano[]
-  /** The records of this process up to this number are in it. */
+  /** The sums include the records of this process up to this number. */
   readonly reached: number
 }
 
@@ -70,7 +70,7 @@ export interface Pruning {
   readonly limit: number
 }
 
-/** Questions are answered once; `epoch` is the one the asker lives in. */
+/** Each question is answered once; `epoch` is the node's epoch as the asker knows it. */
 export type Question =
   | {
       readonly ask: 'grant'
@@ -89,12 +89,12 @@ export type Question =
   | { readonly ask: 'keep'; readonly changes: readonly ResponseChange[] }
   /** A change of a video; money set aside is taken from the lease of the asker's epoch. */
   | { readonly ask: 'video'; readonly epoch: number; readonly change: VideoRequest }
-  /** What keys have spent; one amount for each range. */
+  /** What keys have spent; the answer has one amount for each range. */
   | { readonly ask: 'spent'; readonly ranges: readonly SpentRange[] }
   | { readonly ask: 'used'; readonly uses: readonly KeyUse[] }
-  /** Remove the oldest usage rows of requests that began before then, or of those that were refused. */
+  /** Delete the oldest usage rows of requests that began before `before`: of all, or of refused requests only. */
   | ({ readonly ask: 'prune' } & Pruning)
-  /** Settle what is there, close the node, the store and the files. */
+  /** Settle what the outbox has, then close the node, the store and the files. */
   | { readonly ask: 'stop' }
 
 export interface Answers {
@@ -121,12 +121,12 @@ export type ToWorker =
   /** Nothing of the account is held or free any more. */
   | { readonly kind: 'forget'; readonly epoch: number; readonly account: string }
   | { readonly kind: 'held'; readonly epoch: number; readonly held: ReadonlyMap<string, Nano> }
-  /** The outbox has something that a reply waits for. */
+  /** The outbox has a record that a reply waits for, or has new records while the worker sleeps. */
   | { readonly kind: 'wake' }
 
 export type FromWorker =
   | { readonly kind: 'opened'; readonly ref: NodeRef }
-  /** The epoch is dead: another node closed it. */
+  /** The epoch is over: another node closed it. */
   | { readonly kind: 'fenced'; readonly count: number }
   | { readonly kind: 'recalled'; readonly accounts: readonly string[] }
   | { readonly kind: 'settled' }

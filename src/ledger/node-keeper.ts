@@ -1,4 +1,4 @@
-// Keeps this node open in the ledger: opened, renewed, opened anew where another node closed it.
+// Keeps this node open in the ledger: opens it, renews it, and opens it again after another node has closed it.
 
 import type { LeaseTable, NodeRef, NodeTable } from '../store/ledger.ts'
 
@@ -13,12 +13,12 @@ interface NodeKeeperOptions {
     /** Waits; rejects when the node is to stop. */
     readonly delay: (delayMs: number) => Promise<void>
   }
-  /** `sinceMs`: just before the ledger was asked. */
+  /** `sinceMs`: the monotonic time just before the ledger was asked. */
   readonly onRenewed: (sinceMs: number) => void
   readonly onOpened: (ref: NodeRef) => void
   readonly onFenced: (ref: NodeRef) => void
   readonly onSwept: (refs: readonly NodeRef[]) => void
-  /** What was tried could not be done, and is tried again. */
+  /** A piece of work failed, and will be tried again. */
   readonly onFailure: (what: string, error: unknown) => void
   readonly onRecovered: (what: string) => void
 }
@@ -34,12 +34,11 @@ export class NodeKeeper {
     this.#options = options
   }
 
-  /** null while the node is not open. */
   get ref(): NodeRef | null {
     return this.#ref
   }
 
-  /** Opens the node, however often that must be tried; one opening at a time. */
+  /** Opens the node, retrying as often as necessary; one opening at a time. */
   open(): Promise<void> {
     this.#opening ??= this.#open().finally(() => {
       this.#opening = null
@@ -59,7 +58,7 @@ export class NodeKeeper {
     onOpened(ref)
   }
 
-  /** Renews, and closes other nodes that have not. Where this one was closed it is opened anew. */
+  /** Renews this node, and closes nodes that have not renewed in time. If this node was closed, opens it again. */
   async renew(): Promise<void> {
     const { nodes, leaseMs, clock, onRenewed, onSwept } = this.#options
     const ref = this.#ref
@@ -77,7 +76,7 @@ export class NodeKeeper {
     })
   }
 
-  /** This epoch is dead. Does nothing where a later one is open already. */
+  /** Marks this epoch as over and opens a new one. Does nothing if a later one is already open. */
   async fence(ref: NodeRef): Promise<void> {
     if (this.#ref !== ref) return
     this.#ref = null
@@ -92,14 +91,14 @@ export class NodeKeeper {
     return accounts ?? []
   }
 
-  /** Gives all leases back. */
+  /** Closes the node, which gives all its leases back. */
   async close(): Promise<void> {
     const ref = this.#ref
     this.#ref = null
     if (ref !== null) await this.#options.nodes.close(ref)
   }
 
-  /** Tried once, for what comes round again anyway; undefined where it failed. */
+  /** Tries the work once, where a later round repeats it anyway; undefined if it failed. */
   async once<Result>(what: string, work: () => Promise<Result>): Promise<Result | undefined> {
     try {
       const result = await work()
@@ -111,7 +110,7 @@ export class NodeKeeper {
     }
   }
 
-  /** Tried until it is done; rejects where the node is to stop. */
+  /** Repeats the work until it succeeds; rejects if the node is to stop. */
   async insist<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
     for (;;) {
       try {

@@ -1,4 +1,4 @@
-// Takes the outbox's rows in order into the ledger, and hands emptied halves back to be written again.
+// Moves the outbox's rows into the ledger in order, and makes emptied halves of the outbox writable again.
 
 import type { Settlement } from '../store/ledger.ts'
 import { halfOf, halves, type OutboxReader, type OutboxRow } from '../store/sqlite-outbox.ts'
@@ -11,16 +11,16 @@ interface OutboxDrainOptions {
   readonly state: SharedState
   readonly settler: Settler
   readonly node: string
-  /** Of the outbox as it is open now: what of it comes is counted. */
+  /** The epoch of the outbox as it is open now; only its records are counted in the shared state. */
   readonly epoch: number
   readonly nowMs: () => number
-  /** Set aside by an earlier run: not to be settled on top of that. */
+  /** Request ids that an earlier run set aside, which must not be settled as well. */
   readonly setAside: ReadonlySet<string>
-  /** Called as the settled sequence grows. */
+  /** Called each time the settled sequence has advanced. */
   readonly onProgress: () => void
 }
 
-/** Records to one commit of the ledger: more cost no less each, and hold its locks longer. */
+/** Records in one commit of the ledger: more of them are no cheaper each, and hold its locks longer. */
 const maxBatch = 500
 
 export class OutboxDrain {
@@ -30,7 +30,7 @@ export class OutboxDrain {
     this.#options = options
   }
 
-  /** Settles all that is written at present, `before` going ahead of each batch. */
+  /** Settles everything written at present; runs `before` ahead of each batch. */
   async settleWritten(before: () => Promise<void> = async () => undefined): Promise<void> {
     const { state } = this.#options
     const until = state.written
@@ -41,8 +41,8 @@ export class OutboxDrain {
   }
 
   /**
-   * Settles what a process that ended left behind, rows up to `until`; then what its running streams had used as it
-   * ended, for whom no final record came.
+   * Settles what an ended process left behind, rows up to `until`; then what its running streams had used when it
+   * ended, for requests without a final record.
    */
   async settleLeft(until: number): Promise<void> {
     const { state, settler } = this.#options
@@ -60,7 +60,7 @@ export class OutboxDrain {
     }
   }
 
-  /** Hands back the half that is not appended to, once all in it is settled. */
+  /** Empties the half that is not being appended to, once everything in it is settled. */
   recycle(): void {
     const { reader, state } = this.#options
     for (const half of halves) {
@@ -71,7 +71,7 @@ export class OutboxDrain {
     }
   }
 
-  /** At the end, when nobody appends any more: the next start then has nothing to read. */
+  /** Called at the end, when nothing is appended any more: the next start then has nothing to read. */
   recycleAll(): void {
     const { reader, state } = this.#options
     for (const half of halves) {
@@ -100,7 +100,7 @@ export class OutboxDrain {
       place?.epoch === epoch ? place.number : [],
     )
     state.account(numbers.length, numbers.at(-1) ?? 0)
-    // A sequence whose append failed is never written, so the last rows may stand below `until`.
+    // A sequence number whose append failed is never written, so the last rows may be below `until`.
     state.settled = rows.length === 0 ? until : taken
     onProgress()
   }
@@ -109,7 +109,7 @@ export class OutboxDrain {
     return this.#options.setAside.has(settlement.row.requestId)
   }
 
-  /** No account can be read out of it, so nothing is held for it; it must not stop what comes behind. */
+  /** No account can be read from such a record, so no money is held for it; it must not block the records after it. */
   #keepUnreadable(record: Unreadable, row: OutboxRow, index: number): Promise<void> {
     const { settler, node, nowMs } = this.#options
     const entry = {
@@ -131,7 +131,7 @@ function entryOf({ values }: Readable, settlement: Settlement): Entry {
   return { settlement, raw: () => JSON.stringify(values) }
 }
 
-/** The client saw its connection break, so the row says 503 whatever the reply's head had said. */
+/** The client saw its connection break, so the row has status 503 whatever the reply's head said. */
 function died(settlement: Settlement): Settlement {
   const errorCause = 'the gateway died during the request'
   const row = { ...settlement.row, status: 503, errorCode: 'service_unavailable', errorCause }

@@ -1,4 +1,4 @@
-// Says how far the outbox is written, in its mark and in the ledger: what is lost beyond that then shows.
+// Records how far the outbox is written, in its mark file and in the ledger, so that lost records are detected.
 
 import type { OutboxPlace, OutboxTable } from '../store/ledger.ts'
 import type { OutboxMark } from '../store/outbox-mark.ts'
@@ -16,14 +16,14 @@ interface OutboxEndOptions {
 
 export class OutboxEnd {
   readonly #options: OutboxEndOptions
-  /** The last number in the mark; null: it still says how far the last run came. */
+  /** The last number written to the mark; null while the mark still has the last run's number. */
   #marked: number | null = null
 
   constructor(options: OutboxEndOptions) {
     this.#options = options
   }
 
-  /** All that is left of the last run is settled; what it wrote beyond that is lost, and the ledger says so. */
+  /** Called when everything left by the last run is settled: records it wrote beyond that are lost, which is noted. */
   async endLeft(): Promise<void> {
     const { start, keeper, outboxes } = this.#options
     const { left } = start
@@ -31,7 +31,7 @@ export class OutboxEnd {
     this.#marked = 0
   }
 
-  /** Ahead of each sync: what a power cut takes after it is then known to be lost. */
+  /** Runs ahead of each sync, so that records which a power cut takes after it are known to be lost. */
   async writeMark(): Promise<void> {
     const { mark, keeper, state } = this.#options
     const number = state.numbered
@@ -42,7 +42,7 @@ export class OutboxEnd {
     })
   }
 
-  /** Nobody appends any more; what is not settled yet is the next start's. */
+  /** Called when nothing is appended any more; records that are not settled yet are left to the next start. */
   async end(): Promise<void> {
     const { written, settled, numbered } = this.#options.state
     if (numbered === 0 || settled < written) return

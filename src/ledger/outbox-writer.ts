@@ -1,4 +1,4 @@
-// Gathers what finishes in one turn of the event loop and commits it to the outbox at once; never waits for a disk.
+// Collects the records of one turn of the event loop and commits them to the outbox together; never waits for a disk.
 
 import { type Half, halfOf, type Outbox } from '../store/sqlite-outbox.ts'
 import { type EncodedRecord, encodeBody, numberOf } from './record.ts'
@@ -9,11 +9,11 @@ interface OutboxWriterOptions {
   readonly state: SharedState
   /** Monotonic milliseconds. */
   readonly nowMs: () => number
-  /** `ledger`: what waits for its record is called when the ledger has it, not when the outbox has. */
+  /** Which commit makes a record safe: its `kept` callback runs after that one. */
   readonly keptBy: 'outbox' | 'ledger'
-  /** The worker is to look at the outbox: something waits for the ledger, or the worker had come to rest. */
+  /** Asks the worker to read the outbox: a callback waits for the ledger, or the worker was asleep. */
   readonly onWaiting: () => void
-  /** The outbox could not be written (`records` wait in memory), or can again (null). */
+  /** The outbox could not be written, and `records` wait in memory; or it can be written again. */
   readonly onFailure: (error: unknown, records: number) => void
   readonly onRecovered: (records: number) => void
   /** The callback of a record threw. */
@@ -27,12 +27,12 @@ interface Unsettled {
   readonly seq: number
   readonly records: number
   readonly atMs: number
-  /** Called when the ledger has it. */
+  /** Callbacks to run when the ledger has it. */
   readonly kept: readonly Kept[]
 }
 
 const retryMs = 1_000
-/** A half is left for the other when its log has grown to about this: bounds the files, and what a start must read. */
+/** Log size at which writing moves to the other half; bounds the files, and what a start must read. */
 const halfBytes = 16 * 1024 * 1024
 const pageBytes = 4_096
 
@@ -40,15 +40,15 @@ export class OutboxWriter {
   readonly #options: OutboxWriterOptions
   #records: EncodedRecord[] = []
   #kept: Kept[] = []
-  /** The last progress record of each running stream: goes along into a fresh half. */
+  /** The last progress record of each running stream; copied into the other half when writing moves there. */
   readonly #progress = new Map<string, EncodedRecord>()
   #unsettled: Unsettled[] = []
-  /** What stands before this in `#unsettled` is settled. */
+  /** Entries of `#unsettled` before this index are settled. */
   #first = 0
   #unsettledRecords = 0
   #scheduled = false
   #seq: number
-  /** Of the last record that waits or was appended. */
+  /** Number of the last record that waits in memory or was appended. */
   #number = 0
   #half: Half
   #halfUsedBytes = 0
@@ -62,7 +62,7 @@ export class OutboxWriter {
     options.state.written = this.#seq
   }
 
-  /** Queues a record for the end of this turn; `kept` is called once, when it is safe. */
+  /** Queues a record for the end of this turn of the event loop; `kept` is called once, when the record is safe. */
   push(requestId: string, record: EncodedRecord, kept: Kept | null): void {
     if (this.#progress.size > 0) this.#progress.delete(requestId)
     this.#records.push(record)
@@ -73,7 +73,7 @@ export class OutboxWriter {
     setImmediate(this.#flushScheduled)
   }
 
-  /** As `push`, committed before this returns, with all that waits. */
+  /** Like `push`, but commits the record and everything that waits before it returns. */
   pushNow(requestId: string, record: EncodedRecord): void {
     if (this.#progress.size > 0) this.#progress.delete(requestId)
     this.#records.push(record)
@@ -81,10 +81,10 @@ export class OutboxWriter {
     this.flush()
   }
 
-  /** Commits what a running stream has used until now. */
+  /** Commits what a running stream has used so far. */
   pushProgress(requestId: string, record: EncodedRecord): void {
     this.#progress.set(requestId, record)
-    // While the disk refuses, only the last word counts, and it goes along when the disk takes it again.
+    // While the disk fails, only the latest progress record counts, and it is written when the disk works again.
     if (this.#failedSinceMs !== null) return
     this.#records.push(record)
     this.flush()
@@ -95,10 +95,10 @@ export class OutboxWriter {
     this.flush()
   }
 
-  /** Commits what waits; while the disk refuses, records wait in memory and only the timer tries again. */
+  /** Commits what waits; while the disk fails, records wait in memory and only the retry timer writes. */
   flush(): void {
     if (this.#failedSinceMs === null) this.#append()
-    // Replies are not lost with the disk: their records are in memory, and nobody new is admitted.
+    // A failed disk does not stop replies: their records are in memory, and no new request is admitted.
     else this.#tellKept()
   }
 
@@ -161,7 +161,7 @@ export class OutboxWriter {
     }
   }
 
-  /** True where it went over to the other half, which knows nothing of the running streams yet. */
+  /** True if writing moved to the other half, which has no progress records of the running streams yet. */
   #takeCleanHalf(): boolean {
     const { state } = this.#options
     const other: Half = this.#half === 0 ? 1 : 0
@@ -186,7 +186,7 @@ export class OutboxWriter {
     this.#options.onRecovered(records)
   }
 
-  /** Takes note of what the ledger has by now. */
+  /** Reads how far the ledger has settled, and runs the callbacks that waited for it. */
   noteSettled(): void {
     const { settled } = this.#options.state
     for (;;) {
@@ -202,18 +202,18 @@ export class OutboxWriter {
     this.#first = 0
   }
 
-  /** Records that the ledger does not have, as far as `noteSettled` knows; what waits in memory included. */
+  /** Records that the ledger does not have, as of the last `noteSettled`, including those that wait in memory. */
   get unsettledRecords(): number {
     return this.#unsettledRecords + this.#records.length
   }
 
-  /** Age of the oldest of them that the outbox has; 0 where there is none. */
+  /** Age of the oldest append that is not settled; 0 if there is none. */
   oldestUnsettledMs(): number {
     const oldest = this.#unsettled[this.#first]
     return oldest === undefined ? 0 : this.#options.nowMs() - oldest.atMs
   }
 
-  /** Commits what waits, also while the disk refuses, and tells everybody who waits; returns the records still in memory. */
+  /** Commits what waits, even while the disk fails, and runs all callbacks; returns the number of records in memory. */
   close(): number {
     if (this.#retry !== null) clearTimeout(this.#retry)
     this.#append()

@@ -1,11 +1,11 @@
-// A finished request as the outbox keeps it: one array of plain values, as short as it can be because it is written for every request.
+// Encodes a finished request for the outbox: an array of plain values, kept short because every request writes one.
 
 import type { Nano } from '../money.ts'
 import type { IdempotencyDone, NodeRef, OutboxPlace, Settlement } from '../store/ledger.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 import type { Finished } from './ledger.ts'
 
-/** `final`: the request has ended. `progress`: what a running one has used, in case its process dies. */
+/** `final`: the request has ended. `progress`: what a running request has used, in case its process dies. */
 export type RecordKind = 'final' | 'progress'
 
 /** A record read back: a settlement, or what could not be read as one. */
@@ -18,9 +18,9 @@ export type DecodedRecord =
   | { readonly kind: 'unreadable'; readonly reason: string; readonly values: unknown }
 
 /**
- * One record: money as decimal strings, flags as 0 and 1, by place. One call of the engine's own `JSON.stringify` for
- * all of a turn costs less than text put together by hand; it writes null for what is no number, which the ledger
- * then refuses of this record alone.
+ * One record, by position: money as decimal strings, flags as 0 and 1. One `JSON.stringify` call for all records of a
+ * turn is faster than text assembled by hand; it writes null for a value that is no number, and the ledger then refuses
+ * that record alone.
  */
 export function encodeRecord(
   kind: RecordKind,
@@ -31,7 +31,7 @@ export function encodeRecord(
 ): EncodedRecord {
   const { chargeNano } = row
   const charge = String(chargeNano)
-  // Writing a sum takes longer than the rest, and most sums are the charge.
+  // Formatting an amount takes longer than everything else here, and most amounts equal the charge.
   const sum = (nano: Nano): string => (nano === chargeNano ? charge : String(nano))
   return [
     kind === 'final' ? 0 : 1,
@@ -86,14 +86,14 @@ export function encodeRecord(
   ]
 }
 
-/** Of a record that others follow without a gap whether it comes or not: progress, and what earlier versions wrote. */
+/** For records without a place in the numbering: progress records, and records written by earlier versions. */
 const unnumbered = 0
 
 export function numberOf(record: EncodedRecord): number {
   return record[41]
 }
 
-/** What one turn of the event loop leaves, as the outbox keeps it. */
+/** Encodes the records of one turn of the event loop as one row of the outbox. */
 export function encodeBody(records: readonly EncodedRecord[]): string {
   return JSON.stringify(records)
 }
@@ -101,7 +101,6 @@ export function encodeBody(records: readonly EncodedRecord[]): string {
 type Flag = 0 | 1
 type Text = string | null
 
-/** The record's members; the names say what each is. */
 export type EncodedRecord = readonly [
   kind: Flag,
   epoch: number,
@@ -154,10 +153,10 @@ export type EncodedRecord = readonly [
   vendorRequestId: Text,
 ]
 const encodedLength: EncodedRecord['length'] = 49
-/** As versions before wrote them: without what was held and who answered; without a number and what tells of the client. */
+/** Lengths that earlier versions wrote: 45 ends before `heldNano`; 41 ends before `number`. */
 const formerLengths = [45, 41]
 
-/** The records of one append of this node in this epoch of its outbox. Never throws: what cannot be read is returned as such. */
+/** The records of one row of this node's outbox, in this epoch. Never throws: returns bad ones as `unreadable`. */
 export function decodeBody(body: string, node: string, epoch: number): DecodedRecord[] {
   let records: unknown
   try {
@@ -175,7 +174,7 @@ function decodeRecord(values: unknown, node: string, outboxEpoch: number): Decod
   if (!Array.isArray(values) || !lengths.includes(values.length)) {
     return { kind: 'unreadable', reason: 'not a record of this version', values }
   }
-  // Written by this file alone; money is parsed, and what else is amiss the ledger refuses.
+  // Only this file writes records; amounts are parsed here, and the ledger refuses other invalid values.
   const encoded = values as unknown as EncodedRecord
   try {
     const place = placeOf(encoded[41] ?? unnumbered, node, outboxEpoch)
@@ -243,7 +242,7 @@ function rowOf(encoded: EncodedRecord): UsageRow {
     errorCode: encoded[38],
     errorCause: encoded[39],
     failedAttempts: encoded[40],
-    // Versions before wrote none of these, or only the first three.
+    // Earlier versions wrote none of these, or only the first three.
     clientAddress: encoded[42] ?? null,
     clientRequestId: encoded[43] ?? null,
     traceId: encoded[44] ?? null,

@@ -1,4 +1,4 @@
-// Settles into a copy of the ledger what the outboxes held as it was made: the state a kill -9 at that moment leaves.
+// Settles outbox records into a copy of the ledger, giving the state that a kill -9 at that moment would leave.
 
 import type { OutboxCopy } from '../store/sqlite-outbox-copy.ts'
 import type { Store } from '../store/store.ts'
@@ -8,7 +8,7 @@ import { SharedState } from './shared.ts'
 
 const mostSetAside = 100_000
 
-/** Returns how many requests the copy did not have yet. Rejects at the first failure. */
+/** Returns how many requests the copied ledger did not have yet. Rejects at the first failure. */
 export async function settleCopies(
   { settlements }: Pick<Store, 'settlements'>,
   copies: readonly OutboxCopy[],
@@ -19,7 +19,7 @@ export async function settleCopies(
   const settler = new Settler({
     settlements,
     nowMs: Date.now,
-    // Nothing that fails here gets better by waiting.
+    // No retry, because a failure here is not temporary.
     delay: () => Promise.reject(failure),
     onFailure: (error) => {
       failure = error

@@ -1,4 +1,4 @@
-// Brings finished requests into the ledger, whatever happens on the way: tried again, taken apart, set aside, never dropped.
+// Writes finished requests into the ledger: retries after failures, sets refused records aside, and drops none.
 
 import type { Nano } from '../money.ts'
 import type { RecordOrigin, SetAside, Settlement, SettlementTable } from '../store/ledger.ts'
@@ -8,7 +8,7 @@ import { isSyncFailure, SyncFailed } from './sync-failure.ts'
 /** A record on its way into the ledger. */
 export interface Entry {
   readonly settlement: Settlement
-  /** The record as the outbox has it, for whoever looks into what was set aside. */
+  /** The record as the outbox has it, for whoever investigates a record that was set aside. */
   readonly raw: () => string
 }
 
@@ -21,7 +21,7 @@ interface SettlerOptions {
   /** The ledger cannot be written at present; the batch is tried again. */
   readonly onFailure: (error: unknown, retryMs: number) => void
   readonly onSetAside: (entry: SetAside) => void
-  /** Not even the place for what is refused took it: all that is left of it is what is reported here. */
+  /** The entry could not even be set aside: what is reported here is all that is left of it. */
   readonly onLost: (entry: SetAside, from: RecordOrigin, error: unknown) => void
 }
 
@@ -36,9 +36,9 @@ export class Settler {
   }
 
   /**
-   * Resolves when every entry is in the ledger or set aside. What the ledger refuses is narrowed down by halves to
-   * the entries at fault; on any other failure the batch stays as it is and is tried again, up to 2 s apart.
-   * Rejects with `SyncFailed`, and with what `delay` rejects with.
+   * Resolves when every entry is in the ledger or set aside. A refused batch is split into halves until the entries at
+   * fault are found; on any other failure the batch stays whole and is retried, at most 2 s apart. Rejects with
+   * `SyncFailed`, and with what `delay` rejects with.
    */
   async settle(batch: readonly Entry[]): Promise<void> {
     const [first] = batch
@@ -63,14 +63,14 @@ export class Settler {
     return this.keepAside(entry, settlement)
   }
 
-  /** Resolves when the entry is kept apart, its money still held. */
+  /** Resolves when the entry is set aside, with its money still held, or was reported as lost. */
   async keepAside(entry: SetAside, from: RecordOrigin): Promise<void> {
     const refused = await this.#persist(() => this.#options.settlements.setAside(entry, from))
     if (refused === null) this.#options.onSetAside(entry)
     else this.#options.onLost(entry, from, refused)
   }
 
-  /** Until the work is done (null) or refused for what is in it. */
+  /** Repeats the work until it is done (null) or refused because of its content. */
   async #persist(work: () => Promise<void>): Promise<RowRefused | null> {
     for (let retryMs = firstRetryMs; ; retryMs = Math.min(retryMs * 2, slowestRetryMs)) {
       try {

@@ -1,16 +1,16 @@
-// What the serving thread and the ledger's worker tell each other without a message: numbers in shared memory.
+// Numbers in shared memory, by which the serving thread and the ledger's worker inform each other without messages.
 
 import type { Nano } from '../money.ts'
 import type { Half } from '../store/sqlite-outbox.ts'
 
-/** Milliseconds that no step of the wall clock moves; each thread counts from its own beginning. */
+/** Milliseconds, unaffected by changes of the wall clock; each thread counts from its own start. */
 export function monotonicMs(): number {
   return performance.now()
 }
 
 /**
- * The serving thread's clock in the worker: `nowMs` was read there before the worker began, so that this one is
- * behind by what the beginning took, never ahead.
+ * The serving thread's clock, for use in the worker. `nowMs` was read there before the worker began, so this clock is
+ * behind by the time that took, and never ahead.
  */
 export function clockFrom(nowMs: number): () => number {
   const aheadMs = nowMs - monotonicMs()
@@ -47,7 +47,7 @@ export class SharedState {
   readonly buffer: SharedArrayBuffer
   readonly #numbers: BigInt64Array
 
-  /** Over the buffer of another thread, or a fresh one where everything is 0. */
+  /** Uses the buffer of another thread, or a new one where every number is 0. */
   constructor(buffer = new SharedArrayBuffer(fields.length * BigInt64Array.BYTES_PER_ELEMENT)) {
     this.buffer = buffer
     this.#numbers = new BigInt64Array(buffer)
@@ -65,7 +65,7 @@ export class SharedState {
     Atomics.add(this.#numbers, place[field], value)
   }
 
-  /** The last sequence in the outbox; the serving thread's. */
+  /** The last sequence in the outbox; written by the serving thread. */
   get written(): number {
     return Number(this.#get('written'))
   }
@@ -73,7 +73,7 @@ export class SharedState {
     this.#set('written', BigInt(seq))
   }
 
-  /** The number of the last record in the outbox that has one; the serving thread's. */
+  /** The number of the last numbered record in the outbox; written by the serving thread. */
   get numbered(): number {
     return Number(this.#get('numbered'))
   }
@@ -81,7 +81,7 @@ export class SharedState {
     this.#set('numbered', BigInt(number))
   }
 
-  /** How often the halves have taken turns, which says the half that is appended to; the serving thread's. */
+  /** How often writing has switched halves; its parity gives the half in use. Written by the serving thread. */
   get turn(): number {
     return Number(this.#get('turn'))
   }
@@ -89,7 +89,7 @@ export class SharedState {
     this.#set('turn', BigInt(turn))
   }
 
-  /** Up to here all is in the ledger; the worker's. */
+  /** Everything up to this sequence is in the ledger; written by the worker. */
   get settled(): number {
     return Number(this.#get('settled'))
   }
@@ -97,7 +97,7 @@ export class SharedState {
     this.#set('settled', BigInt(seq))
   }
 
-  /** Whether a half is empty and its log ready; set by the worker, cleared by the serving thread as it takes the half. */
+  /** Whether a half is empty and its log ready; set by the worker, cleared by the serving thread on first use. */
   isClean(half: Half): boolean {
     return this.#get(half === 0 ? 'clean0' : 'clean1') === 1n
   }
@@ -105,7 +105,7 @@ export class SharedState {
     this.#set(half === 0 ? 'clean0' : 'clean1', clean ? 1n : 0n)
   }
 
-  /** The worker waits for a message before it looks at the outbox again; set by the worker, cleared by whoever ends it. */
+  /** The worker reads the outbox again only after a message; set by the worker, cleared by either thread. */
   get resting(): boolean {
     return this.#get('resting') === 1n
   }
@@ -113,7 +113,7 @@ export class SharedState {
     this.#set('resting', resting ? 1n : 0n)
   }
 
-  /** Just before the last renewal that the ledger granted was asked for, by the serving thread's clock; the worker's. */
+  /** The serving thread's time just before the last successful renewal was requested; written by the worker. */
   get renewedMs(): number {
     return Number(this.#get('renewedMs'))
   }
@@ -121,20 +121,20 @@ export class SharedState {
     this.#set('renewedMs', BigInt(Math.floor(atMs)))
   }
 
-  /** The ledger has closed this node, or its worker has died; gives how often that has been. */
+  /** Counts that the ledger has closed this node or its worker has died; returns the count so far. */
   noteFenced(): number {
     this.#add('fenced', 1n)
     return Number(this.#get('fenced'))
   }
   /**
-   * Whether nothing may be held: not renewed for so long, or closed more often than the `known` times
-   * that the serving thread was told of. It may be open anew by then, and renewed.
+   * Whether nothing may be held: the node was not renewed for `fenceMs`, or was closed more often than the `known`
+   * times that the serving thread was notified of, even if it was opened and renewed again since.
    */
   isStalled(known: number, fenceMs: number): boolean {
     return Number(this.#get('fenced')) !== known || monotonicMs() - this.renewedMs > fenceMs
   }
 
-  /** The ledger was away when it was last asked whether this node is open, or what others need; the worker's. */
+  /** The last request to the ledger about this node's state or other nodes' needs failed; written by the worker. */
   get unreached(): boolean {
     return this.#get('unreached') === 1n
   }
@@ -142,7 +142,7 @@ export class SharedState {
     this.#set('unreached', unreached ? 1n : 0n)
   }
 
-  /** Totals since this process started; the worker's. */
+  /** Totals since this process started; written by the worker. */
   count(settled: number, chargedNano: Nano, writtenOffNano: Nano): void {
     this.#add('rows', BigInt(settled))
     this.#add('charged', chargedNano)
@@ -151,7 +151,7 @@ export class SharedState {
   countSetAside(): void {
     this.#add('setAside', 1n)
   }
-  /** So many numbered records of this run are in the ledger, or set aside there; they went up to this number. */
+  /** Counts numbered records of this run that are in the ledger or set aside; `upTo` is their highest number. */
   account(records: number, upTo: number): void {
     this.#add('accounted', BigInt(records))
     if (BigInt(upTo) > this.#get('reached')) this.#set('reached', BigInt(upTo))
@@ -159,7 +159,7 @@ export class SharedState {
   get accounted(): number {
     return Number(this.#get('accounted'))
   }
-  /** Numbers that were passed over on the way. */
+  /** How many record numbers below the highest one seen are not in the ledger. */
   get missing(): number {
     const reached = this.#get('reached')
     return Math.max(0, Number(reached - this.#get('accounted')))

@@ -1,17 +1,17 @@
-// When what a key has spent counts from 0 again: days, weeks and months of a time zone.
+// When a key's spending starts again from 0: at the start of a day, week or month in a time zone.
 
 import type { SpendLimit } from '../store/keys.ts'
 
 interface SpendPeriod {
-  /** Unix milliseconds; 0: all time. */
+  /** Unix milliseconds; 0 for a period that covers all time. */
   readonly startMs: number
-  /** null: never. */
+  /** Unix milliseconds; null if the period never ends. */
   readonly endMs: number | null
 }
 
 const dayMs = 86_400_000
 
-/** The period that a moment is in: from its first moment to the first of the next. */
+/** The period that contains a moment: its first moment, and the first moment of the next period. */
 export function periodAt(
   { period, timeZone }: Pick<SpendLimit, 'period' | 'timeZone'>,
   atMs: number,
@@ -31,7 +31,7 @@ export function periodAt(
   }
 }
 
-/** The first moment of a local day: where clocks go forward at midnight there is no 00:00, where they go back there may be two. */
+/** The first moment of a local day: some days have no 00:00 (clocks go forward), some have two (they go back). */
 function midnight(zone: string, year: number, month: number, day: number): number {
   const wanted = Date.UTC(year, month, day)
   const offsets = [offsetAt(zone, wanted - dayMs), offsetAt(zone, wanted + dayMs)]
@@ -42,7 +42,7 @@ function midnight(zone: string, year: number, month: number, day: number): numbe
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** How far its clocks are ahead of UTC. */
+/** How many milliseconds the zone's clocks are ahead of UTC. */
 function offsetAt(zone: string, atMs: number): number {
   if (zone === 'UTC') return 0
   let format = formats.get(zone)

@@ -1,4 +1,4 @@
-// What the serving thread does for its ledger now and then while requests run, and less often while they do not.
+// Periodic work of the serving thread for its ledger: frequent while requests run, less often while none do.
 
 import type { Nano } from '../money.ts'
 import type { AdmissionGate } from './admission-gate.ts'
@@ -13,7 +13,7 @@ interface UpkeepOptions {
   readonly leases: Leases
   readonly budgets: Pick<KeyBudgets, 'refresh'>
   readonly state: SharedState
-  /** Is to be noted in the ledger. */
+  /** Called when the held amounts have changed, so that the ledger records them. */
   readonly onHeld: (epoch: number, held: ReadonlyMap<string, Nano>) => void
 }
 
@@ -23,11 +23,11 @@ const refreshMs = 500
 const tickMs = 1_000
 const quietMs = 1_000
 
-/** A timer whose pace follows the work: calls back at the pace set last; does not keep the process alive. */
+/** A timer with a variable period: calls back at the period set last, and does not keep the process alive. */
 class Pace {
   private readonly tick: () => void
   private timer: ReturnType<typeof setInterval> | null = null
-  /** null: it stands still. */
+  /** null: the timer is stopped. */
   everyMs: number | null = null
 
   constructor(tick: () => void) {
@@ -56,7 +56,7 @@ export class Upkeep {
     this.#options = options
   }
 
-  /** Something has begun that must be looked after. */
+  /** Returns to the fast pace, because a request or another event needs attention. */
   rouse(): void {
     if (this.#pace.everyMs === watchMs) return
     this.#quietSinceMs = monotonicMs()
@@ -67,13 +67,13 @@ export class Upkeep {
     this.#pace.set(null)
   }
 
-  /** What was settled, whether to admit, what to give back, what is held. */
+  /** Notes settlements, judges admission, gives back unneeded money, refreshes budgets and reports holds. */
   #look(): void {
     const { writer, gate, leases, budgets, state } = this.#options
     writer.noteSettled()
     gate.look()
     const nowMs = monotonicMs()
-    // What a ledger that is away cannot take back is better kept: requests are served from it.
+    // While the ledger is unreachable it cannot take money back, so leases keep it and requests are served from it.
     if (!state.unreached && nowMs - this.#tickedMs >= tickMs - watchMs / 2) {
       this.#tickedMs = nowMs
       leases.tick(nowMs)
@@ -96,7 +96,7 @@ export class Upkeep {
     onHeld(gate.ref.epoch, leases.held())
   }
 
-  /** After a quiet second looks at leases alone, and where there is none at nothing. */
+  /** After a quiet second, slows down to the pace of the leases; stops where there are no leases. */
   #rest(nowMs: number): void {
     const { writer, gate } = this.#options
     const { openHolds, changed, accounts } = this.#options.leases

@@ -1,14 +1,14 @@
-// The serving thread's end of the ledger's worker: questions with answers, and a new worker where one has died.
+// The serving thread's connection to the ledger's worker: questions and answers, and a new worker after one has died.
 
 import { Worker } from 'node:worker_threads'
 import type { Answers, FromWorker, Question, ToWorker, WorkerStart } from './messages.ts'
 
 interface WorkerLinkOptions {
-  /** The worker's first file. */
+  /** The worker's entry module. */
   readonly script: URL | string
-  /** What the next worker starts with: asked each time. */
+  /** Called for the start data of each new worker. */
   readonly start: () => WorkerStart
-  /** Everything but answers. */
+  /** Receives every message that is not an answer. */
   readonly onMessage: (message: Exclude<FromWorker, Reply>) => void
   /** The worker died; another starts after `retryMs`. */
   readonly onDeath: (error: unknown, retryMs: number) => void
@@ -23,7 +23,7 @@ interface Pending {
 
 const firstRetryMs = 100
 const slowestRetryMs = 2_000
-/** One that lived this long did not die of how it started. */
+/** A worker that lived this long did not fail because of its start, so the next retry is quick again. */
 const settledInMs = 10_000
 
 export class WorkerLink {
@@ -41,7 +41,7 @@ export class WorkerLink {
     this.#startWorker()
   }
 
-  /** Rejects where the worker refuses, or dies before it answers. */
+  /** Rejects if the worker refuses, or dies before it answers. */
   ask<Kind extends Question['ask']>(
     question: Extract<Question, { ask: Kind }>,
   ): Promise<Answers[Kind]> {
@@ -56,12 +56,12 @@ export class WorkerLink {
     return answered as Promise<Answers[Kind]>
   }
 
-  /** Dropped while no worker runs: the next one knows nothing of what it would have meant. */
+  /** Dropped while no worker runs, because the next worker lacks the state that the message refers to. */
   tell(message: ToWorker): void {
     this.#worker?.postMessage(message)
   }
 
-  /** Ends the worker as it stands; answers that are due are rejected. */
+  /** Terminates the worker at once; pending questions are rejected. */
   async close(): Promise<void> {
     this.#closed = true
     if (this.#restart !== null) clearTimeout(this.#restart)

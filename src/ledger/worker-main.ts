@@ -1,4 +1,4 @@
-// Where the ledger's worker thread begins.
+// Entry point of the ledger's worker thread.
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { runLedgerWorker } from './ledger-worker.ts'

@@ -1,4 +1,4 @@
-// What the ledger's worker tells the serving thread of itself: each failure once, until what failed works again.
+// What the ledger's worker reports to the serving thread: each kind of failure once, then the recovery.
 
 import type { MessagePort } from 'node:worker_threads'
 import type { FromWorker } from './messages.ts'

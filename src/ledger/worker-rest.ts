@@ -1,18 +1,18 @@
-// When the ledger's worker may rest: while nothing is written to the outbox, and while nothing is leased.
+// Decides when loops of the ledger's worker sleep: while nothing is written to the outbox, or while nothing is leased.
 
 import { idleMs } from './lease.ts'
 import { monotonicMs, type SharedState } from './shared.ts'
 
-/** Nothing was written for so long: the next append wakes this thread. */
+/** After this long without a write the loops sleep, and the next append wakes this thread. */
 const quietMs = 1_000
 const recallMs = 50
-/** Past this nothing was held or granted for a while: others wait a little longer, but less than they have. */
+/** After this long without a hold or a grant, recalls by other nodes are read less often: every 75 ms instead of 50. */
 const leasesRestMs = 2_000
 const recallAtRestMs = 75
-/** A lease without a request is given back long before. */
+/** Well beyond the time after which a lease without requests is given back. */
 const leasesLastMs = 2 * idleMs
 
-/** Sleep while nothing is written. */
+/** Puts loops to sleep while nothing is written to the outbox. */
 export class OutboxRest {
   readonly #state: SharedState
   readonly #stopping: AbortSignal
@@ -26,7 +26,7 @@ export class OutboxRest {
     stopping.addEventListener('abort', () => this.rouse())
   }
 
-  /** The outbox is looked at once more in case it was as the other thread looked. */
+  /** Checks `written` once more after setting `resting`, in case the other thread wrote before it could see that. */
   async whileUnwritten(): Promise<void> {
     if (!this.#isQuiet() || this.#stopping.aborted) return
     if (this.#unwritten === null) {
@@ -54,11 +54,11 @@ export class OutboxRest {
   }
 }
 
-/** Sleep while nothing is leased. */
+/** Puts a loop to sleep while nothing is leased. */
 export class LeasesRest {
   readonly #stopping: AbortSignal
   #leasedAtMs = Number.NEGATIVE_INFINITY
-  /** Accounts that were granted something and not forgotten since. */
+  /** Accounts that received a grant and were not forgotten since. */
   readonly #leased = new Set<string>()
   #unleased: PromiseWithResolvers<void> | null = null
 
@@ -67,7 +67,7 @@ export class LeasesRest {
     stopping.addEventListener('abort', () => this.rouse())
   }
 
-  /** How long until the next look at what other nodes need. */
+  /** Delay before other nodes' needs are read again. */
   get recallMs(): number {
     return monotonicMs() - this.#leasedAtMs > leasesRestMs ? recallAtRestMs : recallMs
   }
@@ -87,7 +87,7 @@ export class LeasesRest {
     this.#unleased = null
   }
 
-  /** null: something may be leased. Else resolves when something is again. */
+  /** null if something may be leased; otherwise resolves when something is leased again. */
   untilLeased(): Promise<void> | null {
     const isLeased = this.#leased.size > 0 && monotonicMs() - this.#leasedAtMs <= leasesLastMs
     if (isLeased || this.#stopping.aborted) return null
