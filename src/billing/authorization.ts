@@ -1,4 +1,4 @@
-// What one request pays with: its rate, its hold, and when a running stream needs more of it.
+// What one request pays with: its rate, its hold, and when a running stream must extend the hold.
 
 import type { BillingSettings } from '../config/types.ts'
 import type { Hold, Ledger } from '../ledger/ledger.ts'
@@ -9,29 +9,29 @@ import type { Usage } from '../wire/ir.ts'
 
 export const noUsage: Usage = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 
-/** What the client asked of its bill beside the work itself. */
+/** The billing options that the client set for its request. */
 export interface RequestOptions {
-  /** The charge is never more than this. */
+  /** The charge is never more than this; null: no such limit. */
   readonly capNano: Nano | null
-  /** The reply's usage carries its cost. */
+  /** Whether the reply's usage includes its cost. */
   readonly showCost: boolean
   /** The client's `Idempotency-Key`, taken for this request. */
   readonly idempotencyKey: string | null
 }
 
-/** A request's tokens as far as they are known without any vendor's count. */
+/** A request's tokens as far as they can be estimated without a vendor's count. */
 export interface Uncounted {
   readonly inputTokens: number
   readonly imageTokens: number
-  /** Of sound, in files too. */
+  /** Tokens of audio, including audio in files. */
   readonly audioTokens: number
-  /** What comes is sound and not text. */
+  /** Whether the output is audio rather than text. */
   readonly speaks: boolean
 }
 
 export type Extension = 'enough' | 'refused' | 'over-cap' | Promise<'enough' | 'refused'>
 
-/** Where the money is, and by which policies it is charged. */
+/** The ledger that has the money, and the policies by which it is charged. */
 export interface BillingRooms {
   readonly ledger: Ledger
   readonly policies: BillingSettings
@@ -42,7 +42,7 @@ export class Authorization {
   readonly rate: Rate
   readonly hold: Hold
   readonly options: RequestOptions
-  /** What is charged beside tokens where the reply does not say; null where the rate has no price for it. */
+  /** Units charged beside tokens if the reply reports none; null where the rate has no price for any. */
   readonly units: Units | null
   /** Output bytes at which a running stream must ask again. */
   dueBytes: number
@@ -65,12 +65,12 @@ export class Authorization {
     this.dueBytes = this.dueAfter(0)
   }
 
-  /** Of a request that never began. */
+  /** Closes the hold of a request that never began. */
   release(): void {
     this.rooms.ledger.release(this.hold)
   }
 
-  /** What so much delivered text comes to, where no vendor has counted yet. */
+  /** The usage estimated from the bytes of text delivered, where no vendor has reported any. */
   counted(outputBytes: number): Usage {
     const { inputTokens, imageTokens, audioTokens, speaks } = this.uncounted
     const output = countedTokens(outputBytes)
@@ -83,13 +83,13 @@ export class Authorization {
     }
   }
 
-  /** The part of a charge that the client's own ceiling leaves. */
+  /** Limits a charge to the client's own `max_cost`. */
   capped(chargeNano: Nano): Nano {
     const { capNano } = this.options
     return capNano !== null && chargeNano > capNano ? capNano : chargeNano
   }
 
-  /** Makes sure of the money for another quantum of output. */
+  /** Makes sure that the hold covers another quantum of output, and extends it where necessary. */
   extend(outputBytes: number): Extension {
     const { capNano } = this.options
     if (capNano !== null && this.chargeAt(outputBytes) >= capNano) return 'over-cap'
@@ -101,7 +101,7 @@ export class Authorization {
     return extended.then(said)
   }
 
-  /** Makes sure of the money for so much, where the request's usage is known by kinds. */
+  /** Makes sure that the hold covers this usage, where usage is known by kinds of tokens. */
   cover(usage: Usage): Exclude<Extension, 'over-cap'> {
     const missingNano = this.capped(this.rate.charge(usage, this.units)) - this.hold.amountNano
     if (missingNano <= 0n) return 'enough'
@@ -109,7 +109,7 @@ export class Authorization {
     return typeof extended === 'boolean' ? said(extended) : extended.then(said)
   }
 
-  /** A quantum further, or where the client's own ceiling is reached: past it nobody would pay. */
+  /** One quantum further, or where the client's `max_cost` is reached: past that nobody would pay. */
   private dueAfter(outputBytes: number): number {
     const { capNano } = this.options
     if (capNano === null) return outputBytes + quantumBytes

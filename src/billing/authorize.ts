@@ -1,4 +1,4 @@
-// Opens a request's bill: finds its price, bounds its cost and holds that much of the account's money.
+// Opens the bill of a request: finds its price, bounds its cost and holds that much of the account's money.
 
 import type { Model } from '../catalog/model.ts'
 import type { ModelKind } from '../config/types.ts'
@@ -22,34 +22,34 @@ import {
 
 interface AuthorizerOptions extends BillingRooms {
   readonly currency: string
-  /** The prices of the moment. */
+  /** The price book in force at the moment. */
   prices(): PriceBook
-  /** The group's multiplier of the model, in millionths. */
+  /** The group's price multiplier for the model, in millionths. */
   multiplierPpm(group: string, model: string): number
   readonly estimates: OutputEstimates
-  /** A model without a price was asked for: the operator must know. */
+  /** Notifies the operator that a request asked for a model without a price; `missing`: the kind of price it lacks. */
   unpriced(model: string, missing: string | null): void
 }
 
-/** A request about to be paid for. */
+/** A request that is to be authorized. */
 export interface Opening {
   readonly principal: KeyPrincipal
   readonly model: Model
-  /** The vendors' names of those that may answer: they say how pictures count. */
+  /** The vendors' names of the model on channels that may serve it; image tokens are counted by them. */
   readonly servedBy?: readonly string[]
   readonly dialect: ClientDialect
   readonly peek: Peek
   /** Unix milliseconds. */
   readonly at: number
   readonly options: RequestOptions
-  /** What it is expected to use, where that is known better than from its bytes. */
+  /** Expected usage, where it is known better than by an estimate from the request's bytes. */
   readonly usage?: Usage
-  /** The same of what is charged beside tokens. */
+  /** Expected units charged beside tokens, where known in the same way. */
   readonly units?: Units
 }
 
 export interface Authorizer {
-  /** At once where this node's lease covers it. Throws, or rejects with, GatewayError. */
+  /** Returns at once if this node's lease has the money. Throws, or rejects with, GatewayError. */
   authorize(opening: Opening): Authorization | Promise<Authorization>
 }
 
@@ -90,7 +90,7 @@ function holdOf(
 ): Hold | NoHold | Promise<Hold | NoHold> {
   const held = ledger.hold(account, keyId, amountNano)
   if (!(held instanceof Promise)) return held
-  // Late is not away: one that is busy, as on a machine where another node starts, is waited for once more.
+  // A busy ledger, as on a machine where another node starts, is not unreachable: ask once more.
   return held.then((result) => {
     const isUnanswered = 'refused' in result && result.refused === 'closed'
     return isUnanswered && ledger.closed === null ? ledger.hold(account, keyId, amountNano) : result
@@ -101,7 +101,7 @@ function mediaOf({ model, peek, servedBy }: Opening): PromptMedia | null {
   return peek.attachments === undefined ? null : promptMedia(peek, servedBy ?? [model.id])
 }
 
-/** What is charged of the prompt where no vendor reports: never more than was held for it. */
+/** What is charged for the prompt if no vendor reports usage: never more than was held for it. */
 function uncountedOf(
   { peek, dialect }: Opening,
   { inputTokens: most }: Expected,
@@ -139,21 +139,21 @@ function rateOf(rooms: AuthorizerOptions, opening: Opening): Rate {
   )
 }
 
-/** Images whose size and quality are known before the work; of others the dearest price is held. */
+/** Image units whose size and quality are known in advance; for other images the highest price is held. */
 function plainImages({ units }: Peek): Units | null {
   if (units === undefined) return null
   const names = Object.keys(units).filter((name) => /^image\/\d+x\d+\/[a-z]+$/.test(name))
   return names.length === 0 ? null : Object.fromEntries(names.map((name) => [name, 1]))
 }
 
-/** What the endpoint does decides which prices are needed, whatever else the model can do. */
+/** The endpoint's operation decides which prices are needed, whatever else the model can do. */
 function dialectKind({ dialect }: Opening): ModelKind {
   return dialect.operation
 }
 
 const requestUnits: Units = { request: 1 }
 
-/** What the model's card has a price for of what the request asks. */
+/** The requested units for which the model's rate card has a price. */
 function unitsAsked(units: Units | undefined, rate: Rate): Units | null {
   const perRequest = rate.prices('request')
   if (units === undefined) return perRequest ? requestUnits : null
@@ -194,8 +194,8 @@ interface Bounded {
 }
 
 /**
- * A whole reply must fit below the client's own ceiling. A stream is stopped at it, and must have room for some output:
- * else the prompt would be done again and again for nothing.
+ * Limits the hold to the client's `max_cost`. A whole reply must cost less than that. A stream is stopped at it, and
+ * must have room for some output: otherwise the same prompt would be processed again and again without a reply.
  */
 function withinCap(
   capNano: Nano,

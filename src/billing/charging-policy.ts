@@ -1,4 +1,4 @@
-// What a finished request owes: the stated policies, on plain data.
+// What a finished request owes, by the charging policies; pure functions on plain data.
 
 import { callsIn, promptTokens } from '../config/prices.ts'
 import type { BillingSettings } from '../config/types.ts'
@@ -15,11 +15,11 @@ interface Charges {
   readonly usage: Usage
   readonly units: Units | null
   readonly source: UsageRow['usageSource']
-  /** A policy makes it so, whatever was used. */
+  /** A charging policy makes the request free, whatever it used. */
   readonly free: boolean
-  /** By the formula; 0n where it is free. */
+  /** By the price formula; 0n if the request is free. */
   readonly chargeNano: Nano
-  /** What the vendors are taken to ask for all attempts. */
+  /** What the vendors presumably charge us for all attempts. */
   readonly vendorCostNano: Nano
 }
 
@@ -41,13 +41,13 @@ export function chargesOf(settlement: Settlement): Charges {
   return { usage, units, source, free, chargeNano, vendorCostNano }
 }
 
-/** What a vendor asks that gives a discount, or takes more; rounded up. */
+/** The cost at a vendor that gives a discount or adds a surcharge (`costPpm`, in millionths); rounded up. */
 function atOwnCost(costNano: Nano, costPpm: number | undefined): Nano {
   if (costPpm === undefined) return costNano
   return (costNano * BigInt(costPpm) + 999_999n) / 1_000_000n
 }
 
-/** What is charged beside tokens: what the reply brought where it says so, else what was expected of it. */
+/** Units charged beside tokens: those the reply reports, otherwise those expected in advance. */
 function unitsOf(
   authorization: Authorization,
   summary: ReplySummary | null,
@@ -61,12 +61,12 @@ function unitsOf(
   return Object.keys(units).length === 0 ? null : units
 }
 
-/** What the vendor asks is what the client pays. */
+/** Without a multiplier the client's price equals the vendor's. */
 function isPlain({ multiplierPpm }: Rate): boolean {
   return multiplierPpm === 1_000_000
 }
 
-/** What a stream that ends well is charged, as its client is shown it beside the vendor's counts. */
+/** The charge of a stream that ends well, shown to its client beside the vendor's counts. */
 export function shownCost(
   request: BilledRequest,
   { usage, summary }: { readonly usage: Usage; readonly summary: ReplySummary },
@@ -83,7 +83,7 @@ export function shownCost(
   )
 }
 
-/** A vendor that counts in units which the card has no price for has told nothing of the price. */
+/** False if a vendor counts only in units for which the rate card has no price: that usage then cannot be priced. */
 function isMetered(authorization: Authorization, { usage, units }: ReplySummary): boolean {
   if (usage === null || promptTokens(usage) > 0 || units == null) return true
   return (
@@ -92,16 +92,16 @@ function isMetered(authorization: Authorization, { usage, units }: ReplySummary)
   )
 }
 
-/** It ended before its reply did, and not by its vendor's doing. */
+/** Error codes of requests that ended before their reply did, for a reason other than the vendor. */
 const stoppedBy = new Set(['client_closed_request', 'insufficient_quota', 'request_stopped'])
 
-/** Reported by the vendor, else counted from the bytes that passed; nothing where nothing was delivered. */
+/** Usage reported by the vendor, else estimated from the bytes that passed; none where nothing was delivered. */
 function usageOf(
   settlement: Settlement,
   summary: ReplySummary | null,
 ): Pick<Charges, 'usage' | 'source'> {
   const { status, errorCode, accepted } = settlement
-  // Its client left, or its money ended: the vendor has worked on the prompt all the same.
+  // The client left or its money ran out, but the vendor has processed the prompt nevertheless.
   const stopped = stoppedBy.has(errorCode ?? '')
   const reported = summary?.usage && !isUnbelieved(settlement) ? summary.usage : null
   if (
@@ -111,7 +111,7 @@ function usageOf(
   ) {
     return { usage: reported, source: settlement.drained ? 'drained' : 'reported' }
   }
-  // An error without content is nobody's debt.
+  // An error without content is charged to nobody.
   const isCharged =
     (status === 200 && errorCode === null) ||
     (stopped && accepted) ||
@@ -121,18 +121,18 @@ function usageOf(
 }
 
 /**
- * A model's own tools, where the vendor runs them, let it read its prompt several times: ten times at most where anybody
- * says so (Anthropic, "Server tools", `pause_turn`). With what summaries and advisers read, no more is believed.
+ * Tools that the vendor runs let a model read its prompt several times: ten times at most in any documentation
+ * (Anthropic, "Server tools", `pause_turn`). With reads for summaries and advisers, more than this is not believed.
  */
 const mostRounds = 16
 
-/** Whether the vendor reports what no request of this model can use, or what is no count at all. */
+/** Whether the vendor reports usage that no request to this model can have, or that is no valid count. */
 export function isUnbelieved({ request, summary }: Settlement): boolean {
   if (summary === null) return false
   return summary.unbelieved === true || (summary.usage !== null && isBeyond(request, summary.usage))
 }
 
-/** Research over half an hour makes a hundred or two. */
+/** A research request of over half an hour makes one or two hundred searches. */
 const mostSearches = 1_000
 
 function isBeyond({ model, dialect, peek }: BilledRequest, usage: Usage): boolean {
@@ -146,7 +146,7 @@ function countedOf(request: BilledRequest, summary: ReplySummary): Usage {
   return summary.counted ?? request.authorization.counted(outputOf(request, summary))
 }
 
-/** Bytes of a reply that nobody counted, as its usage was reported, are what its tokens come to, as far as there are so many. */
+/** Bytes of text delivered; where usage was reported and they were not counted, estimated from its output tokens. */
 function outputOf({ model, peek }: BilledRequest, summary: ReplySummary | null): number {
   if (summary === null) return 0
   if (summary.outputBytes !== null || summary.usage === null) return summary.outputBytes ?? 0
@@ -160,13 +160,13 @@ function isFree(
   billing: BillingSettings,
 ): boolean {
   const { status, errorCode, request } = settlement
-  // A request that is stopped costs what it would if its client had left.
+  // A request that an operator stopped costs the same as one whose client left.
   const isLeft = errorCode === 'client_closed_request' || errorCode === 'request_stopped'
   if (status !== 200) return !isLeft
-  // Of an answer of nothing, where nobody reports anything, there is nothing to charge.
+  // An empty answer whose usage nobody reports has nothing to charge for.
   const policy = source === 'counted' ? { emptyAnswers: 'free' as const } : billing
   if (errorCode === null) return isFreeAnswer(request, usage, policy)
-  // The client's own money or ceiling ended it: what was delivered is owed whatever the policy.
+  // The client's own money or `max_cost` ended it: what was delivered is owed whatever the policy.
   if (errorCode === 'insufficient_quota' || errorCode === 'request_stopped') return false
   return billing.vendorFails === 'free' || isEmpty(usage)
 }
@@ -191,7 +191,7 @@ function replyOf({ output, reasoning, audioOutput = 0, imageOutput = 0 }: Usage)
   return output + reasoning + audioOutput + imageOutput
 }
 
-/** An attempt that delivered nothing, with what its vendor may ask for it. */
+/** The record of an attempt that delivered nothing, with what its vendor may charge for it. */
 export function failedAttempt(
   { authorization }: BilledRequest,
   channel: string,

@@ -1,25 +1,25 @@
-// Between a vendor's stream and its client: what the hold covers goes on, the rest waits until more is held.
+// Stands between a vendor's stream and its client: passes on what the hold covers, and queues the rest until extended.
 
 import type { Authorization, Extension } from './authorization.ts'
 
 export interface HoldGateOwner {
   /** Bytes of generated text the vendor has sent until now. */
   readonly outputBytes: number
-  /** Nothing has to be paid for any more. */
+  /** Whether the request is settled, so that nothing more has to be paid for. */
   readonly settled: boolean
   hand(bytes: Uint8Array): void
-  /** More is held: what is owed by now is to be noted. */
+  /** Called when the hold was extended, to record what is owed by now. */
   paid(): void
-  /** No more can be held. */
+  /** Called when the hold cannot be extended. */
   stopFor(why: 'refused' | 'over-cap'): void
-  /** The vendor is to wait, or to go on. */
+  /** Pauses the vendor's stream (true), or resumes it. */
   holdBack(wait: boolean): void
 }
 
 export class HoldGate {
-  /** How much text the client was given. */
+  /** Bytes of generated text that the client has received. */
   deliveredBytes = 0
-  /** The ledger is asked. */
+  /** Whether an extension is under way at the ledger. */
   waiting = false
   private readonly authorization: Authorization
   private readonly owner: HoldGateOwner
@@ -31,7 +31,7 @@ export class HoldGate {
     this.owner = owner
   }
 
-  /** Something came that nobody has paid for yet. */
+  /** Whether received output waits because the hold does not cover it yet. */
   get isBehind(): boolean {
     return this.uncovered.length > 0
   }
@@ -45,19 +45,19 @@ export class HoldGate {
     if (!this.waiting) this.cover()
   }
 
-  /** Calls `end` once all that came was handed on; at once where it was. Never, where no more can be held. */
+  /** Calls `end` once all received output was passed on: now if nothing waits, never if the hold cannot be extended. */
   finish(end: () => void): void {
     if (this.isBehind) this.end = end
     else end()
   }
 
-  /** What is not paid for is nobody's any more. */
+  /** Discards the output that the hold does not cover. */
   drop(): void {
     this.uncovered = []
     this.end = null
   }
 
-  /** Another attempt begins. */
+  /** Prepares for another attempt. */
   restart(): void {
     this.drop()
     this.deliveredBytes = 0
@@ -95,7 +95,7 @@ export class HoldGate {
       return
     }
     owner.paid()
-    // What came while the ledger was asked may have outgrown its answer.
+    // Output that arrived during the extension may need another one.
     if (!this.isCovered()) {
       this.cover()
       return

@@ -1,4 +1,4 @@
-// How long a reply may be, where channels change what the client said of it.
+// The bound on a reply's length where channels override the client's parameters.
 
 import { isLimit } from '../config/parameter-rules.ts'
 import { factsOf } from '../router/facts.ts'
@@ -6,7 +6,7 @@ import type { Candidate } from '../router/route.ts'
 import type { ClientDialect } from '../wire/dialect.ts'
 import type { Peek } from '../wire/request.ts'
 
-/** The request as it is held for: by the longest reply that any of its channels may be asked for. */
+/** The request as it is authorized: with the longest reply that any of its channels may be asked for. */
 export function boundedBy(
   candidates: readonly Candidate[],
   peek: Peek,
@@ -21,7 +21,7 @@ export function boundedBy(
   return { ...peek, maxOutputTokens: null, leastOutputTokens: least }
 }
 
-/** What a vendor reads its limit from, by the format it is asked in; another name may say nothing to it. */
+/** The fields a vendor reads its limit from, by dialect; a vendor may ignore fields of other names. */
 const limitsRead: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     'openai-chat': ['max_tokens', 'max_completion_tokens'],
@@ -34,7 +34,7 @@ const limitsRead: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 )
 
-/** null: nothing that is sure to be read bounds the reply. */
+/** The largest reply a channel may be asked for; null if no field that is certainly read limits it. */
 function boundOf(
   { parameters = {}, dialect }: Pick<Candidate, 'parameters' | 'dialect'>,
   { maxOutputTokens }: Peek,
@@ -45,7 +45,7 @@ function boundOf(
     const found = read.filter((name) => Object.hasOwn(values, name))
     return found.length === 0 ? null : Math.max(...found.map((name) => Number(values[name])))
   }
-  // A limit that is set takes the place of the client's, whatever its name.
+  // A limit that the channel sets replaces the client's, whatever its name.
   if (Object.keys(set).some(isLimit)) return limitIn(set)
   const stays = remove.some(isLimit) ? null : maxOutputTokens
   return stays ?? limitIn(defaults)

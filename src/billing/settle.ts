@@ -1,4 +1,4 @@
-// The end of a request's money: its record, with what it owes, and how that reaches the ledger.
+// The end of a request's billing: its record with what it owes, and how the record reaches the ledger.
 
 import { Buffer, isUtf8 } from 'node:buffer'
 import { tokenCounts } from '../config/prices.ts'
@@ -11,7 +11,7 @@ import type { UsageRow } from '../store/usage-row.ts'
 import { chargesOf } from './charging-policy.ts'
 import type { Keeping, Settlement } from './settlement.ts'
 
-/** A request whose price is known. */
+/** A finished request with its usage row. */
 export interface Priced {
   readonly settlement: Settlement
   readonly row: UsageRow
@@ -21,12 +21,12 @@ export function price(settlement: Settlement): Priced {
   return { settlement, row: usageRow(settlement) }
 }
 
-/** What its client is charged, as a decimal. */
+/** What the client is charged, as a decimal number of the currency. */
 export function costOf({ settlement, row }: Priced): string {
   return formatUnits(settlement.request.authorization.capped(row.chargeNano))
 }
 
-/** Closes the hold and hands over the record; once. */
+/** Closes the hold and passes the record to the ledger; called once. */
 export function settle(priced: Priced, keeping: Keeping): void {
   const { hold, rooms } = priced.settlement.request.authorization
   const finished = finishedOf(priced)
@@ -36,8 +36,8 @@ export function settle(priced: Priced, keeping: Keeping): void {
 }
 
 /**
- * Notes what a request that still runs owes until now: should the process die in it, its key stays taken, and what came
- * of it is no reply.
+ * Records what a running request owes so far: if the process dies during it, its Idempotency-Key stays taken, without a
+ * reply to repeat.
  */
 export function progress(settlement: Settlement): void {
   const { principal, authorization } = settlement.request
@@ -48,7 +48,7 @@ export function progress(settlement: Settlement): void {
   authorization.rooms.ledger.progress(authorization.hold, finished)
 }
 
-/** What the ledger is given of it. */
+/** What the ledger is given of the request. */
 export function finishedOf({ settlement, row }: Priced): Finished {
   const { capNano } = settlement.request.authorization.options
   return { row, capNano, idempotency: idempotencyOf(settlement) }
@@ -59,7 +59,7 @@ function usageRow(settlement: Settlement): UsageRow {
   const { principal, peek, dialect, authorization, caller } = request
   const { usage, units, source, free, chargeNano, vendorCostNano } = chargesOf(settlement)
   return {
-    // First, where it costs least.
+    // Spread first, where the engine does it at the lowest cost.
     ...tokenCounts(usage),
     requestId: request.requestId,
     at: request.at,
@@ -77,7 +77,7 @@ function usageRow(settlement: Settlement): UsageRow {
     units,
     usageSource: source,
     priceVersion: authorization.rate.version,
-    // Free is priced like everything else, times nothing: whoever derives it again gets the same.
+    // A free request has multiplier 0, so that the audit derives the same charge from the price.
     multiplierPpm: free ? 0 : authorization.rate.multiplierPpm,
     chargeNano,
     writeoffNano: 0n,
@@ -98,7 +98,7 @@ function usageRow(settlement: Settlement): UsageRow {
   }
 }
 
-/** The reply goes to the ledger with its charge, so that the one cannot be kept without the other. */
+/** The reply goes to the ledger together with its charge, so that neither is kept without the other. */
 function idempotencyOf({
   request,
   reply,
@@ -111,7 +111,7 @@ function idempotencyOf({
   const { account } = request.principal
   const whole = status === 200 && errorCode === null
   const bytes = whole ? reply.bytes() : null
-  // Given again to the letter or not at all.
+  // A reply is repeated byte for byte or not at all.
   if (bytes === null || !isUtf8(bytes)) return { account, key, reply: null, keep: whole }
   const plain = request.peek.stream ? 'text/event-stream; charset=utf-8' : 'application/json'
   const contentType = type ?? plain

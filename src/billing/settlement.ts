@@ -1,4 +1,4 @@
-// What billing is told of a request that has ended, or still runs: plain data, filled in by whoever served it.
+// The data that billing receives about a request that has ended, or still runs; filled in by the code that served it.
 
 import type { Model } from '../catalog/model.ts'
 import type { Fault } from '../errors.ts'
@@ -12,7 +12,7 @@ import type { ReplyFacts } from '../wire/reply.ts'
 import type { Peek } from '../wire/request.ts'
 import type { Authorization } from './authorization.ts'
 
-/** Who asked what, and what it pays with. */
+/** Who made the request, what was asked, and what it is paid with. */
 export interface BilledRequest {
   readonly requestId: string
   /** Unix milliseconds. */
@@ -22,59 +22,58 @@ export interface BilledRequest {
   readonly dialect: Pick<Dialect, 'operation'>
   readonly peek: Pick<Peek, 'model' | 'stream' | 'choices'>
   readonly model: Pick<Model, 'context' | 'maxOutput'>
-  /** Closed at settlement. */
   readonly authorization: Authorization
 }
 
-/** What a finished reply says of itself; a Watcher is one. */
+/** What a finished reply says of itself; a Watcher implements it. */
 export interface ReplySummary extends ReplyFacts {
-  /** What passed, by kinds, where it is no plain text; used where no usage was reported. */
+  /** Usage by kinds as counted from the reply, where it is not plain text; used if no usage was reported. */
   readonly counted?: Usage
 }
 
 /** Everything the record of a request is made from. */
 export interface Settlement {
   readonly request: BilledRequest
-  /** Who was asked last. */
+  /** The channel and model asked last. */
   readonly candidate: Candidate | null
-  /** Its vendor. */
+  /** The vendor of `candidate`. */
   readonly vendor: string | null
   readonly attempts: number
-  /** What the vendor asked last calls the request. */
+  /** The vendor's own id of the last request sent to it. */
   readonly vendorRequestId: string | null
-  /** Those that delivered nothing, with what each is taken to have cost. */
+  /** Attempts that delivered nothing, with what each presumably cost. */
   readonly failedAttempts: readonly FailedAttempt[]
-  /** The last vendor tried answered with a success. */
+  /** Whether the vendor asked last answered with success. */
   readonly accepted: boolean
-  /** The client had left, and the vendor was heard to its end all the same. */
+  /** Whether the vendor's reply was read to its end although the client had left. */
   readonly drained: boolean
-  /** The reply as the client had it, where the client may ask for it again. */
+  /** The reply as the client received it, if the client may ask for it again. */
   readonly reply: Captured | null
-  /** Media type of a reply that is neither JSON nor a stream of events; else null. */
+  /** Media type of a reply that is neither JSON nor an event stream; otherwise null. */
   readonly type: string | null
   readonly summary: ReplySummary | null
-  /** The client's HTTP status; 499 when it left before the end. */
+  /** HTTP status sent to the client; 499 if it left before the end. */
   readonly status: number
   readonly fault: Fault | null
   readonly errorCode: string | null
   readonly ttftMs: number | null
   readonly durationMs: number
   readonly vendorMs: number
-  /** When the last vendor was asked, after the request's arrival. */
+  /** Milliseconds from the request's arrival to the request to the last vendor. */
   readonly sentAfterMs?: number
 }
 
-/** A reply kept for whoever repeats its request. */
+/** A reply kept for a request that is repeated with the same Idempotency-Key. */
 export interface Captured {
-  /** What went to the client until now; null where it is too large to be kept. */
+  /** What was sent to the client so far; null if it is too large to be kept. */
   bytes(): Uint8Array | null
 }
 
 /** How soon a settled request's record must be safe. */
 export type Keeping =
-  /** Before this call returns: the reply's last bytes leave right after. */
+  /** Before the call returns, because the reply's last bytes are sent right after it. */
   | { readonly now: true }
-  /** The reply waits for it. */
+  /** Later; the end of the reply waits for this callback. */
   | { readonly then: () => void }
-  /** Soon. */
+  /** At the end of the current turn of the event loop; nothing waits for it. */
   | null
