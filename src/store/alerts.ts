@@ -1,4 +1,4 @@
-// What accounts want to be warned of, and what they were told: written by one process at a time.
+// Alert settings of accounts, the alerts now raised, and the notices sent; one process at a time evaluates them.
 
 import type { Engine, Session, Value } from './engine.ts'
 import { nowMs } from './leases.ts'
@@ -6,11 +6,11 @@ import { cleanText } from './text.ts'
 
 export interface AlertSetting {
   readonly account: string
-  /** As the use case wrote it. */
+  /** The settings as the alerts code serialises them. */
   readonly document: unknown
-  /** Encrypted; null: there is no webhook. */
+  /** Secret of the webhook, encrypted; null: there is no webhook. */
   readonly secret: string | null
-  /** Grows by 1 with each change; 0: never set. */
+  /** Grows by 1 with each change; 0: never stored. */
   readonly revision: number
 }
 
@@ -32,40 +32,40 @@ export interface AlertNotice {
   readonly mail: NoticePost
 }
 
-/** How a notice leaves. */
+/** A channel by which a notice is sent. */
 export type NoticeWay = 'webhook' | 'mail'
 
 export interface NoticePost {
-  /** When it is to be posted; null: not, or no more. */
+  /** When it is to be sent, Unix milliseconds; null: not, or not again. */
   readonly dueAt: number | null
   readonly attempts: number
-  /** Why the last post failed. */
+  /** Why the last attempt to send it failed. */
   readonly failure: string | null
 }
 
 export interface NewNotice extends Pick<AlertNotice, 'id' | 'account' | 'at' | 'document'> {
-  /** When it is to be posted; null: not at all. */
+  /** When it is to be sent each way, Unix milliseconds; null: not at all. */
   readonly dueAt: Readonly<Record<NoticeWay, number | null>>
 }
 
 export interface AlertTable {
   setting(account: string): Promise<AlertSetting | null>
   settings(): Promise<readonly AlertSetting[]>
-  /** `revision`: what it was read at. Returns false where it is another by now. */
+  /** `revision`: the revision that was read before. Returns false if the stored one is another by now. */
   put(setting: AlertSetting): Promise<boolean>
-  /** False where another process has its turn; by the database's clock. */
+  /** Reserves evaluation for this process, for a time by the database's clock; false while another process has it. */
   takeTurn(forMs: number): Promise<boolean>
   raised(): Promise<readonly Raised[]>
-  /** Both or nothing: false where it is raised already. */
+  /** Stores both or neither: returns false if this alert is raised already. */
   raise(raised: Raised, notice: NewNotice): Promise<boolean>
-  /** Returns how many were raised still; `notice` is written with it where any was. */
+  /** Returns how many of these were still raised; stores `notice` if any was. */
   clear(raised: readonly Omit<Raised, 'at'>[], notice?: NewNotice): Promise<number>
 }
 
 interface NoticeFilter {
   readonly account: string
   readonly unread: boolean
-  /** Only those older than this one. */
+  /** Only notices older than this one. */
   readonly before?: { readonly at: number; readonly id: string } | undefined
   readonly limit: number
 }
@@ -74,9 +74,9 @@ export interface AlertNoticeTable {
   /** Newest first. */
   list(filter: NoticeFilter): Promise<readonly AlertNotice[]>
   unread(account: string): Promise<number>
-  /** `ids` null: all of the account. Returns how many were unread. */
+  /** `ids` null: all notices of the account. Returns how many were unread. */
   markRead(account: string, ids: readonly string[] | null, at: number): Promise<number>
-  /** To be posted by now, the oldest first. */
+  /** Notices that are due to be sent, the oldest first. */
   due(way: NoticeWay, at: number, limit: number): Promise<readonly AlertNotice[]>
   posted(id: string, way: NoticeWay, post: NoticePost): Promise<void>
   prune(before: number): Promise<void>
@@ -171,7 +171,7 @@ function noticeOf({ document, dueAt, attempts, failure, ...kept }: KeptNotice): 
   }
 }
 
-/** Before the names of its columns. */
+/** Prefixes of the column names for each way of sending. */
 const columnsOf = { webhook: '', mail: 'mail_' } as const satisfies Record<NoticeWay, string>
 
 export function alertNoticeTable(engine: Engine): AlertNoticeTable {

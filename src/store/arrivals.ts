@@ -1,34 +1,34 @@
-// Requests that came with mistakes, as each process said last: what one knows, all can tell.
+// Faulty requests that each process reports, so that every process can show those of all.
 
 import type { Engine } from './engine.ts'
 import { nowMs } from './leases.ts'
 
-/** One that was refused before any vendor was asked. Holds no secret and nothing of its body but the model's name. */
+/** A request refused before any vendor was asked. Holds no secret, and nothing of the body but the model's name. */
 export interface Arrival {
   readonly requestId: string
   /** Unix milliseconds. */
   readonly at: number
-  /** Whose key it showed; null: that of nobody who is known. */
+  /** Account of the key it presented; null if no known key was presented. */
   readonly account: string | null
   readonly keyId: string | null
   readonly address: string | null
-  /** What is wrong with it. */
+  /** Code of the error. */
   readonly code: string
   readonly status: number
   readonly method: string
   readonly path: string
   readonly model: string | null
   readonly userAgent: string | null
-  /** What may have been meant: a path, a header, a model. */
+  /** What the client may have meant: a path, a header or a model. */
   readonly suggestion: string | null
-  /** For people. */
+  /** Explanation for people. */
   readonly detail: string
 }
 
 export interface ArrivalTable {
-  /** Replaces what the process said before. */
+  /** Replaces the process's previous report. */
   report(process: string, arrivals: readonly Arrival[]): Promise<void>
-  /** What the others said within the last hour. */
+  /** Reports by other processes within the last hour. */
   reports(except: string): Promise<readonly Arrival[]>
 }
 

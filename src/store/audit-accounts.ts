@@ -1,15 +1,15 @@
-// The audit of accounts: their counters against the journal, their leases and their set-aside rows.
+// The audit of accounts: their counters against the journal, their leases, set-aside records and videos.
 
 import type { Session } from './engine.ts'
 import type { Findings } from './findings.ts'
 
-/** Exact whatever the amounts: SQLite's own sum ends in an error past int64, which only corrupt data reaches. */
+/** Exact for any amounts: SQLite's own sum fails with an error beyond int64, which only corrupt data reaches. */
 export const exactSum = (column: string): string =>
   `(coalesce(sum(${column} / 1000000000), 0) * 1000000000 + coalesce(sum(${column} % 1000000000), 0))`
 
 const asText = (expression: string): string => `CAST(${expression} AS TEXT)`
 
-// Grouped by both sides at once, so that the journal is read once.
+// Grouped by both accounts at once, so that the journal is read only once.
 const differingCounters = `WITH pair AS MATERIALIZED (
     SELECT debit, credit, sum(amount_nano / 1000000000) * 1000000000 AS whole,
       sum(amount_nano % 1000000000) AS rest
@@ -50,7 +50,7 @@ const withoutWallet = `SELECT account.id FROM account
   LEFT JOIN ledger_account ON ledger_account.id = 'wallet:' || account.id
   WHERE ledger_account.id IS NULL OR ledger_account.kind <> 'wallet' ORDER BY account.id`
 
-/** I1 to I3: what is debited is credited, each counter is the sum of its transfers, and no wallet is below nothing. */
+/** I1 to I3: debits equal credits, each counter is the sum of its transfers, and no wallet's balance is negative. */
 export async function auditAccounts(session: Session, findings: Findings): Promise<void> {
   for (const row of await session.query<DifferingCounters>(differingCounters, [])) {
     findings.add(
@@ -121,7 +121,7 @@ const badVideos = `SELECT id, ${asText('held_nano')} AS held, state,
     AND (state = 'running' OR created_at - 86400000 >= ?)
   ORDER BY id`
 
-/** One that runs is not settled and one that has ended is; the row of one from before `since` may have been removed. */
+/** A running video is not settled and an ended one is; usage rows from before `since` may have been removed. */
 async function auditVideos(session: Session, since: number, findings: Findings): Promise<void> {
   interface Bad {
     readonly id: string
@@ -135,7 +135,7 @@ async function auditVideos(session: Session, since: number, findings: Findings):
   }
 }
 
-/** What wallets have pending is what open nodes lease, set-aside rows pin and videos hold, account by account. */
+/** Checks that each wallet's pending amount equals what open nodes lease, set-aside records hold and videos hold. */
 export async function auditLeases(
   session: Session,
   since: number,
@@ -185,7 +185,7 @@ const badTransfers = `SELECT id, code, debit, credit, ${asText('amount_nano')} A
     OR (code = 'adjust' AND (coalesce(actor, '') = '' OR coalesce(reason, '') = ''))
   ORDER BY id`
 
-/** Each entry by itself; those of usage are held against their rows in the audit of usage. */
+/** Checks each entry by itself; entries of usage are compared with their rows in the audit of usage. */
 export async function auditJournal(session: Session, findings: Findings): Promise<void> {
   interface Bad {
     readonly id: string

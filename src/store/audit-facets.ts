@@ -1,4 +1,4 @@
-// The audit of totals by hours and by days: made again from those by quarters, a day at a time.
+// The audit of totals by hour and by day: recomputed from those by quarter-hour, one day at a time.
 
 import type { Session } from './engine.ts'
 import type { Findings } from './findings.ts'
@@ -56,7 +56,7 @@ function compare(
   if (wrong.length > 0) findings.add(kind, subjectOf(kept), wrong.join('; '))
 }
 
-/** JSON, so that no name can be taken for two. */
+/** JSON, so that different facets never get the same name. */
 function subjectOf({ at, facet }: FacetTotal): string {
   return `${new Date(at).toISOString()} ${JSON.stringify(facet)}`
 }

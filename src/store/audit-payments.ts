@@ -1,4 +1,4 @@
-// The audit of payments: what providers paid against what the journal has of it, one by one.
+// The audit of payments: each payment, bonus, refund and code compared with its entry in the journal.
 
 import type { Session } from './engine.ts'
 import type { Findings } from './findings.ts'
@@ -25,7 +25,7 @@ const differingBonuses = `SELECT coalesce('bonus:' || given.order_id, entry.id) 
     OR entry.credit <> 'wallet:' || given.account
   ORDER BY 1`
 
-/** A refund that failed has its money back by an entry of its own. */
+/** A failed refund must have a second entry that returns its money. */
 const differingRefunds = `SELECT coalesce('refund:' || kept.id, entry.id) AS id,
     ${text('kept.amount_nano')} AS paid, ${text('entry.amount_nano')} AS posted
   FROM payment_refund AS kept

@@ -1,4 +1,4 @@
-// The audit of what usage rows have left behind when they were removed: their totals against their entries in the journal.
+// The audit of usage whose rows were removed: the totals that remain, compared with entries in the journal.
 
 import { exactSum } from './audit-accounts.ts'
 import type { Session } from './engine.ts'
@@ -29,8 +29,8 @@ const differingQuarters = `WITH own AS (${sumsOf('usage_quarter')}),
     OR own.requests <> together.requests OR own.nano <> together.nano ORDER BY 1`
 
 /**
- * Of quarters before `since`: what totals say each account paid is what its entries say. Of those that miss refusals at
- * least: all accounts together are what each has.
+ * Before `since`, what each account paid must be the same in totals and journal entries. For quarters whose refusals
+ * may be removed as well, the totals of all accounts must equal the sum of each account's.
  */
 export async function auditPruned(
   session: Session,

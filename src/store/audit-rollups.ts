@@ -12,17 +12,17 @@ interface RollupCheck {
   /** Whether the row begins another quarter than the rows added since the last `close`. */
   isPast(row: UsageRow): boolean
   add(row: UsageRow): void
-  /** Holds what was added against what is kept for that quarter. */
+  /** Compares the added rows with the stored totals of that quarter. */
   close(): Promise<void>
-  /** Closes the last quarter, and names quarters from this one on that are kept and no row was in. */
+  /** Closes the last quarter, and reports stored quarters from `since` on for which no row was added. */
   end(since: number): Promise<void>
 }
 
 const tables: readonly RollupTable[] = ['usage_quarter', 'usage_quarter_all']
 
 /**
- * Rows are added in the order of their time; one quarter's totals are in memory at once. Of requests from before
- * `refusalsSince` those that were refused may have been removed.
+ * Rows must be added in the order of their time; the totals of one quarter are in memory at once. Rows of refused
+ * requests from before `refusalsSince` may have been removed.
  */
 export function createRollupCheck(
   session: Session,
@@ -62,7 +62,7 @@ export function createRollupCheck(
   }
 }
 
-/** Sums as text, for money would lose its last digits as a number, and a wrong count may be too large for one. */
+/** Sums as text, because amounts would lose digits as numbers, and a wrong count may be too large for one. */
 type Kept = Readonly<Record<string, string | number>>
 
 const selectQuarter = (table: RollupTable): string => `SELECT quarter,
@@ -102,14 +102,14 @@ async function compare(
   }
 }
 
-/** No vendor was asked: such rows may be removed sooner, where they cost nothing. */
+/** True for totals of requests for which no vendor was asked; their rows may be removed sooner if they cost nothing. */
 function isOfRefusals({ channel, status_class: status }: Kept): boolean {
   return channel === '' && (status === '4xx' || status === '5xx')
 }
 
 const money: readonly string[] = ['charge_nano', 'writeoff_nano']
 
-/** Where a kept total is not what its rows make, in words: `requests 3, rows make 2`. */
+/** Differences between a stored total and its rows, in words: `requests 3, rows make 2`. */
 function differences(kept: Kept, total: Pick<Total, 'sums'>, mayMiss: boolean): readonly string[] {
   return sums.flatMap(({ name, field }, place) => {
     const made = total.sums[place] ?? 0n
@@ -119,7 +119,7 @@ function differences(kept: Kept, total: Pick<Total, 'sums'>, mayMiss: boolean): 
   })
 }
 
-/** JSON, so that no name can be taken for two. */
+/** JSON, so that different totals never get the same name. */
 function subjectOf({ quarter, dimensions }: Omit<Total, 'sums'>): string {
   return `${new Date(quarter).toISOString()} ${JSON.stringify(dimensions)}`
 }

@@ -1,4 +1,4 @@
-// Usage rows against their entries in the journal: most have their own, those of one settlement may share one.
+// Compares usage rows with their journal entries: most rows have their own, rows of one settlement may share one.
 
 import type { Nano } from '../money.ts'
 import { house, walletOf } from './ledger.ts'
@@ -6,38 +6,38 @@ import type { UsageRow } from './usage-row.ts'
 
 type Charged = Pick<UsageRow, 'requestId' | 'account' | 'chargeNano' | 'writeoffNano'>
 
-/** As the journal has them: `12 from wallet:ann to revenue:usage`; `posting`: the request whose entry a row shares. */
+/** Entries in the form `12 from wallet:ann to revenue:usage`; `posting`: the request whose entry a row shares. */
 type Entries = Readonly<Record<'posting' | 'paid' | 'lost', string | null>>
 
 interface Shared {
   readonly requestId: string
   readonly account: string
-  /** Of all that share it. */
+  /** Sum over all rows that share the entry. */
   chargeNano: Nano
-  /** Whether the request whose id it has is one of them. */
+  /** Whether the request whose id the entry has is one of these rows. */
   isNamed: boolean
   readonly paid: string | null
 }
 
 interface SharedEntry {
   readonly requestId: string
-  /** Of all rows that share it. */
+  /** Sum over all rows that share the entry. */
   readonly chargeNano: Nano
   readonly problems: readonly string[]
 }
 
-/** What is wrong with the entries that are this row's alone. */
+/** What is wrong with the entries that belong to this row alone. */
 export function ownProblems(row: Charged, { posting, paid, lost }: Entries): readonly string[] {
   if (posting === null) return entryProblems(row, { paid, lost })
   return entryProblems({ ...row, chargeNano: 0n }, { paid: null, lost })
 }
 
-/** Adds up the rows that share an entry; a row that shares none is no part of it. */
+/** Sums the rows that share an entry; ignores rows with their own. */
 export class SharedEntries {
-  /** By the request under whose id it stands; more than one account is one too many. */
+  /** By the request id in the entry's id, then by account; more than one account for an entry is an error. */
   readonly #entries = new Map<string, Map<string, Shared>>()
 
-  /** Whether the row's entry is one that no row before it has. */
+  /** Whether no earlier row has this row's entry. */
   add({ requestId, account, chargeNano }: Charged, { posting, paid }: Entries): boolean {
     if (posting === null) return true
     const accounts = this.#entries.get(posting) ?? new Map<string, Shared>()
@@ -51,7 +51,7 @@ export class SharedEntries {
     return isFirst
   }
 
-  /** What was added since, and what is wrong with it. */
+  /** Returns the entries added since the last call with their problems, and starts again. */
   take(): SharedEntry[] {
     const all = [...this.#entries.values()].flatMap((accounts) => [...accounts.values()])
     this.#entries.clear()
@@ -64,7 +64,7 @@ export class SharedEntries {
   }
 }
 
-/** An amount above 0 has one entry, between its two accounts; 0 has none. */
+/** An amount above 0 needs one entry between its two accounts; an amount of 0 must have none. */
 function entryProblems(
   { requestId, account, chargeNano, writeoffNano }: Charged,
   { paid, lost }: Pick<Entries, 'paid' | 'lost'>,

@@ -1,4 +1,4 @@
-// The audit of usage: each row against its price, its transfers and its quarter of an hour, read once and page by page.
+// The audit of usage: each row compared with its price, its transfers and its quarter-hour, in one pass over pages.
 
 import type { Nano } from '../money.ts'
 import { createRollupCheck } from './audit-rollups.ts'
@@ -16,8 +16,8 @@ const entryOf = (code: string, reference: string): string =>
     FROM transfer WHERE id = '${code}:' || ${reference})`
 
 /**
- * Rows with what the journal has for each, or for all that share its entry: amount and both accounts. By subqueries, and
- * not by joins, because PostgreSQL would read the whole journal to join it with a page.
+ * Rows with the journal entry of each, or the entry it shares: amount and both accounts. Subqueries rather than joins,
+ * because PostgreSQL would read the whole journal to join it with a page.
  */
 export const selectWithEntries = (where: string): string => `SELECT page.*,
     ${entryOf('usage', 'coalesce(page.posting, page."requestId")')} AS paid,
@@ -31,16 +31,16 @@ const selectPage = (where: string): string =>
 const firstPage = selectPage('')
 const nextPage = selectPage('WHERE at >= ? AND (at, request_id) > (?, ?)')
 
-/** `posting`: the request whose entry of the charge it shares; null where it has its own. */
+/** `posting`: the request whose entry for the charge this row shares; null if it has its own. */
 export type RowWithEntries = KeptUsage &
   Readonly<Record<'posting' | 'paid' | 'lost', string | null>>
 
-/** What is left of rows where some may have been removed makes no totals. */
+/** Totals cannot be recomputed for times from which rows may have been removed. */
 interface UsageAudit extends Kept {
   readonly price: (row: UsageRow) => Nano | null
 }
 
-/** Returns how many rows there are. */
+/** Returns the number of usage rows. */
 export async function auditUsage(
   session: Session,
   { price, since, refusalsSince }: UsageAudit,
@@ -67,7 +67,7 @@ export async function auditUsage(
       checkPrice(row, price, findings)
       for (const problem of ownProblems(row, kept)) findings.add('usage', row.requestId, problem)
       rows += 1
-      // Of those that shared an entry some may be gone.
+      // Rows that share its entry may have been removed.
       if (row.at < since) continue
       if (quarters.isPast(row)) await endQuarter()
       quarters.add(row)
@@ -108,7 +108,7 @@ const unmatched = `SELECT id FROM transfer WHERE code IN ('usage', 'writeoff') A
   SELECT 1 FROM usage WHERE usage.request_id = substr(transfer.id, length(transfer.code) + 2)
     AND (code = 'writeoff' OR coalesce(posting, request_id) = request_id)) ORDER BY id`
 
-/** Looked for one by one only where there are more transfers than rows account for. */
+/** Searches for them one by one only if there are more transfers than the rows account for. */
 async function findUnmatched(
   session: Session,
   { matched, since }: { readonly matched: number; readonly since: number },

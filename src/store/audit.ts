@@ -1,4 +1,4 @@
-// The audit: every balance and total derived again from the journal and the usage rows, in one consistent reading.
+// The audit: recomputes every balance and total from the journal and the usage rows, in one consistent snapshot.
 
 import { auditAccounts, auditJournal, auditLeases } from './audit-accounts.ts'
 import { auditFacets } from './audit-facets.ts'
@@ -18,7 +18,7 @@ export function auditTable(engine: Engine): AuditTable {
     run(pricing) {
       return engine.snapshot(async (session) => {
         const findings = createFindings()
-        // Where the engine finds its own files damaged, what is derived from them says nothing.
+        // If the engine finds its own files damaged, further findings would be meaningless.
         if (!(await checkIntegrity(session, findings))) return damaged(findings)
         const price = pricing(await readPrices(session))
         await auditAccounts(session, findings)

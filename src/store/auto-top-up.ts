@@ -1,4 +1,4 @@
-// Rules by which accounts are topped up: each looked at by one process at a time, and one order for each crossing.
+// Automatic top-up rules: one process at a time handles a rule, with one order each time its threshold is crossed.
 
 import type { Nano } from '../money.ts'
 import type { Engine, Value } from './engine.ts'
@@ -6,38 +6,38 @@ import { walletOf } from './ledger.ts'
 import type { PaymentMode } from './payment-tables.ts'
 import { cleanText } from './text.ts'
 
-/** Of its orders. */
+/** The payment method of orders made by these rules. */
 const automaticMethod = 'off_session'
 
 export interface AutoTopUp {
   readonly account: string
   readonly mode: PaymentMode
-  /** The order whose payer agreed. */
+  /** The order with which the payer agreed to automatic payments. */
   readonly agreement: string
-  /** In the deployment's currency. */
+  /** In nano-units of the deployment's currency. */
   readonly thresholdNano: Nano
-  /** In the provider's, as is the most of a calendar month in UTC. */
+  /** In the provider's minor units; `monthMinor` is the most per calendar month in UTC. */
   readonly amountMinor: number
   readonly monthMinor: number
-  /** Why it does nothing any more; null: it is on. */
+  /** Why the rule is suspended; null while it is active. */
   readonly problem: string | null
-  /** The order of the crossing that is under way. */
+  /** The order that is under way since the threshold was crossed. */
   readonly orderId: string | null
   readonly revision: number
 }
 
 export interface AutoTopUpTable {
   find(account: string): Promise<AutoTopUp | null>
-  /** Turns it on. `revision`: what it was read at, 0 where there was none. False where it is another by now. */
+  /** Enables the rule. `revision`: the one read before, 0 if none. False if the stored one is another by now. */
   put(rule: Omit<AutoTopUp, 'problem' | 'orderId'>): Promise<boolean>
   remove(account: string): Promise<boolean>
-  /** Rules that are on, and have something to do: no other process is given them until then. */
+  /** Active rules that need work; other processes do not get them before `until`. */
   take(nowMs: number, until: number, limit: number): Promise<readonly AutoTopUp[]>
-  /** What was ordered by itself since then and not ended unpaid, in minor units. */
+  /** Sum of automatic orders since a time, without those that ended unpaid, in minor units. */
   ordered(account: string, since: number): Promise<number>
-  /** False where a crossing is under way, or nothing is crossed, or the month's most would be passed. */
+  /** False if an order is under way, the threshold is not crossed, or the limit of the month would be exceeded. */
   begin(rule: Pick<AutoTopUp, 'account'>, orderId: string, monthStart: number): Promise<boolean>
-  /** The crossing is over; with a problem nothing is begun until it is put anew. False where it was over. */
+  /** Ends the order under way; a problem suspends the rule until its next `put`. False if it had ended already. */
   finish(orderId: string, problem: string | null): Promise<boolean>
 }
 

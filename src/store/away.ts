@@ -1,13 +1,13 @@
-// Whether an error says that the store cannot be reached or cannot write now, rather than that the call was wrong.
+// Tells errors that mean the store is unreachable or cannot write at present from errors of the call itself.
 
-/** Of connections (Node's codes), of PostgreSQL (classes 08, 53, 57P and 57014 of its appendix A: the last, a statement that took too long), and of SQLite. */
+/** Node's codes; PostgreSQL's classes 08, 53, 57P, and 57014 (statement timeout), of its appendix A; SQLite's codes. */
 const codes =
   /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|08|53|57P|57014|SQLITE_(BUSY|LOCKED|IOERR|FULL|CANTOPEN|READONLY))/
-/** What the driver of PostgreSQL says without a code. */
+/** Messages of errors without a code: the PostgreSQL driver's, and this store's own. */
 const messages =
   /^(Cannot connect to PostgreSQL|timeout exceeded when trying to connect|Connection terminated|Query read timeout|The thread of the store has ended|The store is closed)/
 
-/** Looks at what caused the error, too. */
+/** Also checks the error's causes. */
 export function isStoreAway(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if ('code' in cause && typeof cause.code === 'string' && codes.test(cause.code)) return true

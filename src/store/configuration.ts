@@ -1,4 +1,4 @@
-// Channels, groups and models made at run time: every version of each is kept, and the newest counts.
+// Channels, groups and models created at run time: every version is stored, and the newest one is in force.
 
 import type { StoredKind } from '../config/types.ts'
 import type { Engine } from './engine.ts'
@@ -9,7 +9,7 @@ export interface StoredVersion {
   readonly id: string
   /** 1 for the first, then one more with each change. */
   readonly revision: number
-  /** As the file's section has it, secrets encrypted; null: it was removed. */
+  /** Same form as in the configuration file, secrets encrypted; null: the item was removed. */
   readonly document: Readonly<Record<string, unknown>> | null
   /** Unix milliseconds. */
   readonly changedAt: number
@@ -25,22 +25,22 @@ type StoredChange = Omit<StoredVersion, 'revision'>
 interface VersionFilter {
   readonly kind: StoredKind
   readonly id: string
-  /** Only those before this revision. */
+  /** Only versions before this revision. */
   readonly before?: number | undefined
   readonly limit: number
 }
 
 export interface ConfigurationTable {
-  /** What is there, by kind and id. */
+  /** All current items, by kind and id. */
   all(): Promise<readonly StoredItem[]>
   /** Newest first. */
   versions(filter: VersionFilter): Promise<readonly StoredVersion[]>
   /**
-   * All of the changes or none. `readAt`: the number of `revision` before what they were judged by was read; where it
-   * has grown since nothing is changed, and the answer is false.
+   * Applies all changes or none. `readAt`: the result of `revision` before the configuration was read that the changes
+   * were validated against; if it has grown since, nothing is changed and the result is false.
    */
   change(changes: readonly StoredChange[], readAt: number): Promise<boolean>
-  /** Grows with every change: what a running server polls. 0 before the first. */
+  /** Grows with every change; a running server polls it. 0 before the first. */
   revision(): Promise<number>
 }
 

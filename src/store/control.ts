@@ -1,4 +1,4 @@
-// What the control API keeps of its own: replies for repeats of a request, and what operators did.
+// Data of the control API itself: replies stored for repeated requests, and the log of operators' actions.
 
 import type { Engine, Value } from './engine.ts'
 import { cleanLongText, cleanText, cleanTextOrNull } from './text.ts'
@@ -10,34 +10,34 @@ interface ReplyEntry {
 }
 
 type KeptReplyFound =
-  /** Nobody used the key: it is this request's now. */
+  /** Nobody used the key before; it now belongs to this request. */
   | { readonly state: 'new' }
   | { readonly state: 'other-request' }
   | { readonly state: 'running' }
   | { readonly state: 'done'; readonly status: number; readonly body: string }
 
 export interface ControlReplyTable {
-  /** Takes the key for a request, or says who has it. An expired one counts as free. */
+  /** Reserves the key for a request, or returns its state. An expired key counts as free. */
   begin(entry: ReplyEntry, nowMs: number, expiresAt: number): Promise<KeptReplyFound>
-  /** `body` as the caller encrypted it. */
+  /** `body`: already encrypted by the caller. */
   complete(entry: ReplyEntry, status: number, body: string): Promise<void>
-  /** Frees a key whose request has changed nothing. */
+  /** Frees a key whose request changed nothing. */
   forget(entry: ReplyEntry): Promise<void>
 }
 
 export interface OperatorEvent {
-  /** Sorts by time. */
+  /** Ids sort by time. */
   readonly id: string
   /** Unix milliseconds. */
   readonly at: number
   readonly actor: string
   readonly role: 'user' | 'admin' | 'auditor'
-  /** The operation's id: `updateKey`. */
+  /** The operation's id, such as `updateKey`. */
   readonly action: string
   readonly target: Readonly<Record<string, string>>
   readonly detail: Readonly<Record<string, unknown>>
   readonly address: string | null
-  /** The members that a change made another, by name; null where that is not known, or nothing was changed. */
+  /** Values before and after, by member name; null if unknown, or if nothing changed. */
   readonly changes: EventChanges | null
 }
 
@@ -48,17 +48,17 @@ export type EventChanges = Readonly<
 interface OperatorEventFilter {
   readonly actor?: string | undefined
   readonly action?: string | undefined
-  /** Found in any of what an event says, in whichever case. */
+  /** Text to find in any field of an event, ignoring case. */
   readonly text?: string | undefined
   /** Unix milliseconds: since <= at < until. */
   readonly since?: number | undefined
   readonly until?: number | undefined
-  /** Only those older than this one, in the order of the list. */
+  /** Only events older than this one, in the order of the list. */
   readonly before?: { readonly at: number; readonly id: string } | undefined
   readonly limit: number
 }
 
-/** Only ever added to. */
+/** Append-only. */
 export interface OperatorEventTable {
   add(event: OperatorEvent): Promise<void>
   /** Newest first. */

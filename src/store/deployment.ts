@@ -1,4 +1,4 @@
-// What a deployment remembers of its configuration: the one currency of every amount, its groups, and its address.
+// What the database stores of a deployment's configuration: the currency of all amounts, its groups, and its address.
 
 import type { Engine } from './engine.ts'
 
@@ -8,7 +8,7 @@ export async function readCurrency(engine: Engine): Promise<string | null> {
   return row?.currency ?? null
 }
 
-/** Throws where another one was remembered: amounts would change their meaning without changing. */
+/** Throws if another currency is stored: the stored amounts would silently change their meaning. */
 export async function rememberCurrency(engine: Engine, code: string): Promise<void> {
   await engine.run(
     'INSERT INTO deployment (only_row, currency) VALUES (1, ?) ON CONFLICT DO NOTHING',
@@ -22,7 +22,7 @@ export async function rememberCurrency(engine: Engine, code: string): Promise<vo
   }
 }
 
-/** Those that the servers declare, by name; empty before the first start. */
+/** Names of the groups that the servers declare; empty before the first start. */
 export async function readGroups(engine: Engine): Promise<readonly string[]> {
   const rows = await engine.query<{ readonly name: string }>(
     'SELECT name FROM known_group ORDER BY name',
@@ -31,7 +31,7 @@ export async function readGroups(engine: Engine): Promise<readonly string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** These and no others; the server that started or reloaded last is right. */
+/** Replaces the stored groups by these; the server that started or reloaded last wins. */
 export async function rememberGroups(engine: Engine, names: readonly string[]): Promise<void> {
   const known = new Set(await readGroups(engine))
   if (known.size === names.length && names.every((name) => known.has(name))) return
@@ -43,14 +43,14 @@ export async function rememberGroups(engine: Engine, names: readonly string[]): 
   })
 }
 
-/** As the server that started last is reached; null before the first start. */
+/** The address of the server that started last; null before the first start. */
 export async function readAddress(engine: Engine): Promise<string | null> {
   const sql = 'SELECT address FROM deployment'
   const [row] = await engine.query<{ readonly address: string | null }>(sql, [])
   return row?.address ?? null
 }
 
-/** After the currency. */
+/** Must be called after `rememberCurrency`, which creates the row. */
 export async function rememberAddress(engine: Engine, address: string): Promise<void> {
   if ((await readAddress(engine)) === address) return
   await engine.run('UPDATE deployment SET address = ?', [address])

@@ -1,4 +1,4 @@
-// Who pays a charge: the lease as far as it still has it, then the wallet's free money, then the operator.
+// Divides charges: paid from the lease as far as it goes, then from the wallet's free money; the rest is written off.
 
 import type { Nano } from '../money.ts'
 import { atMost, type Lease } from './leases.ts'
@@ -9,33 +9,33 @@ import type { LockedWallet, WalletMove } from './wallets.ts'
 
 export interface Divided {
   readonly row: UsageRow
-  /** Their sum is the row's whole charge. */
+  /** The sum of both is the row's whole charge. */
   readonly chargeNano: Nano
   readonly writeoffNano: Nano
 }
 
 interface Division {
-  /** In the order given. */
+  /** In the order of the batch. */
   readonly rows: readonly Divided[]
   readonly chargedNano: Nano
   readonly writtenOffNano: Nano
   readonly moves: readonly WalletMove[]
-  /** Those that changed, as they are now. */
+  /** All leases of the batch, as they are after it. */
   readonly leases: readonly Lease[]
 }
 
-/** The name a lease has in the maps of a batch. */
+/** Key of a lease in the maps of a batch. */
 function leaseName({ node, epoch }: NodeRef, account: string): string {
   return `${cleanText(node)}\0${epoch}\0${account}`
 }
 
-/** What of an amount a lease and a wallet's free money cover. */
+/** How much of an amount a lease and the wallet's free money cover. */
 interface Cover {
   readonly fromLeaseNano: Nano
   readonly fromFreeNano: Nano
 }
 
-/** The money of a transaction's wallets and leases, and how much of it is used up. */
+/** Tracks the money of a transaction's wallets and leases while it is being used up. */
 export class FundsAllocator {
   private readonly free = new Map<string, Nano>()
   private readonly left = new Map<string, Lease>()
@@ -47,7 +47,7 @@ export class FundsAllocator {
     for (const lease of leases) this.left.set(leaseName(lease, lease.account), lease)
   }
 
-  /** Takes the amount, at most `leaseNano` of it from the node's lease. */
+  /** Takes up to the amount, at most `leaseNano` of it from the node's lease. */
   take(ref: NodeRef, account: string, amountNano: Nano, leaseNano: Nano): Cover {
     const name = leaseName(ref, account)
     const lease = this.left.get(name)
@@ -61,13 +61,13 @@ export class FundsAllocator {
     return { fromLeaseNano, fromFreeNano }
   }
 
-  /** Every lease as it is now. */
+  /** All leases, as they are now. */
   leases(): Lease[] {
     return [...this.left.values()]
   }
 }
 
-/** Row after row in the order given, each finding what those before it have left. */
+/** Divides row after row; each row gets what the rows before it have left. */
 export function divide(batch: readonly Settlement[], funds: FundsAllocator): Division {
   const rows: Divided[] = []
   const paid = new Map<string, { fromLeaseNano: Nano; fromFreeNano: Nano }>()
@@ -82,7 +82,7 @@ export function divide(batch: readonly Settlement[], funds: FundsAllocator): Div
       const dueNano = capNano === null ? wholeNano : atMost(wholeNano, capNano)
       const cover = funds.take(settlement, account, dueNano, fromLeaseNano)
       chargeNano = cover.fromLeaseNano + cover.fromFreeNano
-      // An account without a wallet pays nothing, and there is nothing to move.
+      // An account without a wallet pays nothing, so there is no money to move.
       if (chargeNano > 0n) {
         const sums = paid.get(account) ?? { fromLeaseNano: 0n, fromFreeNano: 0n }
         sums.fromLeaseNano += cover.fromLeaseNano

@@ -1,45 +1,45 @@
-// What the tables ask of an engine: statements written once, with `?` for each bound value.
+// The interface between tables and database engines: each statement is written once, with `?` for every bound value.
 
-/** Bound as they are; text that came from outside is cleaned first. A bigint past int64 is refused. */
+/** Values are bound as they are, so text from outside must be cleaned first. A bigint beyond int64 is refused. */
 export type Value = string | number | bigint | Uint8Array | null
 
-/** One statement for many rows, as each engine takes it best. */
+/** One statement for many rows, in the form that is fastest on each engine. */
 export interface Bulk {
-  /** Run once for each row, whose values stand for its `?`. */
+  /** Run once for each row, whose values are bound to its `?`. */
   readonly sqlite: string
-  /** Run once for all rows: `$1`, `$2`, ... are arrays, one for each column. */
+  /** Run once for all rows: `$1`, `$2`, ... are arrays, one per column. */
   readonly postgres: string
 }
 
-/** Every method rejects with `RowRefused` where the values, not the engine, are at fault. */
+/** Every method rejects with `RowRefused` if the values, rather than the engine, are the cause. */
 export interface Session {
   readonly kind: 'sqlite' | 'postgres'
-  /** `Row` is the caller's type of what the statement selects; columns are aliased to its names. */
+  /** `Row` is the caller's type for the selected columns, which are aliased to its member names. */
   query<Row>(sql: string, values: readonly Value[]): Promise<Row[]>
-  /** Returns how many rows it changed. */
+  /** Returns the number of changed rows. */
   run(sql: string, values: readonly Value[]): Promise<number>
-  /** Returns how many rows it changed in all. */
+  /** Returns the total number of changed rows. */
   bulk(statement: Bulk, rows: readonly (readonly Value[])[]): Promise<number>
 }
 
 export interface Engine extends Session {
   /**
-   * Runs the work in one transaction that is committed when it resolves and undone when it rejects. The work uses the
-   * session it is given and nothing else of the engine, and may be run again where the engine asks for it (PostgreSQL:
-   * a deadlock or a failure to serialize). On SQLite one runs at a time, and no other connection writes meanwhile.
+   * Runs the work in one transaction, committed when the work resolves and rolled back when it rejects. The work must
+   * use only the session it receives, and may be run again if the engine requires it (PostgreSQL: a deadlock or a
+   * serialization failure). SQLite runs one at a time, and no other connection writes meanwhile.
    */
   transaction<Result>(work: (session: Session) => Promise<Result>): Promise<Result>
-  /** Everything the work reads is of one moment, and no statement of it is cut off by a time limit. */
+  /** Everything the work reads is from one moment, and no statement of it is subject to the time limit. */
   snapshot<Result>(work: (session: Session) => Promise<Result>): Promise<Result>
   close(): Promise<void>
 }
 
-/** How the migration runner speaks to an engine, on one connection. */
+/** The connection that the migration runner uses. */
 export interface MigrationSession {
   readonly kind: 'sqlite' | 'postgres'
   /** One or more statements without values. */
   execute(sql: string): Promise<void>
   query<Row>(sql: string, values: readonly Value[]): Promise<Row[]>
-  /** Opens a transaction that no other runner can be in at the same time. */
+  /** Opens a transaction that excludes all other migration runners. */
   begin(): Promise<void>
 }

@@ -1,15 +1,15 @@
-// What must stay since a warehouse has still to take it.
+// Determines which usage rows must not be deleted yet, because a data warehouse has not received them.
 
 import type { Session } from './engine.ts'
 import { nowMs } from './leases.ts'
 
-/** Further behind, how old what waits may be is not looked at: everything stays. */
+/** For an export further behind than this, ages are not computed, and every row is kept. */
 const mostBatches = 100_000
 const forEver = '9223372036854775807'
 
 /**
- * In SQL: rows of requests that began before this moment were taken by every warehouse that takes rows at all. One
- * statement sees a row and its batch together, and so removes none that has just been settled.
+ * SQL for a moment: all rows of requests that began before it are exported to every active warehouse. A statement sees
+ * a row and its batch together, so it deletes no row that has just been settled.
  */
 export function exportedUntil({ kind }: Pick<Session, 'kind'>): string {
   return `coalesce((SELECT min(CASE

@@ -1,26 +1,26 @@
-// Work beside requests that fails at the moment: one process tries, and all can tell.
+// Background work that is failing: one process runs it, and every process can report the failure.
 
 import type { Engine } from './engine.ts'
 import { nowMs } from './leases.ts'
 import { cleanText } from './text.ts'
 
-/** `subject` is empty where there is only one. */
+/** `subject` is empty if there is only one job of that kind. */
 interface Work {
   readonly work: 'archive' | 'export'
   readonly subject: string
 }
 
 export interface FailingWork extends Work {
-  /** For operators. */
+  /** Explanation for operators. */
   readonly failure: string
-  /** Of the first failure in a row, Unix milliseconds. */
+  /** Time of the first of the consecutive failures, Unix milliseconds. */
   readonly since: number
 }
 
 export interface FailingWorkTable {
-  /** How it ended this time; null: well. */
+  /** Records the outcome of a run; null: success. */
   note(work: Work, failure: string | null): Promise<void>
-  /** What failed last, within the last quarter of an hour: what was turned off does not fail any more. */
+  /** Failures of the last 15 minutes; work that was turned off stops failing and disappears. */
   all(): Promise<readonly FailingWork[]>
 }
 

@@ -1,4 +1,4 @@
-// What an audit found, bounded: a table that is wrong throughout must not fill the memory.
+// Collects an audit's findings up to a limit, because a table that is wrong throughout must not fill the memory.
 
 import type { AuditFinding } from './ledger.ts'
 
@@ -9,7 +9,7 @@ export interface Findings {
   list(): readonly AuditFinding[]
 }
 
-/** Keeps the first 1,000 of each kind, and says how many more there were. */
+/** Keeps the first 1,000 of each kind, and adds a count of the others. */
 export function createFindings(): Findings {
   const kept: AuditFinding[] = []
   const counts = new Map<string, number>()

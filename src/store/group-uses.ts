@@ -1,21 +1,21 @@
-// How many people, invitations and keys name each group.
+// Counts the people, invitations and keys that name each group.
 
 import type { Engine } from './engine.ts'
 import { readGroupNames } from './people.ts'
 
 interface GroupUses {
-  /** Who may make keys of any group. */
+  /** Number of people who may make keys of any group. */
   readonly peopleOfAll: number
-  /** By group; one that nobody names is missing. Deleted people are not counted. */
+  /** By group, without groups that nobody names. Deleted people are not counted. */
   readonly people: ReadonlyMap<string, number>
-  /** Those that may still be used. */
+  /** Invitations that may still be used. */
   readonly invitations: ReadonlyMap<string, number>
-  /** Of the store, whether they work or not. */
+  /** Keys made in the store, including those that are disabled or expired. */
   readonly keys: ReadonlyMap<string, number>
 }
 
 export interface GroupUseReader {
-  /** `nowMs`: Unix milliseconds, by which invitations are over. */
+  /** `nowMs`: Unix milliseconds; invitations that expired by then are not counted. */
   read(nowMs: number): Promise<GroupUses>
 }
 
@@ -27,7 +27,7 @@ interface Counted {
 export function groupUseReader(engine: Engine): GroupUseReader {
   return {
     async read(nowMs) {
-      // Few lists are different from each other: they are counted as they are, and taken apart here.
+      // Few of the lists differ, so equal lists are counted in SQL and split into groups here.
       const people = await engine.query<Counted>(
         `SELECT key_groups AS "groups", count(*) AS number FROM account
           WHERE deleted_at IS NULL GROUP BY key_groups`,

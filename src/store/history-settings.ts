@@ -1,4 +1,4 @@
-// What accounts want kept of their requests and replies.
+// Each account's settings for storing its requests and replies.
 
 import type { HistoryMode } from '../config/types.ts'
 import type { Engine } from './engine.ts'
@@ -7,21 +7,21 @@ import { cleanText } from './text.ts'
 export interface HistorySetting {
   readonly account: string
   readonly mode: HistoryMode
-  /** null: as long as the operator lets it be. */
+  /** null: as long as the operator allows. */
   readonly retentionDays: number | null
-  /** Raw X25519, base64url: what sealed bodies are sealed to. */
+  /** Raw X25519 public key, base64url, to which sealed bodies are encrypted. */
   readonly publicKey: string | null
-  /** Grows by 1 with each change; 0: never set. */
+  /** Grows by 1 with each change; 0: never stored. */
   readonly revision: number
 }
 
 export interface HistorySettingTable {
   find(account: string): Promise<HistorySetting | null>
-  /** `revision`: what it was read at. Returns false where it is another by now. */
+  /** `revision`: the revision that was read before. Returns false if the stored one is another by now. */
   put(setting: HistorySetting): Promise<boolean>
   remove(account: string): Promise<void>
   all(): Promise<readonly HistorySetting[]>
-  /** Grows with every change of any: what a running server polls. */
+  /** Grows with every change of any setting; a running server polls it. */
   revision(): Promise<number>
 }
 

@@ -1,11 +1,11 @@
-// Message history: what requests asked and were answered, kept apart from the money.
+// Message history: requests and their replies, stored separately from the ledger.
 
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import type { HistoryMode } from '../config/types.ts'
 import type { Engine, Session, Value } from './engine.ts'
 import { cleanText } from './text.ts'
 
-/** What is known of a message without its body. Sizes in bytes, as they came; times are Unix milliseconds. */
+/** What is known of a message without its body. Sizes are in bytes as received, times in Unix milliseconds. */
 export interface HistoryHead {
   readonly requestId: string
   readonly account: string
@@ -14,7 +14,7 @@ export interface HistoryHead {
   /** The model asked for. */
   readonly model: string
   readonly operation: string
-  /** The client's format. */
+  /** The client's wire format. */
   readonly format: string
   readonly stream: boolean
   readonly at: number
@@ -23,25 +23,25 @@ export interface HistoryHead {
   readonly mode: Exclude<HistoryMode, 'off'>
   readonly requestBytes: number
   readonly replyBytes: number
-  /** Names of the members at the top of the request. */
+  /** Names of the top-level members of the request. */
   readonly parameters: readonly string[]
-  /** A body was longer than is kept. */
+  /** A body was longer than the limit and was cut. */
   readonly truncated: boolean
   readonly expiresAt: number
 }
 
 export interface HistoryMessage extends HistoryHead {
-  /** What opens a sealed body; null where it is not sealed. */
+  /** The encrypted key of a sealed body; null if the body is not sealed. */
   readonly wrappedKey: Uint8Array | null
-  /** The document, compressed with gzip, then sealed where the mode says so; null where no body is kept. */
+  /** The document, compressed with gzip, then sealed if the mode says so; null if no body is stored. */
   readonly content: Uint8Array | null
 }
 
 export interface HistoryBlob {
-  /** SHA-256 of what is kept, hex. */
+  /** SHA-256 of the content as stored, hex. */
   readonly id: string
   readonly type: string
-  /** As it is kept: sealed where its message is. */
+  /** Content as stored: sealed if its message is. */
   readonly content: Uint8Array
 }
 
@@ -54,7 +54,7 @@ export interface FoundMessage extends HistoryMessage {
   readonly blobs: readonly { readonly id: string; readonly type: string; readonly size: number }[]
 }
 
-/** What is looked for; `since <= at < until`. */
+/** Search filter; `since <= at < until`. */
 interface HistoryFilter {
   readonly requestId?: string | undefined
   readonly account?: string | undefined
@@ -62,13 +62,13 @@ interface HistoryFilter {
   readonly model?: string | undefined
   readonly since?: number | undefined
   readonly until?: number | undefined
-  /** Only those with a body, or only those without. */
+  /** Only messages with a body, or only those without. */
   readonly hasBody?: boolean | undefined
-  /** Only unsealed ones whose document holds this text, upper and lower case alike. */
+  /** Only unsealed messages whose document contains this text, ignoring case. */
   readonly text?: string | undefined
-  /** Only those older than this one, in the order of the list: where the page before ended. */
+  /** Only messages older than this one, in the order of the list: the end of the previous page. */
   readonly before?: HistoryPlace | undefined
-  /** Newest first; at most so many. */
+  /** The most items of a page, newest first. */
   readonly limit: number
 }
 
@@ -79,11 +79,11 @@ interface HistoryPlace {
 
 interface HistoryPage {
   readonly items: readonly HistoryHead[]
-  /** Where to go on; null: nothing is left. A search may end a page early, with few items or none. */
+  /** Where the next page starts; null if nothing is left. A search may end a page early, with few items or none. */
   readonly next: HistoryPlace | null
 }
 
-/** All of an account's messages, those of a time, or one. */
+/** Selects all messages of an account, those of a range of time, or one. */
 interface HistoryRange {
   readonly account: string
   readonly since?: number | undefined
@@ -92,32 +92,32 @@ interface HistoryRange {
 }
 
 export interface HistoryTable {
-  /** In one transaction; what its owner has deleted meanwhile is passed over. */
+  /** Stores entries in one transaction; skips those that their owner has deleted meanwhile. */
   add(entries: readonly HistoryEntry[]): Promise<void>
   list(filter: HistoryFilter): Promise<HistoryPage>
-  /** null where there is none of that account; of any account where that is null. */
+  /** null if the account has no such message; `account` null searches all accounts. */
   find(account: string | null, requestId: string): Promise<FoundMessage | null>
   blob(account: string, id: string): Promise<HistoryBlob | null>
   /**
-   * Deletes messages, their keys, and the blobs that no other message uses, and overwrites what is left of them in the
-   * files of SQLite. What was asked in that time and is yet to be written is not kept. Returns how many there were.
+   * Deletes messages, their keys, and blobs that no other message uses, and overwrites them in SQLite's files. Messages
+   * of that time that are still to be written will not be stored. Returns the number of deleted messages.
    */
   remove(range: HistoryRange, nowMs: number): Promise<number>
-  /** Brings the ends of an account's messages forward to this long after each was asked. */
+  /** Shortens an account's messages to expire this long after their request. */
   shorten(account: string, keepMs: number): Promise<void>
-  /** Deletes what is past its time, then the oldest until all take at most `maxBytes`. Returns the bytes left. */
+  /** Deletes expired messages, then the oldest until all take at most `maxBytes`. Returns the bytes left. */
   clean(nowMs: number, maxBytes: number): Promise<number>
 }
 
-/** Of a row beside its body: names, numbers and indices, about. */
+/** Approximate size of a row without its body: names, numbers and index entries. */
 const rowBytes = 512
-/** Deleted in one transaction. */
+/** Messages deleted in one transaction. */
 const chunk = 200
-/** A search reads at most so much for a page: compressed bytes, and messages. */
+/** The most that a search reads for one page: compressed bytes, and messages. */
 const scannedBytes = 8_388_608
 const scannedRows = 1_000
 const scannedAtOnce = 50
-/** For longer nothing that was asked then can still be on its way. */
+/** Time after which no message of an older request can still be waiting to be written. */
 const forgottenMs = 86_400_000
 
 const headColumns = `request_id AS "requestId", account, key_id AS "keyId", key_name AS "keyName", model, operation,
@@ -214,7 +214,7 @@ export function historyTable(engine: Engine): HistoryTable {
   }
 }
 
-/** Writers and deleters go one after another, so that what is deleted cannot come back by one that began before. */
+/** Serialises writers and deleters, so that a writer that began earlier cannot restore what was deleted. */
 async function lock(session: Session): Promise<void> {
   await session.run('UPDATE history_total SET bytes = bytes', [])
 }
@@ -231,7 +231,7 @@ async function total(engine: Engine): Promise<number> {
   return row?.bytes ?? 0
 }
 
-/** Returns the bytes it took. */
+/** Returns the number of bytes stored. */
 async function insert(session: Session, { message, blobs }: HistoryEntry): Promise<number> {
   const { content, wrappedKey, at } = message
   const account = cleanText(message.account)
@@ -302,7 +302,7 @@ const newestFirst = 'ORDER BY at DESC, request_id DESC LIMIT ?'
 async function listed(engine: Engine, filter: HistoryFilter): Promise<HistoryPage> {
   const { where, values } = conditionsOf(filter)
   const sql = `SELECT ${headColumns} FROM history_message WHERE ${where} ${newestFirst}`
-  // One more than asked for says whether there are more.
+  // One row more than the page shows whether there is a next page.
   const rows = await engine.query<KeptHead>(sql, [...values, filter.limit + 1])
   const items = rows.slice(0, filter.limit).map(headOf)
   return { items, next: rows.length > items.length ? placeOf(items.at(-1)) : null }
@@ -312,7 +312,7 @@ function placeOf(head: HistoryHead | undefined): HistoryPlace | null {
   return head === undefined ? null : { at: head.at, requestId: head.requestId }
 }
 
-/** Reads bodies, the newest first, until enough are found or enough were read: there is no index to be kept secret. */
+/** Reads bodies, newest first, until enough are found or the limits are reached; an index would reveal contents. */
 async function searched(engine: Engine, filter: HistoryFilter, text: string): Promise<HistoryPage> {
   const { gunzipSync } = await import('node:zlib')
   const sought = JSON.stringify(text).slice(1, -1).toLowerCase()
@@ -329,7 +329,7 @@ async function searched(engine: Engine, filter: HistoryFilter, text: string): Pr
     for (const { wrappedKey: _, content, ...head } of found) {
       before = { at: head.at, requestId: head.requestId }
       bytes += content?.length ?? 0
-      // Where this thread serves requests too, they go on.
+      // Lets requests on the same thread proceed between two messages.
       await turn()
       if (content === null || !holds(content)) continue
       items.push(headOf(head))
@@ -340,7 +340,7 @@ async function searched(engine: Engine, filter: HistoryFilter, text: string): Pr
   return { items, next: before ?? null }
 }
 
-/** What is deleted stays deleted, also where a request of that time still runs. */
+/** Marks a range of time as deleted, so that messages of requests that still run then are not stored. */
 async function forget(
   engine: Engine,
   { account, since, until }: HistoryRange,
@@ -358,7 +358,7 @@ async function forget(
   })
 }
 
-/** The oldest first, at most so many; returns how many. */
+/** Deletes the oldest first, at most `most` rounded up to whole chunks; returns how many. */
 async function removeAll(
   engine: Engine,
   { where, values }: Conditions,
@@ -405,8 +405,8 @@ const longestShredMs = 5_000
 const shredPauseMs = 20
 
 /**
- * SQLite overwrites what it deletes (`secure_delete`), and its log is emptied: nothing of it is left in the files.
- * Waits for readers of the log, for a while; where one stays longer, the next cleaning empties it.
+ * SQLite overwrites deleted content (`secure_delete`), and emptying its log removes the rest from the files. Waits for
+ * readers of the log for a while; if one stays longer, the next cleaning empties it.
  */
 async function shred(engine: Engine): Promise<void> {
   if (engine.kind !== 'sqlite') return

@@ -1,19 +1,19 @@
-// The keys clients send so that a request is never run twice: who has one, and the reply it led to.
+// Stores clients' Idempotency-Keys: which request has a key, and the reply it led to.
 
 import type { Engine, Session, Value } from './engine.ts'
 import type { IdempotencyDone, IdempotencyFound, IdempotencyTable } from './ledger.ts'
 import { cleanText } from './text.ts'
 
 /**
- * The request died with its node and left no record. One that left a record ran and may have been charged, so its
- * key stays taken.
+ * True if the request died with its node and left no usage row. A request with a usage row ran and may have been
+ * charged, so its key stays taken.
  */
 const abandoned = `idempotency.state = 'running'
   AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = idempotency.node
     AND node.epoch = idempotency.epoch AND node.state = 'open')
   AND NOT EXISTS (SELECT 1 FROM usage WHERE usage.request_id = idempotency.request_id)`
 
-// Taking is one statement, so that of any number at once exactly one finds the key free.
+// Reserving is one statement, so that exactly one of any number of concurrent requests finds the key free.
 const insert = `INSERT INTO idempotency
   (account, key, body_hash, request_id, node, epoch, state, expires_at)
   VALUES (?, ?, ?, ?, ?, ?, 'running', ?)
@@ -51,8 +51,8 @@ export function idempotencyTable(engine: Engine): IdempotencyTable {
     async begin({ account, key, bodyHash, requestId, by, nowMs, expiresAt }) {
       const name = [cleanText(account), cleanText(key)]
       const taking = [...name, bodyHash, requestId, by.node, by.epoch, expiresAt]
-      // Looked up first: a statement that may write locks the row, and a crowd that repeats would queue for it. Who
-      // has the key may let it go between the two statements, or another may take it; then it is looked up again.
+      // Reads first, because a statement that may write locks the row, and many repeated requests would queue for it.
+      // The holder may free the key between the two statements, or another request take it; then it is read again.
       for (;;) {
         const [entry] = await engine.query<Entry>(select, [nowMs, ...name])
         if (entry === undefined) {
@@ -71,7 +71,7 @@ export function idempotencyTable(engine: Engine): IdempotencyTable {
         requestId,
       ])
     },
-    // In a transaction, which is tried again where a settlement holds the same rows in another order.
+    // In a transaction, which is retried after a deadlock with a settlement that locks the same rows in another order.
     async clean(nowMs) {
       await engine.transaction(async (session) => {
         await session.run(`DELETE FROM idempotency WHERE expires_at <= ? OR (${abandoned})`, [
@@ -97,8 +97,8 @@ const complete = `UPDATE idempotency SET state = 'done', reply_status = ?, reply
   reply_body = ? WHERE account = ? AND key = ? AND request_id = ?`
 
 /**
- * Ends a request's hold of its key, in the transaction that settles it: keeps the reply, or the bare fact that the
- * work was done, or frees the key. A key that went to another request meanwhile is left alone.
+ * Completes a request's key, in the transaction that settles it: stores the reply, or only that the work was done, or
+ * frees the key. Does nothing if the key belongs to another request by now.
  */
 export async function completeIdempotency(
   session: Session,
@@ -106,7 +106,7 @@ export async function completeIdempotency(
   requestId: string,
 ): Promise<void> {
   const owner: Value[] = [cleanText(done.account), cleanText(done.key), requestId]
-  // A reply is given again to the letter or not at all.
+  // A reply is repeated byte for byte or not at all.
   const reply = done.reply !== null && isKeepable(done.reply.body) ? done.reply : null
   if (reply !== null) {
     await session.run(complete, [reply.status, cleanText(reply.contentType), reply.body, ...owner])
@@ -117,7 +117,7 @@ export async function completeIdempotency(
   }
 }
 
-/** See `cleanText`: such text would not come back as it went in. */
+/** False for text that `cleanText` would change, so that it would be read back differently. */
 function isKeepable(body: string): boolean {
   return body.isWellFormed() && !body.includes('\0')
 }

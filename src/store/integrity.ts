@@ -1,12 +1,12 @@
-// The engine's own check of its files, before anything is derived from what they hold.
+// Runs the engine's own check of its files, before the audit derives anything from them.
 
 import type { Session } from './engine.ts'
 import type { Findings } from './findings.ts'
 import { isDamage } from './sqlite-file.ts'
 
 /**
- * SQLite checks every page, index and constraint; false where it finds any of them damaged. PostgreSQL offers no such
- * check to a client without rights of its own, and is not asked.
+ * SQLite checks every page, index and constraint; false if it finds damage that prevents reading. PostgreSQL has no
+ * such check for a client without special privileges, so nothing is checked there.
  */
 export async function checkIntegrity(session: Session, findings: Findings): Promise<boolean> {
   if (session.kind === 'postgres') return true
@@ -28,7 +28,7 @@ async function checkPages(session: Session, findings: Findings): Promise<boolean
   for (const { integrity_check } of faults) {
     findings.add('integrity', 'database', integrity_check.replaceAll('\n', ' '))
   }
-  // A constraint that a row breaks is a finding like others: all can be read.
+  // A row that breaks a constraint is an ordinary finding, because all data can still be read.
   return faults.every(({ integrity_check }) => isOfRows(integrity_check))
 }
 

@@ -1,4 +1,4 @@
-// The journal: posting transfers, all or none, and reading those of one wallet.
+// The journal: posts transfers, all or none, and reads those of one wallet.
 
 import type { Nano } from '../money.ts'
 import type { Bulk, Engine, Session, Value } from './engine.ts'
@@ -10,7 +10,7 @@ import { lockWallets, moveHouse, moveWallets, readWallets } from './wallets.ts'
 
 const columns = 'id, code, debit, credit, amount_nano, actor, reason, at'
 
-/** Known ids are passed over. */
+/** Ignores transfers whose id is already there. */
 export const insertTransfers: Bulk = {
   sqlite: `INSERT INTO transfer (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   postgres: `INSERT INTO transfer (${columns})
@@ -23,7 +23,7 @@ const select = `SELECT transfer.id, transfer.code, transfer.debit, transfer.cred
   CAST(transfer.amount_nano AS TEXT) AS "amountNano", transfer.actor, transfer.reason,
   transfer.at FROM`
 
-// The indexes of the journal have only these.
+// The condition of the journal's partial indexes, which exclude entries of usage.
 const rare = `code NOT IN ('usage', 'writeoff')`
 
 const selectRare = `${select} transfer WHERE ${rare} AND debit = ?
@@ -76,7 +76,7 @@ function newestFirst(one: Transfer, other: Transfer): number {
 
 type Posted = Awaited<ReturnType<JournalTable['post']>>
 
-/** Undoes the transaction of a posting that a wallet cannot pay. */
+/** Thrown to roll back a posting for which a wallet lacks money. */
 class Insufficient extends Error {}
 
 async function post(engine: Engine, transfers: readonly Transfer[]): Promise<Posted> {
@@ -89,18 +89,18 @@ async function post(engine: Engine, transfers: readonly Transfer[]): Promise<Pos
   }
 }
 
-/** Within the caller's transaction. Throws where a wallet cannot pay, and RowRefused. */
+/** Posts in the caller's transaction. Throws `Insufficient` if a wallet lacks money, and RowRefused. */
 export async function postAll(session: Session, transfers: readonly Transfer[]): Promise<Posted> {
   const moves = movesOf(transfers)
   const wallets = await lockWallets(session, moves.wallets.keys())
-  // Before the funds are looked at: what was posted once is known, whatever the wallet has today.
+  // Inserted before the wallets are checked: a repeated posting is `known`, whatever the wallet has now.
   const [first, ...others] = transfers.map(transferValues)
   if (first === undefined) return 'posted'
   if ((await session.bulk(insertTransfers, [first])) === 0) return 'known'
   if (others.length > 0 && (await session.bulk(insertTransfers, others)) < others.length) {
     throw new RowRefused(`One of these transfers is in the journal already, ${first[0]} is not`)
   }
-  // What can never be posted is said before what could be with more money.
+  // Reports errors that can never succeed before a lack of money.
   const unknown = [...moves.wallets.keys()].find((account) => !wallets.has(account))
   if (unknown !== undefined) throw new RowRefused(`There is no account ${unknown}`)
   for (const [account, { postedNano, leasedNano }] of wallets) {
@@ -124,7 +124,7 @@ interface Sums {
   creditNano: Nano
 }
 
-/** What the transfers do to each wallet, by account, and to each of the operator's accounts. */
+/** Sums of the transfers for each wallet, by account, and for each of the operator's accounts. */
 function movesOf(transfers: readonly Transfer[]) {
   const wallets = new Map<string, Sums>()
   const house = new Map<string, Sums>()
@@ -148,7 +148,7 @@ const walletPrefix = walletOf('')
 function cleanTransfer(transfer: Transfer): Transfer {
   const { id, code } = transfer
   if (cleanText(id) !== id) throw new RowRefused('The id of a transfer is too long or no text')
-  // A row of usage and its entries are made together or not at all.
+  // A usage row and its entries are made together, by settling only.
   if (code === 'usage' || code === 'writeoff') throw new RowRefused(`${code} is posted by settling`)
   return {
     ...transfer,

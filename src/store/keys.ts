@@ -1,4 +1,4 @@
-// The keys made in the store, and when keys were last used.
+// API keys made in the store, and when keys were last used.
 
 import type { HistoryMode } from '../config/types.ts'
 import type { Engine, Value } from './engine.ts'
@@ -6,19 +6,19 @@ import { cleanText, cleanTextOrNull } from './text.ts'
 
 type SpendPeriod = 'day' | 'week' | 'month' | 'never'
 
-/** What a key may spend until its period begins anew. */
+/** The amount a key may spend in each period. */
 export interface SpendLimit {
   readonly amountNano: bigint
-  /** `never`: the limit is for all time. */
+  /** `never`: the limit covers all time. */
   readonly period: SpendPeriod
-  /** Whose midnight begins a period: an IANA name; null: UTC. */
+  /** IANA time zone whose midnight begins a period; null: UTC. */
   readonly timeZone: string | null
 }
 
-/** Of keys that have one, by their id. */
+/** Limits by key id, for keys that have one. */
 export type SpendLimits = ReadonlyMap<string, SpendLimit & { readonly account: string }>
 
-/** A key made in the store (keys of the configuration file never come here). */
+/** A key made in the store, not in the configuration file. */
 export interface KeyRow {
   readonly id: string
   readonly name: string
@@ -26,35 +26,35 @@ export interface KeyRow {
   readonly group: string
   /** SHA-256 of the secret, hex. */
   readonly hash: string
-  /** For people: prefix and last four characters. */
+  /** Prefix and last four characters of the secret, for display. */
   readonly hint: string
-  /** What its random part begins with; null of a key made before that was kept. */
+  /** First characters of the secret's random part; null for keys made before this was stored. */
   readonly start: string | null
-  /** The secret before the last rotation, which works until then; null: there is none. */
+  /** The secret before the last rotation, which works before `until`; null: there is none. */
   readonly previous: { readonly hash: string; readonly until: number } | null
   /** Unix milliseconds throughout. */
   readonly createdAt: number
   readonly expiresAt: number | null
   readonly disabledAt: number | null
-  /** Names, or patterns with one trailing `*`; null allows all of the group's. */
+  /** Names, or patterns with one trailing `*`; null allows all models of the group. */
   readonly models: readonly string[] | null
-  /** The same; what one of them names is denied whatever allows it. */
+  /** The same form; a denied model is denied even if `models` allows it. */
   readonly deniedModels: readonly string[] | null
-  /** IP addresses and ranges (`10.0.0.0/8`) it may be used from; null: anywhere. */
+  /** IP addresses and ranges (`10.0.0.0/8`) from which the key may be used; null: anywhere. */
   readonly addresses: readonly string[] | null
   readonly requestsPerMinute: number | null
   readonly tokensPerMinute: number | null
   readonly concurrentRequests: number | null
   readonly spendLimit: SpendLimit | null
-  /** null: as its account has it. */
+  /** null: the account's mode. */
   readonly historyMode: HistoryMode | null
-  /** Replies carry what they cost. */
+  /** Replies include what they cost. */
   readonly showCost: boolean
   /** Grows by 1 with each edit. */
   readonly revision: number
 }
 
-/** A new key that nothing restricts but its group, for its maker to narrow. */
+/** Defaults of a new key: restricted by nothing but its group. */
 export const unrestrictedKey = {
   start: null,
   previous: null,
@@ -73,17 +73,17 @@ export const unrestrictedKey = {
 } satisfies Partial<KeyRow>
 
 export interface KeyTable {
-  /** The account must be there. Throws `RowRefused` when it is not, or the id or hash is taken. */
+  /** Throws `RowRefused` if the account does not exist, or the id or hash is taken. */
   insert(row: KeyRow): Promise<void>
-  /** Oldest first; of one account where it is given. */
+  /** Oldest first; only those of `account` if it is given. */
   all(account?: string): Promise<readonly KeyRow[]>
   find(id: string): Promise<KeyRow | null>
-  /** Keeps all of the row, whose revision grows by 1. False where the key is gone or its revision is not the row's. */
+  /** Stores the row and raises its revision by 1. False if the key is gone or its revision differs from the row's. */
   update(row: KeyRow): Promise<boolean>
-  /** Returns false when there is no such key. A key disabled before keeps its time. */
+  /** False if there is no such key. A key that was disabled before keeps its time. */
   disable(id: string, at: number): Promise<boolean>
   remove(id: string): Promise<boolean>
-  /** Grows with every change of a key, whoever made it: what a running server polls. */
+  /** Grows with every change of a key by any process; a running server polls it. */
   revision(): Promise<number>
 }
 
@@ -95,7 +95,7 @@ interface Column {
 const listOf = (texts: readonly string[] | null) =>
   texts === null ? null : JSON.stringify(texts.map(cleanText))
 
-/** What an edit may change. */
+/** Columns that an edit may change. */
 const changing: readonly Column[] = [
   { name: 'name', of: ({ name }) => cleanText(name) },
   { name: 'group_id', of: ({ group }) => cleanText(group) },
@@ -133,7 +133,7 @@ const insertKey = `INSERT INTO api_key (${columns.map(({ name }) => name).join('
 const updateKey = `UPDATE api_key SET ${changing.map(({ name }) => `${name} = ?`).join(', ')},
   revision = revision + 1 WHERE id = ? AND revision = ?`
 
-/** The money as text: a number would lose its last digits. */
+/** Amounts are selected as text, because a JavaScript number would lose digits. */
 const selectKeys = `SELECT id, name, account, group_id AS "group", hash, hint, secret_start AS start, previous_hash AS "previousHash",
   previous_until AS "previousUntil", created_at AS "createdAt", expires_at AS "expiresAt",
   disabled_at AS "disabledAt", models, denied_models AS "deniedModels", addresses,
@@ -219,7 +219,7 @@ function keyOf(kept: KeptKey): KeyRow {
   }
 }
 
-/** A CHECK keeps the column JSON; only this room writes it. */
+/** A CHECK constraint ensures that the column is JSON, written only by this module. */
 export function parseList(json: string | null): readonly string[] | null {
   return json === null ? null : (JSON.parse(json) as string[])
 }
@@ -233,9 +233,9 @@ export interface KeyUse {
 }
 
 export interface KeyUseTable {
-  /** Keeps the later of what is there and what is given, for each key. */
+  /** Stores the later of the stored and the given use, for each key. */
   note(uses: readonly KeyUse[]): Promise<void>
-  /** Of these keys, those that were used. */
+  /** Uses of those of these keys that were used. */
   of(keyIds: readonly string[]): Promise<readonly KeyUse[]>
 }
 
@@ -251,7 +251,7 @@ const noteUses = {
 
 const keysAtOnce = 100
 
-/** A list of any length, in statements of one form. */
+/** Splits a list of any length, so that one prepared statement serves every part. */
 function inParts(ids: readonly string[]): (string | null)[][] {
   const parts: (string | null)[][] = []
   for (let from = 0; from < ids.length; from += keysAtOnce) {

@@ -1,4 +1,4 @@
-// What a store has only once it is used: an engine, opened again where it could not be, and tables loaded with their code.
+// Opens an engine at its first use, again after a failure, and loads the code of a table at its first call.
 
 import type { Engine } from './engine.ts'
 
@@ -28,7 +28,7 @@ export function lazily(kind: Engine['kind'], open: () => Promise<Engine>): Engin
 
 type Methods<Table> = { readonly [Name in keyof Table]: (...args: never[]) => Promise<unknown> }
 
-/** A table whose code is loaded by its first call: a server that only relays, and the thread that settles, need few. */
+/** A table whose code is loaded by its first call: the threads that relay and settle need only a few tables. */
 export function lazyTable<Table extends Methods<Table>>(load: () => Promise<Table>): Table {
   let loaded: Table | null = null
   const method = (name: keyof Table) => {
@@ -40,7 +40,7 @@ export function lazyTable<Table extends Methods<Table>>(load: () => Promise<Tabl
   const methods: Record<PropertyKey, unknown> = {}
   const found = new Proxy(methods, {
     get(_, name) {
-      // Were it to have a `then`, it would pass for a promise.
+      // A `then` member would make it look like a promise.
       if (name === 'then') return undefined
       methods[name] ??= method(name as keyof Table)
       return methods[name]

@@ -1,4 +1,4 @@
-// What nodes lease of the wallets: the rows, read and written under the locks of their wallets.
+// The rows of leases, which nodes have on wallets; read and written while their wallets are locked.
 
 import type { Nano } from '../money.ts'
 import type { Bulk, Session, Value } from './engine.ts'
@@ -9,7 +9,7 @@ export interface Lease extends NodeRef {
   readonly amountNano: Nano
 }
 
-/** Added to a statement that reads rows in order to change them: SQLite has locked them all already. */
+/** Appended to a SELECT of rows that are changed afterwards. SQLite's transactions have locked everything already. */
 export const forUpdate = { sqlite: '', postgres: ' FOR UPDATE' }
 export const forShare = { sqlite: '', postgres: ' FOR SHARE' }
 
@@ -23,7 +23,7 @@ const amongAccounts = {
   postgres: 'account = ANY(ARRAY(SELECT json_array_elements_text(CAST(? AS json))))',
 }
 
-/** What this node leases of these accounts; no row where it leases nothing. */
+/** What this node leases of these accounts; no row for an account it does not lease. */
 export async function lockLeases(
   session: Session,
   { node, epoch }: NodeRef,
@@ -57,7 +57,7 @@ const drop: Bulk = {
       AND lease.account = dropped.account`,
 }
 
-/** Writes what leases have now; one with nothing left goes. What was held is never more than what is leased. */
+/** Writes the present amounts of leases and deletes empty ones. `held_nano` is reduced to the leased amount. */
 export async function writeLeases(session: Session, leases: readonly Lease[]): Promise<void> {
   const some = leases.filter(({ amountNano }) => amountNano > 0n)
   const none = leases.filter(({ amountNano }) => amountNano === 0n)
@@ -79,7 +79,7 @@ const setHeld: Bulk = {
     WHERE lease.node = noted.node AND lease.epoch = noted.epoch AND lease.account = noted.account`,
 }
 
-/** See `LeaseTable.noteHeld`; as far as the lease goes. */
+/** See `LeaseTable.noteHeld`; held amounts are limited to what is leased. */
 export async function noteHeld(
   session: Session,
   { node, epoch }: NodeRef,

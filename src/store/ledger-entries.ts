@@ -1,4 +1,4 @@
-// The entries of one wallet with its balance after each, page by page.
+// Reads the entries of one wallet, page by page, with the balance after each.
 
 import type { Nano } from '../money.ts'
 import type { Engine, Session, Value } from './engine.ts'
@@ -8,8 +8,8 @@ import { cleanText } from './text.ts'
 import { readWallets } from './wallets.ts'
 
 /**
- * The balance after an entry is the wallet's less what all newer ones did to it, read in one moment: requests that are
- * settled between two pages, late ones with an earlier time too, change no balance that was shown before.
+ * The balance after an entry is the wallet's balance less all newer entries, read in one snapshot: requests settled
+ * between two pages, even late ones with an earlier time, change no balance that was shown before.
  */
 export async function readEntries(
   engine: Engine,
@@ -38,11 +38,11 @@ const columns = `transfer.id, transfer.code, transfer.debit, transfer.credit, tr
   transfer.reason, transfer.at`
 const gained = 'CAST(transfer.amount_nano AS TEXT) AS "effectNano"'
 const spent = 'CAST(-transfer.amount_nano AS TEXT) AS "effectNano"'
-/** Of usage rows, as entries of their own: several requests may share one in the journal. */
+/** Columns that present usage rows as entries, because several requests may share one entry in the journal. */
 export const chargeColumns = `'usage:' || request_id AS id, 'usage' AS code, '${walletOf('')}' || account AS debit,
   '${house.revenue}' AS credit, NULL AS actor, NULL AS reason, at`
 const order = 'ORDER BY at DESC, id DESC LIMIT ?'
-/** The indexes of the journal have only these. */
+/** The condition of the journal's partial indexes, which exclude entries of usage. */
 const rare = `code NOT IN ('usage', 'writeoff')`
 
 async function newestEntries(session: Session, filter: EntryFilter): Promise<Entry[]> {
@@ -68,17 +68,17 @@ async function newestEntries(session: Session, filter: EntryFilter): Promise<Ent
     .slice(0, limit)
 }
 
-/** Behind every entry there can be. */
+/** A place after every possible entry. */
 const end: EntryPlace = { at: Number.MAX_SAFE_INTEGER, id: '' }
 const usagePrefix = 'usage:'
 
-/** Requests of that moment whose entry comes before this id are those before the result. */
+/** The request id below which, at the same time, requests' entries sort before `id`. */
 function requestBelow(id: string): string {
   if (id.startsWith(usagePrefix)) return id.slice(usagePrefix.length)
   return id < usagePrefix ? '' : '\u{10FFFF}'
 }
 
-/** What entries newer than this one did to the wallet. */
+/** Sum of what entries newer than this one did to the wallet. */
 async function newerNano(session: Session, account: string, entry: EntryPlace): Promise<Nano> {
   const { at, id } = entry
   const wallet = walletOf(account)
@@ -103,7 +103,7 @@ async function newerNano(session: Session, account: string, entry: EntryPlace): 
   return sums.reduce((total, { sum }) => total + BigInt(sum), 0n)
 }
 
-/** Text by its bytes, as the engines sort it. */
+/** Compares ids by their bytes, as the engines do. */
 function newestFirst(one: EntryPlace, other: EntryPlace): number {
   if (one.at !== other.at) return other.at - one.at
   return Buffer.compare(Buffer.from(other.id), Buffer.from(one.id))

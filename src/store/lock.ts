@@ -1,4 +1,4 @@
-// One server on one data directory: a lock that dies with its process, however that dies.
+// Allows one server on a data directory, by a lock that ends with its process however that ends.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -8,7 +8,7 @@ interface DataLock {
   release(): void
 }
 
-/** Another server has this data directory. */
+/** Another server uses this data directory. */
 export class DataLocked extends DataError {
   override readonly name = 'DataLocked'
 }
@@ -26,9 +26,9 @@ const reasons: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * Takes the data directory for this process. Throws `DataLocked` with the other's pid, or `DataError` where the
- * directory cannot be made or written to. The lock is a transaction held open on an SQLite file of its own, so the
- * system frees it when the process ends, also by kill -9. Commands that work beside a server do not take it.
+ * Locks the data directory for this process. Throws `DataLocked` with the other server's pid, or `DataError` if the
+ * directory cannot be created or written. The lock is a transaction held open on a separate SQLite file, so the system
+ * releases it when the process ends, even by kill -9. Commands that run beside a server do not take it.
  */
 export function lockData(dataDir: string): DataLock {
   try {
@@ -69,7 +69,7 @@ function lockFiles(dataDir: string): DataLock {
   }
 }
 
-/** Whether the data directory is taken, and by this process. */
+/** Whether the data directory is locked, and by the process with this pid. */
 export function isHolder(dataDir: string, pid: number): boolean {
   const pidFile = join(dataDir, 'server.pid')
   if (runningPid(pidFile) !== pid) return false
@@ -85,10 +85,10 @@ export function isHolder(dataDir: string, pid: number): boolean {
   }
 }
 
-/** Keeps a lock from being collected, and so released, by a caller that does not keep its handle. */
+/** Keeps a lock from being garbage-collected, and so released, if the caller drops its handle. */
 const held = new Set<ReturnType<typeof openFile>>()
 
-/** The pid the holder wrote; null in the moment before it has, when the file may still name a dead one. */
+/** The pid the lock's holder wrote; null before it is written, when the file may still name a dead process. */
 function runningPid(pidFile: string): number | null {
   if (!existsSync(pidFile)) return null
   const pid = Number(readFileSync(pidFile, 'utf8'))
@@ -100,7 +100,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // EPERM: it runs, under another user.
+    // EPERM: the process runs under another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }

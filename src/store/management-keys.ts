@@ -1,4 +1,4 @@
-// Keys that manage a deployment, or one account of it, and call no model.
+// Management keys: they manage the deployment or one account of it, and cannot call models.
 
 import type { Engine } from './engine.ts'
 import { parseList } from './keys.ts'
@@ -10,11 +10,11 @@ type ManagementScope = 'read' | 'write'
 export interface ManagementKeyRow {
   readonly id: string
   readonly name: string
-  /** null: the whole deployment. */
+  /** The account it manages; null: the whole deployment. */
   readonly account: string | null
   /** SHA-256 of the secret, hex. */
   readonly hash: string
-  /** For people: prefix and last four characters. */
+  /** Prefix and last four characters of the secret, for display. */
   readonly hint: string
   readonly scopes: readonly ManagementScope[]
   readonly createdAt: number
@@ -26,13 +26,13 @@ export interface ManagementKeyRow {
 }
 
 export interface ManagementKeyTable {
-  /** Throws `RowRefused` when the account is not there, or the id or hash is taken. */
+  /** Throws `RowRefused` if the account does not exist, or the id or hash is taken. */
   insert(row: ManagementKeyRow): Promise<void>
-  /** Oldest first; of one account where it is given. */
+  /** Oldest first; only those of `account` if it is given. */
   all(account?: string): Promise<readonly ManagementKeyRow[]>
   find(id: string): Promise<ManagementKeyRow | null>
   findByHash(hash: string): Promise<ManagementKeyRow | null>
-  /** Keeps name, scopes, expiry and disabling; as of `KeyTable`. */
+  /** Stores name, scopes, expiry and disabling; returns as `KeyTable.update` does. */
   update(row: ManagementKeyRow): Promise<boolean>
   noteUse(id: string, at: number): Promise<void>
   remove(id: string): Promise<boolean>

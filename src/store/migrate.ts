@@ -1,4 +1,4 @@
-// Brings a database to the schema this version knows: plain SQL files, each applied once, all or nothing.
+// Migrates a database to this version's schema, by SQL files that are each applied once, all or none.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,14 +30,14 @@ const ledgerExists = {
 }
 
 /**
- * Applies what is missing, in one transaction that excludes other processes. Throws, with the database as
- * it was, when a file fails, an applied file has changed since, or the schema is newer than this version.
- * `folder` holds `0001-name.sql`, `0002-...`; unless a test says otherwise it is this room's own, of which the steps that
- * both engines take alike stand beside the folders of each.
+ * Applies missing migrations, in one transaction that excludes other processes. Throws, leaving the database as it was,
+ * if a file fails, an applied file has changed since, or the schema is newer than this version. `folder` holds
+ * `0001-name.sql`, `0002-...`; by default this module's own, where migrations for both engines are beside the folders
+ * of each engine.
  */
 export async function migrate(session: MigrationSession, folder?: string): Promise<void> {
   const known = await knownMigrations(session, folder)
-  // A database that is up to date is the common case, and takes no lock.
+  // Most databases are up to date, and need no lock.
   if ((await missingAnywhere(session, known)).length === 0) return
   await session.begin()
   try {
@@ -52,7 +52,7 @@ export async function migrate(session: MigrationSession, folder?: string): Promi
 
 type Reader = Pick<MigrationSession, 'kind' | 'query'>
 
-/** The names of what `migrate` would apply, in order; changes nothing. Throws where `migrate` would refuse the schema. */
+/** The names of the migrations that `migrate` would apply, in order; changes nothing. Throws where `migrate` would. */
 export async function waitingMigrations(reader: Reader): Promise<readonly string[]> {
   const known = await knownMigrations(reader)
   return (await missingAnywhere(reader, known)).map(({ name }) => name)
@@ -64,19 +64,19 @@ function knownMigrations({ kind }: Reader, folder?: string): Promise<Migration[]
   return Promise.all(steps.map(async (step) => ({ ...step, checksum: await checksumOf(step) })))
 }
 
-/** By the global `crypto`: with Node's a thread takes 5 MB more. */
+/** Uses the global `crypto`, because Node's module costs a thread 5 MB more memory. */
 async function checksumOf({ sql }: Step): Promise<string> {
   const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(sql))
   return Buffer.from(hash).toString('hex')
 }
 
-/** Also of a database that no version has opened yet. */
+/** Works also for a database that has no schema yet. */
 async function missingAnywhere(reader: Reader, known: Migration[]): Promise<Migration[]> {
   const exists = (await reader.query(ledgerExists[reader.kind], [])).length > 0
   return exists ? missing(reader, known) : known
 }
 
-/** Reads folders of migrations together; throws when their numbers do not run 1, 2, 3 without a gap. */
+/** Reads the migrations of all folders together; throws if their numbers are not 1, 2, 3, ... without a gap. */
 export function readMigrations(...folders: readonly string[]): Step[] {
   const files = folders
     .flatMap((folder) => readdirSync(folder).map((file) => ({ file, folder })))
@@ -85,7 +85,7 @@ export function readMigrations(...folders: readonly string[]): Step[] {
   return files.map(({ file, folder }, index) => {
     const version = Number(/^(\d{4})-[a-z0-9-]+\.sql$/.exec(file)?.[1])
     if (version !== index + 1) throw new Error(`${file}: not migration number ${index + 1}`)
-    // A checkout may have turned the line ends around.
+    // A checkout may have changed the line endings, and with them the checksum.
     const sql = readFileSync(join(folder, file), 'utf8').replaceAll('\r\n', '\n')
     return { version, name: file.slice(0, -'.sql'.length), sql }
   })

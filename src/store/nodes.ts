@@ -1,4 +1,4 @@
-// Nodes and what they lease: opening, renewing, closing, sweeping, granting, giving back and recalling.
+// Nodes and their leases: opening, renewing, closing and sweeping nodes; granting, giving back and recalling leases.
 
 import type { Nano } from '../money.ts'
 import type { Engine, Session } from './engine.ts'
@@ -50,7 +50,7 @@ export function nodeTable(engine: Engine): NodeTable {
     },
     async sweep() {
       const lapsed = `SELECT id AS node, epoch FROM node WHERE state = 'open' AND expires_at <= ${now}`
-      // The common case writes nothing and waits for nobody.
+      // Usually no node has lapsed, and then nothing is written or locked.
       if ((await engine.query(lapsed, [])).length === 0) return []
       return engine.transaction(async (session) => {
         const refs = await session.query<NodeRef>(
@@ -70,13 +70,13 @@ export function nodeTable(engine: Engine): NodeTable {
   }
 }
 
-/** Releases all these nodes lease, whichever the epoch; their rows are locked, so that no lease is added meanwhile. */
+/** Releases all leases of these nodes, of any epoch; their rows are locked, so that no lease is added meanwhile. */
 async function releaseLeases(session: Session, nodes: readonly string[]): Promise<void> {
   await lockWallets(
     session,
     (await leasesOf(session, nodes)).map(({ account }) => account),
   )
-  // Read again: until the wallets were locked a settlement may have taken from them.
+  // Read again, because a settlement may have taken money from them before the wallets were locked.
   const released = new Map<string, Nano>()
   for (const { account, amountNano } of await leasesOf(session, nodes)) {
     released.set(account, (released.get(account) ?? 0n) + amountNano)
@@ -102,7 +102,7 @@ async function leasesOf(session: Session, nodes: readonly string[]): Promise<Lea
   return leases
 }
 
-/** By how much what is leased of each account grows. */
+/** `changes`: by account, how much the leased amount grows. */
 async function movePending(session: Session, changes: readonly (readonly [string, Nano])[]) {
   await moveWallets(
     session,
@@ -136,7 +136,7 @@ export function leaseTable(engine: Engine): LeaseTable {
     async recalled({ node, epoch }) {
       const values = [cleanText(node), epoch]
       const asked = 'FROM lease WHERE node = ? AND epoch = ? AND recalled_at IS NOT NULL'
-      // Asked many times a second, and nearly always in vain: that is no reason to write.
+      // Called many times a second, usually without a recall, so it writes only if there is one.
       if ((await engine.query(`SELECT 1 ${asked} LIMIT 1`, values)).length === 0) return []
       return engine.transaction(async (session) => {
         const rows = await session.query<{ readonly account: string }>(
@@ -196,7 +196,7 @@ async function grant(session: Session, request: GrantRequest): Promise<Grant> {
   return { grantedNano, fenced, leasedElsewhereNano, postedNano }
 }
 
-/** However many nodes lease, the next one finds some without a recall. */
+/** A grant for the future takes at most half of a shared wallet, so that the next node finds money without a recall. */
 function grantOf(
   { needNano, wantNano, spareNano = 0n }: GrantSize,
   freeNano: Nano,

@@ -1,4 +1,4 @@
-// Opens whichever engine the deployment chose.
+// Opens the database engine that the deployment is configured for.
 
 import type { Engine } from './engine.ts'
 import { type HistoryTable, historyTable } from './history.ts'
@@ -9,15 +9,15 @@ import type { Store } from './store.ts'
 import { createStore } from './tables.ts'
 
 export interface StoreSettings {
-  /** Where SQLite keeps its file; made when it is missing. Unused with PostgreSQL. */
+  /** Directory of SQLite's file, created if it is missing. Not used with PostgreSQL. */
   readonly dataDir: string
   /** `postgres://...`; null for SQLite. */
   readonly databaseUrl: string | null
 }
 
 /**
- * Opens the store and brings it to the present schema. Throws when the schema is newer than this version,
- * or the database cannot be opened or reached.
+ * Opens the store and migrates it to this version's schema. Throws if the schema is newer than this version, or the
+ * database cannot be opened or reached.
  */
 export async function openStore(settings: StoreSettings): Promise<Store> {
   const { dataDir, databaseUrl } = settings
@@ -25,7 +25,7 @@ export async function openStore(settings: StoreSettings): Promise<Store> {
   return createStore(await openDatabase(databaseUrl))
 }
 
-/** The migrations that `openStore` would apply, by name and in order; changes nothing. Throws as it does. */
+/** Names of the migrations that `openStore` would apply, in order; changes nothing. Throws as it does. */
 export async function waitingChanges(settings: StoreSettings): Promise<readonly string[]> {
   const { dataDir, databaseUrl } = settings
   if (databaseUrl === null) return waitingInSqlite(dataDir)
@@ -34,12 +34,12 @@ export async function waitingChanges(settings: StoreSettings): Promise<readonly 
 }
 
 async function openDatabase(databaseUrl: string): Promise<Engine> {
-  // Loading the driver costs 12 MB, which a deployment on SQLite does not owe.
+  // Loading the driver costs 12 MB, which a deployment on SQLite should not pay.
   const { openPostgres } = await import('./postgres.ts')
   return openPostgres(databaseUrl)
 }
 
-/** Message history alone, on a connection of its own that is opened at its first use: for the thread that writes it. */
+/** Only message history, on its own connection that opens at the first use; for the thread that writes it. */
 export function openHistory({ dataDir, databaseUrl }: StoreSettings): ClosableHistory {
   const engine =
     databaseUrl === null

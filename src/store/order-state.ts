@@ -1,4 +1,4 @@
-// What an order for credit may be, and what turns it from one into another.
+// The states of an order for credit, and the events that change them.
 
 export const orderStates = [
   'created',
@@ -15,15 +15,15 @@ export const orderStates = [
 export type OrderState = (typeof orderStates)[number]
 
 export type OrderEvent =
-  /** The customer was given something to pay by. */
+  /** The customer was shown how to pay. */
   | 'show'
-  /** The provider says that it is paid. */
+  /** The provider reports that the order is paid. */
   | 'pay'
-  /** The journal has the payment: in one transaction with `pay`. */
+  /** The payment was posted to the journal, in the same transaction as `pay`. */
   | 'credit'
   | 'expire'
   | 'close'
-  /** What is refunded now, of all that was paid. */
+  /** How much of all that was paid is refunded by now. */
   | 'refund_none'
   | 'refund_part'
   | 'refund_whole'
@@ -35,7 +35,7 @@ const refunds = {
   refund_whole: 'refunded',
 } as const
 
-/** A payment always counts, whenever it comes; nothing else undoes it than a refund. */
+/** A payment always counts, whenever it arrives; only a refund or a dispute undoes it. */
 const table: Readonly<Record<OrderState, Readonly<Partial<Record<OrderEvent, OrderState>>>>> = {
   created: { show: 'shown', pay: 'paid', expire: 'expired', close: 'closed' },
   shown: { show: 'shown', pay: 'paid', expire: 'expired', close: 'closed' },
@@ -48,12 +48,12 @@ const table: Readonly<Record<OrderState, Readonly<Partial<Record<OrderEvent, Ord
   disputed: { ...refunds, pay: 'paid', dispute: 'disputed' },
 }
 
-/** null: it cannot happen to an order in this state, and changes nothing. */
+/** null: the event is not possible in this state, and changes nothing. */
 export function nextState(state: OrderState, event: OrderEvent): OrderState | null {
   return table[state][event] ?? null
 }
 
-/** Of an order that may still be shown and cancelled. */
+/** Whether the order may still be shown and cancelled. */
 export function isOpen(state: OrderState): boolean {
   return state === 'created' || state === 'shown'
 }

@@ -1,4 +1,4 @@
-// How far the records of each outbox have come into the ledger, and which never did: what makes a lost record visible.
+// Tracks how far each outbox's records have reached the ledger and which are missing, so that lost ones are detected.
 
 import type { Engine, Session } from './engine.ts'
 import type { Findings } from './findings.ts'
@@ -20,7 +20,7 @@ const dropGap = 'DELETE FROM outbox_gap WHERE node = ? AND epoch = ? AND first =
 const selectGaps = `SELECT first, last FROM outbox_gap
   WHERE node = ? AND epoch = ? AND first <= ? AND last >= ? ORDER BY first`
 
-/** These records are in the ledger now, in the caller's transaction. Numbers passed over are gaps until they come. */
+/** Notes in the caller's transaction that these records are in the ledger. Skipped numbers are gaps for now. */
 export async function noteCome(session: Session, places: readonly OutboxPlace[]): Promise<void> {
   for (const { node, epoch, numbers } of byEpoch(places)) {
     const through = await lockThrough(session, node, epoch)
@@ -37,7 +37,7 @@ export async function noteCome(session: Session, places: readonly OutboxPlace[])
   }
 }
 
-/** Those of the places whose records are in the ledger already, or were set aside. */
+/** Those of the places whose records are already in the ledger, or set aside. */
 export async function cameBefore(
   session: Session,
   places: readonly OutboxPlace[],
@@ -70,7 +70,7 @@ async function noteEnd(session: Session, { node, epoch, number }: OutboxPlace): 
   await session.run(move, [number, id, epoch])
 }
 
-/** Each outbox at each of its starts, with its numbers in order, each once. */
+/** Groups places by outbox and epoch, with sorted unique numbers. */
 function byEpoch(places: readonly OutboxPlace[]) {
   const groups = new Map<string, { node: string; epoch: number; numbers: number[] }>()
   for (const { node, epoch, number } of places) {
@@ -94,7 +94,7 @@ async function lockThrough(session: Session, node: string, epoch: number): Promi
   return made?.through ?? 0
 }
 
-/** What comes late, or once more, leaves the gaps it was missed in. */
+/** Removes late or repeated numbers from the gaps that contain them. */
 async function fillGaps(
   session: Session,
   { node, epoch }: { readonly node: string; readonly epoch: number },
@@ -119,7 +119,7 @@ function without({ first, last }: Gap, came: readonly number[]): Gap[] {
     .filter((gap) => gap.first <= gap.last)
 }
 
-/** Records an outbox has had and the ledger has not. */
+/** Reports numbers that outboxes have assigned and the ledger never received. */
 export async function auditOutboxes(session: Session, findings: Findings): Promise<void> {
   const gaps = await session.query<Gap & { readonly node: string; readonly epoch: number }>(
     'SELECT node, epoch, first, last FROM outbox_gap ORDER BY node, epoch, first',

@@ -1,19 +1,19 @@
-// How far an outbox was written, beside its files: what shows at the next start that its last records are lost.
+// A file beside the outbox that says how far it was written, so that the next start detects lost records.
 
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { OutboxPlace } from './ledger.ts'
 
-/** Always as long as this, so that a write replaces all there was. */
+/** Every write has this length, so that it replaces the whole previous one. */
 const length = 128
 
 export interface OutboxMark {
-  /** In the system's hands when it returns; not synced. */
+  /** Written to the operating system on return, but not synced to disk. */
   write(place: OutboxPlace): void
   close(): void
 }
 
-/** Where the last run was when it last said so; null where it never did, or a power cut took it. */
+/** The last run's latest mark; null if there is none, or a power cut destroyed it. */
 export function readMark(dataDir: string, slot: number): OutboxPlace | null {
   let text: string
   try {

@@ -1,19 +1,19 @@
-// How often something may be asked for, whichever process is asked: one row for each asker, changed by one statement.
+// Rate limits that hold across processes: one row for each subject, changed by one statement.
 
 import type { Engine } from './engine.ts'
 import { nowMs } from './leases.ts'
 import { cleanText } from './text.ts'
 
 export interface Pace {
-  /** So many at once, then evenly so many in each span. */
+  /** So many uses at once, then the same number spread evenly over each span. */
   readonly count: number
   readonly spanMs: number
 }
 
 export interface PaceTable {
-  /** Counts one use; returns 0, or in how many milliseconds there is one again: then nothing was counted. */
+  /** Counts one use and returns 0, or returns the milliseconds before the next use is allowed and counts nothing. */
   take(subject: string, pace: Pace): Promise<number>
-  /** Forgets those who have not asked for long. */
+  /** Deletes subjects whose limit is unused again. */
   prune(): Promise<void>
 }
 
@@ -23,7 +23,7 @@ export function paceTable(engine: Engine): PaceTable {
     async take(subject, { count, spanMs }) {
       const name = cleanText(subject)
       const eachMs = Math.ceil(spanMs / count)
-      // A use moves the time at which all is free by its share; it may lie a span ahead.
+      // Each use moves the time at which the whole limit is free by one share, to at most one span ahead.
       const taken = await engine.query(
         `INSERT INTO pace (subject, free_at) VALUES (?, ${now} + ?)
           ON CONFLICT (subject) DO UPDATE SET

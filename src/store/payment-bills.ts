@@ -1,20 +1,20 @@
-// Bills of providers: each is held against what was booked by one process of the deployment.
+// Bills of payment providers: one process of the deployment compares each with what was booked.
 
 import type { Engine } from './engine.ts'
 import type { PaymentProvider } from './payment-tables.ts'
 
 interface Bill {
   readonly provider: PaymentProvider
-  /** `2026-11-23`. */
+  /** A date such as `2026-11-23`. */
   readonly day: string
 }
 
 export interface BillTable {
-  /** False where it was compared, or another process has it until then. Times in Unix milliseconds. */
+  /** Reserves the bill until then; false if it was compared already, or another process has it. Unix milliseconds. */
   take(bill: Bill, nowMs: number, until: number): Promise<boolean>
-  /** It was compared: so many differences. */
+  /** Records the comparison and its number of differences. */
   done(bill: Bill, nowMs: number, differences: number): Promise<void>
-  /** Those compared since then that differ, the oldest first. */
+  /** Bills compared after `since` that have differences, by day. */
   differing(since: number): Promise<readonly DifferingBill[]>
 }
 

@@ -1,4 +1,4 @@
-// What of a provider's payments and refunds was booked in some days: to be held against its bills.
+// Reads a provider's payments and refunds booked in a range of days, to be compared with its bills.
 
 import type { Engine } from './engine.ts'
 import { readRefunds } from './payment-refund-rows.ts'

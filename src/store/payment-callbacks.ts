@@ -1,4 +1,4 @@
-// How providers of payment reach this deployment: when they were last heard of, and how many orders wait for them.
+// Health of providers' callbacks: when their messages last arrived, and how many orders wait for one.
 
 import type { Engine } from './engine.ts'
 import { notEnded } from './payment-orders.ts'

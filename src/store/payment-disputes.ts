@@ -1,4 +1,4 @@
-// Disputes: what payers take back through their banks. While one is open nothing is refunded; what is lost is taken back.
+// Disputes: payers reclaim money through their banks. While one is open nothing is refunded; a lost one is taken back.
 
 import type { Nano } from '../money.ts'
 import type { Engine, Session } from './engine.ts'
@@ -45,7 +45,7 @@ async function note(
   if (order === null) return { outcome: 'unknown_payment' }
   const disputes = await readDisputes(session, order.id)
   const known = disputes.find(({ id }) => id === seen.id)
-  // They come in any order: what has ended is not opened by an earlier message.
+  // Messages arrive in any order, so an earlier one does not reopen a dispute that has ended.
   if (known !== undefined && (known.endedAt !== null || seen.state === 'open'))
     return { outcome: 'known', orderId: order.id }
   const taking = { seen, spending, disputes }
@@ -81,7 +81,7 @@ async function keep(session: Session, { id }: PaymentOrder, { seen, lossNano }: 
   ])
 }
 
-/** `disputed` until all of them are won. */
+/** The order stays `disputed` until all its disputes are won. */
 async function noteState(session: Session, order: PaymentOrder): Promise<void> {
   const disputes = await readDisputes(session, order.id)
   const isWon = disputes.every(({ state }) => state === 'won')
@@ -97,11 +97,11 @@ async function noteState(session: Session, order: PaymentOrder): Promise<void> {
 interface Taking {
   readonly seen: DisputeSeen
   readonly spending: BonusSpending
-  /** Those of the order before this. */
+  /** The order's disputes before this message. */
   readonly disputes: readonly Dispute[]
 }
 
-/** As a refund that the provider has made. Gives what the account does not have to give back, which the operator loses. */
+/** Books it like a refund the provider has made. Returns the part that the account lacks and the operator loses. */
 async function takeBack(
   session: Session,
   order: PaymentOrder,
@@ -123,7 +123,7 @@ async function takeBack(
   const amountNano = BigInt(amountMinor) * nanoPerMinor
   const lossNano = BigInt(disputedMinor) * nanoPerMinor - amountNano
   if (amountMinor > 0) {
-    // The bonus goes with all that was disputed, spent or not.
+    // The bonus is taken back for the whole disputed amount, whether the account has spent it or not.
     const asked = { amountMinor: disputedMinor, spending, payments }
     const clawbackNano = await clawbackOf(session, order, asked)
     if (amountNano + clawbackNano > wallet.postedNano - wallet.leasedNano) return 'leased'
@@ -170,7 +170,7 @@ async function postLoss(session: Session, order: PaymentOrder, { seen, lossNano 
   ])
 }
 
-/** Of an order, the first first. */
+/** Disputes of an order, oldest first. */
 export async function readDisputes(session: Session, orderId: string): Promise<Dispute[]> {
   const rows = await session.query<Omit<Dispute, 'lossNano'> & { readonly lossNano: string }>(
     `SELECT id, transaction_id AS "transactionId", amount_minor AS "amountMinor", reason, state, CAST(loss_nano AS TEXT) AS "lossNano", at,

@@ -1,4 +1,4 @@
-// Orders for credit: made once for each attempt, shown, ended, and given out to be asked about.
+// Orders for credit: created once per attempt, shown, ended, and selected for queries to their provider.
 
 import type { Engine, Session, Value } from './engine.ts'
 import { forUpdate } from './leases.ts'
@@ -44,7 +44,7 @@ export async function findOrder(session: Session, id: string): Promise<PaymentOr
   return order ?? null
 }
 
-/** Locked until the transaction ends: the order first, then its wallet, then the operator's accounts. */
+/** Locks the order until the transaction ends. Lock order: the order, its wallet, then the operator's accounts. */
 export async function lockOrder(session: Session, id: string): Promise<PaymentOrder | null> {
   const [order] = await readOrders(session, `WHERE id = ?${forUpdate[session.kind]}`, [
     cleanText(id),
@@ -76,10 +76,10 @@ function valuesOf(order: NewOrder): Value[] {
   ]
 }
 
-/** As an index has them. */
+/** Written exactly as in the condition of a partial index. */
 export const notEnded = `state IN ('created', 'shown', 'paid')`
 
-/** Both engines look these up one by one; the provider is named, so that the key of its table serves. */
+/** Both engines use an index for each branch; naming the providers lets the key of payment_transaction serve. */
 const byNumber = `id IN (SELECT CAST(? AS TEXT) UNION SELECT order_id FROM payment_transaction
   WHERE provider IN ('alipay', 'wechatpay', 'stripe') AND id = ?)`
 
@@ -166,7 +166,7 @@ async function step(
   })
 }
 
-/** Of an order that is locked. */
+/** The order must be locked by the caller. */
 export async function changeOrder(
   session: Session,
   id: string,
@@ -179,7 +179,7 @@ export async function changeOrder(
   )
 }
 
-/** The operator's account that its money comes from and goes back to. */
+/** The operator's account from which the order's money is credited, and to which it is refunded. */
 export function clearingOf({ provider, mode }: Pick<PaymentOrder, 'provider' | 'mode'>): string {
   return mode === 'play' ? house.play : house[provider]
 }

@@ -1,4 +1,4 @@
-// Refunds as their rows say.
+// Reads rows of refunds.
 
 import type { Session, Value } from './engine.ts'
 import type { Refund } from './payment-tables.ts'

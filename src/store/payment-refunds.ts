@@ -1,4 +1,4 @@
-// Refunds: the money leaves the wallet before the provider is asked, and comes back where the provider refuses.
+// Refunds: the money leaves the wallet before the provider is asked, and returns if the provider refuses.
 
 import type { Nano } from '../money.ts'
 import type { Engine, Session } from './engine.ts'
@@ -90,7 +90,7 @@ type Planned =
   | Exclude<RefundPlanned, { readonly outcome: 'planned' }>
   | (Extract<RefundPlanned, { readonly outcome: 'planned' }> & { readonly transactionId: string })
 
-/** Of one payment, within what is left of it and what the account has to give back. */
+/** Plans a refund of one payment, limited to what is left of it and what the account can give back. */
 async function plan(
   session: Session,
   order: PaymentOrder | null,
@@ -112,7 +112,7 @@ async function plan(
   return { outcome: 'planned', amountNano, clawbackNano, transactionId: payment.id }
 }
 
-/** Out of the wallet, within what it has free. */
+/** Takes the refund out of the wallet, whose free money must suffice. */
 export async function bookRefund(
   session: Session,
   order: PaymentOrder,
@@ -126,11 +126,11 @@ export async function bookRefund(
 interface Payment {
   readonly id: string
   readonly amountMinor: number
-  /** Not refunded yet. */
+  /** Part that is not refunded yet. */
   readonly leftMinor: number
 }
 
-/** What was credited for the order, in the order it came. */
+/** Credited payments of the order, in the order they arrived. */
 export function readPayments(session: Session, orderId: string): Promise<Payment[]> {
   return session.query<Payment>(
     `SELECT id, amount_minor AS "amountMinor", CAST(amount_minor - coalesce((SELECT sum(amount_minor)
@@ -147,7 +147,7 @@ interface Clawing {
   readonly spending: BonusSpending
 }
 
-/** Of the order's bonus, in proportion to what is refunded of the order; never more than is left of it. */
+/** Amount of the order's bonus to take back, in proportion to the refunded part; at most what is left of the bonus. */
 export async function clawbackOf(
   session: Session,
   order: PaymentOrder,
@@ -187,12 +187,12 @@ async function insertRefund(session: Session, refund: Refund): Promise<void> {
   )
 }
 
-/** `sign` -1: the refund failed, and all is as it was before. */
+/** `sign` -1n: the refund failed, and its bonus is restored. */
 async function moveBonus(session: Session, refund: Refund, sign: 1n | -1n): Promise<void> {
   const { orderId, account, amountNano, clawbackNano } = refund
   const sql = 'UPDATE payment_bonus SET taken_nano = taken_nano + ? WHERE order_id = ?'
   if (clawbackNano > 0n) await session.run(sql, [sign * clawbackNano, orderId])
-  // Counters only grow: money that comes back is a credit, and what left stays among the debits.
+  // Counters only grow: returned money is a credit, while the refund itself remains among the debits.
   if (sign === 1n) await moveBonusBase(session, account, amountNano + clawbackNano)
 }
 
@@ -214,7 +214,7 @@ export async function stateOfRefunds(session: Session, orderId: string): Promise
   return isWhole ? 'refund_whole' : isNone ? 'refund_none' : 'refund_part'
 }
 
-/** What refunds there are now make of the order; a refund that fails ends no dispute. */
+/** Sets the order's state from its refunds; a failed refund does not end a dispute. */
 async function noteState(session: Session, order: PaymentOrder): Promise<void> {
   const isDisputed = order.state === 'disputed'
   const event = isDisputed ? 'dispute' : await stateOfRefunds(session, order.id)

@@ -1,4 +1,4 @@
-// What of a wallet was paid for and what was given: derived from payments, refunds and bonuses, kept nowhere.
+// Derives from payments, refunds and bonuses which part of a wallet was paid for and which was given; stores nothing.
 
 import type { Nano } from '../money.ts'
 import type { Session, Value } from './engine.ts'
@@ -43,7 +43,7 @@ interface Counters {
   readonly debitsNano: Nano
 }
 
-/** Spent first: what left the wallet since was of the bonus. Spent last: whatever is left of the wallet is. */
+/** Spent first: debits since the bonus count against it. Spent last: it remains as long as the wallet has that much. */
 export function bonusLeft(
   { amountNano, takenNano, debitsNano }: Bonus,
   wallet: Counters,
@@ -86,7 +86,7 @@ export async function readStanding(
   const refunded = await sums(refundedSums)
   const bonuses = await bonusesOf(session, 'account = ? ORDER BY order_id', [account])
   const bonusNano = bonuses.reduce((sum, each) => sum + bonusLeft(each, wallet, spending), 0n)
-  // Play money is never paid out as real money.
+  // Play money is never refunded as real money.
   const other = mode === 'live' ? 'play' : 'live'
   const ownNano = wallet.postedNano - bonusNano - (paid(other) - refunded(other))
   const openNano = paid(mode) - refunded(mode)
@@ -107,7 +107,7 @@ export async function readStanding(
 
 const take = `UPDATE payment_bonus SET taken_nano = taken_nano + ?, expired_at = ? WHERE order_id = ?`
 
-/** Whole or not at all; what requests lease is asked for again at the next look. */
+/** Expires the whole rest of a bonus or nothing; false while nodes lease some of it, and then it is retried later. */
 export async function expireBonus(
   session: Session,
   { orderId, account }: { readonly orderId: string; readonly account: string },
@@ -128,7 +128,7 @@ export async function expireBonus(
   return true
 }
 
-/** What leaves a wallet and was not spent (below 0: came back) counts against no bonus. */
+/** Excludes money that left the wallet unspent (negative: returned) from what bonuses count as spent. */
 export async function moveBonusBase(
   session: Session,
   account: string,

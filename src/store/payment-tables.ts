@@ -1,44 +1,44 @@
-// Payments as they are kept: orders, what was paid, what providers sent, bonuses and refunds; the contract both engines pass.
+// The data and tables of payments: orders, payments, messages, bonuses and refunds; both engines implement them.
 
 import type { Nano } from '../money.ts'
 import type { OrderState } from './order-state.ts'
 
 export type PaymentProvider = 'alipay' | 'wechatpay' | 'stripe'
-/** Play: of the simulator, apart from all real money. */
+/** `play`: money of the payment simulator, separate from all real money. */
 export type PaymentMode = 'play' | 'live'
 
-/** Times in Unix milliseconds; `minor`: in the smallest unit of the provider's currency. */
+/** Times in Unix milliseconds; `minor`: the smallest unit of the provider's currency. */
 export interface PaymentOrder {
-  /** What the provider knows it by. */
+  /** The order's id, also at the provider. */
   readonly id: string
   readonly account: string
-  /** Who ordered, as the journal names people. */
+  /** Who ordered, in the form of the journal's `actor`. */
   readonly person: string
   readonly provider: PaymentProvider
   readonly mode: PaymentMode
-  /** How it is paid there: `page`, `wap`, `qr`, ... */
+  /** Payment method of the provider: `page`, `wap`, `qr`, ... */
   readonly method: string
   readonly amountMinor: number
   readonly currency: string
-  /** The rate at the time of the order: nano-units of the deployment's currency. */
+  /** Exchange rate at the time of the order: nano-units of the deployment's currency per minor unit. */
   readonly nanoPerMinor: Nano
   readonly creditNano: Nano
-  /** Offered with it, where nobody has had it before. */
+  /** Bonus offered with the order, given if neither account nor payer has had one before. */
   readonly bonusNano: Nano
   readonly state: OrderState
-  /** What an operator should look at: `late`, `second`, `partial`, `over`, `disputed`. */
+  /** Reason for an operator to look at it: `late`, `second`, `partial`, `over`, `disputed`. */
   readonly flag: string | null
-  /** The provider's own number of what was paid first; null: nothing was. */
+  /** The provider's id of the first payment; null: nothing was paid. */
   readonly transactionId: string | null
   readonly attempt: string
-  /** What the customer pays by, as the provider's file wrote it. */
+  /** How the customer can pay, as the provider's module returned it. */
   readonly instructions: unknown
   readonly createdAt: number
   readonly expiresAt: number
   readonly shownAt: number | null
   readonly creditedAt: number | null
   readonly endedAt: number | null
-  /** When its provider is asked next; null: no more. */
+  /** When the provider is asked about it next; null: not again. */
   readonly queryAt: number | null
   readonly revision: number
 }
@@ -59,52 +59,52 @@ interface OrderFilter {
   readonly account?: string | undefined
   readonly provider?: PaymentProvider | undefined
   readonly state?: OrderState | undefined
-  /** Only those an operator should look at. */
+  /** Only orders with a flag. */
   readonly flagged?: boolean | undefined
   readonly method?: string | undefined
-  /** Only those that were credited. */
+  /** Only orders that were credited. */
   readonly paid?: boolean | undefined
-  /** Only those that have not ended, made until then. */
+  /** Only orders made by this time that have not ended. */
   readonly stuckBefore?: number | undefined
-  /** The order's own, or the provider's of what was paid. */
+  /** The id of the order, or the provider's id of a payment of it. */
   readonly number?: string | undefined
-  /** Only older ones than this. */
+  /** Only orders older than this one. */
   readonly before?: { readonly at: number; readonly id: string } | undefined
   readonly limit: number
 }
 
 export interface PaymentOrderTable {
-  /** The order as it is kept: the one made first where the account has used the attempt before. */
+  /** Returns the stored order: an earlier one if the account has used the attempt before. */
   create(order: NewOrder): Promise<PaymentOrder>
   find(id: string): Promise<PaymentOrder | null>
   /** Newest first. */
   list(filter: OrderFilter): Promise<readonly PaymentOrder[]>
-  /** False where it is no more open. */
+  /** False if the order is no longer open. */
   show(id: string, instructions: unknown, at: number): Promise<boolean>
-  /** False where it is no more open: paid, say. */
+  /** False if the order is no longer open, for example because it was paid. */
   end(id: string, how: 'expire' | 'close', at: number): Promise<boolean>
   /**
-   * Orders to ask their providers about, each given to one caller: its next time is that of `scheduleMs` after its
-   * creation which lies ahead, or never again.
+   * Orders whose providers are to be asked, each given to one caller. The next query is due at the first of
+   * `scheduleMs` after the order's creation that is still ahead; if there is none, the order is not returned again.
    */
   takeDue(
     at: number,
     scheduleMs: readonly number[],
     limit: number,
   ): Promise<readonly PaymentOrder[]>
-  /** Credited since then, after they had ended; the newest first. */
+  /** Orders credited since then after they had ended, newest first. */
   late(since: number, limit: number): Promise<readonly PaymentOrder[]>
 }
 
-/** What a provider says was paid, judged to be the provider's word. */
+/** A payment that a provider reports, in a message verified to be the provider's. */
 export interface PaidTransaction {
   readonly provider: PaymentProvider
   readonly mode: PaymentMode
-  /** The provider's own id of it. */
+  /** The provider's id of the payment. */
   readonly id: string
   readonly amountMinor: number
   readonly currency: string
-  /** Of whoever paid; null: the provider does not say. */
+  /** Hash that identifies the payer; null if the provider does not say. */
   readonly payerHash: string | null
   readonly paidAt: number
 }
@@ -115,9 +115,9 @@ export interface BonusGrant {
 }
 
 /**
- * `late`: after the order had ended. `second`: another payment of it. `partial`, `over`: less or more than was ordered;
- * what was paid is credited. All of these are flagged. `unknown_order`: no order of ours, or of another provider, mode or
- * currency: nothing has changed, so that its own order may still be credited. `known`: came before; nothing has changed.
+ * `late`: after the order had ended. `second`: another payment of it. `partial`, `over`: less or more than ordered; the
+ * paid amount is credited. These four are flagged. `unknown_order`: no such order, or another provider, mode or
+ * currency; nothing changed, so the right order may still be credited. `known`: credited before; nothing changed.
  */
 export type PaidOutcome =
   | 'credited'
@@ -137,68 +137,68 @@ export interface KeptTransaction extends PaidTransaction {
 
 export interface ProviderEvent {
   readonly provider: PaymentProvider
-  /** The provider's own id of the message. */
+  /** The provider's id of the message. */
   readonly eventId: string | null
   readonly orderId: string | null
-  /** As it came. */
+  /** The body as received. */
   readonly raw: Uint8Array
   readonly headers: Readonly<Record<string, string>>
-  /** Why it was refused; null: it was not. */
+  /** Why the message was refused; null if it was accepted. */
   readonly problem: string | null
   readonly at: number
 }
 
-/** What became of an order, oldest first. */
+/** What happened to an order, each list oldest first. */
 export interface OrderDetails {
   readonly transactions: readonly KeptTransaction[]
   readonly events: readonly Pick<ProviderEvent, 'eventId' | 'problem' | 'at'>[]
   readonly refunds: readonly Refund[]
   readonly disputes: readonly Dispute[]
-  /** What its first payment was given on top; null: nothing. */
+  /** Bonus that its first payment earned; null: none. */
   readonly bonusNano: Nano | null
 }
 
-/** Which of a wallet's money is spent first where some of it is a bonus. */
+/** Which money of a wallet is spent first, if part of it is a bonus. */
 export type BonusSpending = 'first' | 'last'
 
-/** What of a wallet was paid and what was given. */
+/** Which part of a wallet was paid for and which was given. */
 export interface Standing {
   readonly paidNano: Nano
   readonly refundedNano: Nano
-  /** Of the balance, what is a bonus. */
+  /** Part of the balance that is a bonus. */
   readonly bonusNano: Nano
-  /** The first moment at which some of it expires. */
+  /** When the first part of the bonus expires. */
   readonly bonusExpiresAt: number | null
   /** min(paid - refunded, balance - bonus), at least 0. */
   readonly refundableNano: Nano
-  /** Whether it could still have a first bonus. */
+  /** Whether the account has never paid, and so may still receive a first bonus. */
   readonly isFirst: boolean
 }
 
-/** Of one provider. */
+/** Health of one provider's callbacks. */
 export interface CallbackHealth {
-  /** When messages were last taken and refused, to a few seconds; why the latter. */
+  /** When a message was last accepted and last refused, to a few seconds; and why it was refused. */
   readonly takenAt: number | null
   readonly refusedAt: number | null
   readonly problem: string | null
-  /** When an order was last credited, however that was found. */
+  /** When an order was last credited, whether by a callback or a query. */
   readonly creditedAt: number | null
-  /** Orders that have not ended. */
+  /** Number of orders that have not ended. */
   readonly open: number
-  /** Of these, the old ones. */
+  /** Number of open orders made before `stuckBefore`. */
   readonly stuck: number
 }
 
 type ProviderMode = Pick<PaymentOrder, 'provider' | 'mode'>
 
 export interface CallbackTable {
-  /** One row a provider: a later message takes the place of an earlier one. */
+  /** Keeps one row per provider and mode: a later message replaces an earlier one. */
   note(message: ProviderMode & Pick<ProviderEvent, 'problem' | 'at'>): Promise<void>
-  /** `stuckBefore`: orders made until then that have not ended are stuck. */
+  /** Orders made by `stuckBefore` that have not ended count as stuck. */
   health(asked: ProviderMode & { readonly stuckBefore: number }): Promise<CallbackHealth>
 }
 
-/** Of a provider's payments and refunds, what may stand in its bill of some days. */
+/** Selects a provider's payments and refunds that may appear in its bills of some days. */
 export interface BookedFilter {
   readonly provider: PaymentProvider
   readonly mode: PaymentMode
@@ -217,26 +217,26 @@ export interface Booked {
 }
 
 export interface PaymentTable {
-  /** The only way money is credited: once for each transaction, in the transaction of the journal's entries. */
+  /** The only way to credit a payment: once per payment, in the same transaction as its journal entries. */
   markPaid(
     orderId: string,
     paid: PaidTransaction,
     bonus: BonusGrant | null,
     at: number,
   ): Promise<PaidOutcome>
-  /** Keeps the message once; of refused ones at most 1,000 an hour and provider. */
+  /** Stores a message once; at most 1,000 refused ones per hour and provider. */
   keepEvent(event: ProviderEvent): Promise<void>
   details(orderId: string): Promise<OrderDetails>
-  /** null where the account has no wallet. */
+  /** null if the account has no wallet. */
   standing(account: string, mode: PaymentMode, spending: BonusSpending): Promise<Standing | null>
-  /** Takes what is left of expired bonuses out of the wallets, as far as it is free; returns how many ended. */
+  /** Removes the rest of expired bonuses from wallets, where it is not leased; returns how many ended. */
   expireBonuses(at: number, spending: BonusSpending): Promise<number>
-  /** Payments that were made, and refunds that were asked for, in that time. */
+  /** Payments made and refunds requested in that time. */
   booked(filter: BookedFilter): Promise<Booked>
 }
 
 export interface Refund {
-  /** What the provider knows it by. */
+  /** The refund's id, also at the provider. */
   readonly id: string
   readonly orderId: string
   readonly account: string
@@ -244,9 +244,9 @@ export interface Refund {
   readonly transactionId: string
   readonly amountMinor: number
   readonly amountNano: Nano
-  /** Of the bonus, taken back with it. */
+  /** Amount of bonus taken back with it. */
   readonly clawbackNano: Nano
-  /** `failed`: the provider refused it; the money is in the wallet again. */
+  /** `failed`: the provider refused it, and the money is back in the wallet. */
   readonly state: 'pending' | 'done' | 'failed'
   readonly actor: string
   readonly reason: string
@@ -255,7 +255,7 @@ export interface Refund {
   readonly endedAt: number | null
 }
 
-/** It would be there if serving processes gave back what they lease of the account's money. */
+/** The money would suffice if serving processes gave back what they lease of the account. */
 export interface Leased {
   readonly outcome: 'leased'
   readonly account: string
@@ -263,14 +263,14 @@ export interface Leased {
 
 export type RefundBegun =
   | { readonly outcome: 'begun' | 'known'; readonly refund: Refund }
-  /** What is left of the payment, or what the account has to give back, is less. */
+  /** More than is left of the payment, or than the account can give back. */
   | { readonly outcome: 'too_much'; readonly refundableNano: Nano }
   | Leased
   | { readonly outcome: 'not_paid' }
-  /** Its provider holds the money until the dispute has ended. */
+  /** The provider holds the money while the dispute is open. */
   | { readonly outcome: 'disputed' }
 
-/** What a refund would take; it is not begun. */
+/** What a refund would take; nothing is changed. */
 export type RefundPlanned =
   | { readonly outcome: 'planned'; readonly amountNano: Nano; readonly clawbackNano: Nano }
   | Exclude<RefundBegun, Leased | { readonly refund: Refund }>
@@ -280,31 +280,31 @@ export interface RefundTable {
     asked: Pick<Refund, 'orderId' | 'amountMinor'>,
     spending: BonusSpending,
   ): Promise<RefundPlanned>
-  /** Takes the money out of the wallet before the provider is asked: the same id is one refund. */
+  /** Takes the money out of the wallet before the provider is asked; a repeated id returns the same refund. */
   begin(
     refund: Pick<Refund, 'id' | 'orderId' | 'amountMinor' | 'actor' | 'reason' | 'at'>,
     spending: BonusSpending,
   ): Promise<RefundBegun>
-  /** What the provider did; `failed` gives the money back. False where it has ended before. */
+  /** Records the provider's result; `failed` returns the money. False if the refund had ended before. */
   end(id: string, how: 'done' | 'failed', failure: string | null, at: number): Promise<boolean>
-  /** Asked for and not known to be done, the oldest first. */
+  /** Refunds requested before a time and not known to be done, oldest first. */
   pending(before: number, limit: number): Promise<readonly Refund[]>
-  /** Paid back since then; the newest first. */
+  /** Refunds completed since a time, newest first. */
   done(since: number, limit: number): Promise<readonly Refund[]>
 }
 
-/** What a payer disputes with the bank, as its provider told of it last. */
+/** A payment that the payer disputes with the bank, as the provider last reported it. */
 export interface Dispute {
-  /** The provider's own. */
+  /** The provider's id of the dispute. */
   readonly id: string
-  /** The payment's. */
+  /** The id of the disputed payment. */
   readonly transactionId: string
   readonly amountMinor: number
-  /** In the provider's words. */
+  /** The reason as the provider gives it. */
   readonly reason: string
   /** `lost`: the provider took the money from the operator for good. */
   readonly state: 'open' | 'won' | 'lost'
-  /** Of a lost one, what its account had spent. */
+  /** For a lost dispute, the part that the account had already spent. */
   readonly lossNano: Nano
   readonly at: number
   readonly endedAt: number | null
@@ -315,7 +315,7 @@ export interface DisputeSeen extends Omit<Dispute, 'lossNano' | 'endedAt'> {
   readonly mode: PaymentMode
 }
 
-/** `unknown_payment`: it is about no payment that was credited here. `known`: it had ended before. */
+/** `unknown_payment`: no such payment was credited here. `known`: the message adds nothing to the stored dispute. */
 export type DisputeNoted =
   | { readonly outcome: 'noted' | 'known'; readonly orderId: string }
   | { readonly outcome: 'unknown_payment' }
@@ -323,8 +323,8 @@ export type DisputeNoted =
 
 export interface DisputeTable {
   /**
-   * The order is `disputed` until its disputes are won. What is lost is taken back as far as the account has it, as a
-   * refund would be; what it has spent is written off.
+   * The order is `disputed` until its disputes are won. A lost amount is taken back like a refund, as far as the
+   * account has it; the rest is written off.
    */
   note(seen: DisputeSeen, spending: BonusSpending): Promise<DisputeNoted>
 }

@@ -1,4 +1,4 @@
-// Payments: the one transaction that credits them, the messages providers sent, and what of a wallet was paid or given.
+// Payments: the transaction that credits them, the messages of providers, and the account's paid and bonus money.
 
 import { createHash } from 'node:crypto'
 import type { Nano } from '../money.ts'
@@ -63,7 +63,7 @@ async function markPaid(session: Session, orderId: string, marking: Marking): Pr
   const { paid, at } = marking
   const order = await lockOrder(session, orderId)
   if (order === null || !isOf(order, paid)) return 'unknown_order'
-  // Whoever marks payments of this account waits here: which of them is the first is decided one by one.
+  // Concurrent payments of an account wait here for each other, so that only one of them counts as the first.
   await lockWallets(session, [order.account])
   const outcome = await outcomeOf(session, order, paid)
   const creditNano = BigInt(paid.amountMinor) * order.nanoPerMinor
@@ -116,7 +116,7 @@ async function isFirstPayment(session: Session, { account, mode }: PaymentOrder)
 const claim = `INSERT INTO payment_bonus_claim (mode, kind, subject, order_id) VALUES (?, ?, ?, ?)
   ON CONFLICT DO NOTHING`
 
-/** Once for each account, and once for each payer whatever their account. */
+/** Grants the bonus once per account and once per payer, whatever accounts the payer uses. */
 async function claimBonus(
   session: Session,
   order: PaymentOrder,
@@ -170,7 +170,7 @@ async function credit(session: Session, order: PaymentOrder, given: Credit): Pro
     throw new Error(`${given.transfer} is in the journal without its payment.`)
 }
 
-/** Through `paid`; what was refunded or disputed stays so, and is flagged. */
+/** An order passes through `paid`; a refunded one becomes `part_refunded`, a disputed one stays `disputed`. */
 function creditedState(state: OrderState): OrderState {
   const paid = nextState(state, 'pay')
   const credited = paid === null ? null : nextState(paid, 'credit')
@@ -185,7 +185,7 @@ function creditedState(state: OrderState): OrderState {
 const hourMs = 3_600_000
 const refusedEachHour = 1_000
 
-/** Messages that anyone may send do not fill the disk. */
+/** Refused messages are limited, because anyone may send them and could fill the disk. */
 async function keepEvent(engine: Engine, event: ProviderEvent): Promise<void> {
   const { provider, problem, raw, at } = event
   const bound =
