@@ -1,4 +1,4 @@
-// Lists of people: which are meant, what is shown beside each, and in which order.
+// Lists of people: filters, the figures shown beside each person, and the order.
 
 import type { Nano } from '../money.ts'
 import type { Value } from './engine.ts'
@@ -10,26 +10,26 @@ type PeopleOrder = 'newest' | 'balance' | 'lastSeen'
 
 export interface PeopleFilter {
   /**
-   * Found in the id, the name, the e-mail address, in the name or subject of an identity, or in the id, the name, the
-   * beginning or the last characters of a key.
+   * Text to find in the id, name or e-mail address, in the name or subject of an identity, or in the id, name,
+   * beginning or last characters of a key.
    */
   readonly search?: string | undefined
   readonly role?: PersonRole | undefined
-  /** Deleted accounts are listed where they are asked for alone. */
+  /** Deleted accounts are listed only if `deleted` is asked for. */
   readonly status?: 'active' | 'suspended' | 'deleted' | undefined
-  /** Only those of these accounts. */
+  /** Only people of these accounts. */
   readonly among?: readonly string[] | undefined
-  /** Left out: newest. */
+  /** `newest` by default. */
   readonly order?: PeopleOrder | undefined
-  /** Only those after this one, in the order of the list. */
+  /** Only people after this one, in the order of the list. */
   readonly before?: { readonly at: number | bigint; readonly id: string } | undefined
   readonly limit: number
 }
 
 export interface PersonFigures {
-  /** What the wallet has, with what is held. */
+  /** The wallet's balance, including what is held. */
   readonly balanceNano: Nano
-  /** Made over the control API or the command line, whether they work or not. */
+  /** Number of keys made over the control API or the command line, including those that are disabled or expired. */
   readonly keys: number
   /** When a session, an identity or a key was last used; null: never. */
   readonly lastSeenAt: number | null
@@ -54,7 +54,7 @@ const places: Readonly<Record<PeopleOrder, string>> = {
   lastSeen: `coalesce(${lastSeen}, 0)`,
 }
 
-/** `columns`: of the account, under their fields' names. */
+/** `columns`: columns of the account, named as the fields of a person. */
 export function listStatement(columns: string, filter: PeopleFilter) {
   const { order = 'newest', before, limit } = filter
   const { where, values } = peopleConditions(filter)

@@ -1,4 +1,4 @@
-// Accounts as people: who they are, how they sign in, what they may do, and that they are suspended or deleted.
+// Accounts as people: who they are, how they sign in, what they may do, and whether they are suspended or deleted.
 
 import type { Engine, Session, Value } from './engine.ts'
 import { walletOf } from './ledger.ts'
@@ -13,12 +13,12 @@ import { cleanText, cleanTextOrNull } from './text.ts'
 
 /** Times in Unix milliseconds throughout. */
 export interface PersonRow {
-  /** The account. */
+  /** The id of the account. */
   readonly id: string
-  /** Empty where nobody gave one. */
+  /** Empty if no name was given. */
   readonly name: string
   readonly email: string | null
-  /** As the provider it came from says. */
+  /** Whether the identity provider has verified the address. */
   readonly emailVerified: boolean
   readonly role: PersonRole
   /** Groups it may make keys for; null: all. */
@@ -30,18 +30,18 @@ export interface PersonRow {
   readonly revision: number
 }
 
-/** Who somebody is at a provider: issuer and subject, which no two accounts share. */
+/** A person's identity at a provider: issuer and subject, which belong to only one account. */
 export interface IdentityRow {
   readonly id: string
   readonly issuer: string
   readonly subject: string
   readonly account: string
-  /** As the provider calls it. */
+  /** The person's name at the provider. */
   readonly name: string
   readonly email: string | null
   readonly emailVerified: boolean
   readonly createdAt: number
-  /** When it signed in last. */
+  /** When this identity last signed in. */
   readonly usedAt: number
 }
 
@@ -54,17 +54,17 @@ interface PersonChange {
   readonly suspendedAt?: number | null | undefined
 }
 
-/** `stale`: the revision is another. `last-admin`: no admin who can sign in would be left. */
+/** `stale`: the revision has changed. `last-admin`: no admin who can sign in would be left. */
 export type PersonChanged = 'changed' | 'missing' | 'stale' | 'last-admin'
 
 export interface PeopleTable {
-  /** Also a deleted one. */
+  /** Finds deleted people as well. */
   find(id: string): Promise<PersonRow | null>
-  /** In the order asked for: newest first, richest first, last seen first. */
+  /** In the requested order: newest first, highest balance first, or last seen first. */
   list(filter: PeopleFilter): Promise<readonly ListedPerson[]>
   /**
-   * Makes an account with a wallet and its first identity. With `invitation` (the hash of its code) only where that is
-   * still good, which uses it up: false where it is not. Throws `RowRefused` where the identity is another account's.
+   * Creates an account with a wallet and its first identity. With `invitation` (the hash of its code), only if that is
+   * still valid, and uses it up; false if it is not. Throws `RowRefused` if another account has the identity.
    */
   create(
     person: Pick<
@@ -74,11 +74,11 @@ export interface PeopleTable {
     identity: IdentityRow,
     invitation: string | null,
   ): Promise<boolean>
-  /** Suspending one ends its sessions. */
+  /** Suspending a person ends their sessions. */
   change(id: string, change: PersonChange, revision?: number): Promise<PersonChanged>
-  /** Removes what is personal: who it is, its ways in, its keys, its kept replies. Its row, its money and its usage stay. */
+  /** Deletes personal data: identity, ways to sign in, keys, stored replies. The row, money and usage remain. */
   remove(id: string, at: number, revision?: number): Promise<PersonChanged>
-  /** Whether anybody is an admin who may sign in. */
+  /** Whether there is an admin who may sign in. */
   hasAdmin(): Promise<boolean>
 }
 
@@ -86,12 +86,12 @@ export interface IdentityTable {
   find(issuer: string, subject: string): Promise<IdentityRow | null>
   /** Oldest first. */
   ofAccount(account: string): Promise<readonly IdentityRow[]>
-  /** Of several accounts at once. */
+  /** Identities of several accounts at once. */
   ofAccounts(accounts: readonly string[]): Promise<readonly IdentityRow[]>
-  /** Throws `RowRefused` where it is taken. */
+  /** Throws `RowRefused` if the identity exists already. */
   add(row: IdentityRow): Promise<void>
   used(id: string, at: number): Promise<void>
-  /** `last`: it is the only one of an account that has no other way in. */
+  /** `last`: the account has no other way to sign in. */
   remove(id: string, account: string): Promise<'removed' | 'missing' | 'last'>
 }
 
@@ -107,7 +107,7 @@ function personOf(row: KeptPerson): PersonRow {
   return { ...row, emailVerified: row.emailVerified === 1, groups: readGroupNames(row.groups) }
 }
 
-/** A CHECK keeps the column JSON; only this room writes it. */
+/** A CHECK constraint ensures that the column is JSON, written only by this module. */
 export function readGroupNames(json: string | null): readonly string[] | null {
   return json === null ? null : (JSON.parse(json) as string[])
 }
@@ -194,10 +194,10 @@ function assignments({ name, role, groups, suspendedAt }: PersonChange) {
   return { sets, values }
 }
 
-/** Thrown to undo what would leave nobody in charge. */
+/** Thrown to roll back a change that would leave no admin. */
 class NoAdminLeft extends Error {}
 
-/** Works on an account that is there, of the revision that was read; undone where no admin would be left. */
+/** Changes an account that exists and has the given revision; rolled back if no admin would be left. */
 async function changing(
   engine: Engine,
   id: string,
@@ -206,7 +206,7 @@ async function changing(
 ): Promise<PersonChanged> {
   try {
     return await engine.transaction(async (session) => {
-      // Locks them all, so that two who are taken away at the same time are seen by each other.
+      // Locks all admins, so that two concurrent removals see each other.
       await session.run(`UPDATE account SET revision = revision WHERE id = ? OR role = 'admin'`, [
         id,
       ])
@@ -243,12 +243,12 @@ async function forget(session: Session, account: string, at: number): Promise<vo
   await session.run('DELETE FROM sign_in_link WHERE account = ?', [account])
   await session.run('DELETE FROM api_key WHERE account = ?', [account])
   await session.run('DELETE FROM management_key WHERE account = ?', [account])
-  // What was said to models, and by them.
+  // Requests to models, and their replies.
   await session.run('DELETE FROM response WHERE account = ?', [account])
   await session.run(`DELETE FROM idempotency WHERE account = ? AND state = 'done'`, [account])
 }
 
-/** false where it is not good any more. */
+/** False if the invitation is not valid any more. */
 async function useInvitation(
   session: Session,
   hash: string,
@@ -288,7 +288,7 @@ export function identityTable(engine: Engine): IdentityTable {
     remove: (id, account) =>
       engine.transaction(async (session) => {
         const owner = [cleanText(account)]
-        // Two removals at once would else each leave the other's.
+        // Without this lock, two concurrent removals would each rely on the other identity.
         await session.run('UPDATE account SET revision = revision WHERE id = ?', owner)
         const kept = await session.query<{ readonly id: string }>(
           'SELECT id FROM identity WHERE account = ?',
@@ -296,7 +296,7 @@ export function identityTable(engine: Engine): IdentityTable {
         )
         if (!kept.some((each) => each.id === id)) return 'missing'
         const person = await findPerson(session, cleanText(account))
-        // An admin has the one-time link of the command line.
+        // An admin can still sign in by the command line's one-time link.
         if (kept.length === 1 && person?.role !== 'admin') return 'last'
         await session.run('DELETE FROM identity WHERE id = ?', [id])
         return 'removed'

@@ -1,4 +1,4 @@
-// Where a copy from SQLite is made: a schema of its own beside the one servers use, put in that one's place when it is whole.
+// Target of a copy from SQLite: a separate PostgreSQL schema, moved to the place of the servers' schema when complete.
 
 import { createHash } from 'node:crypto'
 import {
@@ -17,23 +17,23 @@ import type { Store } from './store.ts'
 import { createStore } from './tables.ts'
 
 const pageRows = 1_000
-/** What SQLite has otherwise: it goes into place, and is not copied. */
+/** Tables whose contents differ on SQLite: they are moved into place, but not copied. */
 const ownTables = ['schema_migration', 'settlement_count']
-/** Of the migration table: which copy this data came from. */
+/** Comment on the migration table, which tells from which copy the data came. */
 const mark = 'made by tollgate data copy'
 
 export interface CopyTarget {
-  /** What is copied so far; its audit is the copy's. */
+  /** The store over what is copied so far; its audit checks the copy. */
   readonly store: Store
-  /** In an order in which rows follow those that they name. */
+  /** In an order in which rows come after the rows they reference. */
   readonly tables: readonly CopyTable[]
-  /** Where the next page of a table begins, and how many rows are there. */
+  /** Where the next page of a table begins, and how many rows are copied. */
   progress(table: CopyTable): Promise<CopyProgress>
-  /** Adds a page; all of it, and how far it goes, or nothing. */
+  /** Adds a page and the progress it makes, both or neither. */
   add(table: CopyTable, rows: readonly CopyRow[], before: CopyProgress): Promise<CopyProgress>
-  /** As the source's. */
+  /** Computed in the same way as the source's digest. */
   digest(table: CopyTable): Promise<{ readonly rows: number; readonly digest: string }>
-  /** Puts the copy where servers look for it, in one transaction. Throws CopyRefused where other data came there. */
+  /** Moves the copy to where servers look for it, in one transaction. Throws CopyRefused if other data is there. */
   place(): Promise<void>
   close(): Promise<void>
 }
@@ -44,8 +44,8 @@ export interface CopyProgress {
 }
 
 /**
- * Begins the copy `id`, or goes on with it; with `restart` one that was begun is removed first. Null where this copy is in
- * its place already. Throws CopyRefused where the database holds other data, or a pooler is between.
+ * Begins or resumes the copy `id`; with `restart`, deletes an unfinished copy first. Null if this copy is already in
+ * its place. Throws CopyRefused if the database holds other data, or a connection pooler is in between.
  */
 export async function openCopyTarget(
   databaseUrl: string,
@@ -68,13 +68,13 @@ export async function openCopyTarget(
 }
 
 interface Schemas {
-  /** Where servers look. */
+  /** The schema that servers use. */
   readonly target: string
-  /** Where the copy is made. */
+  /** The schema in which the copy is made. */
   readonly stage: string
 }
 
-/** On a connection of its own that applies no migration: nothing is made where servers look. */
+/** Uses a separate connection that applies no migration, so that nothing is created in the servers' schema. */
 async function makeStage(
   databaseUrl: string,
   { id, restart }: { readonly id: string; readonly restart: boolean },
@@ -97,7 +97,7 @@ async function makeStage(
   })
 }
 
-/** A pooler drops the search path that connections are opened with: the copy would be made where servers look. */
+/** A pooler drops the search path given when a connection opens: the copy would be made in the servers' schema. */
 async function refuseElsewhere(stageUrl: string, stage: string): Promise<void> {
   const found = await withConnection(stageUrl, (session) =>
     session.query<{ readonly name: string | null }>('SELECT current_schema() AS name', []),
@@ -108,7 +108,7 @@ async function refuseElsewhere(stageUrl: string, stage: string): Promise<void> {
   )
 }
 
-/** The last word of several about the same setting counts. */
+/** PostgreSQL uses the last of several values for the same setting. */
 function inSchema(databaseUrl: string, schema: string): string {
   const url = new URL(databaseUrl)
   const given = url.searchParams.get('options') ?? ''
@@ -117,7 +117,7 @@ function inSchema(databaseUrl: string, schema: string): string {
   return url.href.replaceAll('+', '%20')
 }
 
-/** The migrations have put rows into some tables: the copy has its own. Triggers count again when it is whole. */
+/** Deletes rows that migrations have inserted, as the copy has its own. Triggers stay disabled during the copy. */
 async function begin(engine: Engine, tables: readonly CopyTable[], id: string): Promise<void> {
   await engine.transaction(async (session) => {
     const [there] = await session.query(`SELECT to_regclass('copy_source') AS found`, [])
@@ -249,7 +249,7 @@ async function digestTable(engine: Engine, table: CopyTable) {
   }
 }
 
-/** By bytes, as SQLite orders and compares them. */
+/** Orders by bytes, as SQLite orders and compares text. */
 function digestsOf({ name, columns, key }: CopyTable, isNext: boolean): string {
   const order = key.map((column) => `${quoted(column.name)}${isText(column) ? ' COLLATE "C"' : ''}`)
   const after = key.map(({ type }) => `?::${type}`).join(', ')
@@ -308,7 +308,7 @@ async function moveInto(
       [],
     )
   }
-  // Whatever was left in it would be lost: then this fails, and nothing was moved.
+  // Fails if anything is left in the schema, and then nothing was moved.
   await session.run(`DROP SCHEMA ${quoted(stage)}`, [])
 }
 

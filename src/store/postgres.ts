@@ -1,4 +1,4 @@
-// PostgreSQL, for deployments of more than one machine; loaded only when a database URL is given.
+// The PostgreSQL engine, for deployments of more than one machine; loaded only if a database URL is given.
 
 import pg from 'pg'
 import type { Engine, MigrationSession, Session, Value } from './engine.ts'
@@ -9,20 +9,20 @@ const int8 = 20
 const connections = 4
 const longTimeoutMs = 3_600_000
 /**
- * A process that stands still, or a machine that was cut off, between two statements keeps rows locked that
- * all others need: the database ends its transaction after this, and the others go on.
+ * A process that hangs, or a machine that loses its network, between two statements keeps rows locked that all others
+ * need: after this time the database ends its transaction, and the others go on.
  */
 const idleTransactionTimeoutMs = 5_000
-/** Any number, the same in every version: who holds it is the one that migrates. */
+/** An arbitrary number, the same in every version: whoever holds this lock may migrate. */
 const migrationLock = 7_465_017
 
-/** Deadlock, or a failure to serialize: the same work may go through when it is run again. */
+/** Deadlock and serialization failure: the same work may succeed when it is run again. */
 const retryable = ['40P01', '40001']
 const mostAttempts = 10
 
 /**
- * Connects and brings the database to the present schema. Throws a message that names the host and never
- * the password when the database cannot be reached.
+ * Connects, and migrates the database to this version's schema. If the database cannot be reached, throws an error
+ * whose message names the host and never the password.
  */
 export async function openPostgres(databaseUrl: string, migrationFolder?: string): Promise<Engine> {
   const pool = new pg.Pool({
@@ -30,7 +30,7 @@ export async function openPostgres(databaseUrl: string, migrationFolder?: string
     application_name: 'tollgate',
     max: connections,
     keepAlive: true,
-    // Compiling a statement takes longer than the longest of ours.
+    // JIT compilation of a statement takes longer than our longest statement.
     options: '-c jit=off',
     connectionTimeoutMillis: 5_000,
     query_timeout: 10_000,
@@ -38,9 +38,9 @@ export async function openPostgres(databaseUrl: string, migrationFolder?: string
     idle_in_transaction_session_timeout: idleTransactionTimeoutMs,
     types: { getTypeParser: typeParser },
   })
-  // An idle connection that breaks is replaced by the next query, which is the one to report it.
+  // A broken idle connection is replaced by the next query, which reports any error.
   pool.on('error', () => undefined)
-  // So is one that breaks between two statements of a transaction: unhandled, it would end the thread.
+  // The same for one that breaks between two statements of a transaction: an unhandled error would end the thread.
   pool.on('connect', (client) => client.on('error', () => undefined))
   try {
     await expectTimeout(pool, databaseUrl)
@@ -53,8 +53,8 @@ export async function openPostgres(databaseUrl: string, migrationFolder?: string
 }
 
 /**
- * A pooler may take a connection and drop what it was to be opened with. Throws where the database would let a
- * transaction stand open for ever.
+ * A pooler may ignore the settings that a connection is opened with. Throws if the database would let a transaction
+ * stay open forever.
  */
 async function expectTimeout(pool: pg.Pool, databaseUrl: string): Promise<void> {
   const client = await connect(pool, databaseUrl)
@@ -74,12 +74,12 @@ async function expectTimeout(pool: pg.Pool, databaseUrl: string): Promise<void> 
   }
 }
 
-/** What the opening of this database would apply. Throws as it does. */
+/** Migrations that opening this database would apply. Throws as `openPostgres` does. */
 export function waitingInPostgres(databaseUrl: string): Promise<readonly string[]> {
   return withClient(databaseUrl, (client) => waitingMigrations(migrationSession(client)))
 }
 
-/** Whether servers have ever used this database. */
+/** Whether this database has ever been used by a server. */
 export function holdsData(databaseUrl: string): Promise<boolean> {
   return withConnection(databaseUrl, async (session) => {
     const sql = `SELECT to_regclass('schema_migration')::text AS name`
@@ -88,7 +88,7 @@ export function holdsData(databaseUrl: string): Promise<boolean> {
   })
 }
 
-/** Does the work on a connection to the database as it is: no migration is applied. */
+/** Does the work on a connection to the database as it is, without migrating it. */
 export function withConnection<Result>(
   databaseUrl: string,
   work: (session: Session) => Promise<Result>,
@@ -151,7 +151,7 @@ function migrationSession(client: pg.PoolClient): MigrationSession {
     },
     async begin() {
       await client.query('BEGIN')
-      // The wait for another process that migrates, or a change of a large table, may take its time.
+      // Waiting for another process that migrates, or changing a large table, may take long.
       await client.query('SET LOCAL statement_timeout = 0')
       await client.query('SET LOCAL idle_in_transaction_session_timeout = 0')
       await this.execute(`SELECT pg_advisory_xact_lock(${migrationLock})`)
@@ -198,7 +198,7 @@ async function inTransaction<Result>(
     client.release()
     return result
   } catch (error) {
-    // A connection on which even this fails is not used again.
+    // If even the rollback fails, the connection is not used again.
     const broken = await client.query('ROLLBACK').then(
       () => false,
       () => true,
@@ -240,10 +240,10 @@ function sessionOver(send: Send): Session {
 }
 
 const numberedStatements = new Map<string, string>()
-/** Filters make ever new statements. */
+/** Filters produce ever new statements, so the cache is limited. */
 const mostNumbered = 1_000
 
-/** `?` as PostgreSQL numbers it; our statements have no other question mark. */
+/** Replaces each `?` by PostgreSQL's numbered placeholder; our statements have no other question mark. */
 function numbered(sql: string): string {
   let statement = numberedStatements.get(sql)
   if (statement === undefined) {
@@ -255,7 +255,7 @@ function numbered(sql: string): string {
   return statement
 }
 
-/** SQLSTATE classes that speak of the values: data exception, integrity violation, program limit. */
+/** SQLSTATE classes caused by the values: data exception, integrity violation, program limit. */
 const refusals = ['22', '23', '54']
 
 function asRefusal(error: unknown): unknown {
@@ -264,7 +264,7 @@ function asRefusal(error: unknown): unknown {
   return isRefusal ? new RowRefused(error.message, { cause: error }) : error
 }
 
-/** int8 arrives as text: times and token counts are numbers, and one past 2^53 is an error, not a guess. */
+/** int8 arrives as text: times and token counts become numbers, and a value beyond 2^53 throws, never is rounded. */
 function typeParser(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
   return oid === int8 && format !== 'binary' ? wholeNumber : pg.types.getTypeParser(oid, 'text')
 }
@@ -275,7 +275,7 @@ function wholeNumber(text: string): number {
   return value
 }
 
-/** Host, port and database: what an operator needs to see, without user and password. */
+/** Host, port and database, which an operator needs to see, without user and password. */
 function describeUrl(databaseUrl: string): string {
   const { host, port, database } = new pg.Client({ connectionString: databaseUrl })
   return `${host}:${port}/${database ?? ''}`

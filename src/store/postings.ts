@@ -1,4 +1,4 @@
-// The entries of the journal for what a batch charges: one for all requests of an account in a quarter of an hour.
+// Journal entries for the charges of a batch: one entry for all requests of an account in a quarter-hour.
 
 import type { Nano } from '../money.ts'
 import type { Divided } from './divide.ts'
@@ -8,7 +8,7 @@ import { quarterOf } from './rollup-table.ts'
 import { cleanText } from './text.ts'
 
 interface Shared {
-  /** The first request: the entry stands under its id, and has its time. */
+  /** The first request, whose id and time the entry has. */
   readonly requestId: string
   readonly account: string
   readonly at: number
@@ -17,16 +17,16 @@ interface Shared {
 }
 
 interface Posted {
-  /** By place in the batch: the request whose entry it shares; null where it shares none. */
+  /** By index in the batch: the request whose entry is shared; null if the request has its own entry or none. */
   readonly postings: readonly (string | null)[]
-  /** As `insertTransfers` takes them. */
+  /** In the form of `insertTransfers`. */
   readonly entries: readonly Value[][]
 }
 
 /**
- * Of a batch and how it was divided, both in the same order. Only requests of numbered records share an entry: the
- * number tells that one has come before, also when its row was removed. Those of one quarter, so that the totals of any
- * quarters are what the entries of their time make.
+ * Takes a batch and its division, in the same order. Only requests with numbered records share an entry: the number
+ * shows that a record has been settled before, even after its row was removed. Shared entries stay within one
+ * quarter-hour, so that the totals of any quarter-hours equal the entries of that time.
  */
 export function postingsOf(batch: readonly Settlement[], divided: readonly Divided[]): Posted {
   const shared = new Map<string, Shared>()
@@ -58,7 +58,7 @@ export function postingsOf(batch: readonly Settlement[], divided: readonly Divid
   return { postings, entries }
 }
 
-/** At the time of its first request, so that the journal of a wallet is in the order of its usage. */
+/** An entry has the time of its first request, so that a wallet's journal is in the order of its usage. */
 function entry(
   code: string,
   requestId: string,

@@ -1,4 +1,4 @@
-// How people like the console: a small document of each account.
+// Preferences of people for the console: a small document for each account.
 
 import type { Engine } from './engine.ts'
 import { cleanText } from './text.ts'
@@ -6,13 +6,13 @@ import { cleanText } from './text.ts'
 interface PreferenceRow {
   readonly account: string
   readonly document: unknown
-  /** Grows by 1 with each change; 0: never set. */
+  /** Grows by 1 with each change; 0: never stored. */
   readonly revision: number
 }
 
 export interface PreferenceTable {
   find(account: string): Promise<PreferenceRow | null>
-  /** `revision`: what it was read at. Returns false where it is another by now. */
+  /** `revision`: the revision that was read before. Returns false if the stored one is another by now. */
   put(row: PreferenceRow): Promise<boolean>
 }
 

@@ -1,4 +1,4 @@
-// Cards of prices as they were written down: appended, never changed.
+// Versions of rate cards: appended, never changed.
 
 import type { Engine, Session } from './engine.ts'
 import type { PriceFileNote, PriceRow, PriceTable } from './ledger.ts'
@@ -50,7 +50,7 @@ export function priceTable(engine: Engine): PriceTable {
   }
 }
 
-/** Takes so many versions and gives the newest before them; null where that is not `known` any more. */
+/** Reserves so many versions and returns the newest before them; null if that is not `known` any more. */
 async function take(session: Session, count: number, known?: number): Promise<number | null> {
   const unchanged = known === undefined ? '' : 'WHERE version = ?'
   const [taken] = await session.query<{ readonly version: number }>(
@@ -84,6 +84,6 @@ async function insert(
 /** Every version, oldest first. */
 export async function readPrices(session: Session): Promise<PriceRow[]> {
   const kept = await session.query<KeptPrice>(selectPrices, [])
-  // A CHECK keeps the column a JSON object; only this room writes it.
+  // A CHECK constraint ensures that the column is a JSON object, written only by this module.
   return kept.map((row) => ({ ...row, prices: JSON.parse(row.prices) as PriceRow['prices'] }))
 }

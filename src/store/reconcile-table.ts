@@ -1,33 +1,33 @@
-// What can be asked of a period that is recomputed, and what it is made of.
+// The data that reconciliation compares for a period: usage rows, journal entries and totals.
 
 import type { Nano } from '../money.ts'
 import type { UsageRow } from './usage-row.ts'
 
 export interface ReconcilePeriod {
-  /** undefined: all of them. */
+  /** Left out: all accounts. */
   readonly account?: string | undefined
-  /** Unix milliseconds, whole quarters of an hour. */
+  /** Unix milliseconds, multiples of 15 minutes. */
   readonly since: number
   readonly until: number
 }
 
 export interface ReconcilePiece {
-  /** Where it ends: whole quarters, and all that was asked for where there is little. */
+  /** Where this piece ends: a multiple of 15 minutes, or the end of the period if little is left. */
   readonly until: number
-  /** Its rows may have been removed: there are totals alone. */
+  /** Rows of this time may have been removed, so only totals are given. */
   readonly pruned: boolean
   readonly rows: readonly ReconciledRow[]
-  /** Entries that no row belongs to, the first of them. */
+  /** Journal entries without a row, at most the first 1,000. */
   readonly orphans: readonly ReconciledEntry[]
   readonly totals: readonly ReconciledTotal[]
 }
 
 export interface ReconciledRow {
   readonly row: UsageRow
-  /** What the journal has for it. */
+  /** The amounts in the journal entries for the row. */
   readonly chargeNano: Nano
   readonly writeoffNano: Nano
-  /** Where that is not what the row says, or is between other accounts. */
+  /** Differences between the row and its entries, in amount or accounts. */
   readonly problems: readonly string[]
 }
 
@@ -39,7 +39,7 @@ export interface ReconciledEntry {
 }
 
 export interface ReconciledTotal {
-  /** Its first moment, in UTC. */
+  /** The day's first moment in UTC, Unix milliseconds. */
   readonly day: number
   readonly account: string
   readonly requests: number
@@ -48,6 +48,6 @@ export interface ReconciledTotal {
 }
 
 export interface ReconcileTable {
-  /** From the beginning of what is asked for. */
+  /** Reads one piece, from the beginning of the period. */
   read(asked: ReconcilePeriod): Promise<ReconcilePiece>
 }

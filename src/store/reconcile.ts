@@ -1,5 +1,5 @@
-// A piece of time as the three places that keep it have it: usage rows with their entries of the journal, entries without
-// a row, and totals. One consistent reading.
+// Reads a piece of time from the three places that record it, in one snapshot: usage rows with their journal entries,
+// entries without a row, and totals.
 
 import type { Nano } from '../money.ts'
 import { exactSum } from './audit-accounts.ts'
@@ -54,7 +54,7 @@ function bound({ account, since, until }: ReconcilePeriod, given = account): Val
   return [since, until, ...(given === undefined ? [] : [cleanText(given)])]
 }
 
-/** The last quarter that is whole within so many rows; one quarter at least, however many it has. */
+/** The end of the last quarter-hour that fits into the row limit; at least one, however many rows it has. */
 async function endOf(session: Session, asked: ReconcilePeriod): Promise<number> {
   const sql = `SELECT max(at) AS last, count(*) AS rows FROM (SELECT at FROM usage
     WHERE at >= ? AND at < ?${ofAccount(asked, 'account')} ORDER BY at LIMIT ${mostRows}) AS first`
@@ -67,7 +67,7 @@ async function endOf(session: Session, asked: ReconcilePeriod): Promise<number> 
   return Math.min(asked.until, end > asked.since ? end : asked.since + quarterMs)
 }
 
-/** Requests for which no vendor was asked, some of which may be removed, count from this moment on. */
+/** Refused requests, whose rows may be removed earlier, are included only from `refusalsSince` on. */
 interface Piece extends ReconcilePeriod {
   readonly refusalsSince: number
 }
@@ -86,7 +86,7 @@ async function rowsOf(session: Session, asked: Piece): Promise<ReconciledRow[]> 
     let chargeNano = posting === null ? amountOf(paid) : row.chargeNano
     const entry = wrong.get(posting ?? '')
     if (entry !== undefined && entry.problems.length > 0) {
-      // What the entry has too much or too little is told of the first of its rows.
+      // The difference of a shared entry is reported with the first of its rows.
       wrong.delete(entry.requestId)
       problems.push(...entry.problems)
       chargeNano += amountOf(paid) - entry.chargeNano
@@ -95,12 +95,12 @@ async function rowsOf(session: Session, asked: Piece): Promise<ReconciledRow[]> 
   })
 }
 
-/** As the journal's entries are read: `12 from wallet:a to revenue:usage`. */
+/** The amount in an entry of the form `12 from wallet:a to revenue:usage`. */
 function amountOf(entry: string | null): Nano {
   return BigInt(entry?.split(' ', 1)[0] ?? 0)
 }
 
-/** Ids begin with the time of their request, to which the primary key leads: no index of the journal has times of usage. */
+/** Finds entries by the primary key, as ids begin with their request's time: no journal index has times of usage. */
 async function orphansOf(session: Session, asked: ReconcilePeriod): Promise<ReconciledEntry[]> {
   const { since, until, account } = asked
   const idAt = (at: number) => `usage:req_${Math.max(0, at).toString(16).padStart(12, '0')}`

@@ -1,4 +1,4 @@
-// Redemption codes as they are kept; the contract both engines pass.
+// The data and table of redemption codes; both engines implement them.
 
 import type { Nano } from '../money.ts'
 
@@ -6,7 +6,7 @@ import type { Nano } from '../money.ts'
 export interface RedemptionBatch {
   readonly id: string
   readonly note: string
-  /** Of each code. */
+  /** Value of each code. */
   readonly amountNano: Nano
   readonly codes: number
   readonly actor: string
@@ -29,8 +29,8 @@ export interface RedemptionTable {
     readonly before?: { readonly at: number; readonly id: string } | undefined
     readonly limit: number
   }): Promise<readonly RedemptionBatch[]>
-  /** False where there is none, or it was revoked before. */
+  /** False if there is no such batch, or it was revoked before. */
   revoke(id: string, at: number): Promise<boolean>
-  /** Credits the account, where the code is worth something; the account must have a wallet. */
+  /** Credits the account if the code is valid; the account must have a wallet. */
   redeem(hash: string, account: string, at: number): Promise<Redeemed>
 }

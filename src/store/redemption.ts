@@ -1,4 +1,4 @@
-// Redemption codes: made in batches, kept as hashes, each credited once in the transaction of its journal entry.
+// Redemption codes: made in batches, stored as hashes, each credited once in the transaction of its journal entry.
 
 import type { Engine, Session, Value } from './engine.ts'
 import { postAll } from './journal.ts'
@@ -81,7 +81,7 @@ async function redeem(session: Session, { hash, account, at }: Redeeming): Promi
     [hash],
   )
   if (code === undefined) return { outcome: 'unknown' }
-  // Of two at once the later finds it taken.
+  // Of two concurrent redemptions, the later one finds the code used.
   const taken = await session.query(
     `UPDATE redemption_code SET account = ?, redeemed_at = ?
       WHERE hash = ? AND account IS NULL AND EXISTS (SELECT 1 FROM redemption_batch

@@ -1,19 +1,19 @@
-// Replies of the Responses format that are kept: each with its input, and the one it went on from.
+// Stored replies of the Responses format, each with its input and the response that it continues.
 
 import type { Engine, Session } from './engine.ts'
 import type { NodeRef } from './ledger.ts'
 import { cleanText } from './text.ts'
 
-/** What is kept of one response; ids are an account's own. Times are Unix milliseconds. */
+/** One stored response; ids are unique within an account. Times are Unix milliseconds. */
 export interface ResponseRow {
   readonly account: string
   readonly id: string
   readonly previousId: string | null
-  /** It is being made: by the node that writes this row, which the row's end depends on. */
+  /** The response is being made by the node that writes this row; without that node it never completes. */
   readonly running: boolean
-  /** Its own input items, without those before them, as a JSON list; null where all of it is too large to be kept. */
+  /** Its own input items, without earlier ones, as a JSON list; null if all of it is too large to be stored. */
   readonly input: string | null
-  /** The response as JSON; null where it is too large to be kept. */
+  /** The response as JSON; null if it is too large to be stored. */
   readonly body: string | null
   /** Ids of its output items. */
   readonly items: readonly string[]
@@ -22,9 +22,9 @@ export interface ResponseRow {
 }
 
 export type ResponseChange =
-  /** Takes the place of one of the same id. What it went on from is kept for as long as it is. */
+  /** Replaces a response of the same id. The responses it continues are kept at least as long as it is. */
   | { readonly kind: 'keep'; readonly row: ResponseRow }
-  /** Ends one that runs; changes nothing where it does not. */
+  /** Completes a running response; changes nothing if it does not run. */
   | {
       readonly kind: 'finish'
       readonly account: string
@@ -38,7 +38,7 @@ export interface FoundResponse {
   readonly id: string
   readonly previousId: string | null
   readonly running: boolean
-  /** It ran on a node that is gone, and will not end. */
+  /** It ran on a node that is gone, and will never complete. */
   readonly abandoned: boolean
   readonly input: string | null
   readonly body: string | null
@@ -46,12 +46,12 @@ export interface FoundResponse {
 }
 
 export interface ResponseTable {
-  /** In one transaction. Returns how many rows each changed. Rows that run belong to `by`. */
+  /** Applies all in one transaction; returns how many rows each changed. Running responses belong to the node `by`. */
   apply(changes: readonly ResponseChange[], by: NodeRef | null): Promise<readonly number[]>
   find(account: string, id: string, nowMs: number): Promise<FoundResponse | null>
   /**
-   * The response and those it went on from, the oldest first; cut at the old end where one is gone, or where all come to
-   * more than `maxBytes` characters.
+   * The response and those it continues, oldest first; shortened at the old end if one is gone, or if all together
+   * exceed `maxBytes` characters.
    */
   chain(
     account: string,
@@ -59,11 +59,11 @@ export interface ResponseTable {
     nowMs: number,
     maxBytes: number,
   ): Promise<readonly FoundResponse[]>
-  /** Bodies of the responses that hold any of these output items. */
+  /** Bodies of the responses that contain any of these output items. */
   withItems(account: string, ids: readonly string[], nowMs: number): Promise<readonly string[]>
-  /** Those of these ids that run no longer, or are gone. */
+  /** Whether the response no longer runs, or is gone. */
   ended(account: string, id: string): Promise<boolean>
-  /** Removes what is past its time. */
+  /** Deletes expired responses. */
   clean(nowMs: number): Promise<void>
 }
 
@@ -109,7 +109,7 @@ const selectChain = `WITH RECURSIVE chain (id, previous_id, depth, total) AS (
   SELECT ${columns} FROM chain JOIN response r ON r.id = chain.id
   WHERE r.account = ? ORDER BY chain.depth DESC`
 
-/** Engines say truth in numbers. */
+/** The engines represent booleans as numbers. */
 type Kept = Omit<FoundResponse, 'running' | 'abandoned'> & {
   readonly running: number
   readonly abandoned: number

@@ -1,4 +1,4 @@
-// How long usage rows are kept: the moment from which on all of them are, and the removal of those from before.
+// Retention of usage rows: the moment from which on all of them are stored, and the removal of older ones.
 
 import type { Engine, Session } from './engine.ts'
 import { exportedUntil } from './exported-until.ts'
@@ -10,15 +10,15 @@ import type { UsageRow } from './usage-row.ts'
 export interface RetentionTable {
   /**
    * Removes the oldest rows of requests that began before this moment (Unix milliseconds), at most `limit`; their
-   * totals and their entries in the journal stay, and so does what a warehouse is still to get. Returns how many it
+   * totals and journal entries remain, and so do rows that a data warehouse has not received yet. Returns how many it
    * removed.
    */
   prune(before: number, limit: number): Promise<number>
-  /** As `prune`, of requests that were refused before a vendor was asked, and cost nothing. */
+  /** Like `prune`, for requests that were refused before a vendor was asked, and cost nothing. */
   pruneRefusals(before: number, limit: number): Promise<number>
-  /** Rows that `prune` might remove, oldest first, behind a place; at most `limit`. */
+  /** Rows that `prune` might remove, oldest first, after a place; at most `limit`. */
   oldest(before: number, after: UsagePlace | null, limit: number): Promise<UsageRow[]>
-  /** As `prune`, of these rows alone. */
+  /** Like `prune`, for these rows only. */
   remove(before: number, requestIds: readonly string[]): Promise<number>
 }
 
@@ -26,7 +26,7 @@ const advance = 'UPDATE usage_kept SET since = ? WHERE since < ?'
 
 const advanceRefusals = 'UPDATE usage_kept SET refusals_since = ? WHERE refusals_since < ?'
 
-/** In the words of the index, or it would not be taken. */
+/** Worded exactly like the partial index, which would not be used otherwise. */
 const removeRefusals = (session: Session) => `DELETE FROM usage WHERE request_id IN (
   SELECT request_id FROM usage WHERE channel IS NULL AND attempts = 0 AND status >= 400
     AND charge_nano = 0 AND writeoff_nano = 0 AND at < ? AND at < ${exportedUntil(session)} ORDER BY at LIMIT ?)`
@@ -62,18 +62,18 @@ export function retentionTable(engine: Engine): RetentionTable {
   }
 }
 
-/** Whole quarters, so that the totals of each are of rows that are all there, or may all be gone. */
+/** Rounded to quarter-hours, so that the rows of each total are either all stored, or may all be gone. */
 async function advanceTo(engine: Engine, before: number): Promise<number> {
   const since = quarterOf(before)
   if ((await keptOf(engine)).since < since) await engine.run(advance, [since, since])
   return since
 }
 
-/** Unix milliseconds; 0 where none was ever removed. */
+/** Unix milliseconds; 0 if none was ever removed. */
 export interface Kept {
-  /** Of requests from before it the rows may be gone. */
+  /** Rows of requests from before this moment may be gone. */
   readonly since: number
-  /** Those of refusals from before it, where it is later. */
+  /** Rows of refused requests from before this moment may be gone, if it is later than `since`. */
   readonly refusalsSince: number
 }
 

@@ -1,29 +1,29 @@
-// Watches a number in the store that grows with every change of a table, whichever process made it.
+// Watches a revision number in the store that grows with every change of a table, whichever process made it.
 
 interface RevisionWatchOptions {
-  /** The number the caller's own copy was read at. */
+  /** The revision at which the caller read its own copy. */
   readonly known: number
   readonly read: () => Promise<number>
-  /** Reads the table anew; resolves to the number it is now known at. Asked again where it rejects. */
+  /** Reads the table again; resolves to the revision of the new copy. Retried if it rejects. */
   readonly reload: () => Promise<number>
-  /** Called once per outage, at its first failed look. */
+  /** Called once per outage, at its first failed read. */
   readonly onError: (error: unknown) => void
-  /** 500 unless a test says otherwise. */
+  /** 500 by default. */
   readonly pollMs?: number
-  /** Once false, nobody looks until the watch is woken; left out, it never rests. */
+  /** When it returns false, polling stops before the next `wake`; if left out, polling never stops. */
   readonly busy?: () => boolean
 }
 
 export interface RevisionWatch {
   readonly closed: boolean
-  /** Looks again, where it had come to rest: resolves when the copy is as new as the store. null: it is not at rest. */
+  /** Resumes polling: resolves when the copy is as new as the store. null if polling had not stopped. */
   wake(): Promise<void> | null
-  /** Looks now: resolves when the copy has what was changed before the call, or could not be read. */
+  /** Reads now: resolves when the copy has everything changed before the call, or could not be read. */
   refresh(): Promise<void>
   close(): void
 }
 
-/** Looks every half second, the first time after that; does not keep the process alive. */
+/** Polls every half second, starting half a second from now; does not keep the process alive. */
 export function watchRevision(options: RevisionWatchOptions): RevisionWatch {
   const { busy = () => true } = options
   let { known } = options
@@ -38,7 +38,7 @@ export function watchRevision(options: RevisionWatchOptions): RevisionWatch {
     return setTimeout(look, options.pollMs ?? 500).unref()
   }
 
-  /** One at a time: an earlier one would put back what a later one has read. */
+  /** One read at a time: an earlier one would overwrite what a later one has read. */
   function look(): Promise<void> {
     clearTimeout(timer)
     looking ??= read().finally(() => {
@@ -72,7 +72,7 @@ export function watchRevision(options: RevisionWatchOptions): RevisionWatch {
       return waking
     },
     async refresh() {
-      // What is under way may have read before the change.
+      // A read that is under way may have begun before the change.
       await looking
       if (!closed) await look()
     },

@@ -1,4 +1,4 @@
-// What the quarter-hourly totals of usage are told apart by, and what is added up in them: the one table of both.
+// The dimensions and sums of the quarter-hourly usage totals; all tables of totals take their columns from here.
 
 import { tokenPrices } from '../config/prices.ts'
 import type { Divided } from './divide.ts'
@@ -13,8 +13,8 @@ import { cleanText } from './text.ts'
 import { type UsageRow, usageColumns } from './usage-row.ts'
 
 /**
- * Whether it was refused before there was a price or a channel for it: it may name any model, and nobody is to make totals
- * without end by asking for what is not there.
+ * Whether a request was refused before it had a price or a channel. It may name any model, so its model is not
+ * recorded: clients must not be able to create endless totals by asking for models that do not exist.
  */
 function isUnknown({ channel, priceVersion, status }: UsageRow): boolean {
   return channel === null && priceVersion === null && status >= 400
@@ -22,7 +22,7 @@ function isUnknown({ channel, priceVersion, status }: UsageRow): boolean {
 
 interface Dimension {
   readonly field: RollupDimension
-  /** In the database. */
+  /** The column's name. */
   readonly name: string
   readonly of: (row: UsageRow) => string
 }
@@ -58,12 +58,12 @@ const tokenSums = tokenPrices.map((kind) => {
   return fromRow(kind, name, (row) => row[kind])
 })
 
-/** The time a stream was delivering; 0 where nothing was streamed, for its speed would say nothing. */
+/** How long a stream delivered, in milliseconds; 0 without a stream, which has no meaningful speed. */
 function streamingMs({ stream, ttftMs, durationMs }: UsageRow): number {
   return stream && ttftMs !== null ? Math.max(0, Math.round(durationMs) - Math.round(ttftMs)) : 0
 }
 
-/** The number of requests comes first. */
+/** The number of requests must be first. */
 const counted: readonly Sum[] = [
   fromRow('requests', 'requests', () => 1),
   { field: 'chargeNano', name: 'charge_nano', of: ({ chargeNano }) => chargeNano },
@@ -90,10 +90,10 @@ export const sums: readonly { readonly field: RollupSum; readonly name: string }
 const ttftPlace = counted.length
 const durationPlace = ttftPlace + histogramBounds.length + 1
 
-/** While requests are added: numbers as long as they are exact, which take a tenth of the time. Null for 0. */
+/** Sums while requests are added: numbers as long as they are exact, in a tenth of a bigint's time. Null for 0. */
 export type RunningSums = (bigint | number | null)[]
 
-/** Adds one request to sums that stand in the order of the columns. */
+/** Adds one request to sums in the order of the columns. */
 export function addTo(total: RunningSums, divided: Divided): void {
   counted.forEach(({ of }, place) => {
     const value = of(divided)

@@ -1,5 +1,5 @@
-// Totals of usage by hours and by days, for one dimension at a time, so that long times need not be added up from
-// quarters of an hour. They are folded from quarters that are over; what is settled after that is added to them too.
+// Totals of usage by hour and by day, for one dimension at a time, so that long periods are read quickly. They are
+// folded from past quarter-hours; usage that is settled later is added to them directly.
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Bulk, Engine, Session, Value } from './engine.ts'
@@ -12,24 +12,24 @@ interface FacetTable {
   readonly table: 'usage_day' | 'usage_hour' | 'usage_facet_quarter'
   readonly at: 'day' | 'hour' | 'quarter'
   readonly widthMs: number
-  /** Whether it has only those of all accounts together. */
+  /** Whether the table has only totals over all accounts. */
   readonly isOfAll: boolean
 }
 
 const dayMs = 24 * hourMs
 
-/** The coarsest first. */
+/** The longest unit of time first. */
 export const facetTables: readonly FacetTable[] = [
   { table: 'usage_day', at: 'day', widthMs: dayMs, isOfAll: false },
   { table: 'usage_hour', at: 'hour', widthMs: hourMs, isOfAll: false },
   { table: 'usage_facet_quarter', at: 'quarter', widthMs: quarterMs, isOfAll: true },
 ]
 
-/** Of each account, and of all together, everything and each of these by itself. */
+/** The dimensions totalled, one at a time, beside everything together: for each account, and over all accounts. */
 const ofAccounts: readonly RollupDimension[] = ['key', 'model', 'statusClass']
 const ofAll: readonly RollupDimension[] = ['model', 'channel', 'group', 'operation', 'statusClass']
 
-/** What answers a question that names these dimensions; null where only the quarters do. */
+/** The kind of total that answers a query by these dimensions; null if only the quarter-hourly ones do. */
 export function facetFor(
   asked: readonly RollupDimension[],
 ): { readonly dimension: RollupDimension | ''; readonly isOfAll: boolean } | null {
@@ -54,7 +54,7 @@ const addInto = {
 }
 
 export interface FacetTotal {
-  /** When its hour or day begins. */
+  /** The first moment of its unit of time, Unix milliseconds. */
   readonly at: number
   /** Dimension, account and value. */
   readonly facet: readonly [string, string, string]
@@ -62,10 +62,10 @@ export interface FacetTotal {
   readonly sums: (bigint | null)[]
 }
 
-/** By name. */
+/** By `facetName`. */
 type FacetTotals = ReadonlyMap<string, FacetTotal>
 
-/** What totals of accounts by quarters make. */
+/** Folds quarter-hourly totals of accounts. */
 export class FacetSums {
   readonly #hours = new Map<string, FacetTotal>()
   readonly #quartersOfAll = new Map<string, FacetTotal>()
@@ -88,7 +88,7 @@ export class FacetSums {
     }
   }
 
-  /** What each table has to have of them. */
+  /** The totals to be added to each table. */
   tables(): Readonly<Record<FacetTable['table'], FacetTotals>> {
     const hours = longer([...this.#hours.values(), ...this.#quartersOfAll.values()], hourMs)
     return {
@@ -113,7 +113,7 @@ const placeOf = Object.fromEntries(
   dimensions.map(({ field }, place) => [field, place]),
 ) as Readonly<Record<RollupDimension, number>>
 
-/** No cleaned text has a NUL in it. */
+/** Unique, because cleaned text never contains a NUL. */
 export function facetName({ at, facet }: Omit<FacetTotal, 'sums'>): string {
   return `${at}\0${facet.join('\0')}`
 }
@@ -128,7 +128,7 @@ function addIn(totals: Map<string, FacetTotal>, { at, facet, sums: more }: Facet
     })
 }
 
-/** So many take some milliseconds, after which the thread sees to what else it has to do. */
+/** This many take some milliseconds, after which the thread's other work gets its turn. */
 const rowsAtOnce = 500
 
 async function writeFacets(session: Session, sums: FacetSums): Promise<void> {
@@ -151,7 +151,7 @@ async function writeFacets(session: Session, sums: FacetSums): Promise<void> {
   }
 }
 
-/** Unix milliseconds: quarters that began before it are in the totals by hours and days. It only grows. */
+/** Unix milliseconds: quarter-hours that began earlier are in the totals by hour and day. It only grows. */
 export async function foldedUntil(session: Session): Promise<number> {
   const sql = 'SELECT until FROM usage_folded'
   const [folded] = await session.query<{ readonly until: number }>(sql, [])
@@ -159,7 +159,7 @@ export async function foldedUntil(session: Session): Promise<number> {
   return folded.until
 }
 
-/** In the transaction of the settlement, once no folding can come between: what it added to quarters that are folded. */
+/** Adds a settlement's usage to quarter-hours already folded; in its transaction, after locking out a folding. */
 export async function addLate(session: Session, totals: RollupTotals): Promise<void> {
   const until = await foldedUntil(session)
   const late = [...totals.of('usage_quarter').values()].filter(({ quarter }) => quarter < until)
@@ -172,8 +172,8 @@ export async function addLate(session: Session, totals: RollupTotals): Promise<v
 const selectNext = 'SELECT min(quarter) AS quarter FROM usage_quarter WHERE quarter >= ?'
 
 /**
- * Folds the oldest quarters of one hour that are not folded and were over before this moment (Unix milliseconds), in a
- * transaction that lets nothing settle meanwhile. Returns false where there are none.
+ * Folds the oldest quarter-hours of one hour that are not folded and ended before this moment (Unix milliseconds), in a
+ * transaction that blocks settling. Returns false if there are none.
  */
 export async function foldHour(engine: Engine, before: number): Promise<boolean> {
   const nextIn = async (session: Session) => {
@@ -183,7 +183,7 @@ export async function foldHour(engine: Engine, before: number): Promise<boolean>
     if (since === null || since + quarterMs > before) return null
     return { since, until: Math.min(startOf(since, hourMs) + hourMs, startOf(before, quarterMs)) }
   }
-  // Most of the time there is none, and nothing is locked to find that out.
+  // Usually there are none, and finding that out must not lock anything.
   if ((await nextIn(engine)) === null) return false
   return engine.transaction(async (session) => {
     await holdSettling(session)
@@ -201,7 +201,7 @@ export async function foldHour(engine: Engine, before: number): Promise<boolean>
 }
 
 const asList = { sqlite: 'json_array', postgres: 'json_build_array' }
-/** As text, for money would lose its last digits as a number. */
+/** As text, because amounts would lose digits as numbers. */
 const sumsOf = (kind: Session['kind']): string =>
   `CAST(${asList[kind]}(${sums.map(({ name }) => `kept.${name}`).join(', ')}) AS TEXT) AS sums`
 
@@ -223,7 +223,7 @@ const selectQuarters = (kind: Session['kind']): string => `SELECT quarter, serie
   WHERE quarter >= ? AND quarter < ? AND (quarter, series) > (?, ?)
   ORDER BY quarter, series LIMIT ${rowsAtOnce}`
 
-/** The totals of accounts by quarters that began in [since, until), in the order of their time. */
+/** Pages of the accounts' totals of quarter-hours that began in [since, until), in the order of time. */
 export async function* quarterPages(
   session: Session,
   { since, until }: Time,
@@ -244,7 +244,7 @@ export async function* quarterPages(
   }
 }
 
-/** The totals of one table whose time begins in [since, until). */
+/** Pages of one table's totals whose unit of time begins in [since, until). */
 export async function* facetPages(
   session: Session,
   { table, at }: FacetTable,

@@ -1,8 +1,8 @@
-// Which totals make up a time: whole days and hours where they are folded, and quarters of an hour for the rest.
+// Splits a period among the tables of totals: whole days and hours where they are folded, quarter-hours for the rest.
 
 import { quarterMs } from './rollup-table.ts'
 
-/** Lies within one span. */
+/** A part of one span. */
 export interface Piece {
   readonly span: number
   readonly since: number
@@ -16,7 +16,7 @@ interface Times {
 }
 
 /**
- * Of each length of time, from the longest to the shortest, what is folded of it; and last what is not, by quarters.
+ * For each unit of time, from the longest to the shortest, the folded pieces; last those to be read by quarter-hour.
  */
 export function piecesOf(
   { cuts, until }: Times,
@@ -45,7 +45,7 @@ export function piecesOf(
   return pieces
 }
 
-/** Pieces that follow one upon the other as one. */
+/** Merges adjacent pieces. */
 export function runsOf(pieces: readonly Piece[]): Omit<Piece, 'span'>[] {
   const runs: { since: number; until: number }[] = []
   for (const { since, until } of pieces) {
@@ -57,8 +57,8 @@ export function runsOf(pieces: readonly Piece[]): Omit<Piece, 'span'>[] {
 }
 
 /**
- * Spans of equal length, each in one piece, one after another (the first and the last may be shorter): the span of a
- * moment is `floor((at - origin) / widthMs)`. Null where they are not so.
+ * If the pieces are consecutive spans of equal length (the first and the last may be shorter), returns how to number
+ * them: the span of a moment is `floor((at - origin) / widthMs)`. Null otherwise.
  */
 export function evenSpansOf(
   pieces: readonly Piece[],

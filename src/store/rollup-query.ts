@@ -1,4 +1,4 @@
-// Reads totals: one statement of what is asked, with its sums made by the database.
+// Reads totals: one statement per query, in which the database computes the sums.
 
 import type { Engine, Value } from './engine.ts'
 import { sums } from './rollup-columns.ts'
@@ -31,7 +31,7 @@ export function rollupStore(engine: Engine): RollupStore {
     },
     async values(dimension, account, limit) {
       const column = columnOf(dimension)
-      // All accounts' own series where it is about accounts and keys, which those of all together do not have.
+      // Series of single accounts, because the series of all accounts together lack accounts and keys.
       const isOwn = account !== null || dimension === 'account' || dimension === 'key'
       const where =
         account !== null
@@ -49,7 +49,7 @@ export function rollupStore(engine: Engine): RollupStore {
   }
 }
 
-/** `b0`, `b1`: dimensions; `sums`: with blanks between them. */
+/** `b0`, `b1`: values of the dimensions; `sums`: separated by spaces. */
 type Kept = Readonly<Record<`b${number}`, string>> & {
   readonly span: number
   readonly sums: string
@@ -74,13 +74,13 @@ function seriesStatement(
   const union = parts.map(({ sql }) => sql).join(' UNION ALL ')
   const sql = `SELECT * FROM (${union}) AS part WHERE sums IS NOT NULL`
   const values = parts.flatMap((part) => part.values)
-  // On SQLite a row of the answer is made of one of each subject, on PostgreSQL of at most one of each source.
+  // On SQLite each subject contributes a row to a row of the answer, on PostgreSQL each source at most one.
   if (kind === 'sqlite') return { sql, values }
   const most = Math.min(query.limit * sources.length, Number.MAX_SAFE_INTEGER)
   return { sql: `${sql} LIMIT ?`, values: [...values, most] }
 }
 
-/** Null where there is nothing. */
+/** Null if there are no totals. */
 const textOf = (asked: readonly RollupSum[]): string =>
   [
     'CAST(sum(kept.requests) AS TEXT)',
@@ -88,8 +88,8 @@ const textOf = (asked: readonly RollupSum[]): string =>
   ].join(` || ' ' || `)
 
 /**
- * SQLite sorts what it groups, which takes longer than to read it. What is of one subject lies together in its table, so
- * each piece is added up by itself, and what belongs together is added up here.
+ * SQLite sorts the rows that it groups, which takes longer than reading them. A subject's rows are adjacent in the
+ * table, so each piece is summed separately, and sums of the same group are added here.
  */
 function overSubjects(source: Source, query: RollupQuery): Statement {
   const { by, sums: asked } = query
@@ -109,7 +109,7 @@ function overSubjects(source: Source, query: RollupQuery): Statement {
   }
 }
 
-/** Of many short spans, each has so few totals of a subject that to look for them takes longer than to sort all. */
+/** With many short spans, each has few totals of a subject, and separate lookups take longer than sorting them. */
 function overEvenSpans(
   source: Source,
   { by, sums: asked }: RollupQuery,
@@ -129,8 +129,8 @@ function overEvenSpans(
 }
 
 /**
- * PostgreSQL reads one long time as it finds best. Of many short ones it expects too much of each, and would read the whole
- * table; what has an OFFSET it looks up run by run.
+ * PostgreSQL plans a single long period well. For many short ones it overestimates each and would read the whole table;
+ * OFFSET makes it look them up one by one.
  */
 function overRuns(source: Source, { by, cuts, sums: asked }: RollupQuery): Statement {
   const { table, subjects, of, at, runs, where } = source
@@ -166,7 +166,7 @@ function runByRun(
     : `${subjects} AS source CROSS JOIN ${run} CROSS JOIN ${kept(` AND kept.${of} = source.id`)}`
 }
 
-/** Those of one group and span in one. */
+/** Adds the sums of the same group and span. */
 function added(kept: readonly Kept[], { by, limit }: RollupQuery): RollupRow[] {
   const rows = new Map<string, { span: number; by: string[]; sums: bigint[] }>()
   for (const each of kept) {
@@ -185,7 +185,7 @@ function added(kept: readonly Kept[], { by, limit }: RollupQuery): RollupRow[] {
   return [...rows.values()].slice(0, limit)
 }
 
-/** The last row, of all groups together, has their number; the others have null. */
+/** The last row has the sums of all groups and their number; in other rows `groups` is null. */
 type KeptTop = Readonly<Record<`b${number}`, string>> & {
   readonly groups: number | null
   readonly sums: string
@@ -230,7 +230,7 @@ function topParts(
 ): Statement[] {
   const { table, subjects, of, at, runs, where, unique } = source
   const columns = asked.map((each, place) => `sum(kept.${nameOf(each)}) AS s${place}`)
-  // SQLite sorts what it groups, unless it comes in the order of an index.
+  // SQLite sorts the rows that it groups, unless they are in the order of an index.
   const grouped = kind === 'sqlite' ? unique : by.map((each) => source.columnOf(each))
   const groupBy =
     grouped.length === 0 ? '' : `GROUP BY ${grouped.map((each) => `source.${each}`).join(', ')}`
@@ -242,7 +242,7 @@ function topParts(
   }))
 }
 
-/** What groups are sorted by. */
+/** The SQL expression by which groups are sorted. */
 function sizeOf({ plus, minus, over }: RollupOrder, asked: readonly RollupSum[]): string {
   const column = (sum: RollupSum) => `s${asked.indexOf(sum)}`
   const added = plus.map(column).join(' + ')

@@ -1,5 +1,5 @@
-// Where the totals of a question are read: by days and hours of one dimension where those answer it, else by quarters of
-// everything.
+// Selects the tables from which a query's totals are read: those by day and hour where one dimension suffices,
+// otherwise those by quarter-hour.
 
 import type { Session, Value } from './engine.ts'
 import { dimensions } from './rollup-columns.ts'
@@ -15,26 +15,26 @@ interface Question {
   readonly by: readonly RollupDimension[]
 }
 
-/** One table of totals, with the part of the time that is read there. */
+/** One table of totals, with the part of the period that is read from it. */
 export interface Source {
   readonly table: string
-  /** Its column of the subject, and that of the time. */
+  /** The table's columns of the subject and of the time. */
   readonly of: string
   readonly at: string
   /** The table of subjects, and the columns of its unique index. */
   readonly subjects: string
   readonly unique: readonly string[]
   readonly columnOf: (dimension: RollupDimension) => string
-  /** Begins with `WHERE`; of `source`, the table of subjects. */
+  /** Begins with `WHERE`; conditions on `source`, the table of subjects. */
   readonly where: { readonly sql: string; readonly values: readonly Value[] }
-  /** Whether most of what is there at a time is asked for, and there is an index by time. */
+  /** Whether a query needs most rows of a time, so that an index by time is best. */
   readonly isTimeFirst: boolean
   readonly pieces: readonly Piece[]
-  /** The same, without regard to spans. */
+  /** The same time as `pieces`, without the division into spans. */
   readonly runs: readonly Omit<Piece, 'span'>[]
 }
 
-/** At least one. What is folded is asked for first: a reading that comes later finds it unchanged, or with more in both. */
+/** At least one. Reads the folded time first: totals read after that still include it, as folding only adds to them. */
 export async function sourcesOf(session: Session, question: Question): Promise<Source[]> {
   const { by, filter, cuts, until } = question
   const asked = [...by, ...filtered(filter)]
@@ -103,7 +103,7 @@ function filtered(filter: RollupFilter): RollupDimension[] {
   return dimensions.map(({ field }) => field).filter((field) => filter[field] !== undefined)
 }
 
-/** To a power of two, so that there are few statements to keep prepared. */
+/** Pads to a power of two, so that few prepared statements are needed. */
 function padded(wanted: readonly string[]): string[] {
   const length = 2 ** Math.ceil(Math.log2(Math.max(1, wanted.length)))
   return Array.from({ length }, (_, at) => wanted[Math.min(at, wanted.length - 1)] ?? '')

@@ -1,11 +1,11 @@
-// What can be asked of the totals of usage, and what they are made of.
+// The queries that totals of usage answer, and the sums and dimensions they have.
 
 import type { TokenKind } from '../config/prices.ts'
 
 export const quarterMs = 900_000
 export const hourMs = 4 * quarterMs
 
-/** The first moment of its quarter of an hour. */
+/** The first moment of the quarter-hour that contains a time. */
 export function quarterOf(at: number): number {
   return Math.floor(Math.round(at) / quarterMs) * quarterMs
 }
@@ -20,9 +20,9 @@ export type RollupDimension =
   | 'statusClass'
 
 /**
- * Upper bounds of the histograms' cells, in milliseconds: a value is in the first cell whose bound is above it, and in
- * the last, which has no bound, where none is. Five to a decade (Renard's R5), so that a percentile that is
- * interpolated within a cell is seldom off by more than a tenth.
+ * Upper bounds of the histograms' cells, in milliseconds: a value is in the first cell whose bound is greater; the last
+ * cell has no bound. Five per decade (Renard's R5), so that a percentile interpolated within a cell is seldom wrong by
+ * more than a tenth.
  */
 export const histogramBounds: readonly number[] = [
   40, 63, 100, 160, 250, 400, 630, 1_000, 1_600, 2_500, 4_000, 6_300, 10_000, 16_000, 25_000,
@@ -44,10 +44,10 @@ export type RollupCount =
   | 'streamedTokens'
   | 'streamingMs'
 
-/** The cells of a histogram are named by their bounds: `ttft_40`. */
+/** Cells of a histogram are named by their bounds: `ttft_40`. */
 export type RollupSum = RollupCount | `${Histogram}_${number}` | `${Histogram}_more`
 
-/** The sums that make up a histogram, from its first cell to its last. */
+/** The sums of a histogram's cells, from the first to the last. */
 export function cellsOf(histogram: Histogram): readonly RollupSum[] {
   return [
     ...histogramBounds.map((bound): RollupSum => `${histogram}_${bound}`),
@@ -58,27 +58,27 @@ export function cellsOf(histogram: Histogram): readonly RollupSum[] {
 export type RollupFilter = { readonly [Dimension in RollupDimension]?: readonly string[] }
 
 export interface RollupQuery {
-  /** Unix milliseconds, ascending: where each span of the time begins, which ends where the next begins. */
+  /** Where each span begins, Unix milliseconds, ascending; it ends where the next begins. */
   readonly cuts: readonly number[]
-  /** Where the last one ends: quarters that begin before it are in it. */
+  /** Where the last span ends: it includes quarter-hours that begin before. */
   readonly until: number
   /** Only these values of a dimension. */
   readonly filter: RollupFilter
   readonly by: readonly RollupDimension[]
   readonly sums: readonly RollupSum[]
-  /** At most so many rows; where there are more, those that are given may lack parts. */
+  /** The most rows; if there are more, sums of the returned ones may be incomplete. */
   readonly limit: number
 }
 
 export interface RollupRow {
-  /** Which span, counted from 0. */
+  /** Number of the span, counted from 0. */
   readonly span: number
-  /** In the order asked for. '' where a request had none. */
+  /** Values in the order of the query's `by`; '' if a request had none. */
   readonly by: readonly string[]
   readonly sums: readonly bigint[]
 }
 
-/** Of the sums asked for: those of `plus` together, less `minus`, divided by `over`. */
+/** Sorts by the sum of `plus`, less `minus`, divided by `over`; all of them must be in the query's `sums`. */
 export interface RollupOrder {
   readonly plus: readonly RollupSum[]
   readonly minus?: RollupSum
@@ -86,13 +86,13 @@ export interface RollupOrder {
   readonly descending: boolean
 }
 
-/** One span, and the first groups of it. Quarters that begin in [since, until) are in it. */
+/** The first groups of one span, which includes quarter-hours that begin in [since, until). */
 export interface RollupTopQuery {
   readonly since: number
   readonly until: number
   readonly filter: RollupFilter
   readonly by: readonly RollupDimension[]
-  /** At least one; those of the order among them. */
+  /** At least one, and all that `order` names. */
   readonly sums: readonly RollupSum[]
   readonly order: RollupOrder
   /** At most so many rows. */
@@ -100,20 +100,20 @@ export interface RollupTopQuery {
 }
 
 export interface RollupTop {
-  /** In their order; what is equal in the order of its names. */
+  /** In the requested order; equal groups by name. */
   readonly rows: readonly Omit<RollupRow, 'span'>[]
-  /** So many there are. */
+  /** Number of groups, including those that are not in `rows`. */
   readonly groups: number
   /** The sums of all groups. */
   readonly total: readonly bigint[]
 }
 
 export interface RollupReader {
-  /** Of one moment. In no order. */
+  /** From one snapshot, in no particular order. */
   read(query: RollupQuery): Promise<readonly RollupRow[]>
-  /** Sorted and added up by the database. Of one moment. */
+  /** Sorted and summed by the database, from one snapshot. */
   top(query: RollupTopQuery): Promise<RollupTop>
-  /** What a dimension has ever been, sorted; of one account or of all. At most `limit`. */
+  /** Every value that a dimension has had, sorted; for one account or for all. At most `limit`. */
   values(
     dimension: RollupDimension,
     account: string | null,
@@ -123,9 +123,8 @@ export interface RollupReader {
 
 export interface RollupStore extends RollupReader {
   /**
-   * Adds quarters that were over before this moment (Unix milliseconds) to the totals by hours and by days, those of one
-   * hour at most, so that long times are read quickly; what is read is the same before and after. Returns false where
-   * there was none.
+   * Adds quarter-hours that ended before this moment (Unix milliseconds), at most those of one hour, to the totals by
+   * hour and day, so that long periods are read quickly; results stay the same. Returns false if there was none.
    */
   fold(before: number): Promise<boolean>
 }

@@ -1,5 +1,5 @@
-// Quarter-hourly totals of usage, as settling adds to them: those of each account, and those of all accounts together,
-// which have neither account nor key, so that a reading over everybody need not add up everybody's.
+// Quarter-hourly totals of usage, to which settling adds: those of each account, and those over all accounts, which
+// have neither account nor key, so that deployment-wide queries need not sum all accounts.
 
 import type { Divided } from './divide.ts'
 import type { Bulk, Session, Value } from './engine.ts'
@@ -7,12 +7,12 @@ import { addTo, dimensions, type RunningSums, sums } from './rollup-columns.ts'
 import { quarterOf } from './rollup-table.ts'
 import type { UsageRow } from './usage-row.ts'
 
-/** The totals of accounts, and of all of them together; both with the columns of `sums`. */
+/** Totals of each account, and over all accounts; both with the columns of `sums`. */
 export type RollupTable = 'usage_quarter' | 'usage_quarter_all'
 
 const sumNames = sums.map(({ name }) => name)
 
-/** A table that says what totals are of: its rows are told apart by these columns. */
+/** The table of what totals are about; these columns identify its rows. */
 export interface Subjects {
   readonly table: 'usage_series' | 'usage_facet'
   readonly names: readonly string[]
@@ -29,7 +29,7 @@ export function addSubjects({ table, names }: Subjects): Bulk {
   }
 }
 
-/** `of`: its column that names the subject; `at`: the one that says when its time begins. */
+/** `of`: the column that references the subject; `at`: the column of the time. */
 interface TotalTable {
   readonly table: string
   readonly of: string
@@ -38,8 +38,8 @@ interface TotalTable {
 }
 
 /**
- * Adds to the totals that are there; each at most once in a call, its values in the order: time, sums, subject. A sum that
- * is nothing is null, which takes no room.
+ * Adds to the existing totals; each at most once per call, with values in the order: time, sums, subject. A sum of 0 is
+ * null, which takes no space.
  */
 export function addTotals({ table, of, at, subjects }: TotalTable): Bulk {
   const { table: subject, names } = subjects
@@ -85,15 +85,15 @@ export interface Total {
   readonly sums: (bigint | null)[]
 }
 
-/** In `Totals`; no cleaned text has a NUL in it. */
+/** Key of a total in `RollupTotals`; unique, because cleaned text never contains a NUL. */
 export function nameOf({ quarter, dimensions }: Omit<Total, 'sums'>): string {
   return `${quarter}\0${dimensions.join('\0')}`
 }
 
-/** Adds up rows, so that each total is touched once. */
+/** Sums rows in memory, so that each total is written once. */
 export class RollupTotals {
   readonly #own = new Map<string, Running>()
-  /** What the last row was added to: the next one is most often of the same. */
+  /** What the last row was added to: the next row often belongs to the same total. */
   #last: Running | null = null
 
   add(divided: Divided): void {
@@ -105,7 +105,7 @@ export class RollupTotals {
     addTo(this.#last.sums, divided)
   }
 
-  /** By name. */
+  /** By `nameOf`. */
   of(table: RollupTable): ReadonlyMap<string, Total> {
     const totals = new Map<string, Total>()
     for (const { quarter, dimensions, sums: own } of this.#own.values()) {
@@ -129,12 +129,12 @@ export class RollupTotals {
 }
 
 interface Running extends Omit<Total, 'sums'> {
-  /** A row of it. */
+  /** One of its rows. */
   readonly of: UsageRow
   readonly sums: RunningSums
 }
 
-/** Whether what totals are told apart by is the same of both; where it is not said so, it may be. */
+/** Whether both rows belong to the same total; false is possible even if they do. */
 function isAlike(one: UsageRow, other: UsageRow): boolean {
   return (
     one.key === other.key &&
@@ -158,7 +158,7 @@ function totalIn(totals: Map<string, Total>, at: Omit<Total, 'sums'>): Total {
   return total
 }
 
-/** Adds to both tables, in the caller's transaction. */
+/** Adds to both tables of totals, in the caller's transaction. */
 export async function addRollups(session: Session, totals: RollupTotals): Promise<void> {
   for (const table of tables) {
     const each = [...totals.of(table).values()]

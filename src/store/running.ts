@@ -1,11 +1,11 @@
-// Running requests across processes: who looks at which account's, what each process last said runs there, and what is to
-// be stopped. Nothing is written while nobody looks. Times are the database's, for machines differ in theirs.
+// Running requests across processes: which accounts are watched, what each process last reported, and which requests to
+// stop. Nothing is written while nobody watches. Times are the database's, because machines' clocks differ.
 
 import type { Engine } from './engine.ts'
 import { nowMs } from './leases.ts'
 import { cleanText } from './text.ts'
 
-/** As its process last said. */
+/** A running request as its process last reported it. */
 export interface RunningRequest {
   readonly requestId: string
   /** Unix milliseconds. */
@@ -17,40 +17,40 @@ export interface RunningRequest {
   readonly operation: string
   readonly model: string
   readonly stream: boolean
-  /** Who is asked now; null where nobody is. */
+  /** The channel asked now; null if none is. */
   readonly channel: string | null
   readonly attempts: number
   readonly ageMs: number
   readonly ttftMs: number | null
-  /** Until now. */
+  /** Usage and cost so far. */
   readonly inputTokens: number
   readonly outputTokens: number
   readonly costNano: string
   readonly heldNano: string
 }
 
-/** How a process does. Times in Unix milliseconds. */
+/** The state of a process. Times in Unix milliseconds. */
 export interface ProcessReading {
   readonly process: string
   readonly startedAt: number
   readonly running: number
-  /** Finished requests that are not in the ledger yet, and the age of the oldest. */
+  /** Number of finished requests that are not in the ledger yet, and the age of the oldest. */
   readonly unsettled: number
   readonly oldestUnsettledMs: number
-  /** Why the ledger lets no request begin; null: it does. */
+  /** Why the ledger admits no requests; null if it does. */
   readonly closed: string | null
-  /** By phase, the counts of the buckets of `tollgate_overhead_seconds`. */
+  /** By phase, the counts in the buckets of `tollgate_overhead_seconds`. */
   readonly overhead: Readonly<Record<OverheadPhase, readonly number[]>>
   readonly channels: readonly ChannelReading[]
-  /** What its operator should see to, though requests may come. */
+  /** Problems for an operator to solve, although the process serves requests. */
   readonly warnings: readonly string[]
-  /** Left out by versions that do not tell it. */
+  /** Absent in reports of versions that do not send it. */
   readonly alike?: Alike
-  /** Answered requests that were passed over on the way to the ledger; left out as well. */
+  /** Answered requests whose records did not reach the ledger; may also be absent. */
   readonly missing?: number
 }
 
-/** What must be equal on all nodes. */
+/** Values that must be equal on all nodes. */
 export interface Alike {
   readonly version: string
   /** Fingerprints. */
@@ -64,11 +64,11 @@ export interface ChannelReading {
   readonly id: string
   /** 0 ok, 1 degraded, 2 open or cooling, 3 disabled. */
   readonly state: 0 | 1 | 2 | 3
-  /** Why it is not wholly well, and since when; null where it is. */
+  /** Why the channel is not fully healthy, and since when; null if it is. */
   readonly trouble: ChannelTrouble | null
 }
 
-/** As of `Trouble` in the router, with a time that other machines understand. */
+/** Like `Trouble` in the router, with a wall-clock time that other machines understand. */
 interface ChannelTrouble {
   readonly reason: string
   readonly fault: string
@@ -77,31 +77,31 @@ interface ChannelTrouble {
 
 interface RunningStop {
   readonly requestId: string
-  /** Whose it must be; null: an operator stops it, whoever's it is. */
+  /** The account whose request it must be; null: an operator stops it, whichever account's it is. */
   readonly account: string | null
 }
 
 /** What a process has to do about its running requests. */
 interface RunningWork {
-  /** Accounts that somebody looks at; null: all of them. */
+  /** Watched accounts; null: all of them. */
   readonly accounts: readonly string[] | null
   readonly stops: readonly RunningStop[]
 }
 
 export interface RunningTable {
-  /** Somebody looks at an account's requests, or with null at all. False where nobody did until now. */
+  /** Marks an account's requests as watched, or with null all requests. False if they were not watched before. */
   watch(account: string | null): Promise<boolean>
   work(): Promise<RunningWork>
-  /** Replaces what the process said before. `reading`: for operators. */
+  /** Replaces the process's previous report. `reading`: state of the process, for operators. */
   report(
     process: string,
     requests: readonly RunningRequest[],
     reading?: ProcessReading,
   ): Promise<void>
-  /** What processes said in the last seconds, and how many of them did. */
+  /** What processes reported within the last seconds, and how many of them did. */
   reports(): Promise<RunningReports>
   stop(stop: RunningStop): Promise<void>
-  /** Nobody need stop it any more: it is done, or given up. False where that was so already. */
+  /** Removes a stop that is done, or was given up. False if there is none. */
   stopped(requestId: string): Promise<boolean>
   isStopping(requestId: string): Promise<boolean>
 }
@@ -109,13 +109,13 @@ export interface RunningTable {
 interface RunningReports {
   readonly processes: number
   readonly requests: readonly RunningRequest[]
-  /** Of those that say how they do. */
+  /** From the processes that report their state. */
   readonly readings: readonly ProcessReading[]
 }
 
 const watchedMs = 10_000
 const reportedMs = 3_000
-/** A stop that no process took is of a request that ended. */
+/** A stop that no process carried out by then is for a request that has ended. */
 const stopMs = 10_000
 const everybody = ''
 
@@ -129,7 +129,7 @@ export function runningTable(engine: Engine): RunningTable {
           WHERE account = ? AND until > ${now}`,
         [watchedMs / 2, name],
       )
-      // A console asks every second: that is no reason to write as often.
+      // A console asks every second, but writing less often is enough.
       if (kept?.fresh === 1) return true
       await engine.run(
         `INSERT INTO running_watch (account, until) VALUES (?, ${now} + ?)
@@ -179,7 +179,7 @@ export function runningTable(engine: Engine): RunningTable {
   }
 }
 
-/** One statement: every process asks it twice a second while it has something to do. */
+/** One statement, because every process asks twice a second while it has something to do. */
 async function readWork(engine: Engine): Promise<RunningWork> {
   const now = nowMs[engine.kind]
   const rows = await engine.query<{ readonly id: string | null; readonly account: string | null }>(

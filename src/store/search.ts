@@ -1,4 +1,4 @@
-// Finds keys by a part of what people know of them, and requests by ids that others gave them.
+// Finds keys by part of what people know of them, and requests by ids from vendors, clients or traces.
 
 import type { Engine, Value } from './engine.ts'
 import { cleanText } from './text.ts'
@@ -19,23 +19,23 @@ interface FoundRequest {
 }
 
 interface KeySearch {
-  /** null: of every account. */
+  /** null: keys of every account. */
   readonly account: string | null
-  /** The id, a part of the name, or the last four characters of the secret. */
+  /** The id, part of the name, or the last four characters of the secret. */
   readonly text: string
-  /** What the secret's random part begins with; null: not known. */
+  /** First characters of the secret's random part; null if unknown. */
   readonly start: string | null
   readonly limit: number
 }
 
 export interface SearchReader {
-  /** By name. */
+  /** Sorted by name. */
   keys(search: KeySearch): Promise<readonly FoundKey[]>
-  /** By the vendor's id, the client's or the trace's, among the latest requests: no index has them. */
+  /** By the id of the vendor, the client or the trace, among the latest requests: no index has these ids. */
   request(account: string | null, id: string): Promise<FoundRequest | null>
 }
 
-/** Looked through in some ten milliseconds. */
+/** Searching this many takes some ten milliseconds. */
 const latestRows = 10_000
 
 export function searchReader(engine: Engine): SearchReader {

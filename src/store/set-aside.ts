@@ -1,4 +1,4 @@
-// Settlements no ledger will take: kept as they came, their money pinned until somebody has looked.
+// Settlements that the ledger refuses: stored unchanged, with their money held before an operator resolves them.
 
 import { FundsAllocator } from './divide.ts'
 import type { Session } from './engine.ts'
@@ -41,7 +41,7 @@ export async function setAside(
   if ((await session.query(isKnown, [requestId, requestId])).length > 0) return
   const funds = new FundsAllocator(wallets, await lockLeases(session, ref, [account]))
   const cover = funds.take(ref, account, entry.heldNano, entry.heldNano)
-  // What comes from the lease is pending already; it only has another owner now.
+  // Money from the lease is pending already; only its owner changes.
   if (cover.fromFreeNano > 0n) {
     await moveWallets(session, [
       { account, debitNano: 0n, creditNano: 0n, pendingNano: cover.fromFreeNano },

@@ -1,4 +1,4 @@
-// Settings that were set at run time: each with the revision of its last change, a number that grows over all of them.
+// Settings changed at run time, each with the revision of its last change, which grows over all settings.
 
 import type { Engine, Session, Value } from './engine.ts'
 import { cleanText, cleanTextOrNull } from './text.ts'
@@ -6,7 +6,7 @@ import { cleanText, cleanTextOrNull } from './text.ts'
 export interface SettingRow {
   readonly name: string
   readonly value: unknown
-  /** Of its last change: no change of any setting has the same. */
+  /** Revision of its last change, unique over all settings. */
   readonly revision: number
   readonly actor: string | null
   /** Unix milliseconds. */
@@ -14,16 +14,16 @@ export interface SettingRow {
 }
 
 export interface SettingTable {
-  /** By name. */
+  /** Sorted by name. */
   all(): Promise<readonly SettingRow[]>
   /**
-   * Returns the new revision. `expected`: the revision that was read, 0 where nothing was set; where it is another
-   * one by now nothing is changed, and null is returned.
+   * Returns the new revision. `expected`: the revision that was read, 0 if there was no value; if it is another by now,
+   * nothing is changed and null is returned.
    */
   set(row: Omit<SettingRow, 'revision'>, expected?: number): Promise<number | null>
-  /** As `set`; nothing is changed either where nothing was set. */
+  /** Like `set`; changes no value if there was none. */
   unset(name: string, expected?: number): Promise<number | null>
-  /** Grows with every change: what a running server polls. 0 before the first. */
+  /** Grows with every change; a running server polls it. 0 before the first. */
   revision(): Promise<number>
 }
 
@@ -45,7 +45,7 @@ export function settingTable(engine: Engine): SettingTable {
       engine.transaction(async (session) => {
         const revision = await next(session, cleanText(name), expected)
         if (revision === null) return null
-        // JSON writes what PostgreSQL would refuse, a NUL or half a pair, in letters and digits.
+        // JSON escapes what PostgreSQL refuses: NUL and unpaired surrogates.
         const text = JSON.stringify(value)
         const values: Value[] = [cleanText(name), text, revision, cleanTextOrNull(actor), changedAt]
         await session.run(keep, values)
@@ -67,7 +67,7 @@ export function settingTable(engine: Engine): SettingTable {
   }
 }
 
-/** Changes wait for each other at the one row of the number. null: the setting is not as it was read. */
+/** Changes wait for each other at the revision's row. null: the setting has changed since it was read. */
 async function next(
   session: Session,
   name: string,

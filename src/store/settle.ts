@@ -1,4 +1,4 @@
-// Settling: finished requests become usage rows, entries of the journal and quarter-hourly totals, in one transaction a batch.
+// Settling: turns finished requests into usage rows, journal entries and totals, in one transaction per batch.
 
 import type { Nano } from '../money.ts'
 import { divide, FundsAllocator } from './divide.ts'
@@ -24,7 +24,7 @@ import { cleanText } from './text.ts'
 import { insertUsage, usageValues } from './usage-columns.ts'
 import { lockWallets, moveHouse, moveWallets } from './wallets.ts'
 
-/** Undoes a transaction that found rows which were settled before. */
+/** Thrown to roll back a transaction in which some rows had been settled before. */
 class SomeKnown extends Error {}
 
 /** See `SettlementTable.settle`. */
@@ -38,7 +38,7 @@ export async function settle(engine: Engine, batch: readonly Settlement[]): Prom
     } catch (error) {
       if (!(error instanceof SomeKnown)) throw error
     }
-    // Rare, after a crash: that a batch has only new rows is not worth asking each time.
+    // Rare, after a crash: so ids are not checked in advance for every batch.
     const known = await knownIds(engine, rest)
     rest = rest.filter(({ row }) => !known.has(row.requestId))
   }
@@ -46,7 +46,7 @@ export async function settle(engine: Engine, batch: readonly Settlement[]): Prom
   return { settled: 0, chargedNano: 0n, writtenOffNano: 0n }
 }
 
-/** The first of each id, checked. */
+/** Checks the batch and keeps the first of each id. */
 function distinct(batch: readonly Settlement[]): Settlement[] {
   const byId = new Map<string, Settlement>()
   for (const settlement of batch) {
@@ -79,7 +79,7 @@ async function knownIds(session: Session, batch: readonly Settlement[]): Promise
   return known
 }
 
-/** Of requests whose rows were removed: an entry that they shared has not their id, but their records' numbers are known. */
+/** Ids whose rows were removed: a shared entry does not have their id, but the numbers of their records are known. */
 async function removedIds(session: Session, batch: readonly Settlement[]): Promise<string[]> {
   const { since, refusalsSince } = await keptOf(session)
   const last = Math.max(since, refusalsSince)
@@ -92,7 +92,7 @@ async function removedIds(session: Session, batch: readonly Settlement[]): Promi
   return old.flatMap(({ row, place }) => (place && came.has(place) ? row.requestId : []))
 }
 
-/** In the caller's transaction, rows that are new; `places` have come with it. Throws where a row is not new, or cannot be kept. */
+/** Settles new rows and notes `places`, in the caller's transaction. Throws if a row is known or cannot be stored. */
 export async function settleNew(
   session: Session,
   batch: readonly Settlement[],
@@ -111,9 +111,9 @@ export async function settleNew(
     usageValues(row, chargeNano, writeoffNano, postings[place]),
   )
   if ((await session.bulk(insertUsage, usage)) < batch.length) throw new SomeKnown()
-  // After the rows: what another node removes meanwhile is said to be removed before it is.
+  // Checked after inserting: another node that removes rows announces that before it removes them.
   if ((await removedIds(session, batch)).length > 0) throw new SomeKnown()
-  // A row that has been removed since has left its entries.
+  // A row that was removed since has left its journal entries.
   if ((await session.bulk(insertTransfers, entries)) < entries.length) throw new SomeKnown()
   await moveWallets(session, divided.moves)
   await writeLeases(session, divided.leases)
@@ -133,7 +133,7 @@ export async function settleNew(
   return { settled: batch.length, chargedNano, writtenOffNano }
 }
 
-/** A batch comes from one node, and seldom from more than one of its epochs. */
+/** A batch is from one node, and rarely from more than one of its epochs. */
 async function leasesOf(session: Session, charged: readonly Settlement[]): Promise<Lease[]> {
   const nodes = new Map<string, { readonly ref: NodeRef; readonly accounts: Set<string> }>()
   for (const { node, epoch, fromLeaseNano, row } of charged) {

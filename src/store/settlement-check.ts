@@ -1,4 +1,4 @@
-// What a settlement must be to be kept, so that one bad record is refused by name and not by a crash half-way.
+// Validates a settlement, so that a bad record is refused with the name of its field instead of failing later.
 
 import { maxNano } from '../money.ts'
 import type { Settlement } from './ledger.ts'
@@ -6,10 +6,10 @@ import { RowRefused } from './store.ts'
 import { cleanText } from './text.ts'
 import { type ColumnKind, columnValues, placesOf, usageColumns } from './usage-row.ts'
 
-/** What PostgreSQL's INTEGER holds. */
+/** Maximum of PostgreSQL's INTEGER. */
 const mostSmall = 2_147_483_647
 
-/** Throws `RowRefused`, which names the field. */
+/** Throws `RowRefused`, whose message names the field. */
 export function checkSettlement(settlement: Settlement): void {
   const { row, epoch, node, place, fromLeaseNano, capNano } = settlement
   const values = columnValues(row)
@@ -17,7 +17,7 @@ export function checkSettlement(settlement: Settlement): void {
     for (const at of places) if (!accepts(values[at])) refuse(usageColumns[at]?.field)
   }
   demand(row.requestId !== '' && cleanText(row.requestId) === row.requestId, 'requestId')
-  // The whole charge is in one place until settling divides it.
+  // The whole charge is in `chargeNano` before settling divides it.
   demand(row.writeoffNano === 0n, 'writeoffNano')
   demand(typeof node === 'string' && isCount(epoch), 'node')
   demand(!place || (isCount(place.epoch) && isCount(place.number)), 'place')

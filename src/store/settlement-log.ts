@@ -1,13 +1,13 @@
-// What was settled, batch by batch, in the order of the commits: what a live tail and a warehouse follow. The last batches
-// only, and those that a warehouse has not taken yet.
+// Log of settled batches in the order of their commits, which live tails and data warehouses follow. Keeps the last
+// batches, and those that a warehouse has not received yet.
 
 import type { Engine, Session } from './engine.ts'
 import { nowMs } from './leases.ts'
 import type { SettledPlace } from './usage-filter.ts'
 
 /**
- * On PostgreSQL a counter's row, locked until the commit, makes the order of the numbers that of the commits: who has
- * read up to a number has missed none below it. On SQLite one transaction writes at a time.
+ * On PostgreSQL a counter row, locked for the rest of the transaction, numbers batches in the order of their commits:
+ * whoever has read up to a number has missed none below it. On SQLite one transaction writes at a time.
  */
 const append = {
   sqlite: `INSERT INTO settlement_log (number, ids, first_at, requests, settled_at)
@@ -20,13 +20,13 @@ const append = {
 
 const keptBatches = 4_096
 const pruneEvery = 64
-/** No settlement waits for the removal of all that a warehouse was long away for. */
+/** Limits how much one settlement removes, when a warehouse comes back after a long time. */
 const prunedAtOnce = 1_024
 
 const heldFrom = (kind: Session['kind']) =>
   `(SELECT min(number) FROM usage_export WHERE held_until > ${nowMs[kind]})`
 
-/** In the transaction of the settlement, at its end: from here on every other settlement waits for its commit. */
+/** Called at the end of a settlement's transaction: from here on every other settlement waits for its commit. */
 export async function logSettled(
   session: Session,
   rows: readonly { readonly requestId: string; readonly at: number }[],
@@ -49,13 +49,13 @@ export async function logSettled(
   )
 }
 
-/** Until the transaction ends nothing else is settled. On SQLite it is the one that writes. */
+/** Blocks all settling for the rest of the transaction. On SQLite the transaction already blocks other writers. */
 export async function holdSettling(session: Session): Promise<void> {
   if (session.kind === 'postgres')
     await session.query('SELECT value FROM settlement_count FOR UPDATE', [])
 }
 
-/** The place behind all that is settled now. */
+/** The place after everything that is settled now. */
 export async function newestBatch(engine: Engine): Promise<SettledPlace> {
   const sql = 'SELECT number, ids FROM settlement_log ORDER BY number DESC LIMIT 1'
   const [newest] = await engine.query<Batch>(sql, [])
@@ -71,15 +71,15 @@ interface Batch {
 
 interface LoggedIds {
   readonly ids: readonly { readonly id: string; readonly place: SettledPlace }[]
-  /** Behind the last of them. */
+  /** The place of the last of them. */
   readonly place: SettledPlace
-  /** Some batches behind the place asked for are not kept any more. */
+  /** Some batches after the requested place have been removed from the log. */
   readonly missed: boolean
 }
 
 const batchesAtOnce = 32
 
-/** Those settled behind a place, oldest first, a few batches at a time. */
+/** Requests settled after a place, oldest first, a few batches at a time. */
 export async function readBatches(engine: Engine, after: SettledPlace): Promise<LoggedIds> {
   const batches = await engine.query<Batch>(
     'SELECT number, ids FROM settlement_log WHERE number >= ? ORDER BY number LIMIT ?',

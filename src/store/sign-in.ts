@@ -1,4 +1,4 @@
-// What signing in keeps: sessions, sign-ins that are under way, one-time links and invitations.
+// Data of signing in: sessions, sign-ins under way, one-time links and invitations.
 
 import type { Engine } from './engine.ts'
 import { keptGroupNames, readGroupNames } from './people.ts'
@@ -12,16 +12,16 @@ export interface SessionRow {
   readonly createdAt: number
   readonly usedAt: number
   readonly address: string | null
-  /** The browser, as it says itself. */
+  /** The browser, as its User-Agent describes it. */
   readonly client: string | null
 }
 
-/** A session that may be used, and whose it is. */
+/** A session that may be used, with the role of its account. */
 export interface LiveSession extends SessionRow {
   readonly role: PersonRole
 }
 
-/** A session ends when nobody used it for `idleMs`, and `longestMs` after it began. */
+/** A session ends after `idleMs` without use, and `longestMs` after it began. */
 interface SessionBounds {
   readonly nowMs: number
   readonly idleMs: number
@@ -29,16 +29,16 @@ interface SessionBounds {
 }
 
 export interface SessionTable {
-  /** `hash`: SHA-256 of what the cookie holds, hex. Removes those that have ended, whoever's they are. */
+  /** `hash`: SHA-256 of the cookie's value, hex. Also deletes ended sessions of all accounts. */
   add(row: SessionRow, hash: string, bounds: SessionBounds): Promise<void>
-  /** null where it has ended, or its account is suspended or deleted. */
+  /** null if the session has ended, or its account is suspended or deleted. */
   find(hash: string, bounds: SessionBounds): Promise<LiveSession | null>
   used(id: string, at: number, address: string | null): Promise<void>
-  /** Newest first; those that have not ended. */
+  /** Newest first, without ended sessions. */
   ofAccount(account: string, bounds: SessionBounds): Promise<readonly SessionRow[]>
   end(id: string, account: string): Promise<boolean>
   endByHash(hash: string): Promise<void>
-  /** All of an account but, where one is named, that one; returns how many. */
+  /** Ends all sessions of an account except one, if that is given; returns how many. */
   endAll(account: string, except: string | null): Promise<number>
 }
 
@@ -51,14 +51,14 @@ export interface SignInState {
 }
 
 export interface SignInTable {
-  /** Removes those that have expired. */
+  /** Also deletes expired states. */
   addState(state: SignInState): Promise<void>
-  /** Removes it and returns it: of several that take it at once, one gets it. */
+  /** Deletes and returns a state: of several concurrent calls, one gets it. */
   takeState(identifier: string): Promise<SignInState | null>
-  /** A link that signs in once, as an admin. `hash`: SHA-256 of its token, hex. */
+  /** Adds a link that signs in once, as an admin. `hash`: SHA-256 of its token, hex. */
   addLink(hash: string, account: string, createdAt: number, expiresAt: number): Promise<void>
   /**
-   * Uses a link up: makes its account an admin and returns it; null where the link is unknown, used or expired, or its
+   * Uses up a link: makes its account an admin and returns it; null if the link is unknown, used or expired, or its
    * account is suspended or deleted.
    */
   useLink(hash: string, at: number): Promise<string | null>
@@ -74,7 +74,7 @@ export interface InvitationRow {
   readonly expiresAt: number
   readonly revokedAt: number | null
   readonly usedAt: number | null
-  /** The account it was used for. */
+  /** The account that was created with it. */
   readonly usedBy: string | null
 }
 
@@ -87,7 +87,7 @@ export interface InvitationTable {
     readonly before?: { readonly at: number; readonly id: string } | undefined
     readonly limit: number
   }): Promise<readonly InvitationRow[]>
-  /** `used`: it cannot be taken back any more. */
+  /** `used`: the invitation was used, and cannot be revoked any more. */
   revoke(id: string, at: number): Promise<'revoked' | 'used' | 'missing'>
 }
 

@@ -1,4 +1,4 @@
-// What is copied to PostgreSQL: a snapshot of the SQLite files, read table by table in pages.
+// Source of a copy to PostgreSQL: a snapshot of the SQLite files, read table by table in pages.
 
 import { Database, type SQLQueryBindings } from 'bun:sqlite'
 import { createHash } from 'node:crypto'
@@ -21,16 +21,16 @@ const pageRows = 1_000
 const pageCharacters = 4 << 20
 
 export interface CopySource {
-  /** Throws where the table is not there, or has other columns: none may be left behind. */
+  /** Throws if the table is missing or has other columns: no data may be left behind. */
   check(table: CopyTable): void
-  /** Rows behind a place, in the order of their key; empty at the end. */
+  /** Rows after a place, in the order of their key; empty at the end. */
   page(table: CopyTable, after: readonly string[] | null): CopyRow[]
-  /** Of all rows, in order. */
+  /** Digest over all rows, in order. */
   digest(table: CopyTable): { readonly rows: number; readonly digest: string }
   close(): void
 }
 
-/** The folder holds the ledger's file, and that of message history where there is one. */
+/** The folder contains the ledger's file, and that of message history if there is one. */
 export function openCopySource(folder: string): CopySource {
   const path = join(folder, databaseFile)
   return naming(path, () =>
@@ -83,14 +83,14 @@ function sourceOver(database: Database, folder: string): CopySource {
   }
 }
 
-/** As `rowDigest` has it in PostgreSQL. */
+/** Must equal the digest that postgres-copy-target.ts computes in SQL. */
 function digestOf(row: CopyRow): string {
   const text = row.map((value) => (value === null ? 'n' : `${Buffer.byteLength(value)}:${value}`))
   return createHash('sha256').update(text.join('')).digest('hex')
 }
 
 function selectOf({ name, columns, key }: CopyTable, isNext: boolean): string {
-  // Of the table, since a column of the result by that name is text.
+  // Qualified with the table, because the result has a column of the same name that is text.
   const order = key.map((column) => `source.${quoted(column.name)}`).join(', ')
   const after = key.map((column) => (isText(column) ? '?' : 'CAST(? AS INTEGER)')).join(', ')
   const where = isNext ? `WHERE (${order}) > (${after})` : ''
@@ -98,7 +98,7 @@ function selectOf({ name, columns, key }: CopyTable, isNext: boolean): string {
   return `SELECT ${values} FROM ${quoted(name)} AS source ${where} ORDER BY ${order}`
 }
 
-/** Whole numbers past 2^53 too, and NULL stays NULL. */
+/** As text, exact for integers beyond 2^53; NULL stays NULL. */
 function textOf(column: CopyColumn): string {
   const name = quoted(column.name)
   if (isBytes(column)) return `CASE WHEN ${name} IS NOT NULL THEN lower(hex(${name})) END`

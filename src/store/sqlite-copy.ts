@@ -1,4 +1,4 @@
-// Copies of the SQLite store: made beside a running server, opened as a store of their own, and put into place whole.
+// Copies of the SQLite store: made beside a running server, opened as a separate store, and put into place complete.
 
 import { Database } from 'bun:sqlite'
 import {
@@ -20,7 +20,7 @@ import { DataError, isBusy, isDamage, makeDataDir, naming, unusable } from './sq
 import type { Store } from './store.ts'
 import { createStore } from './tables.ts'
 
-/** Copies a database as of one moment into a folder of its own, where `openCopy` opens it. Throws `DataError`. */
+/** Copies a snapshot of a database into a folder, where `openCopy` can open it. Throws `DataError`. */
 export function copyDatabase(path: string, folder: string, name = databaseFile): void {
   if (!existsSync(path)) throw new DataError(`Cannot use ${path}: there is no such file.`)
   naming(path, () => {
@@ -36,7 +36,7 @@ export function copyDatabase(path: string, folder: string, name = databaseFile):
   })
 }
 
-/** What fails here is the place of the copy, unless the database itself is damaged or locked. */
+/** A failure is reported for the copy's path, unless the database itself is damaged or locked. */
 function writeCopy(database: Database, folder: string, name: string): void {
   const target = join(folder, name)
   try {
@@ -48,13 +48,13 @@ function writeCopy(database: Database, folder: string, name: string): void {
   }
 }
 
-/** The copy as a store, brought to the present schema. */
+/** Opens the copy as a store, migrated to this version's schema. */
 export async function openCopy(folder: string): Promise<Store & { endNodes(): Promise<void> }> {
   const engine = await openSqlite(folder)
   const store = createStore(engine)
   return {
     ...store,
-    /** Closes every node and releases its leases: none of them runs on a copy. */
+    /** Closes every node and releases its leases, because no node runs on a copy. */
     async endNodes() {
       const open = `SELECT id AS node, epoch FROM node WHERE state = 'open'`
       for (const ref of await engine.query<NodeRef>(open, [])) await store.nodes.close(ref)
@@ -62,16 +62,16 @@ export async function openCopy(folder: string): Promise<Store & { endNodes(): Pr
   }
 }
 
-/** Makes the copy, with its log, one file that is on the disk, and returns where: all that needs room is done then. */
+/** Merges the copy and its log into one synced file and returns its path; later steps need no more disk space. */
 export function finishCopy(folder: string): string {
-  // Nothing has this one open, so that it may be opened to sync it.
+  // No connection has this file open, so it may be opened to sync it.
   const whole = join(folder, 'whole')
   copyDatabase(join(folder, databaseFile), whole)
   sync(join(whole, databaseFile))
   return join(whole, databaseFile)
 }
 
-/** Gives a finished copy its name, which must be free. */
+/** Gives a finished copy its final name, which must not exist yet. */
 export function placeCopy(finished: string, path: string): void {
   naming(path, () => linkSync(finished, path))
   sync(dirname(path))
@@ -81,7 +81,7 @@ export function removeCopy(folder: string): void {
   if (existsSync(folder)) rmSync(folder, { recursive: true, force: true })
 }
 
-/** Takes the log of a database into its file; throws where another connection has it open. */
+/** Merges a database's log into its file; throws if another connection has it open. */
 function foldLog(path: string): void {
   const database = new Database(path, { readwrite: true, create: false })
   try {
@@ -91,19 +91,19 @@ function foldLog(path: string): void {
   }
 }
 
-/** The ledger and the outboxes in a data directory, by the names of their files. */
+/** Names of the files of the ledger and the outboxes in a data directory. */
 export function dataFiles(dataDir: string): string[] {
   return existsSync(dataDir) ? readdirSync(dataDir).filter(isDataName).sort() : []
 }
 
-/** Whether the ledger or an outbox has a file of this name. A backup that is kept beside them has not. */
+/** Whether a file of the ledger or an outbox has this name; false for a backup stored beside them. */
 export function isDataName(name: string): boolean {
   return /^(tollgate\.db|outbox-\d+(-[ab])?\.db)(-wal|-shm|-journal)?$|^outbox-\d+\.mark$/.test(
     name,
   )
 }
 
-/** Moves them into a folder beside them, where they are kept as they are. Throws where another program has the ledger open. */
+/** Moves the data files unchanged into a folder beside them. Throws if another program has the ledger open. */
 export function moveAside(dataDir: string, folder: string): void {
   const path = join(dataDir, databaseFile)
   try {
@@ -112,7 +112,7 @@ export function moveAside(dataDir: string, folder: string): void {
     if (isBusy(error)) {
       throw new DataError(`Another program has ${path} open. Stop it first.`, { cause: error })
     }
-    // What is damaged is replaced for that.
+    // A damaged file is what the caller wants to replace.
     if (!isDamage(error)) throw error
   }
   mkdirSync(folder, { mode: 0o700 })

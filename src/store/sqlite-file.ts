@@ -1,12 +1,12 @@
-// The files that SQLite keeps in the data directory: made private, opened, and named where they cannot be used.
+// Creates and opens SQLite files of the data directory, private to their owner, with errors that name the file.
 
 import { Database } from 'bun:sqlite'
 import { closeSync, existsSync, linkSync, mkdirSync, openSync, rmSync } from 'node:fs'
 
-/** The data directory, or a file in it, cannot be used: the message says which and why, in one line. */
+/** The data directory, or a file in it, cannot be used: the message says which and why, on one line. */
 export class DataError extends Error {
   override readonly name: string = 'DataError'
-  /** Of the system or of SQLite; '' where there is none. */
+  /** Error code of the system or SQLite; '' if there is none. */
   readonly code: string
 
   constructor(message: string, options?: ErrorOptions) {
@@ -15,16 +15,16 @@ export class DataError extends Error {
   }
 }
 
-/** Makes the directory for its owner alone; one that is there keeps its mode. */
+/** Creates the directory for its owner only; an existing one keeps its mode. */
 export function makeDataDir(dataDir: string): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
 }
 
 /**
- * Opens an SQLite file, made for its owner alone where it is missing. Throws `DataError`.
+ * Opens an SQLite file, created for its owner only if it is missing. Throws `DataError`.
  *
- * Nothing in this process may open such a file but SQLite: POSIX gives a process's locks on a file up as soon as the
- * process closes any descriptor of it, and without them another program takes the log away under a running server.
+ * Only SQLite may open such a file in this process: POSIX drops a process's locks on a file when the process closes any
+ * descriptor of it, and without them another program could remove the log under a running server.
  */
 export function openFile(path: string): Database {
   return naming(path, () => {
@@ -34,8 +34,8 @@ export function openFile(path: string): Database {
 }
 
 /**
- * Made under another name and linked, so that no descriptor of it is closed once others can find it. SQLite gives its
- * side files (-wal, -shm, -journal) the mode of the main one.
+ * Created under another name and linked, so that no descriptor of it is closed once others can find it. SQLite gives
+ * its side files (-wal, -shm, -journal) the mode of the main file.
  */
 function makePrivate(path: string): void {
   const draft = `${path}.${crypto.randomUUID()}`
@@ -43,14 +43,14 @@ function makePrivate(path: string): void {
   try {
     linkSync(draft, path)
   } catch (error) {
-    // Another process or thread was first.
+    // Another process or thread created the file first.
     if (codeOf(error) !== 'EEXIST') throw error
   } finally {
     rmSync(draft, { force: true })
   }
 }
 
-/** Does the work; what it throws names the file, but for a lock that another connection holds. */
+/** Does the work; its errors are changed to name the file, except for a lock held by another connection. */
 export function naming<Result>(path: string, work: () => Result): Result {
   try {
     return work()
@@ -59,7 +59,7 @@ export function naming<Result>(path: string, work: () => Result): Result {
   }
 }
 
-/** What went wrong with this file, in one line. */
+/** Describes a failure with this file, on one line. */
 export function unusable(path: string, error: unknown): DataError {
   if (error instanceof DataError) return error
   const reason = (error instanceof Error ? error.message : String(error)).replaceAll('\n', ' ')
@@ -69,13 +69,13 @@ export function unusable(path: string, error: unknown): DataError {
   return new DataError(`Cannot use ${path}: ${reason}${advice}.`, { cause: error })
 }
 
-/** SQLite says that the file is not what it wrote. */
+/** Whether SQLite reports that the file is corrupt or no database. */
 export function isDamage(error: unknown): boolean {
   const code = codeOf(error)
   return ['SQLITE_NOTADB', 'SQLITE_CORRUPT'].some((each) => code.startsWith(each))
 }
 
-/** Another connection holds a lock that is needed now. */
+/** Whether another connection holds a lock that is needed. */
 export function isBusy(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_BUSY')
 }

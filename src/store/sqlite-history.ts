@@ -1,4 +1,4 @@
-// The file that SQLite keeps message history in, apart from the money.
+// The SQLite file of message history, separate from the ledger's.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,16 +10,16 @@ import { openSqlite } from './sqlite.ts'
 export const historyFileName = 'history.db'
 const migrations = sourcePath('store/migrations/history')
 
-/** Whether this data directory has ever held messages. */
+/** Whether this data directory has ever stored messages. */
 export function hasHistoryFile(dataDir: string): boolean {
   return existsSync(join(dataDir, historyFileName))
 }
 
-/** Made at its first use: most deployments have none. */
+/** Created at its first use, because most deployments store no messages. */
 export function historyFile(dataDir: string): Engine {
   return lazily('sqlite', async () => {
     const engine = await openSqlite(dataDir, migrations, historyFileName)
-    // What a power cut takes of it is no money; what is deleted is overwritten.
+    // Losing the latest messages to a power cut is acceptable, as they are no money; deleted ones are overwritten.
     await engine.run('PRAGMA synchronous = NORMAL', [])
     await engine.run('PRAGMA secure_delete = ON', [])
     return engine

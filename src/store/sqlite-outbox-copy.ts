@@ -1,4 +1,4 @@
-// What the outboxes of a data directory hold at one moment, read beside the processes that write them.
+// Copies the records in the outboxes of a data directory, beside the processes that write them.
 
 import { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
@@ -7,13 +7,13 @@ import { hasTable, type OutboxRow, outboxFiles, outboxSlots, ownerOfHalf } from 
 
 export interface OutboxCopy {
   readonly node: string
-  /** In order. */
+  /** In order of their sequence. */
   readonly rows: readonly OutboxRow[]
 }
 
 /**
- * Every row that was appended before the call, but for those that the ledger had by the time they were read: so a copy
- * of the ledger that is made after this has the rest.
+ * Returns every row appended before the call, except rows that were already in the ledger when they were read: a copy
+ * of the ledger made afterwards contains those.
  */
 export function copyOutboxes(dataDir: string): OutboxCopy[] {
   return outboxSlots(dataDir).map((slot) => copyOutbox(dataDir, slot))
@@ -26,7 +26,7 @@ function copyOutbox(dataDir: string, slot: number): OutboxCopy {
     for (const path of halves.filter((each) => existsSync(each))) {
       opened.push({ path, file: naming(path, () => openHalf(path)) })
     }
-    // Rows are appended in order, whichever half takes them: up to here all are there.
+    // Rows are appended in order, to either half, so all rows up to this sequence are there.
     const until = Math.max(0, ...opened.map(({ path, file }) => naming(path, () => lastSeq(file))))
     const rows = opened.flatMap(({ path, file }) => naming(path, () => rowsOf(file, until)))
     const names = opened.map(({ path, file }) => naming(path, () => ownerOfHalf(file)))
@@ -49,7 +49,7 @@ function lastSeq(file: Database): number {
   return row.last ?? 0
 }
 
-/** A version before this one kept no epoch. */
+/** Earlier versions stored no epoch. */
 function rowsOf(file: Database, until: number): OutboxRow[] {
   if (!hasTable(file, 'outbox')) return []
   const columns = file.query(`SELECT 1 FROM pragma_table_info('outbox') WHERE name = 'epoch'`)
@@ -58,7 +58,7 @@ function rowsOf(file: Database, until: number): OutboxRow[] {
   return file.query(sql).all(until) as OutboxRow[]
 }
 
-/** Only where no process has the outbox: while one does, its halves say the name. */
+/** Used only if no process has the outbox open; otherwise the name is read from a half. */
 function ownerOf(path: string): string {
   const file = openHalf(path)
   try {

@@ -1,4 +1,4 @@
-// The outbox of one serving process: what finished requests left, on this machine's disk until the ledger has it.
+// The outbox of one serving process: records of finished requests, on local disk before the ledger has them.
 
 import type { Database } from 'bun:sqlite'
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync } from 'node:fs'
@@ -7,61 +7,61 @@ import { readMark } from './outbox-mark.ts'
 import { DataError, isBusy, makeDataDir, naming, openFile } from './sqlite-file.ts'
 
 /**
- * Two files take turns, so that the thread that appends never waits for a disk: it only ever inserts into one,
- * while another thread empties the other, syncs its new log header and hands it back.
+ * Two files alternate, so that the appending thread never waits for a disk: it only inserts into one, while another
+ * thread empties the other, syncs its new log header and returns it.
  */
 export type Half = 0 | 1
 export const halves: readonly Half[] = [0, 1]
 
-/** The one that is appended to after so many changes from one to the other. */
+/** The half that is appended to after the halves were switched `turn` times. */
 export function halfOf(turn: number): Half {
   return turn % 2 === 0 ? 0 : 1
 }
 
 /** One append: everything that finished in one turn of the event loop. */
 export interface OutboxRow {
-  /** Counts up over both halves. */
+  /** Counted over both halves. */
   readonly seq: number
-  /** Of the outbox, as it was appended; 0: by a version that did not count them. */
+  /** Epoch of the outbox at the append; 0 in rows of versions without epochs. */
   readonly epoch: number
   readonly body: string
 }
 
-/** The appending end; one thread of one process. */
+/** The writing end, used by one thread of one process. */
 export interface Outbox {
-  /** The name of this node in the ledger, for as long as the files live. */
+  /** The node's name in the ledger, which lasts as long as the files. */
   readonly node: string
-  /** Which opening of this outbox for appending it is, from 1. */
+  /** How often this outbox was opened for appending, from 1. */
   readonly epoch: number
-  /** The highest sequence in the files; 0 when they are empty. */
+  /** The highest sequence in the files; 0 if they are empty. */
   readonly lastSeq: number
-  /** Commits one row without a sync. Throws what SQLite says; then nothing was written. */
+  /** Commits one row without a sync. Throws SQLite's error; then nothing was written. */
   append(half: Half, seq: number, body: string): void
-  /** Closes the files and lets the slot go. */
+  /** Closes the files and releases the slot. */
   close(): void
 }
 
-/** The emptying end; another thread, with connections of its own. */
+/** The reading end, used by another thread with its own connections. */
 export interface OutboxReader {
-  /** Rows with `after` < seq <= `until` of both halves in order, at most `limit`. */
+  /** Rows of both halves with `after` < seq <= `until`, in order, at most `limit`. */
   read(after: number, until: number, limit: number): OutboxRow[]
-  /** The highest sequence in one half; 0 when it is empty. */
+  /** The highest sequence in one half; 0 if it is empty. */
   lastSeq(half: Half): number
-  /** Empties a half that nobody appends to, and makes its log ready to be written without a sync. */
+  /** Empties a half that is not appended to, and prepares its log so that the next write needs no sync. */
   recycle(half: Half): void
-  /** Where the appends of a half are until a recycling: what has to be synced against a power cut. */
+  /** The log file that has a half's appends before the half is recycled; syncing it protects them from a power cut. */
   logPath(half: Half): string
   close(): void
 }
 
-/** Another process has this slot. */
+/** Another process uses this slot. */
 class OutboxTaken extends DataError {
   override readonly name = 'OutboxTaken'
 }
 
 const takeTurn = 'UPDATE turn SET count = count + 1'
 
-/** Opens, or makes, the outbox of a slot for appending. Throws `OutboxTaken` where another process has it. */
+/** Opens or creates a slot's outbox for appending. Throws `OutboxTaken` if another process has it. */
 export function openOutbox(dataDir: string, slot: number): Outbox {
   makeDataDir(dataDir)
   const { owner, node, epoch } = takeSlot(dataDir, slot)
@@ -94,11 +94,11 @@ export function openOutbox(dataDir: string, slot: number): Outbox {
   }
 }
 
-/** Opens an outbox that this process has open for appending already. */
+/** Opens an outbox that this process already has open for appending. */
 export function openOutboxReader(dataDir: string, slot: number): OutboxReader {
   const pathOf = (half: Half) => halfPath(dataDir, slot, half)
   const files = halves.map((half) => openHalf(pathOf(half)))
-  // A half that another program reads is recycled later: this thread has to settle and renew meanwhile.
+  // A half that another program reads is recycled later, because this thread must go on settling and renewing.
   for (const file of files) file.run('PRAGMA busy_timeout = 50')
   const select = files.map((file) =>
     file.prepare(
@@ -123,7 +123,7 @@ export function openOutboxReader(dataDir: string, slot: number): OutboxReader {
       file.run('DELETE FROM outbox')
       const restarted = file.query('PRAGMA wal_checkpoint(RESTART)').get() as { busy: number }
       if (restarted.busy !== 0) throw new Error('A half of the outbox is still in use.')
-      // The first write after a restart of the log syncs its header: it is made here, not by an append.
+      // SQLite syncs the log's header at the first write after a restart: do that here, not in an append.
       file.run(takeTurn)
     },
     logPath: (half) => `${pathOf(half)}-wal`,
@@ -156,7 +156,7 @@ function takeSlot(dataDir: string, slot: number): Slot {
       const node = textOf(owner, 'SELECT id AS value FROM node')
       const epoch = Number(textOf(owner, 'SELECT count AS value FROM epoch'))
       owner.run('COMMIT')
-      // This transaction stays open for the life of the process: it is what keeps others out.
+      // This transaction stays open while the process lives, and so locks the slot.
       owner.run('BEGIN EXCLUSIVE')
       return { owner, node, epoch }
     })
@@ -169,7 +169,7 @@ function takeSlot(dataDir: string, slot: number): Slot {
   }
 }
 
-/** Whose records the halves hold: under another name the ledger would miss them. null: they hold none. */
+/** The node whose records the halves have: under another name the ledger could not match them. null if none. */
 function formerOwner(dataDir: string, slot: number): { node: string; epoch: number } | null {
   let node: string | null = null
   let epoch = 0
@@ -189,11 +189,11 @@ function formerOwner(dataDir: string, slot: number): { node: string; epoch: numb
   }
   const mark = readMark(dataDir, slot)
   if (mark !== null && mark.node === node) epoch = Math.max(epoch, mark.epoch)
-  // Without an epoch the numbers would begin again under the same name.
+  // Without an epoch, record numbers would start again under the same name.
   return node === null || epoch === 0 ? null : { node, epoch }
 }
 
-/** The node's name in a half; null where there is none yet. */
+/** The node's name in a half; null if it has none yet. */
 export function ownerOfHalf(half: Database): string | null {
   if (!hasTable(half, 'owner')) return null
   const row = half.query('SELECT node FROM owner').get() as { readonly node: string } | null
@@ -209,7 +209,7 @@ export function hasTable(file: Database, name: string): boolean {
   return file.query('SELECT 1 FROM sqlite_master WHERE name = ?').get(name) !== null
 }
 
-/** The slots of which there is any file with records or the name of a node, lowest first. */
+/** Slots that have a file with records or with a node's name, lowest first. */
 export function outboxSlots(dataDir: string): number[] {
   const slots = readdirSync(dataDir).flatMap(
     (name) => /^outbox-(\d+)(?:-[ab])?\.db$/.exec(name)?.[1] ?? [],
@@ -223,7 +223,7 @@ function textOf(file: Database, sql: string): string {
   return String(row.value)
 }
 
-/** Where the files of a slot are. */
+/** The paths of a slot's files. */
 export function outboxFiles(dataDir: string, slot: number) {
   const paths = halves.map((half) => halfPath(dataDir, slot, half))
   return { owner: ownerPath(dataDir, slot), halves: paths }
@@ -241,7 +241,7 @@ function openHalf(path: string): Database {
   const file = openFile(path)
   try {
     naming(path, () => {
-      // Nobody else writes here. Where another program locks it all the same, an append stands still and is not lost.
+      // Only this process writes here. If another program locks the file nevertheless, an append waits and is not lost.
       file.run('PRAGMA busy_timeout = 5000')
       file.run('PRAGMA journal_mode = WAL')
       file.run('PRAGMA synchronous = NORMAL')
@@ -263,13 +263,13 @@ function makeTables(file: Database, node: string): void {
   if (columns.get() === null) {
     file.run('ALTER TABLE outbox ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0')
   }
-  // For a backup beside a running server, which keeps all others out of the file with the node's name.
+  // For backups beside a running server, which locks the file that has the node's name.
   file.run('CREATE TABLE IF NOT EXISTS owner (node TEXT NOT NULL) STRICT')
   file.run('DELETE FROM owner')
   file.run('INSERT INTO owner (node) VALUES (?)', [node])
   file.run('CREATE TABLE IF NOT EXISTS turn (count INTEGER NOT NULL) STRICT')
   file.run('INSERT INTO turn (count) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM turn)')
-  // The first write to a log syncs its header.
+  // SQLite syncs the log's header at the first write to it.
   file.run(takeTurn)
 }
 
@@ -278,7 +278,7 @@ function lastSeqOf(file: Database): number {
   return row.last ?? 0
 }
 
-/** Makes the names of new files survive a power cut too. */
+/** Syncs the directory, so that the names of new files survive a power cut. */
 function syncFolder(dataDir: string): void {
   const folder = openSync(dataDir, 'r')
   try {

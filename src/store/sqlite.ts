@@ -1,4 +1,4 @@
-// SQLite, embedded: the default engine, one file in the data directory.
+// The embedded SQLite engine, which is the default: one file in the data directory.
 
 import { type Database, SQLiteError } from 'bun:sqlite'
 import { join } from 'node:path'
@@ -9,13 +9,13 @@ import { migrate, waitingMigrations } from './migrate.ts'
 import { isBusy, isDamage, makeDataDir, naming, openFile, unusable } from './sqlite-file.ts'
 import { RowRefused } from './store.ts'
 
-/** The store's file; a data directory without it holds no data. */
+/** The store's file; without it, a data directory holds no data. */
 export const databaseFile = 'tollgate.db'
 
 /**
- * Opens, or makes, the database in this directory and brings it to the present schema.
- * Calls are synchronous underneath: settling 500 rows holds the thread for some milliseconds, and a commit for a sync of the
- * disk. Where another connection has the lock that a call needs, the call waits up to 5 s, and the thread goes on meanwhile.
+ * Opens or creates this directory's database and migrates it to this version's schema.
+ * Calls are synchronous inside: settling 500 rows blocks the thread for some milliseconds, and a commit for a disk
+ * sync. If another connection has a lock that a call needs, the call waits up to 5 s without blocking the thread.
  */
 export async function openSqlite(
   dataDir: string,
@@ -28,7 +28,7 @@ export async function openSqlite(
   try {
     naming(path, () => prepareDatabase(database))
     await migrate(migrationSession(database), migrationFolder)
-    // From here on other connections are waited for by turns of the event loop, not by this thread standing still.
+    // From here on, waiting for locks of other connections must not block the thread.
     database.run('PRAGMA busy_timeout = 0')
     return engineOver(database)
   } catch (error) {
@@ -37,7 +37,7 @@ export async function openSqlite(
   }
 }
 
-/** What the opening of this directory's database would apply; the database is there. */
+/** Migrations that opening this directory's database would apply; the database must exist. */
 export async function waitingInSqlite(dataDir: string): Promise<readonly string[]> {
   const database = openFile(join(dataDir, databaseFile))
   try {
@@ -53,7 +53,7 @@ function prepareDatabase(database: Database): void {
   database.run('PRAGMA synchronous = FULL')
   database.run('PRAGMA foreign_keys = ON')
   database.run('PRAGMA trusted_schema = OFF')
-  // So that REPLACE cannot remove a row past the trigger that forbids it.
+  // Without this, REPLACE could delete a row without firing the trigger that forbids it.
   database.run('PRAGMA recursive_triggers = ON')
 }
 
@@ -86,14 +86,14 @@ function engineOver(database: Database): Engine {
         database.run('COMMIT')
         return result
       } catch (error) {
-        // Some failures, a full disk for one, have undone it already.
+        // Some failures, such as a full disk, have rolled back already.
         if (database.inTransaction) database.run('ROLLBACK')
         throw error
       }
     })
   return {
     kind: 'sqlite',
-    // Outside a transaction, and so never in the middle of one: the connection is the same.
+    // Queued after transactions, never inside one, because the connection is the same.
     query: (sql, values) => turns.take(() => patiently(() => session.query(sql, values))),
     run: (sql, values) => turns.take(() => patiently(() => session.run(sql, values))),
     bulk: (statement, rows) =>
@@ -115,7 +115,7 @@ function sessionOver(database: Database): Session {
     async run(sql, values) {
       return refusing(() => database.query(sql).run(...bindable(values)).changes)
     },
-    // One prepared row after another in a transaction is as fast as a statement of many rows.
+    // Running one prepared statement per row in a transaction is as fast as one statement with many rows.
     async bulk({ sqlite }, rows) {
       const prepared = database.query(sqlite)
       return refusing(() => {
@@ -130,7 +130,7 @@ function sessionOver(database: Database): Session {
 const longestWaitMs = 5_000
 const retryMs = 10
 
-/** Does what another connection's lock refuses again, for a while: a statement that was refused has changed nothing. */
+/** Retries work that another connection's lock prevents, for up to 5 s: a refused statement has changed nothing. */
 async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
   const sinceMs = performance.now()
   for (;;) {
@@ -143,7 +143,7 @@ async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Work on the one connection, each piece after the one before it. */
+/** Runs work on the single connection, one piece after another. */
 function createTurns() {
   let last: Promise<unknown> | null = null
   return {
@@ -159,7 +159,7 @@ function createTurns() {
   }
 }
 
-/** The driver wraps a bigint past int64 around without a word. */
+/** The driver silently wraps a bigint beyond int64. */
 function bindable(values: readonly Value[]): Value[] {
   for (const value of values) {
     if (typeof value === 'bigint' && (value > maxNano || value < -maxNano)) {
@@ -171,13 +171,13 @@ function bindable(values: readonly Value[]): Value[] {
 
 const refusals = ['SQLITE_CONSTRAINT', 'SQLITE_MISMATCH', 'SQLITE_TOOBIG', 'SQLITE_RANGE']
 
-/** Turns what SQLite says against the values into `RowRefused`. */
+/** Converts SQLite errors caused by the values into `RowRefused`. */
 function refusing<Result>(work: () => Result): Result {
   try {
     return work()
   } catch (error) {
     const code = error instanceof SQLiteError ? (error.code ?? '') : ''
-    // A value that cannot be bound at all is a TypeError.
+    // A value that cannot be bound at all causes a TypeError.
     if (error instanceof TypeError || refusals.some((refusal) => code.startsWith(refusal))) {
       throw new RowRefused(error instanceof Error ? error.message : code, { cause: error })
     }

@@ -1,4 +1,4 @@
-// One wallet over a time: what it had before and after, what came and went, and what requests took, of one moment.
+// Statement of one wallet for a period: opening and closing balance, entries and charges, from one snapshot.
 
 import type { Nano } from '../money.ts'
 import type { Engine, Session } from './engine.ts'
@@ -6,7 +6,7 @@ import { type Statement, type StatementFilter, type StatementReader, walletOf } 
 import { cleanText } from './text.ts'
 import { readWallets } from './wallets.ts'
 
-/** The indexes of the journal have only these. */
+/** The condition of the journal's partial indexes, which exclude entries of usage. */
 const rare = `code NOT IN ('usage', 'writeoff')`
 const ownSeries = 'series IN (SELECT id FROM usage_series WHERE account = ?)'
 
@@ -35,7 +35,7 @@ async function readStatement(
   })
 }
 
-/** What was done to the wallet from a moment on. */
+/** Sum of all changes of the wallet from a moment on. */
 async function effectFrom(session: Session, account: string, since: number): Promise<Nano> {
   const wallet = walletOf(account)
   const sums = await session.query<{ readonly sum: string }>(

@@ -1,4 +1,4 @@
-// What is kept, whichever engine keeps it: the contract SQLite and PostgreSQL both pass.
+// The interface of the store, which both SQLite and PostgreSQL implement.
 
 import type { AlertNoticeTable, AlertTable } from './alerts.ts'
 import type { ArrivalTable } from './arrivals.ts'
@@ -48,41 +48,41 @@ import type { SettledPlace, UsageFilter, UsagePlace, UsagePredicate } from './us
 import type { UsageRow } from './usage-row.ts'
 import type { VideoTable } from './video-table.ts'
 
-/** The engine refused a row for what is in it: to send it again as it is would fail again. */
+/** The engine refused a row because of its content; sending it again unchanged would fail again. */
 export class RowRefused extends Error {
   override readonly name = 'RowRefused'
 }
 
 export interface AccountTable {
-  /** Makes the account when it is not there; returns whether it made it. */
+  /** Creates the account if it does not exist; returns whether it did. */
   ensure(id: string, createdAt: number): Promise<boolean>
-  /** By name. */
+  /** Sorted by id. */
   all(): Promise<readonly { readonly id: string; readonly createdAt: number }[]>
-  /** Those that are suspended or deleted, whose keys do not count. */
+  /** Suspended or deleted accounts, whose keys do not work. */
   closed(): Promise<readonly string[]>
 }
 
 export interface UsagePage {
   readonly rows: readonly UsageRow[]
-  /** Where the next one begins; null: this is the end of the list. */
+  /** Where the next page begins; null at the end of the list. */
   readonly next: UsagePlace | null
 }
 
 export interface SettledRows {
   readonly rows: readonly { readonly place: SettledPlace; readonly row: UsageRow }[]
-  /** How far was read, whether or not the predicate held: ask on from here. */
+  /** How far the log was read, whether or not rows matched: continue from here. */
   readonly place: SettledPlace
-  /** What was asked for is partly forgotten: rows are missing before these. */
+  /** Some of the requested log was removed, so rows are missing before these. */
   readonly missed: boolean
 }
 
-/** Of requests as they were settled. */
+/** Figures of recent requests, by settled rows. */
 export interface RecentUsage {
-  /** By the minute they began, as whole minutes since 1970; those without any are left out. */
+  /** By the minute in which they began, as whole minutes since 1970; minutes without requests are left out. */
   readonly minutes: readonly { readonly minute: number; readonly requests: number }[]
-  /** Most frequent first, of the newest requests only where there are very many. */
+  /** Most frequent first; if there are very many requests, only from the newest of them. */
   readonly errors: readonly RecentError[]
-  /** From this moment on errors were looked for. */
+  /** Errors from this moment on are included, Unix milliseconds. */
   readonly errorsSince: number
 }
 
@@ -90,7 +90,7 @@ export interface RecentError {
   readonly code: string
   readonly requests: number
   readonly lastAt: number
-  /** One of the newest of them. */
+  /** The id of one of the newest of these requests. */
   readonly requestId: string
 }
 
@@ -99,40 +99,40 @@ export interface RefusedModel {
   readonly requests: number
 }
 
-/** Written by settlement alone (`SettlementTable.settle`). */
+/** Rows are written only by settling (`SettlementTable.settle`). */
 export interface UsageTable {
-  /** All that fit, however long it takes to find them. */
+  /** All matching rows up to the limit, however long finding them takes. */
   list(filter: UsageFilter): Promise<readonly UsageRow[]>
   /**
-   * The same in bounded time: where few rows fit, a page may hold fewer than asked for, even none, and go on all the
-   * same.
+   * Like `list` in bounded time: if few rows match, a page may have fewer rows than requested, even none, and still
+   * have a next page.
    */
   page(filter: UsageFilter): Promise<UsagePage>
-  /** null where there is none, or it is another account's; `account` null: whoever's it is. */
+  /** null if there is none, or another account has it; `account` null searches all accounts. */
   find(account: string | null, requestId: string): Promise<UsageRow | null>
-  /** The place behind all that is settled now. */
+  /** The place after everything that is settled now. */
   newest(): Promise<SettledPlace>
-  /** What requests that began since a moment came to, of all accounts. */
+  /** Figures of requests that began since a moment, over all accounts. */
   recent(since: number): Promise<RecentUsage>
-  /** Of the newest requests since a moment, those that were refused with 503 before they had a price, by model. */
+  /** Of the newest requests since a moment, those refused with 503 before they had a price, by model. */
   refused(since: number): Promise<readonly RefusedModel[]>
   /**
-   * Rows settled behind a place, in the order of settlement, each once; some at a time, and of these with `most` only so
-   * many of the newest, where `missed` says that there were more.
+   * Rows settled after a place, in the order of settlement, each once; a part at a time, and with `most` only that many
+   * of the newest, where `missed` tells that there were more.
    */
   settledAfter(place: SettledPlace, predicate: UsagePredicate, most?: number): Promise<SettledRows>
 }
 
-/** What a deployment is, as all its processes know it. */
+/** Facts about the deployment that all its processes share. */
 interface DeploymentTable {
-  /** The code of the currency all amounts are in; null before the first start. */
+  /** The code of the currency of all amounts; null before the first start. */
   currency(): Promise<string | null>
-  /** Keeps it at the first start; throws, with what to do, where the data counts in another one. */
+  /** Stored at the first start; throws, with instructions, if the data has another currency. */
   rememberCurrency(code: string): Promise<void>
-  /** Groups of the configuration last served; empty before the first start. */
+  /** Groups of the configuration that was last served; empty before the first start. */
   groups(): Promise<readonly string[]>
   rememberGroups(names: readonly string[]): Promise<void>
-  /** Where browsers reach the server that started last; null before the first start. */
+  /** The address at which browsers reach the server that started last; null before the first start. */
   address(): Promise<string | null>
   rememberAddress(address: string): Promise<void>
 }
@@ -189,7 +189,7 @@ export interface Store {
   readonly operatorEvents: OperatorEventTable
   readonly history: HistoryTable
   readonly historySettings: HistorySettingTable
-  /** Rejects when the store cannot be reached. */
+  /** Rejects if the store cannot be reached. */
   ping(): Promise<void>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// The tables of the store, written once over either engine.
+// The tables of the store, each written once for both engines.
 
 import { configurationTable } from './configuration.ts'
 import {
@@ -31,7 +31,7 @@ import type { AccountTable, Store } from './store.ts'
 import { cleanText } from './text.ts'
 import { videoTable } from './videos.ts'
 
-/** `history`: where messages are kept, where that is a database of its own. */
+/** `history`: the engine of message history, if that is a separate database. */
 export function createStore(engine: Engine, history = engine): Store {
   return {
     ...laterTables(engine),
@@ -70,7 +70,7 @@ export function createStore(engine: Engine, history = engine): Store {
   }
 }
 
-/** What no request to a model and no settlement needs. */
+/** Tables that neither requests to models nor settling need; their code is loaded at the first call. */
 function laterTables(engine: Engine) {
   return {
     managementKeys: lazyTable(async () =>
@@ -135,7 +135,7 @@ function accountTable(engine: Engine): AccountTable {
   return {
     async ensure(id, createdAt) {
       const account = cleanText(id)
-      // The common case, at each start, needs no transaction.
+      // Usually the account exists, and no transaction is needed.
       if ((await engine.query('SELECT 1 FROM account WHERE id = ?', [account])).length > 0)
         return false
       return engine.transaction(async (session) => {

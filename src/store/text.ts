@@ -1,10 +1,10 @@
-// Text as both engines can keep it.
+// Cleans text so that both engines can store it.
 
 const longestText = 1024
 
 /**
- * PostgreSQL takes no NUL, neither engine takes half a surrogate pair: both become U+FFFD. Cut at 1,024
- * characters, since model names and causes come from clients and vendors.
+ * PostgreSQL accepts no NUL, and neither engine an unpaired surrogate: both become U+FFFD. Cut at 1,024 characters,
+ * because model names and causes come from clients and vendors.
  */
 export function cleanText(text: string): string {
   const short = text.length > longestText ? text.slice(0, longestText) : text
@@ -16,7 +16,7 @@ export function cleanTextOrNull(text: string | null): string | null {
   return text === null ? null : cleanText(text)
 }
 
-/** Whole, however long: for what is kept for people to mend by hand. */
+/** Without a length limit: for data stored for people who repair it by hand. */
 export function cleanLongText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD')
 }

@@ -1,4 +1,4 @@
-// The thread of `openStoreThread`: opens the store and does what it is asked, one call after another.
+// The thread of `openStoreThread`: opens the store and carries out the calls it receives.
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { openStore, type StoreSettings } from './open.ts'
@@ -7,7 +7,7 @@ import { failureOf, type StoreCall, type StoreReply } from './thread.ts'
 
 const opened: { store: Promise<Store> | null } = { store: null }
 
-/** Opened at the first call, and again where it could not be: a database may come back. */
+/** Opened at the first call, and again after a failure, because a database may come back. */
 async function storeOf(): Promise<Store> {
   opened.store ??= openStore(workerData as StoreSettings)
   try {

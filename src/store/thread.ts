@@ -1,11 +1,11 @@
-// A store in a thread of its own: whoever asks waits for it, and the thread that serves requests does not.
+// A store in a separate thread, so that its calls do not block the thread that serves requests.
 
 import { Worker } from 'node:worker_threads'
 import { moduleAt } from '../installation.ts'
 import type { StoreSettings } from './open.ts'
 import { RowRefused, type Store } from './store.ts'
 
-/** One call of one method: `table` is null for the store's own. */
+/** One call of one method; `table` is null for methods of the store itself. */
 export interface StoreCall {
   readonly id: number
   readonly table: string | null
@@ -38,8 +38,8 @@ interface Pending {
 }
 
 /**
- * Every method of a store, but those that take functions (`audit.run`). SQLite's calls block their thread: a reading of
- * many rows would hold up every request. Ends with `close`; a call under way is rejected then, and where the thread dies.
+ * Has every method of a store except those with function arguments (`audit.run`). SQLite's calls block their thread:
+ * reading many rows would delay requests. `close` ends it; pending calls are rejected then, or when it dies.
  */
 export function openStoreThread(settings: StoreSettings, engine: Store['engine']): Store {
   const { dataDir, databaseUrl } = settings
@@ -50,7 +50,7 @@ export function openStoreThread(settings: StoreSettings, engine: Store['engine']
   const tables = new Map<string, unknown>()
   const tableOf = (table: string) =>
     new Proxy({}, { get: (_, method) => link.method(table, String(method)) })
-  // Every property is a table, but those named here.
+  // Every property is a table, except those named here.
   const own: Partial<Store> = {
     engine,
     ping: () => link.call(null, 'ping', []) as Promise<void>,
@@ -75,7 +75,7 @@ class StoreLink {
 
   constructor(worker: Worker) {
     this.#worker = worker
-    // The process may end while nobody waits.
+    // The process may exit while no call is pending.
     worker.unref()
     worker.on('message', (reply: StoreReply) => this.#settle(reply))
     worker.on('error', (error) =>

@@ -1,41 +1,41 @@
-// The files that usage rows were written to before they were removed, and whose turn it is to write one.
+// The archive files to which usage rows are written before they are removed, and which process writes the next one.
 
 import type { Engine } from './engine.ts'
 
 export interface ArchivedFile {
   readonly name: string
-  /** Of its first and its last request, Unix milliseconds. */
+  /** When its first and its last request began, Unix milliseconds. */
   readonly firstAt: number
   readonly lastAt: number
   readonly requests: number
   readonly chargeNano: bigint
   readonly writeoffNano: bigint
   readonly bytes: number
-  /** Of the file's bytes, in hex. */
+  /** SHA-256 of the file's bytes, hex. */
   readonly sha256: string
   readonly writtenAt: number
-  /** null: its rows are still being removed. */
+  /** null while its rows are still being removed. */
   readonly removedAt: number | null
 }
 
-/** One process of the deployment; times in Unix milliseconds. */
+/** A process of the deployment that may hold the turn; times in Unix milliseconds. */
 interface Turn {
   readonly holder: string
   readonly nowMs: number
 }
 
 export interface UsageArchiveTable {
-  /** Whether this holder might take the turn, and would find rows from before that moment, or a file whose rows are not gone yet. */
+  /** Whether this holder could take the turn and has work: rows from before a moment, or a file whose rows remain. */
   isDue(turn: Turn, before: number): Promise<boolean>
-  /** Takes or keeps the turn. False where another holder has it. */
+  /** Takes or keeps the turn. False if another holder has it. */
   take(turn: Turn, until: number): Promise<boolean>
-  /** Notes a file that is whole, whose rows are to be removed. False where the turn was lost meanwhile. */
+  /** Records a complete file, whose rows are to be removed. False if the turn was lost meanwhile. */
   add(turn: Turn, file: Omit<ArchivedFile, 'writtenAt' | 'removedAt'>): Promise<boolean>
-  /** The oldest whose rows are still being removed. */
+  /** The oldest file whose rows are still being removed. */
   open(): Promise<ArchivedFile | null>
-  /** None of its rows is left. */
+  /** Records that all of its rows are removed. */
   close(name: string, nowMs: number): Promise<void>
-  /** By time, those behind a file; at most `limit`. */
+  /** By time, those after a file; at most `limit`. */
   list(after: Pick<ArchivedFile, 'firstAt' | 'name'> | null, limit: number): Promise<ArchivedFile[]>
 }
 

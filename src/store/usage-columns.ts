@@ -1,4 +1,4 @@
-// The SQL of usage rows, as their table of columns has it, and how a row turns into values and back.
+// The SQL of usage rows, generated from their column table, and the conversion between rows and values.
 
 import type { Bulk, Value } from './engine.ts'
 import { cleanTextOrNull } from './text.ts'
@@ -17,7 +17,7 @@ function typeOf({ kind }: Pick<UsageColumn, 'kind'>): 'text' | 'bigint' {
   return kind === 'text' || kind === 'textOrNull' || kind === 'json' ? 'text' : 'bigint'
 }
 
-/** Known ids are passed over. One array a column keeps PostgreSQL's statement the same for any number of rows. */
+/** Ignores known ids. One array per column keeps PostgreSQL's statement the same for any number of rows. */
 export const insertUsage: Bulk = {
   sqlite: `INSERT INTO usage (${names}) VALUES (${columns.map(() => '?').join(', ')})
     ON CONFLICT DO NOTHING`,
@@ -26,31 +26,31 @@ export const insertUsage: Bulk = {
     ON CONFLICT DO NOTHING`,
 }
 
-/** Every column under its field's name, as `KeptUsage`. Money as text: a number would lose its last digits. */
+/** Every column under its field's name, as in `KeptUsage`. Amounts as text, because a number would lose digits. */
 const columnsAsFields = usageColumns
   .map(({ name, field, kind }) =>
     kind === 'money' ? `CAST(${name} AS TEXT) AS "${field}"` : `${name} AS "${field}"`,
   )
   .join(', ')
 
-/** The same of something that has the columns of `usage`. */
+/** The same from another source that has the columns of `usage`. */
 export const selectUsageOf = (source: string): string => `SELECT ${columnsAsFields} FROM ${source}`
 
 export const selectUsage = selectUsageOf('usage')
 
-/** With columns of other names beside them. */
+/** With further columns. */
 export const selectUsageWith = (more: string): string =>
   `SELECT ${columnsAsFields}, ${more} FROM usage`
 
-/** For a list of ids as JSON. */
+/** The condition for a list of ids, given as JSON. */
 export const amongIds = {
   sqlite: 'request_id IN (SELECT value FROM json_each(?))',
   postgres: 'request_id = ANY(ARRAY(SELECT json_array_elements_text(CAST(? AS json))))',
 }
 
 /**
- * In the order of the columns. The money is given beside the row: settling decides how it is divided; so is `posting`, the
- * request whose entry in the journal it shares.
+ * Values in the order of the columns. The amounts are given separately, because settling divides the charge; so is
+ * `posting`, the request whose journal entry this row shares.
  */
 export function usageValues(
   row: UsageRow,
@@ -70,14 +70,14 @@ export function usageValues(
 }
 
 const texts = placesOf('text', 'textOrNull')
-/** Clocks give fractions of a millisecond. */
+/** Rounded, because clocks give fractions of a millisecond. */
 const times = placesOf('time', 'timeOrNull')
 const flags = placesOf('flag')
 const jsons = placesOf('json')
 const chargePlace = usageColumns.findIndex(({ field }) => field === 'chargeNano')
 const writeoffPlace = usageColumns.findIndex(({ field }) => field === 'writeoffNano')
 
-/** A row as the engines give it. */
+/** A row as the engines return it. */
 export type KeptUsage = Readonly<Record<keyof UsageRow, string | number | null>>
 
 const converted = usageColumns.filter(({ kind }) => /^(flag|money|json)$/.test(kind))

@@ -1,4 +1,4 @@
-// How far usage rows have left to each warehouse, whose turn it is to send them, and what stays until they have.
+// Export of usage rows to data warehouses: its progress, which process sends, and which rows must be kept for it.
 
 import type { Engine, Session } from './engine.ts'
 import { nowMs } from './leases.ts'
@@ -7,22 +7,22 @@ import { type KeptUsage, selectUsage, usageRowOf } from './usage-columns.ts'
 import type { SettledPlace, UsagePlace } from './usage-filter.ts'
 import type { UsageRow } from './usage-row.ts'
 
-/** Behind the last row that was taken. */
+/** The place after the last row that the warehouse has received. */
 export interface ExportPlace {
   readonly settled: SettledPlace
-  /** Rows that were there before are sent first, by the time they began; null: they were. */
+  /** Rows that existed before the export began are sent first, in the order of their time; null when they all are. */
   readonly scan: UsagePlace | null
 }
 
 export interface ExportState {
-  /** Unix milliseconds: when the first row was to be sent, or all were to be again. */
+  /** When the export began, or was restarted; Unix milliseconds. */
   readonly beganAt: number
   readonly place: ExportPlace
-  /** Where a batch ends that may have been sent; null: none. */
+  /** End of a batch that may have been sent already; null: none. */
   readonly planned: ExportPlace | null
 }
 
-/** What a process does when it has the turn for a destination. */
+/** A process that has the turn for a destination. */
 interface ExportTurn {
   readonly destination: string
   readonly holder: string
@@ -31,30 +31,30 @@ interface ExportTurn {
 export interface ExportStatus extends ExportState {
   readonly destination: string
   readonly holder: string
-  /** Rows that were taken, some more than once; and when the last were, Unix milliseconds. */
+  /** Number of rows received, some more than once; and when the last were, Unix milliseconds. */
   readonly rowsTaken: number
   readonly takenAt: number | null
   readonly heldUntil: number
-  /** Rows settled behind the place, without those that are scanned; and since when the oldest waits. */
+  /** Number of rows settled after the place, without rows that are still scanned; and since when the oldest waits. */
   readonly rowsBehind: number
   readonly waitingSince: number | null
 }
 
 export interface UsageExportTable {
-  /** Takes or keeps the turn; null where another process has it. The first time, rows that are there are sent and held. */
+  /** Takes or keeps the turn; null if another process has it. The first call begins the export with existing rows. */
   take(turn: ExportTurn, forMs: number, holdMs: number): Promise<ExportState | null>
-  /** Notes what is about to be sent, so that whoever comes after sends the same. False where the turn was lost. */
+  /** Records what is about to be sent, so that the next process sends the same batch. False if the turn was lost. */
   plan(turn: ExportTurn, planned: ExportPlace): Promise<boolean>
   /**
-   * All up to there was taken: `rows` more; `through`: the last batch that was taken whole. What comes behind it is held
-   * for so long. False where the turn was lost.
+   * Records that all rows up to `to` were received: `rows` more; `through`: the last batch received completely. Later
+   * rows are kept for `holdMs`. False if the turn was lost.
    */
   move(turn: ExportTurn, to: ExportPlace, taken: Taken): Promise<boolean>
   leave(turn: ExportTurn): Promise<void>
-  /** Rows that were there, by the time they began, behind a place and up to another. */
+  /** Rows that existed at the beginning, in the order of their time, after one place and up to another. */
   scan(after: UsagePlace, until: UsagePlace | null, limit: number): Promise<readonly UsageRow[]>
   list(): Promise<readonly ExportStatus[]>
-  /** Everything is sent to it again; false where nothing ever was. */
+  /** Makes everything be sent again; false if nothing ever was. */
   restart(destination: string): Promise<boolean>
 }
 
@@ -64,7 +64,7 @@ interface Taken {
   readonly holdMs: number
 }
 
-/** Before any row. */
+/** A place before any row. */
 export const beginning: UsagePlace = { at: -1, requestId: '' }
 
 export function usageExportTable(engine: Engine): UsageExportTable {
@@ -118,7 +118,7 @@ export function usageExportTable(engine: Engine): UsageExportTable {
   }
 }
 
-/** What is settled from here on is in the log, and what was before is in the table. */
+/** Rows settled from here on are in the log, and earlier ones in the table. */
 async function begin(engine: Engine, destination: string, holdMs: number): Promise<void> {
   const now = nowMs[engine.kind]
   const settled = await newestBatch(engine)

@@ -1,9 +1,9 @@
-// Which usage rows are meant: one predicate for lists, exports and the live tail.
+// Selects usage rows by one predicate for lists, exports and the live tail.
 
 import type { Value } from './engine.ts'
 import { cleanText } from './text.ts'
 
-/** All of them hold for a row. */
+/** A row matches if all given members match. */
 export interface UsagePredicate {
   readonly requestId?: string
   readonly account?: string
@@ -20,7 +20,7 @@ export interface UsagePredicate {
   readonly stream?: boolean
   /** The HTTP status the client got. */
   readonly status?: number
-  /** Its first digit. */
+  /** The status's first digit. */
   readonly statusClass?: number
   readonly leastChargeNano?: bigint
   readonly leastDurationMs?: number
@@ -29,13 +29,13 @@ export interface UsagePredicate {
   readonly until?: number
 }
 
-/** A request's place in the order of settlement: its batch, and its index in that. */
+/** A request's place in the order of settlement: its batch, and its index in the batch. */
 export interface SettledPlace {
   readonly number: number
   readonly index: number
 }
 
-/** Where a list goes on: with rows older than this one. */
+/** Where a list continues: with rows older than this one. */
 export interface UsagePlace {
   readonly at: number
   readonly requestId: string
@@ -43,17 +43,17 @@ export interface UsagePlace {
 
 export interface UsageFilter extends UsagePredicate {
   readonly before?: UsagePlace
-  /** Newest first; at most this many. */
+  /** The most rows, newest first. */
   readonly limit: number
 }
 
-/** `AND` between them; empty: every row. */
+/** Conditions joined by `AND`; empty: every row. */
 interface Conditions {
   readonly sql: string
   readonly values: readonly Value[]
 }
 
-/** `found`: what the indexes answer. `seen`: what is looked at of each row that they find. */
+/** `found`: conditions that indexes answer. `seen`: conditions checked on each row that they find. */
 interface UsageConditions {
   readonly found: Conditions
   readonly seen: Conditions

@@ -1,5 +1,4 @@
-// Finds rows of an account by the totals by hours: only hours in which there are any are looked through, however rare they
-// are.
+// Finds rare rows of an account by the totals by hour: only hours that have such rows are searched.
 
 import type { Session, Value } from './engine.ts'
 import { facetFor } from './rollup-facets.ts'
@@ -13,16 +12,16 @@ import {
   usageConditions,
 } from './usage-filter.ts'
 
-/** What the totals tell apart of an account's requests. */
+/** A condition on an account's requests for which there are totals. */
 interface Rare {
   readonly account: string
   readonly dimension: RollupDimension
   readonly value: string
-  /** The same as lists ask for it. */
+  /** The same condition as a filter. */
   readonly predicate: UsagePredicate
 }
 
-/** Null where the totals do not tell apart what is asked for, and nothing else of it. */
+/** Null unless the filter consists of one condition for which there are totals, with account and time. */
 export function rareOf(filter: UsageFilter): Rare | null {
   const { account, key, model, statusClass, since, until, before, limit, ...others } = filter
   const asked: readonly (readonly [RollupDimension, string | undefined])[] = [
@@ -44,7 +43,7 @@ export function rareOf(filter: UsageFilter): Rare | null {
   return { account, dimension, value, predicate }
 }
 
-/** Models that nobody knows have their totals under the empty name. */
+/** Requests for unknown models are in the totals under the empty name, so those hours are searched as well. */
 const selectHours = `SELECT hour, sum(CASE WHEN value = ? THEN requests ELSE 0 END) AS requests
   FROM usage_facet JOIN usage_hour ON facet = id
   WHERE dimension = ? AND account = ? AND value IN (?, '') AND hour >= ? AND hour < ?
@@ -60,11 +59,11 @@ const eachHour = {
 
 interface Found {
   readonly kept: readonly KeptUsage[]
-  /** Where older ones go on; null where there are none. */
+  /** Where older rows continue; null if there are none. */
   readonly next: UsagePlace | null
 }
 
-/** Of requests that began before `folded`, at most `limit`, in no order. */
+/** Rows of requests that began before `folded`, at most `limit`, in no particular order. */
 export async function rowsInHours(
   session: Session,
   filter: UsageFilter,
@@ -83,7 +82,7 @@ export async function rowsInHours(
   for (const each of hours) {
     wanted.push(each.hour)
     requests += Number(each.requests)
-    // The newest may lie behind the place where the list goes on.
+    // Rows of the newest hour may be newer than the place where the list continues.
     if (requests >= limit && wanted.length > 1) break
   }
   const isEnd = wanted.length === hours.length && hours.length < limit
@@ -96,17 +95,17 @@ export async function rowsInHours(
   }
 }
 
-/** No id comes before it. */
+/** Sorts before every id. */
 const belowAll = ' '
 
-/** No other bound of the time, of which SQLite might look by that. */
+/** Takes no other bound on the time, because SQLite might choose an index by it. */
 async function rowsOf(
   session: Session,
   { before, ...filter }: UsageFilter,
   times: readonly (readonly number[])[],
 ): Promise<KeptUsage[]> {
   const { found, seen } = usageConditions(filter)
-  // Nothing is excluded where the list begins: no request began at -1.
+  // For the first page nothing is excluded, as no request began at -1.
   const place = before ?? { at: -1, requestId: '' }
   const within = `${found.sql} AND at >= hour.since AND at < hour.until
     AND NOT (at = ? AND request_id >= ?) AND ${seen.sql}`

@@ -1,15 +1,15 @@
-// What the requests of the last while came to, of all accounts together: for whoever watches the deployment.
+// Figures of recent requests over all accounts, for monitoring the deployment.
 
 import type { Engine, Session } from './engine.ts'
 import type { RecentError, RecentUsage, RefusedModel } from './store.ts'
 
-/** Errors are looked for among so many requests at most, the newest. */
+/** Errors are searched in the newest requests only, at most this many. */
 const mostRows = 50_000
 const mostErrors = 20
 const mostModels = 1_000
 const minuteMs = 60_000
 
-/** Of the index of times alone. */
+/** Answered by the index of times alone. */
 const byMinute = `SELECT at / ${minuteMs} AS minute, count(*) AS requests FROM usage
   WHERE at >= ? GROUP BY 1 ORDER BY 1`
 
@@ -36,7 +36,7 @@ async function newestSince(session: Session, since: number): Promise<number> {
   return row?.at ?? since
 }
 
-/** They name any model, and so are under one name in the totals. */
+/** The totals combine all such models under one name, so rows are read instead. */
 const refusedByModel = `SELECT model_asked AS model, count(*) AS requests FROM (
     SELECT model_asked, channel, price_version, status FROM usage WHERE at >= ?
     ORDER BY at DESC LIMIT ${mostRows}) AS newest

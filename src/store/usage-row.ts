@@ -1,10 +1,10 @@
-// What is kept of a finished request: the one table of its columns. The row's type, its SQL and what is refused of it
-// follow from here.
+// The columns of a usage row, which records a finished request. The row's type, its SQL and its validation derive from
+// this table.
 
 import type { TokenKind } from '../config/prices.ts'
 import type { Nano } from '../money.ts'
 
-/** What a column holds. `small` fits 32 bits; a `time` is in milliseconds, kept whole; `json` is kept as text. */
+/** What a column holds. `small`: fits 32 bits; `time`: whole milliseconds; `json`: stored as text. */
 export type ColumnKind =
   | 'text'
   | 'textOrNull'
@@ -18,10 +18,10 @@ export type ColumnKind =
   | 'json'
 
 interface Column<Value> {
-  /** In the database. */
+  /** The column's name. */
   readonly name: string
   readonly kind: ColumnKind
-  /** For its type alone. */
+  /** Never set; carries the TypeScript type. */
   readonly value?: Value
 }
 
@@ -46,7 +46,7 @@ const columns = {
   group: text('group_id'),
   operation: text('operation'),
   modelAsked: text('model_asked'),
-  /** The vendor's own name of the model that answered, null when none did. */
+  /** The vendor's own name of the model that answered; null if none did. */
   modelServed: textOrNull('model_served'),
   channel: textOrNull('channel'),
   vendor: textOrNull('vendor'),
@@ -62,73 +62,73 @@ const columns = {
   audioOutput: count('audio_output_tokens'),
   imageInput: count('image_input_tokens'),
   imageOutput: count('image_output_tokens'),
-  /** What is not tokens, by price name: `{"image/1024x1024":2}`, `{"second":12.5}`; null where there is none. */
+  /** Units other than tokens, by price name: `{"image/1024x1024":2}`, `{"second":12.5}`; null if there are none. */
   units: json<Readonly<Record<string, number>>>('units'),
-  /** Who said so: the vendor, the vendor after the client had left, or the gateway by counting. */
+  /** Source of the token counts: the vendor, the vendor after the client had left, or the gateway by counting. */
   usageSource: text<'reported' | 'drained' | 'counted' | 'none'>('usage_source'),
-  /** The card the request was admitted under; null where it never was. */
+  /** Version of the rate card in force at admission; null if the request was not admitted. */
   priceVersion: countOrNull('price_version'),
-  /** The group's multiplier at admission, in millionths; 0 where a policy made the request free. */
+  /** The group's multiplier at admission, in millionths; 0 if a policy made the request free. */
   multiplierPpm: count('multiplier_ppm'),
-  /** What the wallet paid; with `writeoffNano` it is the formula's result, to the nano. */
+  /** What the wallet paid; the sum with `writeoffNano` is the computed charge, exact to the nano-unit. */
   chargeNano: money('charge_nano'),
   writeoffNano: money('writeoff_nano'),
   /** What all attempts cost at the vendors, at the model's own prices without the multiplier. */
   vendorCostNano: money('vendor_cost_nano'),
-  /** Until the first byte of content; null when there was none. */
+  /** Time to the first byte of content; null if there was none. */
   ttftMs: timeOrNull('ttft_ms'),
   durationMs: time('duration_ms'),
-  /** HTTP status the client got; 499 when it left first. */
+  /** HTTP status the client got; 499 if it left before the end. */
   status: small('status'),
   errorCode: textOrNull('error_code'),
-  /** The finer cause of a failure, for operators. */
+  /** A more detailed cause of a failure, for operators. */
   errorCause: textOrNull('error_cause'),
-  /** Attempts that delivered nothing, with what each is taken to have cost; null where there was none. */
+  /** Attempts that delivered nothing, with the presumable cost of each; null if there were none. */
   failedAttempts: json<readonly FailedAttempt[]>('failed_attempts'),
-  /** Where the request came from. */
+  /** The client's IP address. */
   clientAddress: textOrNull('client_address'),
-  /** What the client calls it; says nothing of what it is here. */
+  /** The client's own id of the request, unrelated to `requestId`. */
   clientRequestId: textOrNull('client_request_id'),
-  /** The trace it is part of (W3C Trace Context): 32 hex digits. */
+  /** The trace the request belongs to (W3C Trace Context): 32 hex digits. */
   traceId: textOrNull('trace_id'),
-  /** What was held for it at most; 0 in rows of versions that did not keep it. */
+  /** The most that was held for the request; 0 in rows of versions that did not store it. */
   heldNano: money('held_nano'),
-  /** The application that sent it, as its User-Agent names it: `claude-code`, `openai-python`. */
+  /** The application that sent it, from its User-Agent: `claude-code`, `openai-python`. */
   client: textOrNull('client'),
   clientVersion: textOrNull('client_version'),
-  /** What the vendor that answered last calls it. */
+  /** The request's id at the vendor that answered last. */
   vendorRequestId: textOrNull('vendor_request_id'),
 } satisfies Readonly<Record<TokenKind, Column<number>>> & Readonly<Record<string, Column<unknown>>>
 
-/** Why nothing, or which, came after a failed attempt. */
+/** What followed a failed attempt: another channel, or the reason why none was tried. */
 export type AfterFailure =
   | 'next_channel'
   | 'no_other_channel'
-  /** Any channel would answer the same. */
+  /** The request is at fault, so any channel would answer the same. */
   | 'request_at_fault'
-  /** Its channel is set so for this status. */
+  /** The channel is configured not to be followed by another for this status. */
   | 'status_not_retried'
-  /** The vendor may have done the work: sending it again might pay twice. */
+  /** The vendor may have done the work: sending the request again might cost twice. */
   | 'outcome_unknown'
   | 'retry_budget'
   | 'out_of_time'
-  /** The reply had begun. */
+  /** The reply to the client had begun. */
   | 'already_answering'
 
-/** Times are whole milliseconds; jobs and sessions leave out all but the first three. */
+/** Times are whole milliseconds; jobs and sessions have only the first three members. */
 export interface FailedAttempt {
   readonly channel: string
-  /** The fault's kind. */
+  /** The kind of the fault. */
   readonly kind: string
   readonly costNano: string
-  /** The vendor's, where it answered. */
+  /** The vendor's HTTP status, if it answered. */
   readonly status?: number
   readonly vendorRequestId?: string
-  /** After the request's arrival. */
+  /** Time from the request's arrival to the attempt's start. */
   readonly startMs?: number
-  /** Until a connection was made; left out where one was kept. */
+  /** Time to make a connection; left out if one was reused. */
   readonly connectMs?: number
-  /** From its start until the head of a reply. */
+  /** Time from the attempt's start to the head of a reply. */
   readonly firstByteMs?: number
   readonly durationMs?: number
   readonly then?: AfterFailure
@@ -150,12 +150,12 @@ export const usageColumns: readonly UsageColumn[] = Object.entries(columns).map(
   ([field, { name, kind }]) => ({ field: field as keyof UsageRow, name, kind }),
 )
 
-/** Where the columns of these kinds stand. */
+/** Indexes of the columns of these kinds. */
 export function placesOf(...kinds: readonly ColumnKind[]): readonly number[] {
   return usageColumns.flatMap(({ kind }, place) => (kinds.includes(kind) ? [place] : []))
 }
 
-/** In the order of the columns. Written out: every request's row is checked and kept by it, and a look-up by name takes four times as long. */
+/** In the order of the columns. Written out: every request needs it, and lookups by name take 4 times as long. */
 export function columnValues(row: UsageRow): UsageRow[keyof UsageRow][] {
   return [
     row.requestId,

@@ -1,4 +1,4 @@
-// Reading the usage rows; settling writes them.
+// Reads usage rows, which settling writes.
 
 import type { Engine, Session } from './engine.ts'
 import { foldedUntil } from './rollup-facets.ts'
@@ -17,7 +17,7 @@ import { rareOf, rowsInHours } from './usage-hours.ts'
 import { recentUsage, refusedUsage } from './usage-recent.ts'
 import type { UsageRow } from './usage-row.ts'
 
-/** Where no index answers a filter, a page looks through so many rows at most. */
+/** If no index answers a filter, a page searches at most this many rows. */
 const scannedRows = 50_000
 
 export function usageTable(engine: Engine): UsageTable {
@@ -50,7 +50,7 @@ async function list(session: Session, filter: UsageFilter): Promise<UsageRow[]> 
   return kept.map(usageRowOf)
 }
 
-/** Within the rows that one page looks through; the end of those, where it is not the end of the list. */
+/** Searches at most `scannedRows` rows without an index; `next` may be where the search stopped. */
 async function page(session: Session, filter: UsageFilter): Promise<UsagePage> {
   const { limit } = filter
   if (usageConditions(filter).seen.sql === '') {
@@ -71,7 +71,7 @@ async function page(session: Session, filter: UsageFilter): Promise<UsagePage> {
 async function scannedPage(session: Session, filter: UsageFilter): Promise<UsagePage> {
   const { limit } = filter
   const { found, seen } = usageConditions(filter)
-  // Of the index alone.
+  // Answered by the index alone.
   const [scanned] = await session.query<{ readonly at: number | null; readonly rows: number }>(
     `SELECT min(at) AS at, count(*) AS rows
       FROM (SELECT at FROM usage${where(found.sql)} ORDER BY at DESC LIMIT ?) AS scanned`,
@@ -98,7 +98,7 @@ function nextAfter(rows: readonly UsageRow[], limit: number): UsagePlace | null 
   return rows.length > limit && last ? { at: last.at, requestId: last.requestId } : null
 }
 
-/** As the engines sort: text by its bytes. */
+/** Sorts text by its bytes, as the engines do. */
 function byNewest(one: UsageRow, other: UsageRow): number {
   if (one.at !== other.at) return other.at - one.at
   return Buffer.compare(Buffer.from(other.requestId), Buffer.from(one.requestId))
@@ -113,7 +113,7 @@ async function settledAfter(
   const { ids: settled, place, missed } = await readBatches(engine, after)
   if (settled.length === 0) return { rows: [], place, missed }
   const { found, seen } = usageConditions(predicate)
-  // Where each row fits, those that are left out need not be read.
+  // If every row matches, rows that are left out by `most` need not be read.
   const ids = where(found.sql, seen.sql) === '' ? newest(settled, most) : settled
   const kept = await engine.query<KeptUsage>(
     `${selectUsage}${where(amongIds[engine.kind], found.sql, seen.sql)}`,

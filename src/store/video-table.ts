@@ -1,29 +1,29 @@
-// What the store keeps of videos that are made, or were, and how each may change.
+// The data and changes of videos that are being made or were made.
 
 import type { Nano } from '../money.ts'
 import type { IdempotencyDone, NodeRef, SettleResult } from './ledger.ts'
 import type { UsageRow } from './usage-row.ts'
 
-/** Times are Unix milliseconds. The three texts are JSON, and whoever wrote them reads them. */
+/** Times are Unix milliseconds. `video`, `work` and `bill` are JSON, interpreted by the code that writes them. */
 export interface VideoRow {
   readonly account: string
   readonly id: string
   readonly requestId: string
   readonly state: 'running' | 'completed' | 'failed'
-  /** What its account is shown. */
+  /** The video object that clients see. */
   readonly video: string
-  /** Where it is made. */
+  /** Where the vendor makes it, and how far it has come. */
   readonly work: string
   /** What it will cost. */
   readonly bill: string
-  /** Set aside until it ends; then 0. */
+  /** Set aside while it runs; then 0n. */
   readonly heldNano: Nano
-  /** How often its vendor was asked. */
+  /** How often its vendor was asked about it. */
   readonly polls: number
   readonly pollAt: number
   readonly polledAt: number | null
   readonly createdAt: number
-  /** Past this it is removed, once it has ended. */
+  /** When it is deleted, if it has ended by then. */
   readonly expiresAt: number
 }
 
@@ -32,7 +32,7 @@ export type NewVideo = Omit<VideoRow, 'state' | 'polls' | 'polledAt'>
 export interface VideoBegin {
   readonly kind: 'begin'
   readonly row: NewVideo
-  /** Whose lease the money is taken from, as far as it has it; the rest is the wallet's free money. */
+  /** The node whose lease pays as far as it can; the rest comes from the wallet's free money. */
   readonly from: NodeRef
   readonly idempotency: IdempotencyDone | null
 }
@@ -40,10 +40,10 @@ export interface VideoBegin {
 export interface VideoClaim {
   readonly kind: 'claim'
   readonly nowMs: number
-  /** Nobody else asks for them before, while this node is open. */
+  /** No other node claims these videos before this time, while the claiming node is open. */
   readonly untilMs: number
   readonly limit: number
-  /** This one alone, where it was not asked for since `polledBeforeMs`, though it is not due. */
+  /** Claims only this video, though it may not be due, if it was not polled since `polledBeforeMs`. */
   readonly only?: { readonly account: string; readonly id: string; readonly polledBeforeMs: number }
 }
 
@@ -57,12 +57,12 @@ interface VideoNote {
   readonly pollAt: number
 }
 
-/** `row` holds the whole charge, as with any settlement; what it is called by is the request that began the video. */
+/** `row` has the whole charge, as in any settlement; its id is that of the request that began the video. */
 export interface VideoEnd {
   readonly kind: 'end'
   readonly account: string
   readonly id: string
-  /** `removed`: it is gone with this. */
+  /** `removed`: the row is deleted with this change. */
   readonly state: 'completed' | 'failed' | 'removed'
   readonly video: string
   readonly work: string
@@ -76,37 +76,37 @@ export type VideoChange =
   | VideoClaim
   | VideoNote
   | VideoEnd
-  /** Removes one that has ended. */
+  /** Deletes a video that has ended. */
   | { readonly kind: 'remove'; readonly account: string; readonly id: string }
 
 export interface VideoChanged {
-  /** `insufficient`: the money was not there, and nothing was changed. */
+  /** `insufficient`: the money was not available, and nothing was changed. */
   readonly state: 'changed' | 'unchanged' | 'insufficient'
-  /** Of a claim: what was claimed. */
+  /** The claimed videos; empty for other changes. */
   readonly rows: readonly VideoRow[]
-  /** Of an end: what was charged. */
+  /** What an `end` charged. */
   readonly settled: SettleResult
 }
 
 interface VideoPage {
   readonly limit: number
   readonly order: 'asc' | 'desc'
-  /** The last one of the page before. */
+  /** The last video of the previous page. */
   readonly after: Pick<VideoRow, 'id' | 'createdAt'> | null
 }
 
 export interface VideoTable {
   /**
-   * Each in one transaction. A `begin` that was done before, and a `note` or `end` of one that runs no longer, changes
-   * nothing. `end` frees what was set aside, and settles in the same commit.
+   * Applies a change in one transaction. A repeated `begin`, and a `note` or `end` of a video that no longer runs,
+   * change nothing. `end` frees the money set aside and settles in the same commit.
    */
   apply(change: VideoChange, by: NodeRef | null): Promise<VideoChanged>
   find(account: string, id: string): Promise<VideoRow | null>
   list(account: string, page: VideoPage): Promise<readonly VideoRow[]>
-  /** When the next one of those that run may be asked for; null: none runs that nobody is asking for. */
+  /** When the next running video that nobody has claimed may be polled; null if there is none. */
   nextPollAt(nowMs: number): Promise<number | null>
-  /** Whether any video is being made, also one that somebody asks for at present. */
+  /** Whether any video is being made, including claimed ones. */
   isAnyRunning(): Promise<boolean>
-  /** Removes those that have ended and are past their time. */
+  /** Deletes ended videos that have expired. */
   clean(nowMs: number): Promise<void>
 }

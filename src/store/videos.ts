@@ -1,4 +1,4 @@
-// Videos that are made, or were: who asks for them next, and the money set aside for each until it ends.
+// Videos that are being made or were made: which node polls each, and the money set aside before it ends.
 
 import type { Nano } from '../money.ts'
 import { FundsAllocator } from './divide.ts'
@@ -28,7 +28,7 @@ const columns = `account, id, request_id AS "requestId", state, video, work, bil
 const insert = `INSERT INTO video (account, id, request_id, state, video, work, bill, held_nano, poll_at,
   created_at, expires_at) VALUES (?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
 
-/** Nobody asks for it at present: a claim ends with its time, or with the node that made it. */
+/** Not claimed at present: a claim ends with its time, or with the node that made it. */
 const unclaimed = `(claimed_until IS NULL OR claimed_until <= ? OR NOT EXISTS (SELECT 1 FROM node
   WHERE node.id = video.node AND node.epoch = video.epoch AND node.state = 'open'))`
 
@@ -96,7 +96,7 @@ export function videoTable(engine: Engine): VideoTable {
   }
 }
 
-/** Undoes the transaction of a video that its account cannot pay. */
+/** Thrown to roll back the beginning of a video that its account cannot pay. */
 class Insufficient extends Error {}
 
 async function apply(
@@ -147,7 +147,7 @@ function said(count: number): VideoChanged {
   return count > 0 ? changed : unchanged
 }
 
-/** What comes from the lease is pending already; it only has another owner now. */
+/** Money from the lease is pending already; only its owner changes. */
 async function begin(session: Session, change: VideoBegin): Promise<VideoChanged> {
   const { row, idempotency } = change
   if (row.heldNano < 0n) throw new RowRefused('Less than nothing was to be set aside')
@@ -202,7 +202,7 @@ async function claim(session: Session, change: VideoClaim, by: NodeRef): Promise
   return { ...(rows.length > 0 ? changed : unchanged), rows }
 }
 
-/** The wallet first, as everywhere; then the video, so that of any number who end it at once one finds it running. */
+/** Locks the wallet first, as everywhere; then the video, so that one of several concurrent ends finds it running. */
 async function end(session: Session, change: VideoEnd): Promise<VideoChanged> {
   const account = cleanText(change.account)
   const id = cleanText(change.id)
@@ -223,7 +223,7 @@ async function end(session: Session, change: VideoEnd): Promise<VideoChanged> {
   return { ...changed, settled: await settleEnd(session, change) }
 }
 
-/** What was set aside is free money in this transaction, and nobody else can have it before the charge. */
+/** Money that was set aside is free in this transaction, whose lock keeps it for this charge. */
 async function settleEnd(session: Session, { row, capNano }: VideoEnd): Promise<SettleResult> {
   const known = 'SELECT 1 FROM usage WHERE request_id = ?'
   if ((await session.query(known, [row.requestId])).length > 0) return nothing

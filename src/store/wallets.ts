@@ -1,17 +1,17 @@
-// The accounts of the ledger: their counters, locked in one order and moved by what a transaction does.
+// The accounts of the ledger: locks them in a fixed order and changes their counters.
 
 import type { Nano } from '../money.ts'
 import type { Bulk, Session, Value } from './engine.ts'
 import { type Wallet, walletOf } from './ledger.ts'
 import { RowRefused } from './store.ts'
 
-/** What a wallet has while a transaction keeps it locked. */
+/** A wallet's money while a transaction has it locked. */
 export interface LockedWallet {
   readonly postedNano: Nano
   readonly leasedNano: Nano
 }
 
-/** What one transaction adds to an account's counters; `pendingNano` may be below 0. */
+/** What one transaction adds to an account's counters; `pendingNano` may be negative. */
 interface Change {
   readonly debitNano: Nano
   readonly creditNano: Nano
@@ -33,8 +33,8 @@ const lock = {
 }
 
 /**
- * Locks the wallets of these accounts, by account; one that has none is left out. Every change of a wallet or of a
- * lease of its account starts here, once in its transaction, so that none waits for another in a circle.
+ * Locks the wallets of these accounts, by account, without accounts that have none. Every transaction that changes
+ * wallets, or leases of their accounts, calls this first and only once, so that deadlocks cannot occur.
  */
 export async function lockWallets(
   session: Session,
@@ -64,8 +64,8 @@ const moveCounters: Bulk = {
 }
 
 /**
- * Moves wallets that are locked, by account. Throws `RowRefused` where one is missing, would have less than nothing
- * free, or has more than the database can count.
+ * Changes locked wallets, by account. Throws `RowRefused` if one is missing, would have negative free money, or has
+ * more than the database can represent.
  */
 export async function moveWallets(session: Session, moves: readonly WalletMove[]): Promise<void> {
   await moveAll(
@@ -74,7 +74,7 @@ export async function moveWallets(session: Session, moves: readonly WalletMove[]
   )
 }
 
-/** Moves the operator's accounts, always last: who holds one makes every other settlement wait. */
+/** Changes the operator's accounts, always last: while one is locked, every other settlement waits. */
 export async function moveHouse(session: Session, moves: readonly HouseMove[]): Promise<void> {
   const ordered = moves.toSorted((one, other) => (one.id < other.id ? -1 : 1))
   for (const move of ordered) await moveAll(session, [move])
@@ -100,7 +100,7 @@ const selectWallets = `SELECT substr(id, 8) AS account,
       WHERE video.account = substr(ledger_account.id, 8) AND state = 'running') AS TEXT) AS held
   FROM ledger_account WHERE`
 
-/** By account; all where none is named. */
+/** Sorted by account; all wallets if none is named. */
 export async function readWallets(session: Session, account?: string): Promise<Wallet[]> {
   const [where, values] =
     account === undefined ? [`kind = 'wallet' ORDER BY id`, []] : ['id = ?', [walletOf(account)]]

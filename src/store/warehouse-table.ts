@@ -1,10 +1,9 @@
-// A record of a request as it leaves to a warehouse: a JSON object under the names of the ledger's columns, and the table that
-// takes it.
+// Usage records for a data warehouse: JSON objects with the ledger's column names, and the ClickHouse table for them.
 
 import type { ClickHouseSettings } from '../config/types.ts'
 import { type UsageColumn, type UsageRow, usageColumns } from './usage-row.ts'
 
-/** With a line's end. Amounts are text, since a number would lose their last digits; the time is UTC. */
+/** One line with its line end. Amounts are text, because a number would lose digits; the time is in UTC. */
 export function lineOf(row: UsageRow): string {
   const document: Record<string, unknown> = {}
   for (const { field, name, kind } of usageColumns) {
@@ -32,12 +31,12 @@ const types: Readonly<Record<UsageColumn['kind'], string>> = {
 
 type Named = Pick<ClickHouseSettings, 'database' | 'table'>
 
-/** What takes lines. */
+/** The statement that inserts lines. */
 export function insertInto({ database, table }: Named): string {
   return `INSERT INTO \`${database}\`.\`${table}\` FORMAT JSONEachRow`
 }
 
-/** Records that come twice become one when parts are merged, and with FINAL before that; one never changes. */
+/** Repeated records become one when parts are merged, or earlier in queries with FINAL; a record never changes. */
 export function tableOf({ database, table }: Named): string {
   const columns = usageColumns.map(({ field, name, kind }) => {
     const type = field === 'at' ? "DateTime64(3, 'UTC')" : types[kind]
