@@ -1,4 +1,4 @@
-// Alipay: signed and verified by its own SDK, behind guards for what that leaves open.
+// Alipay: requests are signed and replies verified by its own SDK, with additional checks for what the SDK accepts.
 
 import type { AlipaySdk } from 'alipay-sdk'
 import type { PaymentSettings } from '../config/types.ts'
@@ -53,7 +53,7 @@ class Alipay implements Provider {
     this.#send = send
   }
 
-  /** The reply of the method, verified. Throws ProviderRefused where it is none of success. */
+  /** Calls a method and returns its verified reply. Throws ProviderRefused if the reply reports an error. */
   async #call(method: string, bizContent: object, notifyUrl?: string): Promise<Reply> {
     const notified = notifyUrl === undefined ? {} : { notifyUrl }
     const url = this.#sdk.pageExecute(method, 'GET', { ...notified, bizContent })
@@ -68,7 +68,7 @@ class Alipay implements Provider {
       } catch {
         throw new NotVerified(`the signature of the reply to ${method} does not fit`)
       }
-      // Alipay signs no reply to a request whose signature it does not take.
+      // Alipay does not sign its reply to a request whose signature it rejects.
     } else if (answer?.['code'] === '10000') throw new NotVerified('the reply has no signature')
     if (answer === undefined) throw new Error(`Alipay answered ${method} with something else`)
     if (answer['code'] === '10000') return answer
@@ -93,7 +93,7 @@ class Alipay implements Provider {
   async readNotification({ body }: ProviderMessage): Promise<Notified> {
     const { appId, sellerId } = this.#settings
     const fields = fieldsOf(body)
-    // The SDK verifies by whatever the message names: SHA-1 is refused before it is asked.
+    // The SDK verifies by the algorithm that the message names, so SHA-1 must be rejected before it is called.
     if (fields['sign_type'] !== 'RSA2') throw new NotVerified('sign_type is not RSA2')
     if (!this.#sdk.checkNotifySignV2(fields)) throw new NotVerified('the signature does not fit')
     if (fields['app_id'] !== appId) throw new NotVerified('app_id is another')
@@ -169,7 +169,7 @@ function rowOf(cell: Cells): BillRow {
   }
 }
 
-/** Nobody has opened it: there is nothing to be paid. */
+/** Nobody has opened the payment page, so the trade does not exist at Alipay and nothing was paid. */
 function isUnknownThere(error: unknown): boolean {
   return error instanceof ProviderRefused && error.message.includes('TRADE_NOT_EXIST')
 }
@@ -183,7 +183,7 @@ function startContent(order: PaymentOrder, { subject }: StartDetails) {
   }
 }
 
-/** A name that stands twice could be read in two ways. */
+/** Rejects repeated names, which different parsers could read differently. */
 function fieldsOf(body: string): Readonly<Record<string, string>> {
   const fields: Record<string, string> = Object.create(null)
   for (const [name, value] of new URLSearchParams(body)) {

@@ -1,22 +1,22 @@
-// Amounts as customers write them and providers count them: never through a float.
+// Amounts as customers write them and providers count them, without floating-point arithmetic.
 
 import { createHash } from 'node:crypto'
 import { type Nano, nanoPerUnit } from '../money.ts'
 
-/** In the smallest unit of a currency of two decimals; null where it is anything but plain digits such as `12.50`. */
+/** Minor units of a currency with two decimals; null for anything but plain digits such as `12.50`. */
 export function parseMinor(text: string): number | null {
   const match = /^([0-9]{1,7})(?:\.([0-9]{1,2}))?$/.exec(text)
   if (match === null) return null
   return Number(match[1]) * 100 + Number((match[2] ?? '').padEnd(2, '0'))
 }
 
-/** `12.50`. */
+/** Two decimals: `12.50`. */
 export function minorText(minor: number): string {
   const digits = String(minor).padStart(3, '0')
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`
 }
 
-/** `rate`: units of the deployment's currency for one of the provider's, with at most seven decimals. */
+/** `rate`: units of the deployment's currency for one unit of the provider's, with at most seven decimals. */
 export function nanoPerMinor(rate: string): Nano {
   const [whole = '0', fraction = ''] = rate.split('.')
   return BigInt(whole + fraction.padEnd(7, '0'))
@@ -33,7 +33,7 @@ export function nanoOf(units: string): Nano {
   return BigInt(whole) * nanoPerUnit + BigInt(fraction.padEnd(9, '0'))
 }
 
-/** Who paid is recognised, not known. */
+/** A hash, so that a repeated payer is recognised without storing who it is. */
 export function payerHash(provider: string, payer: string | null | undefined): string | null {
   if (payer === null || payer === undefined || payer === '') return null
   return createHash('sha256').update(`${provider}:${payer}`).digest('hex')

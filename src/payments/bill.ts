@@ -1,21 +1,21 @@
-// A provider's bill of one day: what it says was paid and paid back, read from the files that providers write.
+// A provider's bill of one day: payments and refunds, parsed from the files that providers supply.
 
 import { Buffer } from 'node:buffer'
 import { inflateRawSync } from 'node:zlib'
 import { parseMinor } from './amount.ts'
 
-/** One payment or refund as the bill has it. */
+/** One payment or refund in the bill. */
 export interface BillRow {
-  /** The provider's own number of the payment. */
+  /** The provider's id of the payment. */
   readonly transactionId: string
-  /** As the merchant named the order. */
+  /** The order's id, given by the merchant. */
   readonly orderId: string
-  /** As the merchant named the refund; null: it is a payment. */
+  /** The refund's id, given by the merchant; null for a payment. */
   readonly refundId: string | null
   readonly amountMinor: number
 }
 
-/** The file is not what the provider's documents say; the message says where. */
+/** The file differs from the provider's documentation; the message says where. */
 export class BillUnreadable extends Error {
   override readonly name = 'BillUnreadable'
 }
@@ -23,8 +23,8 @@ export class BillUnreadable extends Error {
 export type Cells = (column: string) => string
 
 /**
- * The rows below the line that begins with `first`, up to one that begins with something else than a number. A cell that
- * holds a comma moves those behind it: columns behind `text` are counted from the end.
+ * The rows after the line that begins with `first`, up to one that does not begin with a digit or backtick. A cell of
+ * the column `text` may contain commas, which shift later cells: columns after `text` are counted from the end.
  */
 export function tableOf(csv: string, first: string, text: string): readonly Cells[] {
   const lines = csv.replace(/^\uFEFF/, '').split(/\r?\n/)
@@ -44,7 +44,7 @@ export function tableOf(csv: string, first: string, text: string): readonly Cell
   })
 }
 
-/** Of `12.50`, a refund's with a sign before it. */
+/** Parses an amount such as `12.50`; a refund's has a sign before it. */
 export function billAmount(text: string): number {
   const minor = parseMinor(text.replace(/^[-+]/, ''))
   if (minor === null) throw new BillUnreadable(`the bill has an amount of ${JSON.stringify(text)}`)

@@ -9,7 +9,7 @@ type BonusRule = NonNullable<NonNullable<PaymentSettings['bonus']>['firstTopUp']
 
 const dayMs = 86_400_000
 
-/** In the deployment's currency, as are the rule's amounts; null: the payment is below its minimum, or nothing is given. */
+/** In the deployment's currency, as are the rule's amounts; null if the payment is too small or earns nothing. */
 export function bonusOf(
   rule: BonusRule | null | undefined,
   paidNano: Nano,

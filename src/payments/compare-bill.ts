@@ -1,9 +1,9 @@
-// A provider's bill against what was booked: what stands on one side alone, or with another amount.
+// Compares a provider's bill with what was booked: finds entries of one side only, and differing amounts.
 
 import type { Booked, Refund } from '../store/payment-tables.ts'
 import type { BillRow } from './bill.ts'
 
-/** `not_booked`: in the bill alone. `not_billed`: booked here alone. `amount`: on both sides, of another amount. */
+/** `not_booked`: only in the bill. `not_billed`: only booked here. `amount`: on both sides with different amounts. */
 export const differenceKinds = [
   'payment_not_booked',
   'payment_not_billed',
@@ -13,12 +13,12 @@ export const differenceKinds = [
 ] as const
 
 interface Line extends BillRow {
-  /** The same on both sides: of a payment its transaction, of a refund its own id. */
+  /** The same on both sides: the transaction id of a payment, the refund id of a refund. */
   readonly id: string
 }
 
 interface BookedLine extends Line {
-  /** It must be in the bill of this day, and of no other. */
+  /** Whether it must be in this day's bill; others may be in it. */
   readonly isDue: boolean
 }
 
@@ -27,21 +27,21 @@ interface BillDifference {
   readonly transactionId: string
   readonly orderId: string
   readonly refundId: string | null
-  /** null: it is not there. */
+  /** null: missing on that side. */
   readonly billedMinor: number | null
   readonly bookedMinor: number | null
 }
 
 interface Comparison {
   readonly rows: readonly BillRow[]
-  /** Of the day and those beside it. */
+  /** Payments and refunds of the day and the neighbouring days. */
   readonly booked: Booked
-  /** The day's. */
+  /** The bill's day: since <= at < until, Unix milliseconds. */
   readonly since: number
   readonly until: number
 }
 
-/** Around midnight a refund may stand in the bill of the day before or after. */
+/** Around midnight a refund may be in the bill of the previous or the next day. */
 const edgeMs = 3_600_000
 
 export function compareBill({ rows, booked, since, until }: Comparison): readonly BillDifference[] {

@@ -1,4 +1,4 @@
-// Keys as operators paste them: PEM, or the Base64 alone that providers' consoles show.
+// Parses keys as operators paste them: PEM, or the bare Base64 that providers' consoles show.
 
 import { Buffer } from 'node:buffer'
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
@@ -8,13 +8,13 @@ function tried(forms: readonly (() => KeyObject)[]): KeyObject | null {
     try {
       return form()
     } catch {
-      // The next form may fit.
+      // Try the next form.
     }
   }
   return null
 }
 
-/** null where it is no key. */
+/** null if the text is no private key. */
 export function readPrivateKey(text: string): KeyObject | null {
   const der = Buffer.from(text, 'base64')
   return tried([
@@ -24,7 +24,7 @@ export function readPrivateKey(text: string): KeyObject | null {
   ])
 }
 
-/** Of a public key or a certificate; null where it is neither. */
+/** From a public key or a certificate; null if the text is neither. */
 export function readPublicKey(text: string): KeyObject | null {
   const der = Buffer.from(text, 'base64')
   return tried([
@@ -33,7 +33,7 @@ export function readPublicKey(text: string): KeyObject | null {
   ])
 }
 
-/** Throws naming the setting. */
+/** Throws an error that names the setting if the key is null. */
 export function needKey(key: KeyObject | null, setting: string): KeyObject {
   if (key === null) throw new Error(`payments.${setting} is no RSA key that can be read`)
   return key

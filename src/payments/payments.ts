@@ -1,4 +1,4 @@
-// Payments of this deployment: what is offered, what providers say, and how what is paid gets credited, at once or later.
+// Payments of this deployment: the providers offered, their messages, and how payments are credited, at once or later.
 
 import type { PaymentSettings } from '../config/types.ts'
 import { isOpen } from '../store/order-state.ts'
@@ -32,37 +32,37 @@ export interface PaymentsOptions {
     'paymentOrders' | 'payments' | 'callbacks' | 'refunds' | 'disputes' | 'leases'
   >
   readonly settings: PaymentSettings
-  /** Of the deployment. */
+  /** The deployment's currency. */
   readonly currency: string
   readonly mode: PaymentMode
   readonly send: Send
-  /** How often it is noted that a provider was heard; every few seconds unless a test says otherwise. */
+  /** How often the arrival of a provider's messages is recorded; every few seconds by default. */
   readonly noteEveryMs?: number
-  /** What should not be and is worked around: for the log. */
+  /** Receives failures that are handled, to be logged. */
   onProblem(error: unknown, of: { readonly provider: string; readonly order?: string }): void
 }
 
 export interface Payments {
-  /** Those of the configuration; their files are loaded at first use. */
+  /** The configured providers; their code is loaded at first use. */
   offered(): Promise<readonly { readonly name: PaymentProvider; readonly provider: Provider }[]>
-  /** Shows the order at its provider. Throws ProviderRefused, or where the provider cannot be reached. */
+  /** Starts the order at its provider and stores how to pay. Throws ProviderRefused, or another error if it is down. */
   start(order: PaymentOrder, details: StartDetails): Promise<void>
-  /** Answers only after the credit is committed; null: there is no such provider here. */
+  /** Handles a provider's message; answers only after any credit is committed. null: no such provider is configured. */
   receive(name: string, message: ProviderMessage): Promise<Acknowledgement | null>
-  /** Asks the provider, and credits what it says was paid; the outcome, null where nothing was. */
+  /** Asks the provider about the order and credits a payment; returns the outcome, or null if nothing was paid. */
   check(order: PaymentOrder): Promise<PaidOutcome | null>
-  /** Ends it at the provider and here; false where it was paid meanwhile, and is credited now. */
+  /** Ends the order at the provider and here; false if it was paid meanwhile, and then it is credited. */
   end(order: PaymentOrder, how: 'expire' | 'close'): Promise<boolean>
-  /** Has the provider pay back what has left the wallet; where it refuses, the money comes back. */
+  /** Asks the provider to refund money taken from the wallet; if it refuses, the money returns to the wallet. */
   refund(refund: Refund): Promise<void>
-  /** Asks about orders that are due, ends those that expired, and asks again for refunds. */
+  /** Queries orders that are due, ends expired ones, and repeats requests for pending refunds. */
   sweep(nowMs: number): Promise<void>
 }
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-/** After its creation, its provider is asked about an order that is not settled. */
+/** Times after an order's creation at which its provider is asked about it, if it is not settled. */
 export const queryScheduleMs: readonly number[] = [
   ...[1, 2, 5, 15, 30].map((minutes) => minutes * minuteMs),
   ...[1, 2, 4, 8, 16, 24].map((hours) => hours * hourMs),
@@ -117,7 +117,7 @@ class ProviderPayments implements Payments {
     await this.#options.store.paymentOrders.show(order.id, instructions, Date.now())
   }
 
-  /** The bonus is that of the order, where it is paid as ordered. */
+  /** The bonus is the one shown with the order, if the order is paid exactly; otherwise the rule decides. */
   async #mark(order: PaymentOrder, paid: Paid): Promise<PaidOutcome> {
     const { store, settings, mode } = this.#options
     const at = Date.now()
@@ -140,7 +140,7 @@ class ProviderPayments implements Payments {
     return paid === null ? null : this.#mark(order, paid)
   }
 
-  /** Throws NotVerified where it says what is not so. */
+  /** Credits a payment that a message reports. Throws NotVerified if it contradicts the order or the provider. */
   async #take(name: PaymentProvider, orderId: string | null, paid: Paid): Promise<void> {
     const { store, settings, mode } = this.#options
     const order = orderId === null ? null : await store.paymentOrders.find(orderId)
@@ -152,14 +152,14 @@ class ProviderPayments implements Payments {
       await this.#mark(order, paid)
       return
     }
-    // Less or more is credited on the provider's answer, never on a message alone.
+    // A different amount is credited only by the provider's answer to a query, never by a message alone.
     const confirmed = await this.#query(order)
     if (confirmed !== null) await this.#mark(order, confirmed)
     if (confirmed?.id !== paid.id || confirmed.amountMinor !== paid.amountMinor)
       throw new NotVerified('the provider, when asked, says something else')
   }
 
-  /** The order; null: the payment is none of ours. Throws where running requests hold the money for long. */
+  /** Returns the order's id, or null if the payment is not ours. Throws if requests hold the money for too long. */
   async #dispute(provider: PaymentProvider, dispute: Disputed): Promise<string | null> {
     const { store, settings, mode } = this.#options
     const spending = settings.bonus?.firstTopUp?.spent ?? 'last'
@@ -169,7 +169,7 @@ class ProviderPayments implements Payments {
     return 'orderId' in noted ? noted.orderId : null
   }
 
-  /** Keeps the message; that one came is noted now and then, since anyone may send any number. */
+  /** Stores the message, and records its arrival only every few seconds, because anyone may send any number. */
   async #keep(event: ProviderEvent): Promise<void> {
     const { store, mode, noteEveryMs = usualNoteEveryMs } = this.#options
     await store.payments.keepEvent(event)
@@ -205,7 +205,7 @@ class ProviderPayments implements Payments {
   }
 
   async end(order: PaymentOrder, how: 'expire' | 'close'): Promise<boolean> {
-    // What was to be paid in play money cannot be paid any more, and the other way round.
+    // An order in play money cannot be paid in live mode, nor the reverse.
     if (order.mode !== this.#options.mode)
       return this.#options.store.paymentOrders.end(order.id, how, Date.now())
     if ((await this.check(order)) !== null) return false
@@ -214,7 +214,7 @@ class ProviderPayments implements Payments {
       await provider.close(order)
     } catch (error) {
       if (!(error instanceof ProviderRefused)) throw error
-      // Paid in this moment, most likely.
+      // Refused, probably because it has just been paid.
       if ((await this.check(order)) !== null) return false
     }
     return this.#options.store.paymentOrders.end(order.id, how, Date.now())
@@ -269,7 +269,7 @@ function openers({ settings, currency, send }: PaymentsOptions) {
   } satisfies Record<PaymentProvider, (() => Promise<Provider>) | null>
 }
 
-/** What a signature was made over beside the body. */
+/** The headers that a signature covers beside the body, and the signature itself. */
 function signatureHeaders({ header }: ProviderMessage): Record<string, string> {
   const names = ['timestamp', 'nonce', 'signature', 'serial'].map((name) => `wechatpay-${name}`)
   return Object.fromEntries(

@@ -1,9 +1,9 @@
-// What every provider of payment can do, whatever it calls it: one file each implements this.
+// The interface of payment providers; each provider's module implements it.
 
 import type { DisputeSeen, PaidTransaction, PaymentOrder, Refund } from '../store/payment-tables.ts'
 import type { BillRow } from './bill.ts'
 
-/** A request to a provider; the operator named its address. Rejects where no reply comes that can be read. */
+/** Sends a request to a provider, at an address that the operator configured. Rejects without a readable reply. */
 export type Send = (request: {
   readonly method: 'GET' | 'POST'
   readonly url: string
@@ -14,57 +14,57 @@ export type Send = (request: {
 export interface ProviderReply {
   readonly status: number
   readonly text: string
-  /** What the text was read from. */
+  /** The bytes from which `text` was decoded. */
   readonly bytes: Uint8Array
   header(name: string): string | null
 }
 
-/** A message as it came. */
+/** A provider's message as received. */
 export interface ProviderMessage {
   readonly body: string
   header(name: string): string | null
 }
 
-/** What the customer pays by: an address to open, or the content of a QR code. */
+/** How the customer pays: an address to open, or the content of a QR code. */
 export interface Instructions {
-  /** `none`: it is paid without the customer. `bridge`: by a script of the browser it is shown in, with `bridge`. */
+  /** `none`: paid without the customer. `bridge`: paid by a script of the showing browser, with `bridge`'s fields. */
   readonly kind: 'redirect' | 'qr' | 'none' | 'bridge'
   readonly url: string
   readonly bridge?: Readonly<Record<string, string>>
 }
 
 export interface StartDetails {
-  /** Where the provider sends the customer back to. */
+  /** The page to which the provider sends the customer back. */
   readonly returnUrl: string
   readonly notifyUrl: string
   readonly subject: string
-  /** The customer's address, where it is known. */
+  /** The customer's IP address, if known. */
   readonly clientAddress: string | null
-  /** Names the customer's signed-in browser; null: it is none. */
+  /** Identifies the customer's signed-in browser; null if there is none. */
   readonly browser?: string | null
-  /** What the provider gave that browser to bring back. */
+  /** What the provider returned through that browser. */
   readonly returned?: { readonly code: string; readonly state: string } | undefined
-  /** Of a payment without its payer: the order by which they agreed. */
+  /** For a payment without the payer's presence: the order by which the payer agreed to it. */
   readonly agreement?: PaymentOrder
 }
 
 type Paid = Omit<PaidTransaction, 'provider' | 'mode'>
 
-/** `paid` null: the message tells of something else, and is only kept. */
+/** `paid` null: the message does not report a payment, and is only stored. */
 export interface Notified {
   readonly eventId: string | null
   readonly orderId: string | null
   readonly paid: Paid | null
-  /** Of one that tells of a dispute; it names the payment, not the order. */
+  /** Present if the message reports a dispute, which names the payment rather than the order. */
   readonly dispute?: Omit<DisputeSeen, 'provider' | 'mode'>
 }
 
-/** The message is not the provider's word to this merchant; the message says why and names no secret. */
+/** The message was not sent by the provider to this merchant; the error text says why, without any secret. */
 export class NotVerified extends Error {
   override readonly name = 'NotVerified'
 }
 
-/** The provider answered that it will not; the text is its own. */
+/** The provider answered that it refuses; the error text is the provider's. */
 export class ProviderRefused extends Error {
   override readonly name = 'ProviderRefused'
 }
@@ -77,34 +77,34 @@ export interface Acknowledgement {
 
 export interface Provider {
   readonly currency: string
-  /** Ways to pay, the first for desktops. */
+  /** Payment methods, the first one for desktops. */
   readonly methods: readonly string[]
-  /** `agree`: the method by which a payer agrees to payments without them, whose method is `pay`; null: there are none. */
+  /** `agree`: method by which a payer agrees to payments without them, whose method is `pay`; null: there are none. */
   readonly automatic: { readonly agree: string; readonly pay: string } | null
-  /** One without its payer is started twice: it is made, and once that is kept, paid. Throws ProviderRefused. */
+  /** Creates the payment; without its payer, a second call pays it once the first is stored. Throws ProviderRefused. */
   start(order: PaymentOrder, details: StartDetails): Promise<Instructions>
   /** Throws NotVerified. */
   readNotification(message: ProviderMessage, nowMs: number): Promise<Notified>
-  /** Exactly what the provider takes for an answer. */
+  /** The reply that the provider expects to a message. */
   acknowledge(isTaken: boolean): Acknowledgement
-  /** `paid` null: it is not paid, so far or ever. */
+  /** `paid` null: not paid yet. */
   query(order: PaymentOrder): Promise<{ readonly paid: Paid | null }>
-  /** Nobody can pay it afterwards. Throws ProviderRefused, where it is paid already, say. */
+  /** Prevents later payment. Throws ProviderRefused, for example if it is already paid. */
   close(order: PaymentOrder): Promise<void>
-  /** `pending`: asked again with the same id later. Throws ProviderRefused. */
+  /** `pending`: to be repeated later with the same id. Throws ProviderRefused. */
   refund(refund: Refund, order: PaymentOrder): Promise<'done' | 'pending'>
-  /** Of a day of the provider's (`2026-11-23`) that is over. */
+  /** The bill of a past day in the provider's time zone (`2026-11-23`). */
   bill(day: string): Promise<readonly BillRow[]>
 }
 
-/** Where a provider is to send its messages; `address`: of this deployment, without a slash at its end. */
+/** Where a provider must send its messages; `address`: the deployment's, without a trailing slash. */
 export function callbackAddress(address: string, provider: string): string {
   return `${address}/api/payments/${provider}/notify`
 }
 
 const mostSkewMs = 300_000
 
-/** Of a signed message: an old one may be replayed. Throws NotVerified, which names the clocks. */
+/** Rejects old signed messages, which may be replays. Throws NotVerified with the clocks' difference. */
 export function checkTime(signedAt: number, nowMs: number): void {
   const skewMs = Math.abs(nowMs - signedAt)
   if (skewMs <= mostSkewMs) return

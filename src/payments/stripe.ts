@@ -1,4 +1,4 @@
-// Stripe Checkout: a page of theirs, a webhook that is signed with a shared secret, and sessions that are asked about.
+// Stripe Checkout: Stripe's payment page, a webhook signed with a shared secret, and queries of checkout sessions.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { PaymentSettings } from '../config/types.ts'
@@ -21,15 +21,17 @@ type Settings = NonNullable<PaymentSettings['stripe']>
 
 const disputeEvents = ['charge.dispute.created', 'charge.dispute.closed']
 const paidEvents = ['checkout.session.completed', 'checkout.session.async_payment_succeeded']
-/** A session ends at least 30 minutes after it is asked for: this long after its order, which may be shown again until then. */
+/**
+ * Extra life of a session beyond its order, which may be shown again until it expires; Stripe's minimum is 30 minutes.
+ */
 const beyondOrderMs = 35 * 60_000
-/** Names the order on a charge that was made at a page; one of ours alone has it. */
+/** Metadata field with the order's id, set only on charges that our checkout pages make. */
 const orderMark = 'checkout_order'
 const mostPages = 1_000
-/** It ends within 24 hours; clocks differ. */
+/** Stripe ends a session within 24 hours; a minute less allows for clock differences. */
 const mostLifeMs = 24 * 3_600_000 - 60_000
 
-/** What was asked for whole. */
+/** Fields available when Stripe is asked to expand the charge. */
 interface Charged {
   readonly latest_charge?: string | { readonly created?: number } | null
 }
@@ -73,7 +75,7 @@ interface StripeDispute {
   readonly payment_intent?: string | null
   readonly amount: number
   readonly reason?: string
-  /** `won`, `lost`, `warning_closed`, ...: only `lost` costs the merchant the money. */
+  /** `won`, `lost`, `warning_closed`, ...: only with `lost` does the merchant lose the money. */
   readonly status: string
 }
 
@@ -94,7 +96,7 @@ class Stripe implements Provider {
     this.#send = send
   }
 
-  /** POST where there are fields. Throws ProviderRefused. */
+  /** Sends a POST if there are fields, else a GET. Throws ProviderRefused. */
   async #call<Reply>(path: string, fields?: Fields, idempotencyKey?: string): Promise<Reply> {
     const { secretKey, baseUrl } = this.#settings
     const isPost = fields !== undefined
@@ -129,7 +131,7 @@ class Stripe implements Provider {
       [`${item}[unit_amount]`]: String(order.amountMinor),
       [`${item}[product_data][name]`]: details.subject,
       [`payment_intent_data[metadata][${orderMark}]`]: order.id,
-      // The card is kept for payments without its holder, who is told so on the page.
+      // The card is stored for payments without its holder, whom the page tells so.
       ...(order.method === this.automatic.agree && {
         customer_creation: 'always',
         'payment_method_types[0]': 'card',
@@ -141,14 +143,14 @@ class Stripe implements Provider {
     return { kind: 'redirect' as const, url: session.url, session: session.id }
   }
 
-  /** Made first and paid later, so that what may take money is known here before it does. */
+  /** Creates a payment first and pays it at the second call, so that its id is stored before money can be taken. */
   async #pay(order: PaymentOrder, { agreement, subject }: StartDetails) {
     const { intent } = instructionsOf(order)
     if (intent !== undefined) {
       const path = `/v1/payment_intents/${encodeURIComponent(intent)}/confirm`
       const fields = { off_session: 'true' }
       const { status } = await this.#call<Intent>(path, fields, `${order.id}-pay`)
-      // What its holder would have to do, nobody does here.
+      // Other states need an action of the card holder, who is not present.
       if (status !== 'succeeded' && status !== 'processing')
         throw new ProviderRefused(`the payment is ${status}`)
       return { kind: 'none' as const, url: '', intent }
@@ -177,7 +179,7 @@ class Stripe implements Provider {
   async readNotification(message: ProviderMessage, nowMs: number): Promise<Notified> {
     const { dispute, ...rest } = notified(message, this.#settings.webhookSecret, nowMs)
     if (dispute === undefined) return rest
-    // What takes money from a customer is not believed on a message alone.
+    // A loss takes money from a customer, so it must be confirmed by a query.
     if (dispute.state === 'lost' && !(await this.#isLost(dispute.id)))
       throw new NotVerified('the provider, when asked, says something else')
     return { ...rest, dispute }
@@ -230,7 +232,7 @@ class Stripe implements Provider {
     return status === 'succeeded' ? 'done' : 'pending'
   }
 
-  /** By China's days, as the others'. What else is sold through the same account is left out. */
+  /** Uses days in China, like the other providers. Leaves out other sales of the same Stripe account. */
   async bill(day: string): Promise<readonly BillRow[]> {
     const { since, until } = chinaDay(day)
     const span = `created[gte]=${since / 1_000}&created[lt]=${until / 1_000}&limit=100`
@@ -253,7 +255,7 @@ class Stripe implements Provider {
   }
 }
 
-/** What of a charge says whose it is. */
+/** The order's id in a charge's metadata; null if the charge is not ours. */
 function orderOfCharge({ metadata = {} }: Pick<Charge, 'metadata'>): string | null {
   return metadata[orderMark] ?? metadata['order'] ?? null
 }
@@ -265,7 +267,7 @@ function chargeRow(charge: Charge): BillRow[] {
   return [{ transactionId, orderId, refundId: null, amountMinor }]
 }
 
-/** One that was made in the dashboard has no number of ours. */
+/** A refund made in Stripe's dashboard has no id of ours. */
 function refundRow({ id, metadata, charge, status, ...refund }: RefundOfCharge): BillRow[] {
   const { payment_intent: transactionId, amount: amountMinor } = refund
   const orderId = orderOfCharge(charge)
@@ -276,12 +278,12 @@ function refundRow({ id, metadata, charge, status, ...refund }: RefundOfCharge):
 
 type Fields = Readonly<Record<string, string>>
 
-/** What was kept of it there. */
+/** The ids at Stripe that were stored with the order. */
 function instructionsOf({ instructions }: PaymentOrder) {
   return (instructions ?? {}) as { readonly session?: string; readonly intent?: string }
 }
 
-/** null: it was never shown there. */
+/** null if no checkout session was created for the order. */
 function pathOf(order: PaymentOrder): string | null {
   const { session } = instructionsOf(order)
   return session === undefined ? null : `/v1/checkout/sessions/${encodeURIComponent(session)}`
@@ -292,7 +294,7 @@ function notified({ body, header }: ProviderMessage, secret: string, nowMs: numb
   interface Event {
     readonly id?: string
     readonly type?: string
-    /** Of a connected account, whose sessions name what they like. */
+    /** A connected account, which can put any values into its sessions. */
     readonly account?: string
     /** Unix seconds. */
     readonly created?: number
@@ -313,7 +315,7 @@ function notified({ body, header }: ProviderMessage, secret: string, nowMs: numb
     }
   if (type === 'payment_intent.succeeded') {
     const intent = object as Intent | undefined
-    // Those of pages name no order: their sessions do.
+    // Payments of checkout pages name no order here; their sessions do.
     const order = intent?.metadata?.order ?? null
     return {
       eventId: id,
@@ -322,13 +324,13 @@ function notified({ body, header }: ProviderMessage, secret: string, nowMs: numb
     }
   }
   const orderId = object?.client_reference_id ?? object?.metadata?.order ?? null
-  // Whatever else is sold through this account at Stripe is not refused, or Stripe would tell of it again and again.
+  // Messages about other sales of this Stripe account are accepted, because Stripe would repeat refused ones.
   const isOurs = paidEvents.includes(type) && orderId !== null
   const isPaid = isOurs && object?.payment_status === 'paid'
   return { eventId: id, orderId, paid: isPaid ? paidOf(object, at) : null }
 }
 
-/** Of a payment made through Checkout, which has an intent. */
+/** Only for a payment made through Checkout, which has a payment intent. */
 function disputeOf(type: string, dispute: StripeDispute, at: number): Pick<Notified, 'dispute'> {
   const { id, payment_intent: transactionId, amount: amountMinor, reason = '', status } = dispute
   if (!transactionId) return {}
@@ -339,7 +341,7 @@ function disputeOf(type: string, dispute: StripeDispute, at: number): Pick<Notif
   return { dispute: { id, transactionId, amountMinor, reason, state, at } }
 }
 
-/** Several signatures stand side by side while a secret is replaced. */
+/** Stripe sends several signatures while a secret is being replaced. */
 function checkSignature(body: string, shown: string, secret: string, nowMs: number): void {
   const parts = shown.split(',').map((part) => part.trim().split('=', 2))
   const time = parts.find(([name]) => name === 't')?.[1] ?? ''
@@ -352,7 +354,7 @@ function checkSignature(body: string, shown: string, secret: string, nowMs: numb
   checkTime(Number(time) * 1_000, nowMs)
 }
 
-/** null: it is not paid. */
+/** null if it is not paid. */
 function paidByIntent(intent: Intent, orderId: string, at: number) {
   const { id, status, amount_received: amountMinor, currency, metadata } = intent
   if (metadata?.order !== orderId) throw new NotVerified('the reply is of another order')
@@ -363,7 +365,7 @@ function paidByIntent(intent: Intent, orderId: string, at: number) {
   return { id, amountMinor, currency: currency.toUpperCase(), payerHash: null, paidAt }
 }
 
-/** null: it was not asked for. */
+/** null if the charge was not expanded in the reply. */
 function chargedAt({ latest_charge: charge }: Charged): number | null {
   return typeof charge === 'object' && charge?.created ? charge.created * 1_000 : null
 }

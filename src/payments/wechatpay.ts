@@ -1,4 +1,4 @@
-// WeChat Pay v3: native QR, H5 and JSAPI, with the primitives of its plug-in; by public key or by platform certificates.
+// WeChat Pay v3: native QR, H5 and JSAPI, with the cryptography of its SDK; verifies by public key or certificates.
 
 import { createHash, type KeyObject, randomBytes, X509Certificate } from 'node:crypto'
 import type { PaymentSettings } from '../config/types.ts'
@@ -45,11 +45,11 @@ interface WireParts {
   readonly send: Send
   readonly library: Library
   readonly privateKey: KeyObject
-  /** By serial number, or id of the public key. */
+  /** By serial number of the certificate, or id of the public key. */
   readonly keys: Map<string, KeyObject>
 }
 
-/** What is signed, verified and encrypted between the merchant and the provider. */
+/** Signs, verifies and encrypts the traffic with WeChat Pay. */
 class Wire {
   readonly settings: Settings
   readonly #parts: WireParts
@@ -95,7 +95,7 @@ class Wire {
     })
   }
 
-  /** Two of them are live while one takes the other's place. */
+  /** Two certificates are valid while one replaces the other. */
   async #fetchCertificates(): Promise<void> {
     this.#fetchedAt = Date.now()
     const reply = await this.#request('GET', '/v3/certificates')
@@ -122,7 +122,7 @@ class Wire {
     checkTime(Number(timestamp) * 1_000, nowMs)
   }
 
-  /** A serial not seen before may be that of a new certificate: they are read once more. */
+  /** An unknown serial may be that of a new certificate, so the certificates are fetched again. */
   async #learn({ header }: ProviderMessage, pauseMs: number): Promise<void> {
     const serial = header('wechatpay-serial') ?? ''
     if (this.settings.publicKey !== null || this.#parts.keys.has(serial)) return
@@ -132,12 +132,12 @@ class Wire {
 
   /** Throws NotVerified. */
   async verify(message: ProviderMessage, nowMs: number): Promise<void> {
-    // Whoever invents serial numbers does not make us ask for each of them.
+    // The pause prevents invented serial numbers from causing a request each.
     await this.#learn(message, leastPauseMs)
     this.#verify(message, nowMs)
   }
 
-  /** Of the customer, by what the browser brought back. Throws ProviderRefused; no message has the secret in it. */
+  /** The customer's openid, by the code the browser brought back. Throws ProviderRefused; no error has the secret. */
   async openid(mp: NonNullable<Settings['mp']>, code: string): Promise<string> {
     const { appid, secret, baseUrl } = mp
     const query = new URLSearchParams({ appid, secret, code, grant_type: 'authorization_code' })
@@ -151,7 +151,7 @@ class Wire {
     throw new ProviderRefused(`WeChat does not say who the customer is: ${fields['errcode']}`)
   }
 
-  /** What the browser's script is given, signed (https://pay.weixin.qq.com/doc/v3/merchant/4012791857). */
+  /** The signed fields for the browser's script (https://pay.weixin.qq.com/doc/v3/merchant/4012791857). */
   bridge(appId: string, prepayId: string): Readonly<Record<string, string>> {
     const { Formatter, Rsa } = this.#parts.library
     const timeStamp = String(Math.floor(Date.now() / 1_000))
@@ -162,7 +162,7 @@ class Wire {
     return { appId, timeStamp, nonceStr, package: prepay, signType: 'RSA', paySign }
   }
 
-  /** A file at an address that was given in a reply: signed for, and not signed. */
+  /** Downloads a file from an address in a reply: the request is signed, its reply is not. */
   async download(address: string): Promise<ProviderReply> {
     const { pathname, search } = new URL(address)
     const path = pathname.slice(pathname.indexOf('/v3/'))
@@ -202,7 +202,7 @@ class WechatPay implements Provider {
     return instructionsOf(await this.#wire.call('POST', path, content), details.returnUrl)
   }
 
-  /** First the browser is sent to say who it is there; with what it brings back the order is shown. */
+  /** First sends the browser to WeChat to identify the customer; the code it brings back creates the payment. */
   async #startInside(path: string, order: PaymentOrder, details: StartDetails) {
     const { mchid, mp } = this.#wire.settings
     const { browser = null, returned, notifyUrl } = details
@@ -297,14 +297,14 @@ interface InsideInstructions extends Instructions {
   readonly state: string
 }
 
-/** Of what comes back only what this browser was sent for is taken. */
+/** Binds the returned code to the browser and order for which it was requested. */
 function stateHash(state: string, browser: string): string {
   return createHash('sha256').update(`${state} ${browser}`).digest('hex')
 }
 
 const firstColumn = '交易时间'
 
-/** One of a refund names its payment too. */
+/** A refund's row names its payment as well. */
 function rowOf(cell: Cells): BillRow[] {
   const refundId = cell('商户退款单号')
   const isRefund = cell('交易状态') === 'REFUND'
@@ -366,7 +366,7 @@ function startContent(
   }
 }
 
-/** H5 sends the customer back to where its address says in `redirect_url`, which the merchant adds. */
+/** H5 sends the customer back to the address in `redirect_url`, which the merchant appends. */
 function instructionsOf(reply: Fields, returnUrl: string): Instructions {
   const { code_url: code, h5_url: page } = reply
   if (typeof code === 'string') return { kind: 'qr', url: code }

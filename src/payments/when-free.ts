@@ -1,4 +1,4 @@
-// Taking money out of a wallet that serving processes have leased of: what no request holds is asked back, and waited for.
+// Takes money out of a wallet that nodes have leased: recalls what no request holds, and waits for it.
 
 import { setTimeout } from 'node:timers/promises'
 import type { LeaseTable } from '../store/ledger.ts'
@@ -7,7 +7,7 @@ import type { Leased } from '../store/payment-tables.ts'
 const patienceMs = 3_000
 const pauseMs = 50
 
-/** Tries for a few seconds; `leased` where running requests hold the money. */
+/** Tries for 3 seconds; `leased` if running requests still hold the money. */
 export async function whenFree<Done extends { readonly outcome: string }>(
   leases: Pick<LeaseTable, 'recall'>,
   work: () => Promise<Done | Leased>,
@@ -16,7 +16,7 @@ export async function whenFree<Done extends { readonly outcome: string }>(
   for (;;) {
     const done = await work()
     if (!isLeased(done) || performance.now() > until) return done
-    // Of no node, so that every node is asked.
+    // No node's own name, so that every node gives back what it leases.
     await leases.recall(done.account, { node: 'admin', epoch: 0 })
     await setTimeout(pauseMs)
   }
