@@ -1,4 +1,4 @@
-// Addresses and ranges of them, as trusted proxies and keys are given them.
+// A list of IP addresses and ranges, as configured for trusted proxies and keys.
 
 import { BlockList, isIP } from 'node:net'
 

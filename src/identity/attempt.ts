@@ -1,17 +1,17 @@
-// One attempt to sign in: what its parts tell each other while a library stands between them.
+// The state of one sign-in attempt, shared by code on both sides of the better-auth library.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { SignInState } from '../store/sign-in.ts'
 import type { IdentityProvider, Profile } from './provider.ts'
 
 export interface Attempt {
-  /** The caller's, as the trusted proxies say. */
+  /** The caller's IP address, determined by the trusted proxies. */
   readonly address: string | null
-  /** Who signs in, once its provider has said so. */
+  /** The person who signs in, once the provider has identified them. */
   profile: (Profile & Pick<IdentityProvider, 'issuer'>) | null
-  /** What its answer came back with, taken out of the store: no other answer has it. */
+  /** The sign-in state the provider's answer refers to; removed from the store, so that no other answer uses it. */
   state: SignInState | null
-  /** Why it cannot go on: the library's own word for it says less. */
+  /** Why the attempt failed; the library's own error says less. */
   failure: unknown
 }
 
@@ -21,14 +21,14 @@ export function inAttempt<Result>(attempt: Attempt, work: () => Promise<Result>)
   return attempts.run(attempt, work)
 }
 
-/** Throws outside of one. */
+/** Throws outside of an attempt. */
 export function currentAttempt(): Attempt {
   const attempt = attempts.getStore()
   if (attempt === undefined) throw new Error('Nobody is signing in.')
   return attempt
 }
 
-/** Notes why the attempt fails, since the library would only say that it does. */
+/** Records why the attempt failed, because the library reports only that it did. */
 export async function noting<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()

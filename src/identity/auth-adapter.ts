@@ -1,4 +1,4 @@
-// What better-auth keeps, in our own tables: a user is an account, an account of its is an identity, a token is hashed.
+// Adapts better-auth's storage to our tables: its user is an account here, its account an identity; tokens are hashed.
 
 import { type CleanedWhere, createAdapterFactory } from 'better-auth/adapters'
 import { getOAuthState } from 'better-auth/api'
@@ -15,7 +15,7 @@ export type AuthStore = Pick<
 
 export interface SignUpRules {
   readonly mode: 'open' | 'invite' | 'closed'
-  /** The group that new accounts may make keys for. */
+  /** The group for which new accounts may make keys. */
   readonly group: string
 }
 
@@ -24,7 +24,7 @@ interface AdapterOptions {
   readonly signUp: () => Promise<SignUpRules>
 }
 
-/** better-auth wants every user to have an address; ours are not known by it. */
+/** better-auth requires an e-mail address for every user; accounts here need none. */
 const noEmail = 'nobody@invalid'
 const longestClient = 256
 
@@ -58,10 +58,10 @@ export function authAdapter(options: AdapterOptions) {
         const found = await find<T>(model, where)
         return found === null ? [] : [found]
       },
-      // Nothing it would change is kept: names, tokens of providers, the age of sessions.
+      // Nothing that it would update is stored: names, tokens of providers, the age of sessions.
       update: async ({ update }) => update,
       updateMany: async () => 0,
-      // Sessions are ended by ourselves, states taken as they are found, and nothing else is ever removed.
+      // We end sessions ourselves and remove states when they are read; nothing else is deleted.
       delete: async () => undefined,
       deleteMany: async () => 0,
       count: async () => 0,
@@ -69,7 +69,7 @@ export function authAdapter(options: AdapterOptions) {
   })
 }
 
-/** By field; only equality is asked for here. */
+/** Values by field; the library uses only equality here. */
 function valuesOf(where: readonly CleanedWhere[]): Readonly<Record<string, string>> {
   return Object.fromEntries(where.map(({ field, value }) => [field, String(value)]))
 }
@@ -90,9 +90,9 @@ function tablesOver(options: AdapterOptions): Readonly<Record<string, AuthTable>
 
 function userTable({ store }: AdapterOptions): AuthTable {
   return {
-    // Made with its first identity, or not at all.
+    // A user is created only together with its first identity.
     add: async () => undefined,
-    // Two people of one address are two accounts: nobody is ever found by it.
+    // Users are never found by e-mail: two people with one address are two accounts.
     async find({ id }) {
       const person = id === undefined ? null : await store.people.find(id)
       if (person === null || person.deletedAt !== null) return null
@@ -139,7 +139,7 @@ function notInvited(): SignInRefused {
   return new SignInRefused('invitation_needed', message)
 }
 
-/** What a new account begins with. Throws SignInRefused. */
+/** Role and groups of a new account. Throws SignInRefused. */
 async function admitted(store: AuthStore, { mode, group }: SignUpRules) {
   if (mode === 'closed')
     throw new SignInRefused('sign_up_closed', 'New accounts are not taken here.')
@@ -193,7 +193,7 @@ function stateTable({ store }: AdapterOptions): AuthTable {
         expiresAt: Number(expiresAt),
       })
     },
-    // The library looks first and removes later, and would let two pass in between.
+    // The library reads a state first and removes it later, which would let two answers use it.
     async find({ identifier }) {
       const attempt = currentAttempt()
       if (identifier === undefined) return null

@@ -1,4 +1,4 @@
-// better-auth, set up for our providers, cookies and tables. Loads the library: imported at the first sign-in.
+// Configures better-auth for our providers, cookies and tables. Loads the library: imported at the first sign-in.
 
 import { randomBytes } from 'node:crypto'
 import { createAuthEndpoint, getOAuthState } from 'better-auth/api'
@@ -15,18 +15,18 @@ import { cookieNames, longestMs } from './session-cookie.ts'
 
 export interface AuthOptions {
   readonly store: AuthStore
-  /** What cookies are signed with. */
+  /** Secret that signs cookies. */
   readonly secret: string
   readonly signUp: () => Promise<SignUpRules>
 }
 
 export const authPath = '/api/auth'
-/** Where the library sends a browser when a sign-in fails: nobody gets there. */
+/** The library redirects here when a sign-in fails; the redirect is caught and never reaches a browser. */
 export const failurePath = `${authPath}/failed`
 
 const tokenBytes = 32
 
-/** What may be asked of it: to begin a sign-in or a link, to end one at a provider's answer, and to sign somebody in. */
+/** The library's operations: beginning a sign-in or a link, handling a provider's answer, and signing in an account. */
 export type Auth = ReturnType<typeof createAuth>
 
 export function createAuth(
@@ -46,7 +46,7 @@ export function createAuth(
     session: { expiresIn: longestMs / 1_000, disableSessionRefresh: true },
     account: {
       storeStateStrategy: 'database',
-      // An e-mail address proves nothing: who is signed in says which identities are theirs.
+      // An e-mail address proves nothing: only the signed-in person may link further identities.
       accountLinking: {
         enabled: true,
         disableImplicitLinking: true,
@@ -56,13 +56,13 @@ export function createAuth(
     },
     rateLimit: { enabled: false },
     telemetry: { enabled: false },
-    // What it would log may hold codes and tokens; why a sign-in fails is noted in its attempt.
+    // The library's log could contain codes and tokens; failures are recorded in the attempt instead.
     logger: { disabled: true },
     onAPIError: { throw: true, errorURL: `${origin}${failurePath}` },
     databaseHooks: {
       session: {
         create: {
-          // The library's own has 190 bits.
+          // The library's own token has 190 bits.
           before: async () => ({ data: { token: randomBytes(tokenBytes).toString('base64url') } }),
         },
       },
@@ -84,7 +84,7 @@ export function createAuth(
 
 const signInBody = z.object({ account: z.string() })
 
-/** Signs an account in that has proved itself otherwise. Without a path: it can be called by this process alone. */
+/** Signs in an account that has proved its identity in another way. Has no path, so only this process can call it. */
 const sessionPlugin = {
   id: 'tollgate-session',
   endpoints: {
@@ -112,7 +112,7 @@ function providersPlugin(
   return { id: 'tollgate-providers', init: () => ({ context: { socialProviders } }) }
 }
 
-/** A provider in the library's terms: it keeps state, verifier and nonce, ours speaks to the provider. */
+/** Presents one of our providers to the library, which keeps state and nonce; ours talks to the provider. */
 function asSocialProvider(provider: IdentityProvider, redirectUri: string) {
   return {
     id: provider.id,
@@ -132,7 +132,7 @@ function asSocialProvider(provider: IdentityProvider, redirectUri: string) {
     validateAuthorizationCode: ({ code, codeVerifier = '' }: Returned) =>
       noting(async () => {
         const state = await getOAuthState()
-        // Else an answer of one provider could finish what was begun at another.
+        // Otherwise an answer of one provider could finish a sign-in begun at another.
         if (state?.['provider'] !== provider.id)
           throw new SignInRefused('invalid_state', 'This sign-in was begun at another provider.')
         const profile = await provider.profile(
@@ -140,7 +140,7 @@ function asSocialProvider(provider: IdentityProvider, redirectUri: string) {
           state.idTokenNonce as string | undefined,
         )
         currentAttempt().profile = { ...profile, issuer: provider.issuer }
-        // What they may do at the provider is of no use here, and not kept.
+        // The provider's access tokens are not needed, and not stored.
         return {}
       }),
     async getUserInfo() {

@@ -1,4 +1,4 @@
-// Finds the key in a request, wherever the client's SDK puts it, and whom it belongs to.
+// Finds the API key in a request, wherever the client's SDK puts it, and its principal.
 
 import { GatewayError } from '../errors.ts'
 import type { AddressList } from './address-list.ts'
@@ -7,12 +7,12 @@ import type { RequestHeaders } from './request-headers.ts'
 import { managementPrefix } from './secret.ts'
 
 const bearer = /^bearer +/i
-/** Browsers can send no header with a socket: OpenAI's clients put into its protocols what would stand there. */
+/** Browsers cannot send headers with a WebSocket: OpenAI's clients put the key into its subprotocols. */
 const keyProtocol = 'openai-insecure-api-key.'
 
 /**
- * The secret the client shows: `Authorization: Bearer`, `x-api-key`, `api-key` or `x-goog-api-key`, a protocol of its
- * socket, or the `key` of `url` where that is given; null when it shows none.
+ * The secret in `Authorization: Bearer`, `x-api-key`, `api-key`, `x-goog-api-key` or a WebSocket subprotocol, or in the
+ * query parameter `key` of `url` if that is given; null if there is none.
  */
 export function presentedSecret(headers: RequestHeaders, url: string | null = null): string | null {
   const authorization = headers.get('authorization')
@@ -40,12 +40,12 @@ function inProtocols(offered: string | null): string | null {
   )
 }
 
-/** How keys of known kinds begin: what is taken for one by mistake is recognised by it. */
+/** Prefixes of known kinds of keys, to recognise which kind was sent by mistake. */
 const kinds = /^(?:sk-(?:tg-|tgm-|proj-|svcacct-|ant-|or-)?|xai-|gsk_|pplx-|hf_|AIza)/
 
 /**
- * Throws GatewayError `invalid_api_key`; the message never repeats the key. `address`: the caller's, null where it is
- * gone. `url` is given where the format's clients may show their key in the address (Google's).
+ * Throws GatewayError `invalid_api_key`; the message never contains the key. `address`: the caller's, null if the
+ * connection is gone. `url` is given if clients of the format may send their key in the URL (Google's).
  */
 export function authenticate(
   headers: RequestHeaders,
@@ -75,7 +75,7 @@ export function authenticate(
   return principal
 }
 
-/** Told as OpenAI tells it. */
+/** Refuses in OpenAI's form. */
 function checkAddress(allowed: AddressList, address: string | null): void {
   if (address !== null && allowed.has(address)) return
   const shown = address === null ? 'an address that is not known' : address

@@ -1,4 +1,4 @@
-// The key a deployment signs with: given by its operator, or made once and kept in the data folder.
+// The deployment's encryption key: configured by its operator, or made once and stored in the data directory.
 
 import { Buffer } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
@@ -7,11 +7,11 @@ import type { Config } from '../config/types.ts'
 import { DataError } from '../store/sqlite-file.ts'
 import { keptText } from './kept-text.ts'
 
-/** In the data folder, for its owner alone. */
+/** File in the data directory, readable by its owner only. */
 const keyFile = 'encryption.key'
 const keyBytes = 32
 
-/** Throws DataError where the kept key is damaged. */
+/** Throws DataError if the stored key is damaged. */
 export function encryptionKey({ encryptionKey: given, dataDir }: KeySettings): Uint8Array {
   if (given !== null) return Buffer.from(given, 'utf8')
   const path = join(dataDir, keyFile)

@@ -1,4 +1,4 @@
-// Makes the accounts a configuration names exist in the store, each with its opening balance.
+// Creates the accounts that a configuration names in the store, each with its opening balance.
 
 import type { Config } from '../config/types.ts'
 import { parseUnits } from '../money.ts'
@@ -6,8 +6,8 @@ import { house, walletOf } from '../store/ledger.ts'
 import type { Store } from '../store/store.ts'
 
 /**
- * Ensures every account that is declared, or that a declared key belongs to, and posts declared credits: once for
- * ever, whatever the file says later. Run before the keyring takes a configuration over; returns the ids it made.
+ * Ensures that every account exists that is declared, or to which a declared key belongs, and posts declared credits:
+ * only once, whatever the file says later. Runs before the keyring uses a configuration; returns the ids it created.
  */
 export async function ensureAccounts(
   store: Pick<Store, 'accounts' | 'journal'>,

@@ -1,4 +1,4 @@
-// Makes the key a fresh installation is tried out with.
+// Creates a first API key, with which a new installation can be tried out.
 
 import { randomUUID } from 'node:crypto'
 import { parseUnits } from '../money.ts'
@@ -9,12 +9,12 @@ import { createSecret, hashSecret, hintOf, startOf } from './secret.ts'
 
 const account = 'default'
 
-/** What the first key's account can spend at once, in the currency's unit, so that a first call works. */
+/** What the first key's account can spend at the start, in the currency's unit, so that a first call works. */
 export const localCredit = '100'
 
 /**
- * The secret of a new key of account and group `default`, which opens with a local credit; null where the store
- * already holds a key.
+ * Returns the secret of a new key in account and group `default`, which is given a local credit; null if the store
+ * already has a key.
  */
 export async function issueFirstKey(store: Store, nowMs: number): Promise<string | null> {
   if ((await store.keys.all()).length > 0) return null

@@ -1,4 +1,4 @@
-// GitHub, and GitHub Enterprise Server: OAuth with PKCE, and who signed in from its API
+// Sign-in by GitHub or GitHub Enterprise Server: OAuth with PKCE, and the person's profile from its API
 // (docs.github.com, "Authorizing OAuth apps", and "REST API endpoints for users").
 
 import {
@@ -38,7 +38,7 @@ export function createGithub(settings: GithubSettings, ask: ProviderClient): Ide
     async authorizationUrl(departure) {
       return authorizationUrl(`${home}/login/oauth/authorize`, clientId, scope, departure)
     },
-    // The state names the provider; GitHub's answers name none that is registered anywhere.
+    // The state names the provider; GitHub's answers have no registered `iss` parameter to check.
     checkAnswerer: async () => undefined,
     async profile({ code, codeVerifier, redirectUri }) {
       const { accessToken } = await askTokens(ask, `${home}/login/oauth/access_token`, {
@@ -60,7 +60,7 @@ async function readProfile(
 ): Promise<Profile> {
   const headers = { authorization: `Bearer ${accessToken}`, accept: 'application/vnd.github+json' }
   const user = await askJson(ask, { method: 'GET', url: `${api}/user`, headers })
-  // The login may be given to somebody else one day; the id is not.
+  // A login may be given to somebody else later; the id is permanent.
   if (typeof user['id'] !== 'number' || !Number.isSafeInteger(user['id']) || user['id'] <= 0)
     throw new ProviderError('refused', 'does not say who signed in')
   return {
@@ -70,7 +70,7 @@ async function readProfile(
   }
 }
 
-/** The primary one; none where the person keeps it back. */
+/** The primary address; null if the person does not share it. */
 async function readEmail(
   ask: ProviderClient,
   api: string,

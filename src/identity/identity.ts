@@ -1,4 +1,4 @@
-// Sign-in: the addresses below /api/auth, and who is signed in. What speaks to providers is loaded at the first sign-in.
+// Sign-in: the addresses below /api/auth, and sessions. Code that talks to providers is loaded at the first sign-in.
 
 import type { Config } from '../config/types.ts'
 import type { LiveSession } from '../store/sign-in.ts'
@@ -21,16 +21,16 @@ import {
 import type { Sessions } from './sessions.ts'
 
 interface IdentityOptions extends AuthOptions {
-  /** Asked for each request: a reload replaces it. */
+  /** Called for each request, because a reload replaces the configuration. */
   readonly config: () => Pick<Config, 'identity' | 'server'>
   readonly ask: ProviderClient
-  /** Counts an attempt of a network; how many milliseconds it has to wait, or null where it may go on. */
+  /** Counts an attempt of a network; returns how many milliseconds it must wait, or null if it may proceed. */
   readonly attempt: (network: string) => Promise<number | null>
 }
 
 const authPath = '/api/auth'
 const failurePath = `${authPath}/failed`
-/** Origins a browser may know this server by, of which each has its own set of cookies. */
+/** Most origins for which the library is kept set up; each origin has its own cookies. */
 const mostOrigins = 8
 const longestToken = 1_024
 
@@ -83,7 +83,7 @@ function principalOf({ id, account, role }: LiveSession): SessionPrincipal {
   return { kind: 'session', sessionId: id, account, role }
 }
 
-/** The library and the providers of one configuration, made when they are first asked for. */
+/** The library and the providers of the current configuration, created at first use. */
 function authAccess({ config, ask, ...options }: IdentityOptions) {
   let known: Config['identity'] | null = null
   let providers: Promise<readonly IdentityProvider[]> = Promise.resolve([])
@@ -120,7 +120,7 @@ type Identity = IdentityOptions & ReturnType<typeof authAccess>
 
 type Answer = (identity: Identity, incoming: Incoming, name: string) => Promise<Response>
 
-/** By the path's first part below /api/auth, and the method. */
+/** Handlers by the path's first part below /api/auth, and the method. */
 const answers: ReadonlyMap<string, Readonly<Record<string, Answer>>> = new Map(
   Object.entries({
     providers: { GET: listProviders },
@@ -152,7 +152,7 @@ async function listProviders(identity: Identity): Promise<Response> {
   return Response.json(body, { headers: { 'cache-control': 'no-store' } })
 }
 
-/** Sends a browser to a provider. */
+/** Redirects a browser to a provider. */
 async function beginSignIn(
   identity: Identity,
   incoming: Incoming,
@@ -179,7 +179,7 @@ async function beginSignIn(
   return redirect(await addressIn(reply), reply)
 }
 
-/** Sends a browser to a provider whose identity is to be added to the account that is signed in. */
+/** Redirects a browser to a provider whose identity is to be added to the signed-in account. */
 async function beginLink(identity: Identity, incoming: Incoming, name: string): Promise<Response> {
   checkSameOrigin(incoming)
   await countAttempt(identity, incoming)
@@ -200,12 +200,12 @@ async function beginLink(identity: Identity, incoming: Incoming, name: string): 
   )
 }
 
-/** A browser comes back from a provider. */
+/** Handles a browser's return from a provider. */
 async function endSignIn(identity: Identity, incoming: Incoming, name: string): Promise<Response> {
   await countAttempt(identity, incoming)
   const provider = await findProvider(identity, name)
   const { request, url, origin } = incoming
-  // Said by the provider before anything of the answer is believed.
+  // Checked before anything else of the answer is used.
   if (url.searchParams.has('code')) await provider.checkAnswerer(url.searchParams.get('iss'))
   const auth = await identity.auth(origin)
   const address = `${origin}${url.pathname}${url.search}`
@@ -252,7 +252,7 @@ async function signOut({ store }: Identity, incoming: Incoming): Promise<Respons
   })
 }
 
-/** Ends the session the browser had before: nobody keeps one from before somebody signed in. */
+/** Ends the browser's earlier session, so that nobody keeps one from before the sign-in. */
 async function signedIn(
   { store }: Identity,
   { request, origin }: Incoming,
@@ -297,7 +297,7 @@ async function freshSession(identity: Identity, headers: Headers): Promise<void>
   throw new SignInRefused('not_fresh', 'Sign in again first: this asks for a sign-in of just now.')
 }
 
-/** A page of another site must not act in somebody's name; what names no origin is no browser. */
+/** Refuses requests from pages of other sites; a request without an origin is not from a browser. */
 function checkSameOrigin({ request, origin }: Incoming): void {
   const named = request.headers.get('origin')
   const site = request.headers.get('sec-fetch-site')
@@ -317,7 +317,7 @@ async function countAttempt({ attempt: count }: Identity, { attempt }: Incoming)
   )
 }
 
-/** What the library makes of it, but for a failure that one of our parts noted. */
+/** Runs work of the library, but throws a failure that our code recorded in the attempt. */
 async function byLibrary({ attempt }: Incoming, work: () => Promise<Response>): Promise<Response> {
   const reply = await work().catch((error: unknown) => {
     throw attempt.failure ?? error
@@ -326,10 +326,10 @@ async function byLibrary({ attempt }: Incoming, work: () => Promise<Response>): 
   return reply
 }
 
-/** Where a browser goes on afterwards: a path of this server, whatever was asked for. */
+/** Where the browser goes afterwards: always a path of this server, whatever was requested. */
 function returnTo(url: URL, origin: string): string {
   const path = url.searchParams.get('return-to') ?? '/'
-  // Browsers read a backslash as a slash, and skip tabs and line ends.
+  // Browsers read a backslash as a slash, and ignore tabs and line breaks.
   const isPath = /^\/(?!\/)[\x21-\x7e]*$/.test(path) && !path.includes('\\')
   const target = isPath && URL.canParse(path, origin) ? new URL(path, origin) : null
   if (target?.origin !== origin || target.pathname.startsWith('//'))
@@ -341,7 +341,7 @@ function pathOf({ pathname, search, hash }: URL): string {
   return `${pathname}${search}${hash}`
 }
 
-/** What the library says of a sign-in that failed. */
+/** Translates the library's error code of a failed sign-in. */
 function failureOf(code: string): SignInRefused {
   if (code === 'account_already_linked_to_different_user')
     return new SignInRefused('linked_elsewhere', 'This identity belongs to another account.')
@@ -353,7 +353,7 @@ function failureOf(code: string): SignInRefused {
   return new SignInRefused('denied', 'The provider did not sign you in. Begin again.')
 }
 
-/** Throws what is no refusal: a store that is away, or a mistake of ours. */
+/** Rethrows everything that is no refusal: an unreachable store, or a bug. */
 function asRefusal(error: unknown): SignInRefused {
   if (error instanceof SignInRefused) return error
   if (!(error instanceof ProviderError)) throw error

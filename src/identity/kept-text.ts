@@ -1,15 +1,15 @@
-// A line of text in the data folder that is made once, whichever process comes first.
+// A line of text in the data directory that is made once, by whichever process is first.
 
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 
-/** Readable by its owner alone; without the line's end. */
+/** Readable by its owner only; returned without the line end. */
 export function keptText(path: string, make: () => string): string {
   try {
     return readFileSync(path, 'utf8').trim()
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error
   }
-  // Several processes may start at once: the first whole file counts for all.
+  // Several processes may start at once: the first complete file counts for all.
   const draft = `${path}.${process.pid}`
   writeFileSync(draft, `${make()}\n`, { mode: 0o600 })
   try {

@@ -1,4 +1,4 @@
-// The keys in memory: a secret in, the caller out.
+// The API keys in memory: looks up the principal of a secret.
 
 import type { KeyConfig, LimitSettings } from '../config/types.ts'
 import { parseUnits } from '../money.ts'
@@ -12,24 +12,24 @@ export interface KeyringContent {
   readonly configured: readonly KeyConfig[]
   /** Keys made in the store. */
   readonly stored: readonly KeyRow[]
-  /** Accounts that are suspended or deleted: their keys do not count. */
+  /** Accounts that are suspended or deleted: their keys do not work. */
   readonly closed?: readonly string[]
 }
 
 export interface ReplaceableKeyring extends Keyring {
-  /** Swaps all, or the half that is given, between two calls of `find`. */
+  /** Replaces all content, or the given part, between two calls of `find`. */
   replace(content: Partial<KeyringContent>): void
-  /** As it was given last. */
+  /** The content set last. */
   readonly content: KeyringContent
-  /** Secrets of enabled keys held; expired ones count until they are removed. */
+  /** Number of secrets of enabled keys; expired ones count as long as they are not removed. */
   readonly size: number
-  /** Of enabled keys that have one, by their id. */
+  /** Spend limits by key id, for enabled keys that have one. */
   readonly spendLimits: SpendLimits
 }
 
-/** Secrets seen to be good, so that the next call with one is a single look-up. */
+/** How many valid secrets are cached, so that the next call with one is a single lookup. */
 const cachedSecrets = 10_000
-/** A longer secret is refused unhashed, unless a configured one is that long. */
+/** A longer secret is refused without hashing, unless a configured secret is that long. */
 const longestSecret = 1024
 
 /** A configured key wins over a stored one with the same secret. */
@@ -58,12 +58,12 @@ interface Index {
   readonly byHash: ReadonlyMap<string, KeyPrincipal>
   readonly spendLimits: SpendLimits
   /**
-   * Only secrets whose hash was found get in, so guesses neither fill it nor are compared: a Map compares
-   * text only where a hash of the whole text agrees, which a guess at a part of it does not reach.
+   * Only secrets whose hash was found are added, so guesses neither fill the map nor are compared with secrets: a Map
+   * compares text only if the hash of the whole text matches, which a partly correct guess does not achieve.
    */
   readonly bySecret: Map<string, KeyPrincipal>
   readonly longest: number
-  /** Some configured secret begins like ours without being one: the checksum then rejects nothing. */
+  /** Some configured secret has our prefix but not our form, so the checksum must not reject secrets. */
   readonly anyForm: boolean
 }
 
@@ -102,10 +102,10 @@ function findByHash(index: Index, secret: string): KeyPrincipal | null {
   if (secret.length > index.longest) return null
   const mistyped = secret.startsWith(secretPrefix) && !looksWellFormed(secret)
   if (mistyped && !index.anyForm) return null
-  // The hash decides where the Map looks, and nobody can steer it: timing tells nothing of near misses.
+  // The lookup is by hash, which nobody can steer, so timing reveals nothing about near misses.
   const principal = index.byHash.get(hashSecret(secret))
   if (principal === undefined) return null
-  // Only as many secrets as there are keys can get here; the bound is for deployments with very many.
+  // Only as many secrets as there are keys get here; the limit is for deployments with very many.
   if (index.bySecret.size >= cachedSecrets) index.bySecret.clear()
   index.bySecret.set(secret, principal)
   return principal
@@ -134,12 +134,12 @@ function spendLimitOf({ account, spendLimit }: KeyConfig) {
   return { amountNano: parseUnits(amount) ?? 0n, period, timeZone, account }
 }
 
-/** The id of a key declared in the configuration, as usage rows name it. */
+/** The id of a configured key, as used in usage rows. */
 export function configuredKeyId(name: string): string {
   return `config:${name}`
 }
 
-/** Whom a key stands for while it is enabled. */
+/** The principal of a key while it is enabled. */
 export function principalOf(row: KeyRow): KeyPrincipal {
   const limits: LimitSettings = {
     ...(row.requestsPerMinute !== null && { requestsPerMinute: row.requestsPerMinute }),
@@ -166,7 +166,7 @@ function addressesOf(ranges: readonly string[] | null): AddressList | null {
   return ranges === null ? null : new AddressList(ranges)
 }
 
-/** The caller by the secret before a rotation, which works until then. */
+/** The principal for the secret before a rotation, which works until then. */
 function ending(principal: KeyPrincipal, until: number): KeyPrincipal {
   const { expiresAt } = principal
   return Object.freeze({

@@ -1,13 +1,13 @@
-// Finds who manages by the secret of a management key.
+// Finds the principal of a management key's secret.
 
 import type { Store } from '../store/store.ts'
 import type { ManagementPrincipal } from './principal.ts'
 import { hashSecret, looksWellFormed, managementPrefix } from './secret.ts'
 
-/** Its last use is noted at most this often. */
+/** A key's last use is recorded at most this often. */
 const notedEveryMs = 60_000
 
-/** null: unknown, disabled or expired, or its account is closed. Rejects where the store is away. */
+/** null if unknown, disabled or expired, or if its account is closed. Rejects if the store is unreachable. */
 export async function findManagementKey(
   { managementKeys, people }: Pick<Store, 'managementKeys' | 'people'>,
   secret: string,
@@ -23,7 +23,7 @@ export async function findManagementKey(
   return { kind: 'management', keyId: id, keyName: name, account, scopes }
 }
 
-/** Suspended or deleted. */
+/** Whether the account is suspended or deleted. */
 async function isClosed(people: Store['people'], account: string): Promise<boolean> {
   const person = await people.find(account)
   return person === null || person.suspendedAt !== null || person.deletedAt !== null

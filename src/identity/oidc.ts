@@ -1,4 +1,4 @@
-// OpenID Connect (Core 1.0, Discovery 1.0, RFC 9207): the code flow with PKCE, the ID token checked in full.
+// OpenID Connect (Core 1.0, Discovery 1.0, RFC 9207): the code flow with PKCE, with complete checks of the ID token.
 
 import { Buffer } from 'node:buffer'
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
@@ -23,7 +23,7 @@ interface OidcSettings {
   readonly clientSecret: string
 }
 
-/** What the provider says of itself. */
+/** The provider's discovery document, as far as it is needed. */
 interface Discovered {
   readonly authorizationEndpoint: string
   readonly tokenEndpoint: string
@@ -33,9 +33,9 @@ interface Discovered {
   readonly sendsIssuer: boolean
 }
 
-/** A provider's own description and keys are asked for again after this. */
+/** A provider's discovery document and keys are fetched again after this time. */
 const freshMs = 3_600_000
-/** An unknown key makes the keys be asked for again, but not more often than this. */
+/** An unknown key causes the keys to be fetched again, but no more often than this. */
 const keyPauseMs = 10_000
 const clockToleranceSeconds = 60
 const scope = 'openid profile email'
@@ -64,7 +64,7 @@ export function createOidc(
     try {
       return await verified(idToken, await keys.get(), settings, nonce)
     } catch (error) {
-      // Keys are changed now and then.
+      // Providers change their keys from time to time.
       if (!(error instanceof errors.JWKSNoMatchingKey) || keys.ageMs() < keyPauseMs) throw error
       keys.drop()
       return verified(idToken, await keys.get(), settings, nonce)
@@ -93,7 +93,7 @@ export function createOidc(
       if (idToken === null || nonce === undefined)
         throw new ProviderError('refused', 'sent no ID token')
       const claims = await verify(idToken, nonce).catch(refuseToken)
-      // Some leave name and e-mail out of the ID token.
+      // Some providers leave name and e-mail out of the ID token.
       const isWhole = claims['email'] !== undefined || found.userinfoEndpoint === null
       const more = isWhole ? {} : await userinfo(ask, found.userinfoEndpoint, accessToken, claims)
       return profileOf({ ...more, ...claims })
@@ -101,7 +101,7 @@ export function createOidc(
   }
 }
 
-/** What is read once and kept for a while; a failure is not kept. */
+/** Caches a value for a while; a failure is not cached. */
 function cached<Value>(keepMs: number, now: () => number, read: () => Promise<Value>) {
   let kept: { readonly value: Promise<Value>; readonly at: number } | null = null
   return {
@@ -125,7 +125,7 @@ function cached<Value>(keepMs: number, now: () => number, read: () => Promise<Va
 async function discover(ask: ProviderClient, issuer: string): Promise<Discovered> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const document = await askJson(ask, { method: 'GET', url, headers: {} })
-  // Else one provider could speak for another (Discovery, section 4.3).
+  // Otherwise one provider could impersonate another (Discovery, section 4.3).
   if (document['issuer'] !== issuer)
     throw new ProviderError('refused', `says it is another issuer than ${issuer}`)
   const methods = document['token_endpoint_auth_methods_supported']
@@ -176,7 +176,7 @@ function tokensFor(
       client_id: clientId,
       client_secret: clientSecret,
     })
-  // RFC 6749, section 2.3.1: each half is encoded as a form's value first.
+  // RFC 6749, section 2.3.1: both parts are first encoded as form values.
   const pair = [clientId, clientSecret].map(encodeURIComponent).join(':')
   const authorization = `Basic ${Buffer.from(pair).toString('base64')}`
   return askTokens(ask, tokenEndpoint, fields, { authorization })
@@ -198,7 +198,7 @@ async function verified(
   if (payload['nonce'] !== nonce)
     throw new ProviderError('refused', 'sent a token of another sign-in')
   const { aud, azp } = { aud: payload.aud, azp: payload['azp'] }
-  // Core, section 3.1.3.7: with several audiences, the authorized party must be us.
+  // Core, section 3.1.3.7: with several audiences, the authorized party must be this client.
   if ((Array.isArray(aud) && aud.length > 1) || azp !== undefined) {
     if (azp !== clientId) throw new ProviderError('refused', 'sent a token for another client')
   }

@@ -1,4 +1,4 @@
-// Who is calling: what a key turns into, and what a signed-in session does.
+// The principals that authentication finds: of an API key, a management key or a session.
 
 import type { HistoryMode, LimitSettings } from '../config/types.ts'
 import type { PersonRole } from '../store/people-list.ts'
@@ -9,31 +9,31 @@ export type Principal = KeyPrincipal | SessionPrincipal
 /** Who may use the control API. */
 export type ControlPrincipal = SessionPrincipal | ManagementPrincipal
 
-/** A program, by its key: what asks models. */
+/** A program identified by its API key, which calls models. */
 export interface KeyPrincipal {
   readonly kind: 'key'
   readonly keyId: string
   readonly keyName: string
   readonly account: string
   readonly group: string
-  /** Names, or patterns with one trailing `*`; null allows all of the group's. */
+  /** Names, or patterns with one trailing `*`; null allows all models of the group. */
   readonly models: readonly string[] | null
-  /** The same; what one of them names is denied whatever allows it. */
+  /** The same form; a denied model is denied even if `models` allows it. */
   readonly deniedModels: readonly string[] | null
-  /** Where it may be used from; null: anywhere. */
+  /** Addresses from which it may be used; null: anywhere. */
   readonly addresses: AddressList | null
   /** Unix milliseconds. */
   readonly expiresAt: number | null
   readonly limits: LimitSettings
-  /** What is kept of its requests' messages; null: what its account says. */
+  /** How its requests' messages are stored; null: as the account's setting says. */
   readonly historyMode: HistoryMode | null
-  /** Replies carry `usage.cost` unless the request says otherwise. */
+  /** Replies include `usage.cost` unless the request says otherwise. */
   readonly showCost: boolean
 }
 
 export type Role = PersonRole
 
-/** A person who is signed in. */
+/** A signed-in person. */
 export interface SessionPrincipal {
   readonly kind: 'session'
   readonly sessionId: string
@@ -46,13 +46,13 @@ export interface ManagementPrincipal {
   readonly kind: 'management'
   readonly keyId: string
   readonly keyName: string
-  /** null: bound to no account. */
+  /** The account it manages; null: the whole deployment. */
   readonly account: string | null
   readonly scopes: readonly ('read' | 'write')[]
 }
 
-/** In memory, replaced whole on each change. */
+/** The API keys in memory, replaced as a whole on each change. */
 export interface Keyring {
-  /** The caller of this secret; null when unknown, disabled or expired. Never touches the store. */
+  /** The principal of this secret; null if unknown, disabled or expired. Never accesses the store. */
   find(secret: string, nowMs: number): KeyPrincipal | null
 }

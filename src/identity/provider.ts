@@ -1,18 +1,18 @@
-// What a provider of identities is, and how its replies are read.
+// The interface of identity providers, and functions that read their replies.
 
 import { createHash } from 'node:crypto'
 
-/** Who somebody is, as a provider says. */
+/** A person, as a provider describes them. */
 export interface Profile {
-  /** What the provider never gives to anybody else. */
+  /** Identifies the person; the provider never reuses it for anybody else. */
   readonly subject: string
-  /** Empty where it says none. */
+  /** Empty if the provider gives none. */
   readonly name: string
   readonly email: string | null
   readonly emailVerified: boolean
 }
 
-/** Where a person is sent, and what the provider must answer by. */
+/** Parameters of the request that a person takes to the provider, which its answer must match. */
 interface Departure {
   readonly state: string
   readonly nonce: string | undefined
@@ -20,7 +20,7 @@ interface Departure {
   readonly redirectUri: string
 }
 
-/** What a person comes back with. */
+/** What a person brings back from the provider. */
 export interface Arrival {
   readonly code: string
   readonly codeVerifier: string
@@ -32,24 +32,24 @@ interface ProviderTokens {
   readonly idToken: string | null
 }
 
-/** All calls throw ProviderError. */
+/** All methods throw ProviderError. */
 export interface IdentityProvider {
-  /** Of the configuration; in addresses. */
+  /** Id from the configuration, used in URLs. */
   readonly id: string
-  /** On the button. */
+  /** Name on the sign-in button. */
   readonly name: string
-  /** With the subject, what an identity is known by. */
+  /** Identifies a person together with the subject. */
   readonly issuer: string
-  /** Its ID tokens are bound to a sign-in by a nonce. */
+  /** Whether its ID tokens are bound to a sign-in by a nonce. */
   readonly usesNonce: boolean
   authorizationUrl(departure: Departure): Promise<URL>
-  /** Checks who says that a person comes back from there: the `iss` of the answer, null where it has none. */
+  /** Checks that the answer is this provider's: `iss` is the parameter of the answer, null if it has none. */
   checkAnswerer(iss: string | null): Promise<void>
-  /** `nonce`: the one of this sign-in. */
+  /** `nonce`: the nonce of this sign-in. */
   profile(arrival: Arrival, nonce: string | undefined): Promise<Profile>
 }
 
-/** `away`: it does not answer as it should; `refused`: what it answered is not to be believed, or it said no. */
+/** `away`: the provider does not answer properly; `refused`: it said no, or its answer cannot be trusted. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
   readonly kind: 'away' | 'refused'
@@ -67,14 +67,14 @@ interface ProviderQuestion {
   readonly body?: string
 }
 
-/** Sends one request; bounded in size and time. Rejects where no whole reply comes. */
+/** Sends one request, limited in size and time. Rejects unless a complete reply arrives. */
 export type ProviderClient = (
   question: ProviderQuestion,
 ) => Promise<{ readonly status: number; readonly text: string }>
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Where a person is sent: the code flow with PKCE (RFC 7636). */
+/** The URL to which a person is sent, for the code flow with PKCE (RFC 7636). */
 export function authorizationUrl(
   address: string,
   clientId: string,
@@ -96,7 +96,7 @@ export function authorizationUrl(
   return url
 }
 
-/** Throws ProviderError where no reply comes. */
+/** Throws ProviderError if no reply arrives. */
 export function askText(
   ask: ProviderClient,
   question: ProviderQuestion,
@@ -109,7 +109,7 @@ export function askText(
   )
 }
 
-/** The JSON object that a provider answers with. Throws ProviderError, for any status but 200 too. */
+/** The JSON object in a provider's reply. Throws ProviderError, also for any status other than 200. */
 export async function askJson(
   ask: ProviderClient,
   question: ProviderQuestion,
@@ -135,7 +135,7 @@ function parseJson(text: string): JsonObject | null {
   }
 }
 
-/** A text of the reply that is not empty; null where there is none. */
+/** A non-empty text in a reply; null if there is none. */
 export function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null
 }
@@ -152,7 +152,7 @@ export async function askTokens(
   const body = new URLSearchParams(fields).toString()
   const reply = await askJson(ask, { method: 'POST', url, headers: { ...form, ...headers }, body })
   const accessToken = textOf(reply['access_token'])
-  // An access token stands in a header of the next call.
+  // The access token goes into a header of the next call.
   if (accessToken === null || !/^[\x21-\x7e]+$/.test(accessToken))
     throw new ProviderError('refused', 'did not take the code')
   return { accessToken, idToken: textOf(reply['id_token']) }

@@ -1,4 +1,4 @@
-// The providers of identities that a configuration names.
+// Creates the identity providers that a configuration names.
 
 import type { Config } from '../config/types.ts'
 import { createGithub } from './github.ts'

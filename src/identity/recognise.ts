@@ -1,4 +1,4 @@
-// Whose key a secret is that was refused, or may be: for the one who set it up, never to admit anybody.
+// Recognises whose key a refused secret is, or nearly is: to inform its owner, never to admit anybody.
 
 import type { KeyConfig } from '../config/types.ts'
 import type { KeyRow } from '../store/keys.ts'
@@ -9,14 +9,14 @@ export interface RecognisedKey {
   readonly keyId: string
   readonly account: string
   readonly group: string
-  /** `damaged`: it only begins like the key. `closed`: its account is suspended. */
+  /** `damaged`: it only begins like the key. `closed`: the key's account is suspended or deleted. */
   readonly state: 'valid' | 'disabled' | 'expired' | 'closed' | 'damaged'
 }
 
-/** A configured secret of any form is taken for a damaged one from so many characters on. */
+/** Least length at which a secret that begins like a configured one counts as a damaged one. */
 const leastConfigured = 12
 
-/** null: nobody's, or one of several that begin alike. For refusals alone: the first one reads all keys. */
+/** null if it is nobody's, or similar to several keys. Only for refusals, because the first call reads all keys. */
 export function recogniseKey(
   content: KeyringContent,
   secret: string,
@@ -45,11 +45,11 @@ interface Known {
 
 interface Index {
   readonly byHash: ReadonlyMap<string, Known>
-  /** null: several begin so. */
+  /** null if several keys begin so. */
   readonly byStart: ReadonlyMap<string, Whose | null>
 }
 
-/** Made when a refusal first asks for it, and as long as the keys are the same. */
+/** Built when a refusal first needs it, and used as long as the keys are the same. */
 const indexes = new WeakMap<KeyringContent, Index>()
 
 function indexOf(content: KeyringContent): Index {

@@ -1,6 +1,6 @@
-// How sign-in refuses: a page that leads a browser to the console, a problem (RFC 9457) for a program.
+// Refusals of sign-in: a page that leads a browser to the console, or a problem document (RFC 9457) for a program.
 
-/** Each with the code that the control API has for its kind. */
+/** By kind: HTTP status, and the control API's code for it. */
 const problems = {
   invalid_request: [400, 'invalid'],
   invalid_state: [400, 'invalid'],
@@ -71,8 +71,8 @@ export function refusalReply(
 }
 
 /**
- * Leads on to the console, which says the same beside the ways to sign in. The message is ours alone: nothing of the
- * request or of a provider stands in it unescaped.
+ * Leads to the console, which shows the same message beside the ways to sign in. The message is ours and is escaped:
+ * nothing of the request or of a provider gets into it unescaped.
  */
 function page(problem: SignInProblem, message: string): string {
   const text = message.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)

@@ -1,9 +1,9 @@
-// The header fields of a request, as those who judge it read them: the runtime's `Headers`, or the gateway's own.
+// The header fields of a request as authentication reads them: the runtime's `Headers`, or the gateway's own class.
 
 export interface RequestHeaders {
-  /** Of the whole head, where that is known. */
+  /** Size of the whole head, if known. */
   readonly headBytes?: number
-  /** By lower-case name; repeated fields are joined by a comma. null: there is none. */
+  /** By lower-case name; repeated fields are joined by a comma. null if there is none. */
   get(name: string): string | null
   has(name: string): boolean
   values(): Iterable<string>

@@ -1,18 +1,18 @@
-// Encrypts texts that are kept: AES-256-GCM under a key derived from the deployment's own, one for each purpose.
+// Encrypts stored texts with AES-256-GCM, under a key for each purpose that is derived from the deployment's key.
 
 import { Buffer } from 'node:buffer'
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
 export interface SecretBox {
   encrypt(text: string): string
-  /** Throws where it was encrypted under another key, or changed since. */
+  /** Throws if the text was encrypted under another key, or was changed since. */
   decrypt(encrypted: string): string
 }
 
 const nonceBytes = 12
 const tagBytes = 16
 
-/** A key serves one purpose, so that what is encrypted for one is never taken for another's. */
+/** Each purpose has its own key, so that text encrypted for one cannot be used for another. */
 export function createSecretBox(deploymentKey: Uint8Array, purpose: string): SecretBox {
   const key = Buffer.from(hkdfSync('sha256', deploymentKey, '', `tollgate ${purpose}`, 32))
   return {

@@ -1,4 +1,4 @@
-// The session's cookie: what it is called, what it holds, and how long a session lasts.
+// The session's cookie: its name and contents, and how long a session lasts.
 
 import { hash } from 'node:crypto'
 
@@ -6,24 +6,24 @@ const minuteMs = 60_000
 const dayMs = 86_400_000
 export const idleMs = 7 * dayMs
 export const longestMs = 30 * dayMs
-/** Who links or unlinks a provider must have signed in no longer ago. */
+/** Linking or unlinking a provider requires a sign-in within this time. */
 export const freshMs = 15 * minuteMs
-/** That it was used is noted no more often. */
+/** A session's use is recorded at most this often. */
 export const noteMs = minuteMs
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|::1)$/
 
-/** Whether only this machine reaches it. */
+/** Whether the name is this machine's loopback. */
 export function isLoopback(hostname: string): boolean {
   return loopback.test(hostname)
 }
 
-/** Browsers take a secure cookie over https, and from this machine. */
+/** Browsers accept a secure cookie over https, and from this machine. */
 export function takesSecureCookies({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || isLoopback(hostname)
 }
 
-/** The origin that browsers know this server by; null where neither the operator nor the request says it. */
+/** The origin under which browsers know this server; null if neither the operator nor the request names it. */
 export function originOf(publicUrl: string | null, host: string | null): string | null {
   if (publicUrl !== null) return new URL(publicUrl).origin
   const address = `http://${host}`
@@ -33,7 +33,7 @@ export function originOf(publicUrl: string | null, host: string | null): string 
 interface CookieNames {
   readonly secure: boolean
   readonly session: string
-  /** Binds a sign-in that is under way to the browser that began it. */
+  /** Binds a sign-in under way to the browser that began it. */
   readonly state: string
 }
 
@@ -43,13 +43,13 @@ export function cookieNames(origin: string): CookieNames {
     : { secure: false, session: 'tollgate-session', state: 'tollgate-state' }
 }
 
-/** What the database knows the request's session by; null where it shows none. */
+/** The hash by which the database finds the request's session; null if the request has no session cookie. */
 export function sessionHash(headers: Headers, cookieName: string): string | null {
   const token = tokenIn(headers.get('cookie'), cookieName)
   return token === null ? null : hashToken(token)
 }
 
-/** The cookie holds the token and its signature; 256 random bits need no proof besides being known. */
+/** The cookie has the token and its signature; the signature is not checked, as 256 random bits cannot be guessed. */
 function tokenIn(cookies: string | null, name: string): string | null {
   for (const pair of (cookies ?? '').split(';')) {
     const at = pair.indexOf('=')
@@ -63,7 +63,7 @@ function tokenIn(cookies: string | null, name: string): string | null {
   return null
 }
 
-/** SHA-256, hex: what is kept in place of a token of 256 random bits. */
+/** SHA-256, hex: stored instead of a token of 256 random bits. */
 export function hashToken(token: string): string {
   return hash('sha256', token, 'hex')
 }

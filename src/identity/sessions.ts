@@ -3,8 +3,8 @@
 import type { SessionPrincipal } from './principal.ts'
 
 export interface Sessions {
-  /** Who is signed in by the request's cookie; null: nobody. Rejects where the store is away. */
+  /** The person signed in by the request's cookie; null: nobody. Rejects if the store is unreachable. */
   sessionOf(headers: Headers): Promise<SessionPrincipal | null>
-  /** Answers a request below `/api/auth`. `address`: the caller's, as the trusted proxies say. */
+  /** Answers a request below `/api/auth`. `address`: the caller's, determined by the trusted proxies. */
   handler(request: Request, address: string | null, requestId: string): Promise<Response>
 }

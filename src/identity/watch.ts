@@ -1,5 +1,5 @@
-// Keeps a keyring in step with the store: a key made, disabled or removed elsewhere, or an account suspended, counts
-// within a second.
+// Keeps a keyring up to date with the store: keys created, disabled or removed elsewhere, and accounts suspended, take
+// effect within a second.
 
 import type { KeyRow } from '../store/keys.ts'
 import { type RevisionWatch, watchRevision } from '../store/revision.ts'
@@ -15,24 +15,24 @@ interface LoadedKeys {
 type KeyStore = Pick<Store, 'keys' | 'accounts'>
 
 interface KeyWatchOptions {
-  /** The revision the keyring was filled at. */
+  /** The revision at which the keyring was filled. */
   readonly revision: number
-  /** Called once per outage, at its first failed look; the keyring stays as it was. */
+  /** Called once per outage, at its first failed read; the keyring stays unchanged. */
   readonly onError: (error: unknown) => void
-  /** 500 unless a test says otherwise. */
+  /** 500 by default. */
   readonly pollMs?: number
-  /** As of `RevisionWatchOptions`. */
+  /** See `RevisionWatchOptions`. */
   readonly busy?: () => boolean
 }
 
-/** Reads the keys, whose do not count, and the revision both are at least as new as. */
+/** Reads the keys, the closed accounts, and a revision that both are at least as new as. */
 export async function loadKeys({ keys, accounts }: KeyStore): Promise<LoadedKeys> {
-  // In this order: a change in between leaves the number behind, and the next look reads again.
+  // In this order: a change in between makes the revision too old, and the next poll reads again.
   const revision = await keys.revision()
   return { revision, rows: await keys.all(), closed: await accounts.closed() }
 }
 
-/** The first look is half a second from now. */
+/** The first poll is half a second from now. */
 export function watchKeys(
   store: KeyStore,
   keyring: ReplaceableKeyring,
