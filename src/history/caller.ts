@@ -1,27 +1,27 @@
-// How a request is named, and who sent it as far as it tells: part of its record.
+// The id of a request, and what it tells about its sender: part of its record.
 
 import { randomBytes } from 'node:crypto'
 import type { ClientApplication } from './client-application.ts'
 
 export interface Caller {
-  /** The address it came from; null where the connection was gone already. */
+  /** The IP address it came from; null if the connection was gone already. */
   readonly address: string | null
-  /** What the client calls the request. */
+  /** The client's own id of the request. */
   readonly requestId: string | null
-  /** As it came (W3C Trace Context), well formed. */
+  /** The `traceparent` header as received (W3C Trace Context), if well formed. */
   readonly traceparent: string | null
-  /** What tracing systems say beside it, where there is a trace. */
+  /** The `tracestate` header, if there is a trace. */
   readonly tracestate?: string | null
-  /** The application that sent it; null where it does not say. */
+  /** The application that sent it; null if it does not say. */
   readonly client: ClientApplication | null
 }
 
-/** Of the record: the trace that the request is part of. */
+/** The id of the trace that the request belongs to. */
 export function traceIdOf({ traceparent }: Caller): string | null {
   return traceparent === null ? null : traceparent.slice(3, 35)
 }
 
-/** Distinguishes this process from every other, on this machine or another. */
+/** Distinguishes this process from all others, on this machine or another. */
 const node = randomBytes(5).toString('hex')
 let counter = 0
 

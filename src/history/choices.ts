@@ -1,4 +1,4 @@
-// What accounts want kept of their requests, in memory; in step with the store within a second.
+// The accounts' history settings in memory, at most about a second behind the store.
 
 import type { HistorySetting, HistorySettingTable } from '../store/history-settings.ts'
 import { type RevisionWatch, watchRevision } from '../store/revision.ts'
@@ -9,9 +9,9 @@ interface Loaded {
 }
 
 interface WatchOptions {
-  /** Called once per outage, at its first failed look; what was known stays. */
+  /** Called once per outage, at its first failed read; the known settings stay in force. */
   readonly onError: (error: unknown) => void
-  /** As of `RevisionWatchOptions`. */
+  /** See `RevisionWatchOptions`. */
   readonly busy?: () => boolean
 }
 
@@ -46,7 +46,7 @@ export class HistoryChoices {
 }
 
 async function load(table: HistorySettingTable): Promise<Loaded> {
-  // In this order: a change in between leaves the number behind, and the next look reads again.
+  // In this order: a change in between makes the revision too old, and the next poll reads again.
   const revision = await table.revision()
   const all = await table.all()
   return { revision, byAccount: new Map(all.map((setting) => [setting.account, setting])) }

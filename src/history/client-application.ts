@@ -1,4 +1,4 @@
-// Which application sent a request, as far as its User-Agent tells: part of its record, and never trusted for anything.
+// The application that sent a request, from its User-Agent: part of its record, and never used for access decisions.
 
 export interface ClientApplication {
   /** Lower case: `claude-code`, `openai-python`, `curl`. */
@@ -6,7 +6,7 @@ export interface ClientApplication {
   readonly version: string | null
 }
 
-/** By what the header begins with; what is not here is called by its first word. */
+/** By the header's beginning; other applications are named by the header's first word. */
 const known: readonly (readonly [begins: RegExp, name: string])[] = [
   [/^claude-cli\//i, 'claude-code'],
   [/^codex[\w-]*\//i, 'codex'],
@@ -23,18 +23,18 @@ const known: readonly (readonly [begins: RegExp, name: string])[] = [
   [/^Mozilla\//i, 'browser'],
 ]
 
-/** `name/1.2`, `name 1.2` or `name`: bounded, so that a record stays small whatever is sent. */
+/** `name/1.2`, `name 1.2` or `name`; bounded, so that a record stays small whatever is sent. */
 const product = /^([A-Za-z0-9][\w.+-]{0,39})(?:[/ ]v?(\d[\w.+-]{0,23}))?/
-/** A version follows the first word, also where that is two: `OpenAI/Python 1.2`. */
+/** The version after the first word, which may consist of two: `OpenAI/Python 1.2`. */
 const version = /^[^ ]*?[/ ]v?(\d[\w.+-]{0,23})/
 const spacedVersion = /^[^ ]+ v?(\d[\w.+-]{0,23})/
 
-/** Those seen last: nearly every request comes from one that was there before. */
+/** Cache of headers seen, because nearly every request comes from an application seen before. */
 const seen = new Map<string, ClientApplication | null>()
 const mostSeen = 500
 const longestHeader = 256
 
-/** null where there is no header, or it names nothing. */
+/** null if there is no header, or it names nothing. */
 export function clientApplication(userAgent: string | null): ClientApplication | null {
   if (userAgent === null || userAgent.length > longestHeader) return null
   const before = seen.get(userAgent)

@@ -1,4 +1,4 @@
-// What is kept of one exchange: request and reply as one JSON document, with images, sound and files taken out as blobs.
+// The stored document of one exchange: request and reply as JSON, with images, audio and files moved into blobs.
 
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
@@ -10,16 +10,16 @@ import { sniffedType } from '../wire/media/sniff.ts'
 import { foldedReply } from './fold.ts'
 import { openSealer, type Sealer } from './sealed.ts'
 
-/** As the serving thread saw it. */
+/** An exchange as the serving thread recorded it. */
 export interface Exchange {
   readonly head: Omit<HistoryHead, 'format'> & { readonly format: ClientDialectId }
-  /** What sealed bodies are sealed to. */
+  /** Key to which bodies are sealed in the mode `sealed`. */
   readonly publicKey: string | null
   readonly request: Uint8Array
   readonly reply: Uint8Array
-  /** Of a form. */
+  /** Files of a form request. */
   readonly files: readonly ExchangedFile[]
-  /** What vendors were asked, in turn. */
+  /** The requests sent to vendors, in order. */
   readonly sent: readonly SentRequest[]
 }
 
@@ -36,10 +36,10 @@ export interface SentRequest {
   readonly body: Uint8Array
 }
 
-/** What stands in a document where a blob was; behind it, its id. */
+/** Replaces a blob in a document; followed by the blob's id. */
 const blobMark = 'blob:'
 
-/** Folds, takes out, compresses and seals: work for a thread that serves nobody. */
+/** Folds, extracts blobs, compresses and seals: work for a thread that serves no requests. */
 export async function entryOf(exchange: Exchange): Promise<HistoryEntry> {
   const { head, publicKey } = exchange
   const bare = { ...head, wrappedKey: null, content: null }
@@ -73,7 +73,7 @@ function documentText({ head, request, reply, files, sent }: Exchange): string {
   })
 }
 
-/** JSON as its value, other text as it is, bytes as a data URL; null where there is nothing. */
+/** JSON as its value, other text unchanged, binary data as a data URL; null if empty. */
 function valueOf(bytes: Uint8Array): JsonValue {
   if (bytes.length === 0) return null
   const text = textOf(bytes)
@@ -86,7 +86,7 @@ function valueOf(bytes: Uint8Array): JsonValue {
   }
 }
 
-/** null where it is no text; what was cut within a letter is. */
+/** null if it is no text; text that was cut within a character counts as text. */
 function textOf(bytes: Uint8Array): string | null {
   if (bytes.includes(0)) return null
   try {
@@ -109,10 +109,10 @@ function typeOf(bytes: Uint8Array): string | null {
   return sniffedType({ size: bytes.length, read })
 }
 
-/** In a document's text: a data URL, or a run of base64 that may be a file; quotes tell whether it is a whole string. */
+/** Data URLs in a document's text, and base64 that may be files; quotes tell whether it is a whole string. */
 const candidates =
   /("?)(?:(data:([\w.+/-]*)(?:;[\w.+=-]+)*;base64,)([\w+/-]+={0,2})|([\w+/-]{64,}={0,2}))("?)/g
-/** A whole string of base64 that is at least so long is no text, whatever it is. */
+/** A whole string of at least this much base64 is binary data, even if its type is unknown. */
 const surelyNoText = 512
 
 async function withoutBlobs(text: string, sealer: Sealer | null) {
@@ -142,7 +142,7 @@ function blobIn(match: RegExpExecArray): { bytes: Uint8Array; type: string } | n
   const isString = before === '"' && after === '"'
   if (type === null && !(isString && bare.length >= surelyNoText)) return null
   const bytes = Buffer.from(bare, 'base64')
-  // Only what can be put back as it was.
+  // Only data that can be restored exactly.
   return plainBase64(bytes.toString('base64')) === plainBase64(bare)
     ? { bytes, type: type ?? unknownType }
     : null

@@ -1,4 +1,4 @@
-// A reply that came as a stream, as the whole reply it would have been.
+// Folds a reply that was streamed into the whole reply that it would have been without streaming.
 
 import { UnfitReply } from '../wire/codec.ts'
 import type { ClientDialectId } from '../wire/formats.ts'
@@ -9,7 +9,7 @@ import { loadedDialect } from '../wire/registry.ts'
 import { FrameError } from '../wire/reply.ts'
 import { SseFrames } from '../wire/sse-frames.ts'
 
-/** In the client's format; the list of its events where the format has no whole form. null: it is no stream of events. */
+/** In the client's format, or the list of its events if the format has no whole form. null if it is no event stream. */
 export function foldedReply(format: ClientDialectId, bytes: Uint8Array): JsonValue | null {
   const events = eventsOf(bytes)
   if (events === null) return null
@@ -32,7 +32,7 @@ function parsedEvent(data: string): JsonObject {
   return isObject(event) ? event : { data: event }
 }
 
-/** Its last event has all of it, unless it was broken off. */
+/** The last event has the whole response, unless the stream broke off. */
 function foldedResponse(events: readonly JsonObject[]): JsonObject | null {
   const first = events.find(({ response }) => isObject(response))?.['response']
   if (!isObject(first)) return null
@@ -41,7 +41,7 @@ function foldedResponse(events: readonly JsonObject[]): JsonObject | null {
   return soFar.ending(soFar.last ?? soFar.response)
 }
 
-/** By way of the hub, which reads each format and writes it whole. */
+/** Translates through the hub, which reads each format and writes it whole. */
 function foldedChat(format: ClientDialectId, frames: readonly JsonObject[]): JsonObject | null {
   const dialect = loadedDialect(format)
   const client = dialect?.client?.hub
@@ -54,7 +54,7 @@ function foldedChat(format: ClientDialectId, frames: readonly JsonObject[]): Jso
   const { id, model, createdAt } = start
   try {
     const whole = client.writeWhole(events, { id, model, createdAt, wantsUsage: true })
-    // As it was told: the hub counts it, and leaves out what it does not know.
+    // Usage as the vendor reported it: the hub recounts it, and omits what it does not know.
     const usage = frames.findLast((each) => isObject(each['usage']))?.['usage']
     return format === 'openai-chat' && usage !== undefined ? { ...whole, usage } : whole
   } catch (error) {

@@ -1,10 +1,10 @@
-// What the serving thread and the thread that writes history say to each other.
+// The messages between the serving thread and the thread that writes history.
 
 import type { HistorySettings } from '../config/types.ts'
 import type { StoreSettings } from '../store/open.ts'
 import type { Exchange } from './document.ts'
 
-/** What the thread starts with. */
+/** What the thread is started with. */
 export interface WriterStart {
   readonly store: StoreSettings
 }
@@ -14,11 +14,11 @@ export interface ToWriter {
   readonly diskBudget: HistorySettings['diskBudget']
 }
 
-/** The answer to each message: only then comes the next. */
+/** The answer to each message; the next message is sent only after it. */
 export interface FromWriter {
-  /** Of the message's exchanges: those that could not be kept, and why. */
+  /** Number of the message's exchanges that could not be stored, and why. */
   readonly lost: number
   readonly failure: string | null
-  /** All that is kept, as it was last counted; null: not yet. */
+  /** Size of all that is stored, as last counted; null: not counted yet. */
   readonly diskBytes: number | null
 }

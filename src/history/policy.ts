@@ -1,27 +1,27 @@
-// What is kept of whose requests: the wish of the key or its account, within what the operator allows.
+// Decides how a request's messages are stored: as its key or account wishes, within what the operator allows.
 
 import type { HistoryMode, HistorySettings } from '../config/types.ts'
 import type { HistorySetting } from '../store/history-settings.ts'
 
 export interface HistoryPolicy {
   readonly mode: Exclude<HistoryMode, 'off'>
-  /** How long. */
+  /** How long messages are stored. */
   readonly keepMs: number
-  /** What sealed bodies are sealed to. */
+  /** Key to which bodies are sealed in the mode `sealed`. */
   readonly publicKey: string | null
 }
 
-/** What the operator says. */
+/** The operator's limits and default. */
 interface HistoryRules extends Pick<HistorySettings, 'maxMode' | 'maxDays'> {
-  /** Where the account has not chosen. */
+  /** Retention for accounts that have not chosen one. */
   readonly keepDays: number
 }
 
 const dayMs = 86_400_000
-/** From what keeps least to what keeps most. */
+/** From the mode that stores least to the mode that stores most. */
 const rank: Readonly<Record<HistoryMode, number>> = { off: 0, metadata: 1, sealed: 2, full: 3 }
 
-/** null: nothing is kept. */
+/** null: nothing is stored. */
 export function policyOf(
   wanted: HistoryMode,
   setting: Pick<HistorySetting, 'retentionDays' | 'publicKey'> | undefined,
@@ -31,19 +31,19 @@ export function policyOf(
   if (mode === 'off') return null
   const publicKey = setting?.publicKey ?? null
   return {
-    // What cannot be sealed is not kept open instead.
+    // If a body cannot be sealed, it is not stored unsealed instead.
     mode: mode === 'sealed' && publicKey === null ? 'metadata' : mode,
     keepMs: keepMsOf(setting?.retentionDays ?? null, rules),
     publicKey,
   }
 }
 
-/** Whether no more is kept than in `most`. */
+/** Whether `mode` stores no more than `most`. */
 export function isWithin(mode: HistoryMode, most: HistoryMode): boolean {
   return rank[mode] <= rank[most]
 }
 
-/** `ownDays`: what the account has chosen. */
+/** `ownDays`: retention that the account has chosen. */
 function keepMsOf(
   ownDays: number | null,
   { keepDays, maxDays }: Omit<HistoryRules, 'maxMode'>,

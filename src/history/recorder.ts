@@ -1,4 +1,4 @@
-// The serving thread's end of message history: a bounded queue in front of the thread that writes.
+// The serving thread's side of message history: a bounded queue in front of the thread that writes.
 
 import { Worker } from 'node:worker_threads'
 import type { HistorySettings } from '../config/types.ts'
@@ -9,42 +9,42 @@ import type { FromWriter, ToWriter, WriterStart } from './messages.ts'
 
 interface RecorderOptions {
   readonly store: StoreSettings
-  /** Asked each time: a reload replaces them. */
+  /** Called each time, because a reload replaces the settings. */
   readonly settings: () => HistorySettings
-  /** Whether anything was ever kept, which may be due to go. */
+  /** Whether anything was ever stored, which may have to be deleted. */
   readonly anyKept: () => Promise<boolean>
-  /** Something was lost, or could not be deleted in time: for the log. */
+  /** Called when exchanges were lost, or could not be deleted in time; for the log. */
   readonly onFailure: (reason: string, lost: number) => void
-  /** The thread's first file, unless a test has another. */
+  /** The thread's entry module; tests pass another. */
   readonly script?: URL | string
 }
 
 interface RecorderReading {
-  /** Bytes that wait, those of running requests included. */
+  /** Bytes in the queue, including space reserved for running requests. */
   readonly queueBytes: number
-  /** Exchanges that were not kept: no room, or no store. */
+  /** Number of exchanges that were not stored, because the queue was full or the store failed. */
   readonly dropped: number
-  /** All that is kept, as this process last counted it. */
+  /** Size of all that is stored, as this process last counted it. */
   readonly diskBytes: number
 }
 
 export interface Recorder {
-  /** Sets room aside in the queue; false where it is full. */
+  /** Reserves space in the queue; false if it is full. */
   take(bytes: number): boolean
-  /** Gives room back. */
+  /** Frees reserved space. */
   give(bytes: number): void
-  /** Hands an exchange over, with the room it takes. */
+  /** Queues an exchange, with the space it was reserved. */
   add(exchange: Exchange, bytes: number): void
-  /** Tells that one had no room. */
+  /** Counts an exchange for which there was no space. */
   drop(): void
   readonly reading: RecorderReading
-  /** Resolves when all that was added is written, or lost. */
+  /** Resolves when everything added is written, or lost. */
   idle(): Promise<void>
   close(): Promise<void>
 }
 
 const cleanEveryMs = 60_000
-/** Handed over at once at most. */
+/** The most exchanges in one message to the thread. */
 const mostAtOnce = 64
 
 interface Waiting {
@@ -52,13 +52,13 @@ interface Waiting {
   readonly bytes: number
 }
 
-/** What the thread has been given and has not answered yet. */
+/** What was sent to the thread and not answered yet. */
 interface Given {
   readonly count: number
   readonly bytes: number
 }
 
-/** Starts no thread until there is something to keep, or to delete when its time has come. */
+/** Starts the thread only when there is something to store or to delete. */
 export function createRecorder(options: RecorderOptions): Recorder {
   return new ThreadRecorder(options)
 }
@@ -116,18 +116,18 @@ class ThreadRecorder implements Recorder {
     await worker?.terminate()
   }
 
-  /** What comes while the thread is at work waits, and goes together: a message costs as much as what is in it. */
+  /** Exchanges that arrive while the thread works are sent together, because messages have a cost of their own. */
   #next(): void {
     if (this.#given !== null || this.#waiting.length === 0 || this.#scheduled) return
     this.#scheduled = true
-    // Behind the replies that are on their way out now.
+    // After the replies that are being sent now.
     setImmediate(() => {
       this.#scheduled = false
       if (this.#given === null) this.#post(this.#waiting.splice(0, mostAtOnce))
     })
   }
 
-  /** Has the thread delete what is due. */
+  /** Makes the thread delete what has expired. */
   async #clean(): Promise<void> {
     try {
       if ((await this.#options.anyKept()) && this.#given === null) this.#post([])
@@ -173,7 +173,7 @@ class ThreadRecorder implements Recorder {
     this.#goOn()
   }
 
-  /** What it had is lost; the next exchange starts another. */
+  /** The exchanges sent to it are lost; the next one starts another thread. */
   #ended(worker: Worker, reason: string): void {
     if (this.#worker !== worker) return
     this.#worker = null
@@ -191,7 +191,7 @@ class ThreadRecorder implements Recorder {
   }
 }
 
-/** With its bytes in buffers of their own, which the thread is given without another copy. */
+/** Copies its bytes into separate buffers, which are transferred to the thread without another copy. */
 function ownedBy(exchange: Exchange): { exchange: Exchange; buffers: ArrayBuffer[] } {
   const buffers: ArrayBuffer[] = []
   const own = (bytes: Uint8Array): Uint8Array => {

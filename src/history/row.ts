@@ -1,9 +1,9 @@
-// A usage row with nothing in it yet: what every record of a request starts from.
+// An empty usage row, from which every record of a request starts.
 
 import { noTokens } from '../config/prices.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 
-/** Fields whose value is nothing until something is known. */
+/** Defaults of fields that are not known from the start. */
 export const emptyRow = {
   modelServed: null,
   channel: null,

@@ -1,5 +1,5 @@
-// Sealed bodies: encrypted so that only the holder of an account's secret key reads them. WebCrypto alone, so that it runs
-// in browsers as it stands. The form of what is kept is described in docs/history.md.
+// Sealed bodies: encrypted so that only the holder of an account's secret key can read them. Uses only WebCrypto, so
+// that it runs unchanged in browsers. docs/history.md describes the stored form.
 
 /** Raw X25519 keys, base64url. */
 export interface HistoryKeys {
@@ -8,7 +8,7 @@ export interface HistoryKeys {
 }
 
 export interface Sealer {
-  /** What opens all that this sealer seals, for the holder of the secret key. */
+  /** The encrypted data key: with it, the holder of the secret key can open everything this sealer seals. */
   readonly wrappedKey: Uint8Array
   encrypt(bytes: Uint8Array): Promise<Uint8Array>
 }
@@ -25,20 +25,20 @@ export async function makeKeys(): Promise<HistoryKeys> {
   return { publicKey: x, secretKey: d }
 }
 
-/** Whether something can be sealed to this: raw X25519, base64url without padding. */
+/** Whether bodies can be sealed to this key: raw X25519, base64url without padding. */
 export async function isPublicKey(text: string): Promise<boolean> {
   if (!/^[\w-]{43}$/.test(text)) return false
   try {
     await openSealer(text, '')
     return true
   } catch (error) {
-    // A point that makes no secret with any key.
+    // A point that yields no shared secret with any key.
     if (error instanceof DOMException) return false
     throw error
   }
 }
 
-/** A fresh data key, wrapped to `publicKey`, for all that is kept of one request. */
+/** Makes a new data key, encrypted to `publicKey`, for everything stored of one request. */
 export async function openSealer(publicKey: string, requestId: string): Promise<Sealer> {
   const recipient = decoded(publicKey)
   const ephemeral = await crypto.subtle.generateKey(curve, true, ['deriveBits'])
@@ -62,7 +62,7 @@ export async function openSealer(publicKey: string, requestId: string): Promise<
   }
 }
 
-/** Opens what was sealed for one request. Rejects with a DOMException where the key is another, or a byte has changed. */
+/** Opens what was sealed for one request. Rejects with a DOMException if the key differs, or a byte was changed. */
 export async function openSealed(
   { publicKey, secretKey }: HistoryKeys,
   wrappedKey: Uint8Array,
@@ -84,7 +84,7 @@ export async function openSealed(
   }
 }
 
-/** The key and nonce that wrap one data key: both ends derive the same. */
+/** The key and nonce that encrypt one data key; both sides derive the same. */
 async function wrappingOf(
   own: CryptoKey,
   theirs: CryptoKey,

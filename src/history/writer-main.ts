@@ -1,4 +1,4 @@
-// Where the thread that writes history begins.
+// Entry point of the thread that writes history.
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { openHistory } from '../store/open.ts'

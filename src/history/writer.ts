@@ -1,10 +1,10 @@
-// The thread that writes history: folds, compresses and seals what the serving thread hands over, and deletes what is due.
+// The thread that writes history: folds, compresses and seals exchanges, stores them, and deletes expired messages.
 
 import type { HistoryEntry, HistoryTable } from '../store/history.ts'
 import { entryOf } from './document.ts'
 import type { FromWriter, ToWriter } from './messages.ts'
 
-/** How often what is due is looked for, at most. */
+/** Expired messages are searched for at most this often. */
 const cleanEveryMs = 10_000
 
 interface Writer {
