@@ -43,19 +43,19 @@ import {
   relayedReply,
 } from './respond.ts'
 
-/** A body that is not there by then is not waited for to name a refused request's model. */
+/** Longest wait for the body of a refused request, from which only the record's model name is read. */
 const namingMs = 500
 const none: readonly never[] = []
-/** The address says nothing of the request. */
+/** For requests whose path and query name neither a model nor anything else. */
 const nowhere: Address = {}
 
-/** The client's connection, as the runtime has it. */
+/** The client's connection, as the listener or the runtime's server provides it. */
 export interface ClientConnection {
-  /** Its other end; null where it is gone. */
+  /** The client's address; null where the connection is closed already. */
   readonly address: string | null
-  /** How long it may be without progress; 0: for ever. */
+  /** How long the connection may stay without any bytes moving; 0: for ever. */
   setIdleSeconds(seconds: number): void
-  /** Turns the request into a socket; false where its client is gone. */
+  /** Makes the request a WebSocket; false where the client has left or this listener serves no WebSockets. */
   upgrade(link: SocketLink, fields: Readonly<Fields>): boolean
 }
 
@@ -74,16 +74,16 @@ export class Admission implements ClientSlot {
   private address: Address
   private principal: KeyPrincipal | null = null
   private peek: Peek | null = null
-  /** Where nothing could be made of it. */
+  /** The body, where no peek could be made of it. */
   private unread: Uint8Array | null = null
   private stage: 'arrived' | 'entered' | 'read' = 'arrived'
-  /** Of hooks that are to be told of the end. */
+  /** What the hooks returned for this request; each is notified when the request ends. */
   private passages: readonly Passage[] = none
   private relay: Operation<Services>['relay']
-  /** Once there is some, it settles the request, records it and gives its slot back. */
+  /** Once it exists, it settles the request, writes its record and gives the client slot back. */
   private work: Work | null = null
 
-  /** `address`: what the request's own address says, for formats that keep the model there. */
+  /** `address`: what the request's path and query say, for formats that name the model there. */
   constructor(
     front: Front,
     operation: Operation<Services>,
@@ -111,7 +111,7 @@ export class Admission implements ClientSlot {
     this.incoming = new Incoming(front.bodies, dialect, operation.files ?? null, request)
   }
 
-  /** The reply, whatever happens; undefined: the client has its socket. */
+  /** Always resolves with a reply, refusals included; undefined: the request became a WebSocket. */
   async run(): Promise<HttpReply | undefined> {
     const { front, operation } = this
     const { hooks, services, observer } = front
@@ -151,7 +151,7 @@ export class Admission implements ClientSlot {
     }
   }
 
-  /** Called once, when nothing more will come of the request. `ended`: null where no vendor was asked. */
+  /** Called once, when the request is over. `ended`: null where no vendor was asked. */
   giveBack(ended: Ended | null): void {
     if (this.incoming.leave()) this.front.observer.underWay(this.dialect, -1)
     for (const passage of this.passages) passage.after?.(ended)
@@ -170,7 +170,7 @@ export class Admission implements ClientSlot {
     this.connection.setIdleSeconds(1)
   }
 
-  /** All that is judged by the head alone. */
+  /** Makes every check that needs the request's head alone. */
   private enter(): Arrival {
     const { requestId, at, fields, incoming, front, dialect } = this
     const { headers } = this.request
@@ -193,7 +193,7 @@ export class Admission implements ClientSlot {
     if (passage?.after !== undefined) this.passages = [...this.passages, passage]
   }
 
-  /** The request as it goes on. */
+  /** Applies what a hook returned, and gives the request as later steps see it. */
   private pass(passage: Passage, request: AdmittedRequest): AdmittedRequest {
     this.note(passage)
     if (passage.relay !== undefined) this.relay = passage.relay
@@ -272,7 +272,7 @@ export class Admission implements ClientSlot {
       address,
       options,
       incoming: request,
-      // What an operation reads in its own way is told from others by what it read.
+      // An operation with its own `peek` changes the body on reading; the idempotency hash is made from what it read.
       body: this.operation.peek === undefined ? body : peek.body,
       digests,
     }
@@ -299,7 +299,7 @@ export class Admission implements ClientSlot {
     fields['x-tollgate-price-version'] = String(authorization.rate.version)
     if ('vendorMs' in result)
       return relayedReply(result, fields, this.reframe(result.stream), this.startedMs)
-    // Nobody cuts off a client that takes nothing any more but the runtime.
+    // Once a stream has begun, only the runtime's idle timeout cuts off a client that stops reading.
     if (result.stream === true) this.connection.setIdleSeconds(idleSeconds)
     return plainReply(result, fields)
   }
@@ -308,7 +308,7 @@ export class Admission implements ClientSlot {
     return stream ? (this.dialect.client.reframe?.(this.address) ?? null) : null
   }
 
-  /** Answered by a hook. */
+  /** The reply of a hook, such as an idempotent replay. */
   private replayed(request: AdmittedRequest, reply: Reply): HttpReply {
     const { requestId, at, principal, caller, dialect, peek } = request
     const { status = 200, stream = false } = reply
@@ -319,13 +319,13 @@ export class Admission implements ClientSlot {
     return plainReply(reply, this.fields, this.reframe(stream))
   }
 
-  /** For a request that never came to the relay. */
+  /** Gives back the slot and files of a request that never reached the relay. */
   private leave(): void {
     this.giveBack(null)
     this.incoming.closeSpool()
   }
 
-  /** For the record of a request that is refused whatever its body says: which model it asked for. */
+  /** Reads which model a request asked for that is refused before its body was read: its record names the model. */
   private async nameModel(): Promise<void> {
     if (!this.incoming.isShort || this.principal === null) return
     const late = Promise.withResolvers<null>()
@@ -334,7 +334,7 @@ export class Admission implements ClientSlot {
       const content = await Promise.race([this.readContent(), late.promise])
       if (content !== null) this.peek = await this.peekOf(content.body, this.principal)
     } catch (error) {
-      // What else is amiss with it is not what it is refused for.
+      // Further faults of the body are ignored: they are not the reason of the refusal.
       if (!(error instanceof GatewayError)) this.front.observer.crashed(error)
     } finally {
       clearTimeout(timer)
@@ -391,7 +391,7 @@ function authorize(
   return authorizer.authorize({ ...opening, servedBy: candidates.map((each) => each.model) })
 }
 
-/** What fails before there is work costs nothing. */
+/** Releases the hold where the work cannot begin, so that the request costs nothing. */
 async function released(
   authorization: Authorization,
   begin: () => Work | Promise<Work>,

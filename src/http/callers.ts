@@ -8,20 +8,20 @@ import { AddressList } from '../identity/address-list.ts'
 import type { RequestHeaders } from '../identity/request-headers.ts'
 
 export interface Callers {
-  /** `peer`: the other end of the connection; null where it is gone. */
+  /** `peer`: the address at the other end of the connection; null where the connection is closed already. */
   of(headers: RequestHeaders, peer: string | null): Caller
 }
 
-/** OpenAI takes ids of its clients up to so many characters. */
+/** Most characters that OpenAI accepts in a client's request id. */
 const longestId = 512
 const id = /^[\x21-\x7e]+$/
-/** W3C Trace Context, section 3.2: later versions may say more behind a further dash. */
+/** W3C Trace Context, section 3.2: versions after 00 may append more fields after a further dash. */
 const trace =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-[\x21-\x7e]*)?$/
 const longestTrace = 256
 const traceState = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/
 const longestTraceState = 512
-/** Nobody stands behind more proxies. */
+/** Most entries that are read of a list of proxies. */
 const mostHops = 32
 
 export function createCallers({
@@ -49,7 +49,7 @@ export function createCallers({
   }
 }
 
-/** The client's own name for its request, under OpenAI's header for that or the usual one; null where it is no name. */
+/** The client's own request id, from OpenAI's header or else the usual one; null where it is none or malformed. */
 function idOf(headers: RequestHeaders): string | null {
   const shown = headers.get('x-client-request-id') ?? headers.get('x-request-id')
   return shown !== null && shown.length <= longestId && id.test(shown) ? shown : null
@@ -57,11 +57,11 @@ function idOf(headers: RequestHeaders): string | null {
 
 function traceOf(shown: string | null): string | null {
   if (shown === null || shown.length > longestTrace || !trace.test(shown)) return null
-  // The first version ends with its flags.
+  // Version 00 ends with the flags: nothing may follow.
   return shown.startsWith('00') && shown.length > 55 ? null : shown
 }
 
-/** W3C Trace Context, section 3.3: a list that is passed on whole or not at all. */
+/** W3C Trace Context, section 3.3: the list is passed on whole or not at all. */
 function traceStateOf(shown: string | null): string | null {
   return shown !== null && shown.length <= longestTraceState && traceState.test(shown)
     ? shown
@@ -69,8 +69,8 @@ function traceStateOf(shown: string | null): string | null {
 }
 
 /**
- * Each proxy adds whom it heard from at the end: going back from there, the first that is not trusted is the client,
- * and what stands before it is only said by it.
+ * Each proxy appends the address it received the request from. Read from the end, the first address that is not a
+ * trusted proxy is the client; entries before it are that client's claim and prove nothing.
  */
 function farthest(peer: string, hops: readonly string[], trusted: AddressList): string {
   let known = peer
@@ -92,7 +92,7 @@ function hopsOfForwarded(text: string): readonly string[] {
   return hopsOfList(text).map((element) => /(?:^|;)\s*for="?([^;"]*)/i.exec(element)?.[1] ?? '')
 }
 
-/** An address without port and brackets; null where it is none, such as `unknown` or a name. */
+/** An address without port and brackets; null where the text is no address, such as `unknown` or a host name. */
 function bare(shown: string): string | null {
   const text = shown.trim()
   const found = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+)(?::\d+)?$/.exec(text)?.[1]
@@ -100,7 +100,7 @@ function bare(shown: string): string | null {
   return isIP(address) === 0 ? null : address
 }
 
-/** IPv4 is written as such, also where the system listens for both. */
+/** Writes an IPv4 address that the system shows in IPv6 form (`::ffff:`) as plain IPv4. */
 function plain(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
 }

@@ -1,10 +1,10 @@
-// How the listener takes leave of its connections: each ends with a reply, none with a reset.
+// Closes the listener's connections at shutdown: each ends after a reply, none is reset.
 
-/** No request for this long: whoever has a connection open is not about to use it. */
+/** After this long without a request, clients with open connections are taken not to be about to send one. */
 const quietMs = 100
-/** Clients that never fall quiet are not waited for longer. */
+/** Longest wait for clients to fall quiet. */
 const longestMs = 1_000
-/** What is read of a body that nobody wanted, so that closing does not reset its connection. */
+/** Most bytes read of a body that nobody needs: closing a connection with unread bytes resets it. */
 const mostDiscardedBytes = 1_048_576
 const discardMs = 1_000
 
@@ -15,13 +15,13 @@ export class Departure {
   begun = false
   private latestMs = 0
 
-  /** The same handler; once `begin` was called its replies end their connections. */
+  /** Wraps a handler: after `begin`, its replies close their connections. */
   ending<Server>(handle: Handler<Server>): Handler<Server> {
     return (request, server) =>
       this.begun ? this.last(request, handle(request, server)) : handle(request, server)
   }
 
-  /** A request came: who sent it may send another. */
+  /** Notes that a request arrived: the client that sent it may send another. */
   note(): void {
     if (this.begun) this.latestMs = performance.now()
   }
@@ -31,8 +31,8 @@ export class Departure {
   }
 
   /**
-   * Resolves when no connection is about to be used, or after a second. What still rests then is closed by the
-   * runtime at once, which resets a connection whose request arrives in that very moment.
+   * Resolves when no client is about to use its connection, or after a second. The runtime then closes idle connections
+   * at once, which resets one whose request arrives at that very moment.
    */
   async quiet(): Promise<void> {
     const sinceMs = performance.now()
@@ -43,21 +43,21 @@ export class Departure {
       if (nowMs >= untilMs) break
       await new Promise((resolve) => setTimeout(resolve, untilMs - nowMs))
     }
-    // Right behind a look at the sockets, what has arrived is read.
+    // One more turn of the event loop reads what arrived meanwhile.
     await new Promise((resolve) => setImmediate(resolve))
   }
 
   private async last(request: Request, handled: Answered | Promise<Answered>): Promise<Answered> {
     this.note()
     const answered = await handled
-    // undefined: it has become a socket.
+    // undefined: the request became a WebSocket.
     if (answered !== undefined && (await isRead(request, answered)))
       answered.headers.set('connection', 'close')
     return answered
   }
 }
 
-/** Whether nothing of the request is on its way any more: it would meet a closed connection, and reset it. */
+/** Whether the whole request has arrived: bytes that reach a closed connection reset it. */
 async function isRead(request: Request, { ok }: Response): Promise<boolean> {
   if (request.body === null || (request.bodyUsed && ok)) return true
   const declared = Number(request.headers.get('content-length') ?? Number.POSITIVE_INFINITY)

@@ -1,4 +1,4 @@
-// What is wrong with a request that was refused before any vendor was asked, in a word and in a sentence.
+// Says what is wrong with a request that was refused before any vendor was asked: as a code and as a sentence.
 
 import { nearest } from '../config/problems.ts'
 import type { KeyPrincipal } from '../identity/principal.ts'
@@ -12,9 +12,9 @@ import { type Recognise, shownKey } from './shown-key.ts'
 
 interface DiagnosisRooms {
   readonly recognise: Recognise
-  /** Names that would be answered. */
+  /** Names of the models that this key may use. */
   models(principal: KeyPrincipal): readonly string[]
-  /** The same of a group's keys that nothing restricts. */
+  /** Whether a group has the model, for its keys without model restrictions of their own. */
   groupHas(group: string, model: string): boolean
 }
 
@@ -22,7 +22,7 @@ type Finding = Pick<Arrival, 'code' | 'detail'> & { readonly suggestion?: string
 
 const longestText = 200
 
-/** Nothing of it is a secret, or of the request's body but the model's name. */
+/** The result holds no secret, and nothing of the request's body except the model's name. */
 export function diagnose(away: TurnedAway, rooms: DiagnosisRooms): Arrival {
   const { request, requestId, at, caller, principal, error, status, peek } = away
   const shown = principal === null ? shownKey(request, rooms.recognise) : null
@@ -98,7 +98,7 @@ function ofModel({ principal, peek, error }: TurnedAway, rooms: DiagnosisRooms):
   return { code: 'model_unknown', detail, suggestion }
 }
 
-/** Without names in them, the longest first. */
+/** Paths without parameters, the longest first. */
 const plainPaths = [...new Set(endpoints.map(({ path }) => path))]
   .filter((path) => !/[:*]/.test(path) && !path.startsWith('/api/'))
   .sort((one, other) => other.length - one.length)
@@ -127,7 +127,7 @@ function ofPath(path: string): Finding {
   return { code: 'path_unknown', detail, suggestion: near }
 }
 
-/** A body in another format than its path's; null: it is not, or cannot be told. */
+/** Finds a body in another format than its path takes; null: it is not, or this cannot be told. */
 function ofFormat({ format, body, request }: TurnedAway): Finding | null {
   const other = body === null || format === null ? null : otherFormat(body, format, request.headers)
   if (other === null) return null

@@ -1,34 +1,34 @@
-// Keeps the last requests that came with mistakes, in memory: bounded, however many come and whoever sends them.
+// Keeps the latest requests that clients sent with mistakes, in memory of bounded size, whoever sends how many.
 
 import type { Arrival } from '../store/arrivals.ts'
 
 interface DoctorOptions {
-  /** Left out where there are no other processes. */
+  /** Exchange with the other processes; left out where there are none. */
   readonly others?: {
     tell(arrivals: readonly Arrival[]): Promise<void>
-    /** What they told. */
+    /** Mistakes that other processes shared. */
     arrivals(): Promise<readonly Arrival[]>
   }
   /** Called once per outage. */
   readonly onError: (error: unknown) => void
-  /** Calls back once after a time; a timer that holds nothing up unless given. */
+  /** Calls back once after a time. The default timer does not keep the process alive. */
   readonly schedule?: (run: () => Promise<void>, delayMs: number) => void
   /** Milliseconds of a clock that never goes back. */
   readonly now?: () => number
 }
 
-/** Of one account, or of one address where nobody knows whose they are. */
+/** Most mistakes kept for one account, or for one address where the account is unknown. */
 const mostOfOne = 30
 const mostOwners = 200
 const mostReported = 300
-/** In each second: looking into a refused request costs more than refusing it. */
+/** Most requests examined per second: diagnosing a refused request costs more than refusing it. */
 const mostInSecond = 50
 const mostOfAddress = 20
 const reportMs = 500
 
 export class Doctor {
   readonly #options: DoctorOptions
-  /** Those noted last stand last. */
+  /** Ordered by the latest mistake: the owner noted last stands last. */
   readonly #byOwner = new Map<string, Arrival[]>()
   readonly #inSecond = new Map<string, number>()
   #second = 0
@@ -40,7 +40,7 @@ export class Doctor {
     this.#options = options
   }
 
-  /** `diagnose` is not called where too many come at once. */
+  /** Does not call `diagnose` where more mistakes arrive per second than are examined. */
   note(address: string | null, diagnose: () => Arrival): void {
     if (!this.#admits(address ?? '')) return
     const arrival = diagnose()
@@ -55,7 +55,7 @@ export class Doctor {
     this.#reportSoon()
   }
 
-  /** Those noted here and elsewhere, newest first. */
+  /** The mistakes of this and other processes, newest first. */
   async list(): Promise<readonly Arrival[]> {
     const elsewhere = (await this.#options.others?.arrivals()) ?? []
     return [...this.#byOwner.values(), elsewhere].flat().sort(newestFirst)
@@ -76,7 +76,7 @@ export class Doctor {
     return true
   }
 
-  /** What is noted meanwhile is told together. */
+  /** Sends what gathers within `reportMs` to the other processes at once. */
   #reportSoon(): void {
     const { others, schedule = later } = this.#options
     if (others === undefined || this.#reporting) return

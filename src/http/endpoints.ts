@@ -29,9 +29,9 @@ import { readBalance, readUsage, readUsageRow } from './me.ts'
 import { asksSocket, pathOf } from './request.ts'
 import type { Endpoint, PublicHandle } from './row.ts'
 
-/** Google's own versions, below the gateway's address or below one that ends in /v1. */
+/** Google's API versions, directly below the gateway's address or below a base address that ends in /v1. */
 const googlePrefixes = ['/v1beta', '/v1alpha', '/v1/v1beta'] as const
-/** Vertex names the publisher, and may name the project before it. */
+/** Vertex AI puts the publisher into the path, and may put the project before it. */
 const vertexPrefixes = ['/v1beta1', '/v1'].flatMap((version) => [
   `${version}/publishers/google`,
   `${version}/projects/:project/locations/:location/publishers/google`,
@@ -40,16 +40,16 @@ const vertexPrefixes = ['/v1beta1', '/v1'].flatMap((version) => [
 /** Clients differ in whether their base address ends in /v1, and some add it twice. */
 const apiPrefixes = ['/v1', '', '/v1/v1'] as const
 const modelPrefixes = [...apiPrefixes, ...googlePrefixes] as const
-/** Beside the API. */
+/** For paths that no API prefix stands before. */
 const bare = [''] as const
 
-/** A request to a model that needs nothing but its format. */
+/** The row of an operation that needs nothing but its format. */
 function plain(path: string, dialect: ClientDialectId, upstream?: RelayOperation): Endpoint {
   const operation = upstream === undefined ? { dialect } : { dialect, upstream }
   return { path, method: 'POST', access: 'key', operation }
 }
 
-/** A path of an interface that is known and not served, whatever is asked of it. */
+/** Rows that refuse every method of a known path that this gateway does not serve. */
 function notOffered(path: string): Endpoint[] {
   const methods = ['GET', 'POST', 'DELETE'] as const
   return methods.map((method) => ({ path, method, access: 'public', handle: refuseKnown }))
@@ -59,14 +59,14 @@ const refuseKnown: PublicHandle = ({ url }) => {
   throw new GatewayError('unsupported_endpoint', `${pathOf(url)} is not offered by this gateway.`)
 }
 
-/** A socket is refused so that its client turns to events at once; there is nothing else to get at this path. */
+/** Refuses a WebSocket with a status at which its client turns to server-sent events; GET offers nothing else here. */
 const refuseSocket: PublicHandle = (request, fields) => {
   if (!asksSocket(request)) throw wrongMethod(request, fields, 'POST, OPTIONS')
   const message = 'Responses are not served over WebSocket here: POST with "stream": true.'
   throw new GatewayError('upgrade_required', message)
 }
 
-/** Below Google's own versions its other methods are known and not offered; elsewhere the path takes no POST. */
+/** Below Google's versions, its other methods are refused as not offered; elsewhere the path takes no POST. */
 function googleOperation(request: ClientRequest, fields: Fields): GoogleCall {
   const call = googleCallOf(request.url)
   if (call !== null) return call
@@ -77,7 +77,7 @@ function googleOperation(request: ClientRequest, fields: Fields): GoogleCall {
   throw new GatewayError('unsupported_endpoint', message)
 }
 
-/** `fields` is told what the path takes. */
+/** Sets `allow` in `fields`. */
 export function wrongMethod(
   { method }: ClientRequest,
   fields: Fields,
@@ -87,15 +87,15 @@ export function wrongMethod(
   return new GatewayError('method_not_allowed', `This path takes ${allow}, not ${method}.`)
 }
 
-/** Loaded at the first request for it. What takes uploads is not: they would pile up in memory meanwhile. */
+/** Loaded at the first request. Operations that take uploads load at start: bodies would gather in memory meanwhile. */
 const realtime = () => import('../operations/realtime/request.ts')
 const videos = () => import('../operations/videos/request.ts')
 const videosRead = () => import('../operations/videos/read.ts')
 
-/** Paths below a prefix of `apiPrefixes`, or of the row's own. */
+/** Paths below each prefix of `apiPrefixes`, or of the row's own `prefixes`. */
 const rows: readonly Endpoint[] = [
   plain('/chat/completions', 'openai-chat'),
-  // Chats are not stored: none is listed, read, changed or removed.
+  // Chats are not stored, so none can be listed, read, changed or removed.
   { path: '/chat/completions', method: 'GET', access: 'public', handle: refuseKnown },
   ...['/chat/completions/:id', '/chat/completions/:id/messages'].flatMap(notOffered),
   plain('/completions', 'openai-completions'),
@@ -195,7 +195,7 @@ const rows: readonly Endpoint[] = [
     load: async () => (await videos()).remix,
   },
   plain('/rerank', 'rerank', listRelay),
-  // Where Cohere's clients look for it.
+  // The path that Cohere's clients use.
   plain('/v2/rerank', 'rerank', listRelay),
   plain('/score', 'score', listRelay),
   plain('/messages', 'anthropic-messages'),
@@ -217,17 +217,17 @@ const rows: readonly Endpoint[] = [
 
 export const endpoints = rows.map((row) => ({ prefixes: apiPrefixes, ...row }))
 
-/** What no path of the table is, and is served all the same. */
+/** The endpoint of a request whose path matches no row but is served all the same; null: there is none. */
 export function unknownEndpoint(request: ClientRequest): Endpoint | null {
   const { method, url } = request
-  // Some of Google's clients put a model's name with a `/` in it where others say `models/`.
+  // Some Google clients put a model name that contains `/` where others write `models/`.
   if (method !== 'POST' || !isGooglePath(pathOf(url)) || googleCallOf(url) === null) return null
   return { path: '', method, access: 'key', operationAt: googleOperation }
 }
 
 /**
- * In whose format a request is refused that comes to no operation; null: OpenAI's. Anthropic's and Google's clients are
- * told in their own words also where no model is asked.
+ * The format of a refusal for a request that matches no operation; null: OpenAI's. Anthropic's and Google's clients get
+ * refusals in their own format even where no model is asked.
  */
 export function clientFormat({ headers, url }: ClientRequest): ClientDialectId | null {
   const path = pathOf(url)
@@ -237,7 +237,7 @@ export function clientFormat({ headers, url }: ClientRequest): ClientDialectId |
   return isAnthropic(headers) || below.startsWith('/messages') ? 'anthropic-messages' : null
 }
 
-/** Google's clients may put the key in the address; others' addresses are not looked into. */
+/** Google's clients may put the key in the query; for all other clients the query is not searched for one. */
 export function mayShowKeyInAddress(request: ClientRequest): boolean {
   return clientFormat(request) === 'gemini'
 }
@@ -270,12 +270,12 @@ const unsupportedFamilies: ReadonlySet<string> = new Set([
   'chatkit',
   'engines',
   'edits',
-  // Its other paths: sessions by short-lived keys, and calls by telephone or WebRTC.
+  // The other paths below it: sessions by short-lived keys, and calls by telephone or WebRTC.
   'realtime',
   'skills',
-  // Anthropic's.
+  // Anthropic.
   'complete',
-  // Google's.
+  // Google.
   'cachedContents',
   'tunedModels',
   'corpora',
@@ -285,10 +285,10 @@ const unsupportedFamilies: ReadonlySet<string> = new Set([
   'operations',
 ])
 
-/** Of interfaces that are served in part. */
+/** Paths not offered, within interfaces that are served in part. */
 const unsupportedParts = /^(audio\/(voices|voice_consents)|messages\/batches)(\/|$)/
 
-/** What of a path no route took is an interface that is known and not offered; null: none. */
+/** The name of the known interface that an unmatched path belongs to and that is not offered; null: it is none. */
 export function unsupportedIn(path: string): string | null {
   const rest = belowPrefix(path).replace(/^\/((upload|download)\/)?(v1(alpha|beta\d*)\/)?/, '')
   const [family = ''] = rest.split(/[/:]/)

@@ -1,4 +1,4 @@
-// What is answered outside of a handler: other methods, mistyped paths, interfaces not offered.
+// Answers what no handler takes: methods that a path lacks, mistyped paths, interfaces that are not offered.
 
 import { GatewayError } from '../errors.ts'
 import type { ClientRequest } from '../operations/operation.ts'
@@ -10,13 +10,13 @@ import { pathOf } from './request.ts'
 import { preflight } from './respond.ts'
 
 export interface FallbackOptions {
-  /** Read anew for each request: a reload replaces it. */
+  /** Called for each request: a configuration reload replaces the front. */
   readonly front: () => Front
-  /** What a browser sees at `/`. */
+  /** The page that a browser gets at `/`. */
   readonly page: () => string
 }
 
-/** Answers a browser's preflight; refuses any other. `peer`: the other end of the connection. */
+/** Answers a browser's CORS preflight; refuses every other method. `peer`: the address at the other end. */
 export function refuseMethod(
   front: Front,
   request: ClientRequest,
@@ -33,7 +33,7 @@ export function refuseMethod(
   return turnAway(front, request, wrongMethod(request, fields, allow), fields, { caller })
 }
 
-/** What no route took: the page at `/`, interfaces not offered, mistyped paths. Never HTML but at `/`. */
+/** Answers a path that no route takes: the page at `/`, interfaces not offered, mistyped paths. HTML at `/` only. */
 export function fallback(
   options: FallbackOptions,
   request: ClientRequest,

@@ -1,15 +1,15 @@
-// Serves hosted results to whoever has their address: no key is asked for, the address is signed.
+// Serves hosted results at signed addresses: whoever has the address may read the file, without a key.
 
 import type { Found, SignedAddress } from '../blobs/hosting-disk.ts'
 import { GatewayError } from '../errors.ts'
 import type { ClientRequest, Fields, Reply } from '../operations/operation.ts'
 
 export interface HostedFiles {
-  /** `forged`: the gateway never gave that address away. null: what was there is gone. */
+  /** `forged`: the signature is not the gateway's. null: the file is gone. */
   find(asked: SignedAddress): Promise<Found | 'forged' | 'expired' | null>
 }
 
-/** Throws GatewayError. Ranges, and a head without its body, are the runtime's work. */
+/** Throws GatewayError. The runtime answers ranges and HEAD by itself. */
 export async function readHosted(
   { url }: ClientRequest,
   _: Fields,
@@ -18,7 +18,7 @@ export async function readHosted(
   const { pathname, searchParams } = new URL(url)
   const [expires, signature] = [searchParams.get('expires'), searchParams.get('signature')]
   if (expires === null && signature === null) {
-    // Where OpenAI keeps the files of its users.
+    // OpenAI keeps its users' files at this path.
     throw new GatewayError(
       'unsupported_endpoint',
       "The interface 'files' is not offered by this gateway.",
@@ -39,7 +39,7 @@ export async function readHosted(
     etag: `"${found.id}"`,
     'cache-control': `private, max-age=${seconds}, immutable`,
     'x-content-type-options': 'nosniff',
-    // A drawing may hold a script, which must not run as the gateway's own.
+    // An SVG image may hold a script, which must not run with the gateway's origin.
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     'referrer-policy': 'no-referrer',
   }

@@ -25,7 +25,7 @@ export interface FrontServices extends Services {
   readonly files: HostedFiles
 }
 
-/** Replaced whole when the configuration changes. */
+/** Everything the HTTP layer works with; a configuration change replaces it as a whole. */
 export interface Front {
   readonly server: ServerSettings
   readonly load: Load
@@ -41,23 +41,23 @@ export interface Front {
 }
 
 export interface FrontObserver {
-  /** Seconds spent until the caller is known, and from the whole body to the channels. */
+  /** Seconds until the caller is authenticated, and from the complete body to the resolved channels. */
   readonly overhead: { readonly auth: Histogram; readonly route: Histogram }
-  /** Told when a request has its place, and when it gave it back. */
+  /** Called when a request takes its client slot (1) and when it gives it back (-1). */
   underWay(dialect: ClientDialect, change: 1 | -1): void
-  /** Told of requests that never reached the relay, and of all refusals. */
+  /** Called for each request to a model that was refused before it reached the relay. */
   refused(refusal: Refusal): void
-  /** Told of each request without a valid key that is not told of otherwise. */
+  /** Called for each request without a valid key that no other method here reports. */
   denied(denial: Denial): void
-  /** Told of each request that was refused before any vendor was asked, whoever sent it. */
+  /** Called for each request that was refused before any vendor was asked, whoever sent it. */
   turnedAway(away: TurnedAway): void
-  /** A mistake in the gateway: for the log. */
+  /** Reports a fault in the gateway itself, for the log. */
   crashed(error: unknown): void
-  /** Told of a request that a hook answered. */
+  /** Called for each request that a hook answered. */
   replayed(repeat: ReplayedRequest): void
 }
 
-/** A known caller's request, as its record needs it. */
+/** A known caller's request that a hook answered, with what its usage record needs. */
 export interface ReplayedRequest {
   readonly requestId: string
   readonly at: number
@@ -69,22 +69,22 @@ export interface ReplayedRequest {
   readonly durationMs: number
 }
 
-/** A refused request, as far as it was read: for whoever set the client up. */
+/** A refused request, as far as it was read; the setup doctor shows it to whoever set the client up. */
 export interface TurnedAway {
   readonly request: ClientRequest
   readonly requestId: string
   /** Unix milliseconds. */
   readonly at: number
   readonly caller: Caller
-  /** null: nobody was asked who it is, or nobody knows. */
+  /** null: the caller was not authenticated, or the key is not known. */
   readonly principal: KeyPrincipal | null
   readonly error: GatewayError
   readonly status: number
   readonly format: ClientDialectId | null
   readonly peek: Peek | null
-  /** Where nothing could be made of it. */
+  /** The body, where no peek could be made of it. */
   readonly body: Uint8Array | null
-  /** No route took it. */
+  /** True where no route takes the path. */
   readonly unrouted?: boolean
 }
 
@@ -97,9 +97,9 @@ export interface Refusal {
   readonly peek: Peek | null
   readonly status: number
   readonly error: GatewayError
-  /** Not one of ours: a mistake in the gateway, for the log. */
+  /** An error that is no GatewayError: a fault in the gateway itself, for the log. Else null. */
   readonly cause: unknown
   readonly durationMs: number
-  /** What is free leaves no record. */
+  /** True for operations that are never charged: they leave no usage record. */
   readonly free: boolean
 }

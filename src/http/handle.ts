@@ -1,4 +1,4 @@
-// One row of the endpoint table as what answers a request: who may ask is judged here, and nowhere else.
+// Makes a row of the endpoint table into a request handler; access is checked here and nowhere else.
 
 import { GatewayError } from '../errors.ts'
 import type { Caller } from '../history/caller.ts'
@@ -19,7 +19,7 @@ import { asksSocket, pathOf } from './request.ts'
 import { plainReply, refusalOf } from './respond.ts'
 import type { Endpoint, LaterEndpoint } from './row.ts'
 
-/** `undefined`: the request has become a socket. */
+/** `undefined`: the request became a WebSocket. */
 export type Answered = HttpReply | undefined
 export type Handle = (
   front: Front,
@@ -56,7 +56,7 @@ export function handleOf(endpoint: Endpoint): Handle {
     })
 }
 
-/** Refuses who does not ask for a socket where there is nothing else. */
+/** Refuses requests that ask for no WebSocket, at a path that serves nothing else. */
 function socketAlone(message: string, handle: Handle): Handle {
   return (front, request, connection) => {
     if (asksSocket(request)) return handle(front, request, connection)
@@ -67,7 +67,7 @@ function socketAlone(message: string, handle: Handle): Handle {
   }
 }
 
-/** The first request waits for what its operation needs to be loaded. */
+/** Loads the operation at the first request, which waits for that. */
 function laterHandle({ load }: LaterEndpoint): Handle {
   let loaded: Operation<Services> | null = null
   return async (front, request, connection) => {
@@ -83,12 +83,12 @@ function run(
   connection: ClientConnection,
   address?: Address,
 ): Promise<Answered> {
-  // A model may think for longer than the runtime lets a connection rest.
+  // A model may think for longer than the runtime's idle timeout allows.
   connection.setIdleSeconds(0)
   return new Admission(front, operation, request, connection, address).run()
 }
 
-/** Who may have it is known, or GatewayError is thrown. */
+/** Authenticates the caller. Throws GatewayError where it has no access. */
 function readingOf(
   front: Front,
   request: ClientRequest,

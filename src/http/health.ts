@@ -1,4 +1,4 @@
-// Says whether the process lives, whether it may be sent requests, and how it does: for load balancers and Prometheus.
+// Answers the health checks (alive, ready) of load balancers, and the metrics for Prometheus.
 
 import { timingSafeEqual } from 'node:crypto'
 import { errorTable, GatewayError } from '../errors.ts'
@@ -6,19 +6,19 @@ import { expositionFor } from '../telemetry/exposition.ts'
 import type { Reading } from '../telemetry/registry.ts'
 import { jsonType, refusalBody } from './respond.ts'
 
-/** Ours, and the names other gateways use for the same. */
+/** Tollgate's own path, and the paths that other gateways use for the same. */
 const livePaths = ['/healthz', '/health', '/health/liveliness', '/health/liveness'] as const
 export const readyPaths: readonly string[] = ['/readyz', '/health/readiness']
 export const healthPaths: readonly string[] = [...livePaths, ...readyPaths, '/metrics']
 
 export interface Health {
   readonly version: string
-  /** What requests need, by name: why it is not there, or null. Shown to anybody. */
+  /** Each component that requests need, by name: why it is unavailable, or null. Shown to anybody. */
   components(): Readonly<Record<string, string | null>>
-  /** What its operator should see to, though requests may come. */
+  /** Conditions the operator should fix, though requests are served. */
   warnings(): readonly string[]
   metrics(): readonly Reading[]
-  /** Opens /metrics beyond loopback; null keeps it there. */
+  /** The token that opens /metrics to other hosts; null: /metrics answers on the loopback address alone. */
   metricsToken(): string | null
 }
 
@@ -74,7 +74,7 @@ function respondMetrics(request: Request, health: Health, address: string): Resp
   })
 }
 
-/** What proxies add to a request: one on this machine speaks for others, and what it forwards is not local. */
+/** Headers that proxies add: a proxy on this machine speaks for others, so a forwarded request is not local. */
 const forwarding = [
   'x-forwarded-for',
   'forwarded',

@@ -1,4 +1,4 @@
-// Keeps what a request asked and was answered, where its caller wants that kept: copied here, written by another thread.
+// Keeps requests and replies as message history where the account wants it: copied here, written by another thread.
 
 import type { HistorySettings } from '../config/types.ts'
 import type { Exchange, ExchangedFile, SentRequest } from '../history/document.ts'
@@ -12,7 +12,7 @@ import { join } from '../wire/json/splice.ts'
 
 interface HistoryHookOptions {
   readonly recorder: Recorder
-  /** What is kept of this caller's requests; null: nothing. */
+  /** What the policy keeps of this caller's requests; null: nothing. */
   policyOf(principal: KeyPrincipal): HistoryPolicy | null
   readonly settings: Pick<HistorySettings, 'maxBodyBytes' | 'adminReads'>
 }
@@ -26,7 +26,7 @@ export function historyHook(options: HistoryHookOptions): Hook {
   }
 }
 
-/** Of an exchange beside its bodies, about. */
+/** Approximate bytes of an exchange besides its bodies. */
 const headBytes = 1_024
 const mostParameters = 100
 
@@ -36,13 +36,15 @@ class Recording {
   private readonly request: AdmittedRequest
   private readonly policy: HistoryPolicy
   private readonly keepsBodies: boolean
-  /** The queue's room that this request has; null: there was none for all of it, or it has been handed over. */
+  /**
+   * Bytes reserved in the recorder's queue for this request; null: it had too little room, or took the exchange over.
+   */
   private heldBytes: number | null = 0
   private chunks: Uint8Array[] = []
   private keptBytes = 0
   private replyBytes = 0
   private truncated = false
-  /** Who answers: what another had said before is of a failed attempt. */
+  /** The channel that answers: bytes of another channel belong to a failed attempt. */
   private channel: string | null = null
   private readonly sent: SentRequest[] = []
   private readonly asked: Uint8Array
@@ -88,7 +90,7 @@ class Recording {
     this.chunks.push(kept)
   }
 
-  /** As much of it as there is room for behind `before` bytes. */
+  /** As many of the bytes as the limit leaves after `before` bytes. */
   private cut(bytes: Uint8Array, before: number): Uint8Array {
     const most = Math.max(0, this.options.settings.maxBodyBytes - before)
     if (bytes.length <= most) return bytes
@@ -113,7 +115,7 @@ class Recording {
     this.heldBytes -= bytes
   }
 
-  /** Now, for they are gone when the request has ended. */
+  /** Read at once: the spool's files are removed when the request ends. */
   private readFiles(): ExchangedFile[] {
     const files: ExchangedFile[] = []
     let before = 0
@@ -138,7 +140,7 @@ class Recording {
     if (ended === null) this.release(this.heldBytes ?? 0)
     else if (this.heldBytes === null) recorder.drop()
     else recorder.add(this.exchange(ended), this.heldBytes)
-    // What still goes to the client, such as the error that a stream ends in, is no reply.
+    // Bytes that are sent later, such as an error at the end of a stream, do not belong to the kept reply.
     this.heldBytes = null
   }
 

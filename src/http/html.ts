@@ -1,4 +1,4 @@
-// Text within HTML.
+// Escapes text for HTML.
 
 const escapes: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -10,7 +10,7 @@ const escapes: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** For a text, and for an attribute within quotes. */
+/** Fits both text content and attribute values within quotes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => escapes.get(character) ?? character)
 }

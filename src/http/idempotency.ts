@@ -1,11 +1,11 @@
-// A request sent again with the same `Idempotency-Key`: answered from what is kept, never done twice.
+// Answers a request that is sent again with the same `Idempotency-Key` from the kept reply, and never runs it twice.
 
 import { createHash } from 'node:crypto'
 import { GatewayError } from '../errors.ts'
 import type { AdmittedRequest, Hook, Passage } from '../operations/operation.ts'
 import type { IdempotencyFound, IdempotencyReply } from '../store/ledger.ts'
 
-/** Where the keys are kept: shared by every node. */
+/** The store of idempotency keys, shared by every node. */
 export interface Idempotency {
   begin(entry: IdempotencyEntry): Promise<IdempotencyFound>
   /** Frees the key of a request that was refused before any work. */
@@ -22,10 +22,12 @@ interface IdempotencyEntry {
 
 const retryAfterMs = 1_000
 
-/** How long after a reply its key may still count as running: the ledger learns of it after the client, in batches. */
+/**
+ * Waits between looks at a key that counts as running: the ledger learns of a reply after the client does, in batches.
+ */
 const lookAgainMs = [20, 40, 80, 160, 320] as const
 
-/** Answers a repeated request with the reply it had, and frees the keys of those that came to no vendor. */
+/** Replays the kept reply to a repeated request, and frees the keys of requests that reached no vendor. */
 export function idempotencyHook(idempotency: Idempotency): Hook {
   return {
     before: (request) => {
@@ -56,15 +58,15 @@ async function passageOf(
 }
 
 /**
- * Takes the key for this request: null. Or gives the reply it had before. Throws GatewayError `request_in_progress`,
- * `idempotency_key_reused`, `reply_not_kept`, or `service_unavailable` where nobody can say.
+ * Takes the key for this request and returns null, or returns the reply kept under it. Throws GatewayError
+ * `request_in_progress`, `idempotency_key_reused`, `reply_not_kept`, or `service_unavailable` where the store fails.
  */
 async function takeKey(
   idempotency: Idempotency,
   entry: IdempotencyEntry,
 ): Promise<{ readonly requestId: string; readonly reply: IdempotencyReply } | null> {
   const found = await begin(idempotency, entry).catch(() => {
-    // It may have been taken all the same. Whoever keeps the keys has told the operator why this failed.
+    // The failed call may have taken the key all the same. The store has logged the cause.
     idempotency.forget(entry.account, entry.key, entry.requestId)
     throw new GatewayError(
       'service_unavailable',
@@ -106,7 +108,7 @@ async function begin(idempotency: Idempotency, entry: IdempotencyEntry): Promise
   return found
 }
 
-/** The same for the same request only. */
+/** A hash that is equal for repeats of the same request alone. */
 function hashOf({ dialect, address, body, digests }: AdmittedRequest): string {
   const { model = '', stream = '' } = address
   const place = `${dialect.client.path}\0${model}\0${stream}\0`

@@ -1,4 +1,4 @@
-// Notes when keys were last used, and from where: beside the requests, and at most once a minute for each key.
+// Records when and from where each key was last used: apart from the requests, at most once a minute per key.
 
 import type { Caller } from '../history/caller.ts'
 import type { KeyUse } from '../store/keys.ts'
@@ -7,14 +7,14 @@ interface KeyUsesOptions {
   readonly write: (uses: readonly KeyUse[]) => Promise<void>
   /** Called once per outage. */
   readonly onError: (error: unknown) => void
-  /** Calls back once after a time; a timer that holds nothing up unless given. */
+  /** Calls back once after a time. The default timer does not keep the process alive. */
   readonly schedule?: (run: () => void, delayMs: number) => void
 }
 
 const everyMs = 60_000
-/** What is noted meanwhile is written together. */
+/** Uses noted within this time are written together. */
 const gatherMs = 1_000
-/** Keys come and go; what is forgotten is written once more. */
+/** Bounds the memory for keys noted; when it is full all are forgotten, which costs one more write for each. */
 const mostKeys = 100_000
 
 export class KeyUses {
@@ -39,7 +39,7 @@ export class KeyUses {
     schedule(() => void this.flush(), gatherMs)
   }
 
-  /** Writes what is due. What cannot be written is noted again with the next use. */
+  /** Writes the noted uses. A use that cannot be written is noted again with the key's next use. */
   async flush(): Promise<void> {
     const due = this.#due
     this.#due = []

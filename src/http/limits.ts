@@ -1,4 +1,4 @@
-// Holds callers to their limits: refused before their bodies are read, and counted by what they used.
+// Enforces rate limits: refuses callers past a limit before their bodies are read, and counts what requests used.
 
 import { GatewayError } from '../errors.ts'
 import type { KeyPrincipal } from '../identity/principal.ts'
@@ -6,14 +6,14 @@ import { limitHeaders } from '../limits/headers.ts'
 import type { Admitted, Limiter, LimitScope, Refused } from '../limits/limiter.ts'
 import type { Fields, Hook, Passage } from '../operations/operation.ts'
 
-/** About four bytes of English text make a token; corrected by what the vendor reports. */
+/** About four bytes of English text make a token; the estimate is corrected by the vendor's reported usage. */
 const bytesPerToken = 4
 
 interface LimitHookOptions {
   readonly limiter: Limiter
-  /** The limits this caller is under. */
+  /** The limits that apply to this caller. */
   scopes(principal: KeyPrincipal): readonly LimitScope[]
-  /** Told of each request that a limit refused. */
+  /** Called for each request that a limit refused. */
   refused(decision: Refused): void
 }
 

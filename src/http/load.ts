@@ -1,4 +1,4 @@
-// How much is under way: the bounds past which a request is turned away before its body is read.
+// Counts requests and body bytes under way, and refuses requests past the bounds before their bodies are read.
 
 import { GatewayError } from '../errors.ts'
 
@@ -12,7 +12,7 @@ const retryAfterMs = 1_000
 export class Load {
   inFlight = 0
   bufferedBytes = 0
-  /** The server is about to stop: it serves what comes, and asks for nothing more to be sent. */
+  /** True before shutdown: requests are still served, but the process reports itself as not ready for more. */
   leaving = false
   draining = false
   private idle: (() => void) | null = null
@@ -32,20 +32,20 @@ export class Load {
     this.bufferedBytes += bytes
   }
 
-  /** Takes room for more bytes of a body that did not say its length. Throws GatewayError `service_unavailable`. */
+  /** Reserves room for more bytes of a body without a declared length. Throws GatewayError `service_unavailable`. */
   grow(bytes: number, { maxBufferedBytes }: LoadBounds): void {
     if (this.bufferedBytes + bytes > maxBufferedBytes) throw atCapacity()
     this.bufferedBytes += bytes
   }
 
-  /** Gives the place back: once for each `enter`, with the bytes of both. */
+  /** Gives the place back: once for each `enter`, with the bytes of `enter` and `grow` together. */
   leave(bytes: number): void {
     this.inFlight--
     this.bufferedBytes -= bytes
     if (this.inFlight === 0) this.idle?.()
   }
 
-  /** Admits nobody new; resolves when the last request has left. */
+  /** Refuses new requests; resolves when the last one under way has ended. */
   drain(): Promise<void> {
     this.draining = true
     if (this.inFlight === 0) return Promise.resolve()

@@ -1,4 +1,4 @@
-// What a caller may know of its account: the balance, and what each request cost.
+// Shows a caller its account: the balance, and what each request cost.
 
 import { callerView } from '../admin/usage-view.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
@@ -60,7 +60,7 @@ async function balance({ store, currency }: MeRooms, { account }: Principal) {
 
 async function usageList(rooms: MeRooms, principal: Principal, asked: URLSearchParams) {
   const filter = await filterOf(rooms, principal, asked)
-  // One more than asked for says whether there are more.
+  // The extra row tells whether more follow.
   const rows = await rooms.store.usage.list({ ...filter, limit: filter.limit + 1 })
   const shown = rows.slice(0, filter.limit)
   return {
@@ -105,7 +105,7 @@ async function filterOf(
   }
 }
 
-/** The key the question was asked with. */
+/** The id of the key that the caller authenticated with. */
 function ownKey(principal: Principal): string {
   if (principal.kind === 'key') return principal.keyId
   throw invalidRequest('key: me is for requests by key; name the key', 'key')
@@ -119,14 +119,14 @@ function wholeNumber(asked: URLSearchParams, name: string, least: number, most: 
   throw invalidRequest(`${name} must be a whole number from ${least} to ${most}`, name)
 }
 
-/** A day, midnight UTC, or a time with its offset: without one it would mean something else on each machine. */
+/** A day (midnight UTC), or a time with its UTC offset: without the offset it would depend on the machine's zone. */
 const time = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/
 
 function instant(asked: URLSearchParams, name: string): number | null {
   const text = asked.get(name)
   if (text === null) return null
   const ms = time.test(text) ? Date.parse(text) : Number.NaN
-  // What is no day, such as 31 February, rolls over into the next month.
+  // A day that does not exist, such as 31 February, rolls over into the next month: the comparison finds that.
   const day = text.slice(0, 10)
   if (!Number.isNaN(ms) && new Date(day).toISOString().startsWith(day)) return ms
   throw invalidRequest(`${name} must be a time such as 2027-01-31T08:00:00Z`, name)

@@ -1,4 +1,4 @@
-// The usage record of a request that was answered without the relay: every request of a known caller leaves one.
+// Builds the usage record of a request that was answered without the relay: each request of a known caller has one.
 
 import type { GatewayError } from '../errors.ts'
 import { traceIdOf } from '../history/caller.ts'
@@ -7,7 +7,7 @@ import type { UsageRow } from '../store/usage-row.ts'
 import type { Denial } from '../telemetry/denials.ts'
 import type { Refusal, ReplayedRequest } from './front.ts'
 
-/** null where nobody knows who asked. */
+/** null where the caller is unknown. */
 export function refusalRow(refusal: Refusal): UsageRow | null {
   const { principal, peek } = refusal
   if (principal === null) return null
@@ -19,7 +19,7 @@ export function refusalRow(refusal: Refusal): UsageRow | null {
   }
 }
 
-/** A reply given again, for nothing. */
+/** The record of a replayed reply, which costs nothing. */
 export function replayedRow(repeat: ReplayedRequest): UsageRow {
   const { peek } = repeat
   return { ...rowOf(repeat), modelAsked: peek.model, stream: peek.stream, errorCause: 'replayed' }
@@ -48,7 +48,7 @@ function rowOf(request: Omit<ReplayedRequest, 'peek'>): UsageRow {
   }
 }
 
-/** A refusal of a caller without a valid key, for the log. */
+/** The log entry for a caller without a valid key. */
 export function denialOf(
   { message, detail }: GatewayError,
   requestId: string,

@@ -1,4 +1,4 @@
-// Refusals outside of a request to a model: in whose shape they are put, and the reply they become.
+// Refuses requests that reach no operation: chooses the format of the refusal and builds the reply.
 
 import { errorTable, type GatewayError } from '../errors.ts'
 import { type Caller, newRequestId } from '../history/caller.ts'
@@ -9,7 +9,7 @@ import type { Front } from './front.ts'
 import type { HttpReply } from './reply.ts'
 import { addCaller, addCors, addRefusal, refusalBody } from './respond.ts'
 
-/** `caller`: who asks, where that is known already. */
+/** `caller`: the caller where it is known already. */
 export function baseFields(
   { callers, server }: Pick<Front, 'callers' | 'server'>,
   request: ClientRequest,
@@ -21,7 +21,7 @@ export function baseFields(
   return fields
 }
 
-/** How a refusal is put outside of a dialect's own requests. */
+/** How a refusal is written where no operation's dialect applies. */
 type Shape = Pick<ClientSide, 'refuse' | 'status' | 'replyHeaders'>
 
 export const usualShape: Shape = { refuse: refusalBody }
@@ -48,7 +48,7 @@ interface Unread {
   readonly unrouted?: boolean
 }
 
-/** The same of a request that came to no operation: told to who looks for mistakes of clients. */
+/** Like `refuse`, in the client's own format, and reports the request to the setup doctor. */
 export function turnAway(
   front: Pick<Front, 'observer' | 'services'>,
   request: ClientRequest,

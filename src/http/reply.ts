@@ -1,27 +1,27 @@
-// A reply before it is put into bytes: by the gateway's own listener, or by the runtime's server.
+// The form of a reply before the gateway's own listener or the runtime's server writes it.
 
 import type { Fields, Reply } from '../operations/operation.ts'
 import type { ByteSink, ReplyStream } from '../relay/backpressure-queue.ts'
 
 export interface HttpReply {
-  /** Where none is said it is 200, and the runtime answers ranges of files by itself. */
+  /** Where it is left out the status is 200, and the runtime answers ranges of files by itself. */
   readonly status?: number
   readonly fields: Fields
   readonly body: Reply['body'] | ReplyStream
 }
 
-/** A body that is written as it comes, with no promise for a piece. */
+/** Whether the body is a stream that writes straight to a sink, without a promise for each piece. */
 export function isReplyStream(body: HttpReply['body']): body is ReplyStream {
   return body !== null && typeof body === 'object' && 'pipe' in body
 }
 
 /**
- * From this size on the runtime sends a reply that was waited for in as many pieces as its head has names, values and
- * marks between them (oven-sh/bun#41341).
+ * From this size on the runtime sends a reply that a handler resolved later in as many pieces as its head has names,
+ * values and separators (oven-sh/bun#41341).
  */
 const piecemealBytes = 15_360
 
-/** The same for the runtime's server. */
+/** The reply as the runtime's server takes it. */
 export function asResponse({ status, fields, body }: HttpReply): Response {
   const init = { headers: fields, ...(status !== undefined && { status }) }
   return new Response(shownBody(body), init)
@@ -33,18 +33,20 @@ function shownBody(body: HttpReply['body']): BodyInit | null {
   return body as BodyInit | null
 }
 
-/** The connection is written to with no promise and no iterator's step between; what one turn writes leaves together. */
+/**
+ * Writes to the connection without a promise or iterator step between; what is written in one turn is sent together.
+ */
 function asItComes(body: ReplyStream): ReadableStream {
   return directStream({ pull: (sink) => body.pipe(sink), cancel: () => body.leave() })
 }
 
-/** A body that leaves in one write with its head, which says its length. */
+/** A body sent in one write with its head, which states the length. */
 function inOneWrite(body: Uint8Array): ReadableStream {
   const pull = (sink: ByteSink) => {
     sink.write(body)
     sink.end()
   }
-  // Room for all of it: what does not fit goes out before its length is known.
+  // Room for the whole body: bytes that do not fit would be sent before their length is known.
   return directStream({ pull }, body.length + 1)
 }
 
@@ -54,7 +56,7 @@ interface DirectSource {
 }
 
 function directStream(source: DirectSource, highWaterMark?: number): ReadableStream {
-  // The DOM's types know no direct source.
+  // The DOM's types lack the runtime's `direct` streams.
   const direct = { ...source, type: 'direct' } as unknown as UnderlyingSource
   return new ReadableStream(direct, highWaterMark === undefined ? undefined : { highWaterMark })
 }

@@ -1,4 +1,4 @@
-// What a client asks of its bill: to see the cost, a ceiling on it, and that a repeated request is not done twice.
+// Reads what a client asks about its bill: to show the cost, to cap it, and not to run a repeated request twice.
 
 import type { RequestOptions } from '../billing/authorization.ts'
 import { invalidRequest } from '../errors.ts'
@@ -13,8 +13,9 @@ export interface ReadOptions {
 }
 
 /**
- * Reads `x-tollgate-cost`, `x-tollgate-max-cost`, `Idempotency-Key` and the body's `max_cost`, which is for the
- * gateway alone and goes no further; `again` reads a body without it. Throws GatewayError `invalid_request_error` naming the field.
+ * Reads `x-tollgate-cost`, `x-tollgate-max-cost`, `Idempotency-Key` and the body's `max_cost`, which is meant for the
+ * gateway and removed from the body; `again` makes the peek of that new body. Throws GatewayError
+ * `invalid_request_error` naming the field.
  */
 export function readRequestOptions(
   headers: RequestHeaders,

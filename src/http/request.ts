@@ -1,9 +1,9 @@
-// What a request shows before anything of it is judged.
+// Reads the address of a request.
 
 import type { ServerSettings } from '../config/types.ts'
 import type { ClientRequest } from '../operations/operation.ts'
 
-/** Of a URL that may hold nothing but a path, where the client's Host made no sense. */
+/** The path of a URL, which may be a bare path where the client's Host header is malformed. */
 export function pathOf(url: string): string {
   const scheme = url.indexOf('://')
   const start = scheme === -1 ? 0 : url.indexOf('/', scheme + 3)
@@ -16,8 +16,8 @@ export function asksSocket({ headers }: ClientRequest): boolean {
 }
 
 /**
- * What the gateway's own addresses begin with, for the client that asks: the public address, or the host the client
- * named; '' where it named none that makes sense.
+ * The origin of addresses that the gateway gives this client: the configured public URL, or the host the client named;
+ * '' where its Host header is malformed.
  */
 export function originOf(
   { url }: Pick<ClientRequest, 'url'>,

@@ -1,4 +1,4 @@
-// Builds every reply: headers that all share, what the relay, operations and hooks answer, refusals.
+// Builds replies: the headers they share, the results of the relay, operations and hooks, and refusals.
 
 import { Buffer } from 'node:buffer'
 import { errorTable, GatewayError } from '../errors.ts'
@@ -20,21 +20,21 @@ const exposed =
   'x-tollgate-cost, x-tollgate-price-version, x-tollgate-dropped, idempotent-replayed, x-tollgate-original-request, ' +
   'x-ratelimit-remaining-tokens, x-ratelimit-reset-requests, x-ratelimit-reset-tokens'
 
-/** Connections on which nothing moves are closed after this; the runtime allows no more than 255. */
+/** A connection without activity is closed after this many seconds; the runtime allows no more than 255. */
 export const idleSeconds = 120
 
-/** Proxies on the way must pass a stream on as it comes. */
+/** Tells proxies on the way not to buffer the stream. */
 function addStreamFields(fields: Fields): void {
   fields['cache-control'] = 'no-cache'
   fields['x-accel-buffering'] = 'no'
 }
 
-/** The client's own name for its request, given back. */
+/** Returns the client's own request id. */
 export function addCaller(fields: Fields, { requestId }: Caller): void {
   if (requestId !== null) fields['x-client-request-id'] = requestId
 }
 
-/** Adds what a browser asks for, where its page's origin is allowed. */
+/** Adds the CORS headers where the page's origin is allowed. */
 export function addCors(fields: Fields, origin: string | null, allowed: readonly string[]): void {
   if (origin === null) return
   const any = allowed.includes('*')
@@ -44,7 +44,7 @@ export function addCors(fields: Fields, origin: string | null, allowed: readonly
   fields['access-control-expose-headers'] = exposed
 }
 
-/** Answers a browser's question before its request (fetch standard, CORS preflight). */
+/** Answers a browser's CORS preflight (Fetch standard). */
 export function preflight(
   origin: string | null,
   allowed: readonly string[],
@@ -61,14 +61,17 @@ export function preflight(
   return { status: 204, fields, body: null }
 }
 
-/** Any error as a refusal; what is not one of ours is our own fault and tells the caller nothing. */
+/**
+ * Any error as a refusal; an error that is no GatewayError is the gateway's own fault, of which the caller learns
+ * nothing.
+ */
 export function refusalOf(error: unknown): GatewayError {
   return error instanceof GatewayError
     ? error
     : new GatewayError('server_error', 'The gateway failed to handle this request.')
 }
 
-/** Headers that go with a refusal. */
+/** Adds the headers of a refusal. */
 export function addRefusal(fields: Fields, error: GatewayError): void {
   const row = errorTable[error.code]
   fields['content-type'] = jsonType
@@ -79,7 +82,7 @@ export function addRefusal(fields: Fields, error: GatewayError): void {
   fields['retry-after-ms'] = String(Math.max(1, Math.ceil(waitMs)))
 }
 
-/** The OpenAI shape of a refusal, for paths that belong to no dialect. */
+/** A refusal in OpenAI's format, for paths that belong to no dialect. */
 export function refusalBody(error: GatewayError): string {
   const row = errorTable[error.code]
   return JSON.stringify({
@@ -92,7 +95,7 @@ export function refusalBody(error: GatewayError): string {
   })
 }
 
-/** `fields` become the reply's headers. `sinceMs`: `performance.now()` at its request's arrival. */
+/** Adds the reply's headers to `fields`. `sinceMs`: `performance.now()` when the request arrived. */
 export function relayedReply(
   answer: Answer,
   fields: Fields,
@@ -119,9 +122,9 @@ function reframedStream(body: ReplyStream, reframe: Reframe): ReplyStream {
   return { pipe: (sink) => body.pipe(reframing(sink, reframe)), leave: () => body.leave() }
 }
 
-/** A reply that breaks off stays without its end. */
+/** Where the reply breaks off, the closing bytes of `reframe` are not written. */
 function reframing(sink: ByteSink, reframe: Reframe): ByteSink {
-  // Of nothing the connection would say what it says of one that is gone.
+  // Writing no bytes must return 1: the sink's 0 would mean that the client has left.
   const write = (shown: Uint8Array) => (shown.length === 0 ? 1 : sink.write(shown))
   return {
     write: (bytes) => write(reframe.push(bytes)),
@@ -150,7 +153,7 @@ export function plainReply(
   return { ...said, fields, body: shown }
 }
 
-/** A reply that breaks off in error stays without its end. */
+/** Where the reply breaks off in error, the closing bytes of `reframe` are not written. */
 async function* reframed(
   body: AsyncGenerator<Uint8Array, void, void>,
   reframe: Reframe,
@@ -162,7 +165,7 @@ async function* reframed(
   yield reframe.end()
 }
 
-/** What a header may hold of them: a client's own names may be anything. */
+/** The names of dropped fields, made safe for a header: clients choose names freely. */
 function namesOf(dropped: readonly string[]): string {
   const names = [...new Set(dropped)].map((name) => name.replace(/[^\x21-\x7e]/g, '?'))
   return names.join(', ').slice(0, maxDroppedChars)

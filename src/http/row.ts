@@ -1,4 +1,4 @@
-// What a row of the endpoint table says. Without a declared access there is none.
+// The types of a row of the endpoint table. A row must declare its access to compile.
 
 import type { KeyPrincipal, Principal } from '../identity/principal.ts'
 import type { ClientRequest, Fields, Operation, Reading, Reply } from '../operations/operation.ts'
@@ -9,25 +9,25 @@ import type { FrontServices } from './front.ts'
 interface Place {
   readonly path: string
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** What stands before the path; unless given, those of the API. */
+  /** Prefixes before the path; the API's prefixes where left out. */
   readonly prefixes?: readonly string[]
 }
 
-/** Sends a request to a model. */
+/** Asks a model. */
 interface OperationEndpoint extends Place {
   readonly access: 'key'
   readonly operation: Operation<Services>
 }
 
-/** The same with an operation that is loaded at its first request. */
+/** Asks a model by an operation that is loaded at the first request. */
 export interface LaterEndpoint extends Place {
   readonly access: 'key'
   load(): Promise<Operation<Services>>
-  /** What is told to who asks for it in another way than to become a socket. */
+  /** The refusal of requests that do not ask for a WebSocket, where the path serves nothing else. */
   readonly socketOnly?: string
 }
 
-/** The same where the address says which operation it is. Throws GatewayError; `fields` goes with the refusal. */
+/** Asks a model by an operation that the path determines. Throws GatewayError; a refusal carries `fields`. */
 interface AddressedEndpoint extends Place {
   readonly access: 'key'
   operationAt(
@@ -41,26 +41,26 @@ type Read<P extends Principal> = (
   services: FrontServices,
 ) => Reply | Promise<Reply>
 
-/** Reads or changes what the gateway itself knows, of a caller by key. */
+/** Reads or changes what the gateway itself knows, for a caller with a key. */
 interface KeyEndpoint extends Place {
   readonly access: 'key'
   readonly read: Read<KeyPrincipal>
 }
 
-/** The same for whoever is known, by key or signed in. */
+/** Does so for any authenticated principal: a key or a session. */
 interface AnyEndpoint extends Place {
   readonly access: 'any'
   readonly read: Read<Principal>
 }
 
-/** Throws GatewayError; `fields` goes with the refusal. */
+/** Throws GatewayError; a refusal carries `fields`. */
 export type PublicHandle = (
   request: ClientRequest,
   fields: Fields,
   services: FrontServices,
 ) => Reply | Promise<Reply>
 
-/** For everybody. */
+/** Needs no authentication. */
 interface PublicEndpoint extends Place {
   readonly access: 'public'
   readonly handle: PublicHandle

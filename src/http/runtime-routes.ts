@@ -1,4 +1,4 @@
-// The routes of the runtime's server: the endpoint table, the control API, the console and the health paths, with their guards.
+// Routes of the runtime's server: endpoint table, control API, console and health paths, each with its checks.
 
 import { invalidRequest } from '../errors.ts'
 import { newRequestId } from '../history/caller.ts'
@@ -17,13 +17,16 @@ import type { Endpoint } from './row.ts'
 
 export interface RouteOptions extends FallbackOptions {
   readonly health: Health
-  /** Answers below `/api`, and with what describes it. `peer`: the other end of the connection. Never rejects. */
+  /** Answers below `/api`, and the API's documents. `peer`: the client's address. Never rejects. */
   readonly control: (request: Request, peer: string | null) => Promise<Response>
-  /** Answers at `/` and below `/console` with null where the path is none of its own; null: there is no console. */
+  /**
+   * Answers `/` and paths below `/console`; resolves null for a path that is not the console's. null: there is no
+   * console.
+   */
   readonly console: ((request: Request, peer: string | null) => Promise<Response | null>) | null
-  /** Answers below `/paysim`; null: there is none now. */
+  /** Answers paths below `/paysim`, where payments are simulated; resolves null while they are not. */
   readonly simulator: (request: Request) => Promise<Response | null>
-  /** Told of each request; what it must wait for before it is looked at, or null. */
+  /** Called for each request; the promise it gives must settle before the request is handled. null: no wait. */
   readonly arrived: () => Promise<void> | null
 }
 
@@ -33,7 +36,7 @@ type Handler = (
   server: Serving,
 ) => Response | undefined | Promise<Response | undefined>
 
-/** A row of the endpoint table, at one of its paths. */
+/** A row of the endpoint table at one of its full paths. */
 export interface Route {
   readonly path: string
   readonly method: Endpoint['method']
@@ -45,15 +48,15 @@ export interface Readiness {
   askedMs: number | null
 }
 
-/** Who is at the other end of a request's connection; null where it is gone. */
+/** The client's address for a request; null where the connection is closed already. */
 export type PeerOf = (request: Request, server: Serving) => string | null
 
-/** Of the control API; what the endpoint table has below them comes first. */
+/** Paths of the control API; rows of the endpoint table below them take precedence. */
 const controlPaths = ['/api', '/api/*', '/openapi.json', '/docs', '/docs/*'] as const
 
 const consolePaths = ['/', '/console', '/console/*'] as const
 
-/** `rows`: those of the endpoint table. */
+/** `rows`: the endpoint table. */
 export function routesOf(
   options: RouteOptions,
   departure: Departure,
@@ -84,7 +87,7 @@ export function routesOf(
   return { routes, unknown: departure.ending(ofOneHost(options, unknown)) }
 }
 
-/** The same handler, once what requests are judged by is up to date. */
+/** Delays the handler for as long as `arrived` asks. */
 export function awaited<Incoming, Connected, Reply>(
   { arrived }: Pick<RouteOptions, 'arrived'>,
   handle: (request: Incoming, connected: Connected) => Reply | Promise<Reply>,
@@ -96,7 +99,7 @@ export function awaited<Incoming, Connected, Reply>(
   }
 }
 
-/** Other methods are refused as everywhere; what it does not have is answered as any unknown path. */
+/** Refuses other methods, and answers unknown paths as everywhere else. */
 function consoleHandler(
   options: RouteOptions,
   answer: NonNullable<RouteOptions['console']>,
@@ -110,7 +113,7 @@ function consoleHandler(
   }
 }
 
-/** `readiness` is told when it is asked for. */
+/** Sets `readiness` when readiness is asked for. */
 export function healthRoutes(
   { health, front }: RouteOptions,
   peerOf: PeerOf,
@@ -160,12 +163,12 @@ class Connection implements ClientConnection {
 
 type Linked = ServerSocket & { readonly data: SocketLink }
 
-/** What a socket's client has not taken is bounded: past that the session is closed. */
+/** Bounds the bytes that a WebSocket's client has not read: past that the session is closed. */
 export function socketHandlers(maxMessageBytes: number) {
   return {
     maxPayloadLength: maxMessageBytes,
     backpressureLimit: maxMessageBytes,
-    // One whose client answers no ping is taken for gone.
+    // A client that answers no ping within this time counts as gone.
     idleTimeout: idleSeconds,
     perMessageDeflate: false,
     open: (socket: Linked) => socket.data.opened(socket),
@@ -181,7 +184,7 @@ interface Handlers {
   DELETE?: Handler
 }
 
-/** Rows of one path may take different methods. */
+/** Joins rows that share a path and differ in method. */
 function handlersByPath(
   options: RouteOptions,
   rows: readonly Route[],
@@ -200,14 +203,14 @@ function handlerOf({ front }: RouteOptions, handle: Handle, peerOf: PeerOf): Han
   }
 }
 
-/** What no route took. */
+/** Answers a path that no route takes. */
 function unknownPath(options: RouteOptions, request: Request, server: Serving, peerOf: PeerOf) {
   const endpoint = unknownEndpoint(request)
   if (endpoint === null) return asResponse(fallback(options, request, peerOf(request, server)))
   return handlerOf(options, handleOf(endpoint), peerOf)(request, server)
 }
 
-/** Refuses a request that names several hosts before anything else is looked at. */
+/** Refuses a request with several Host headers before anything else is checked. */
 function ofOneHost(options: RouteOptions, handle: Handler): Handler {
   return (request, server) => {
     if (!hasTwoHosts(request.headers)) return handle(request, server)
@@ -217,7 +220,7 @@ function ofOneHost(options: RouteOptions, handle: Handler): Handler {
   }
 }
 
-/** Refuses other methods before anything is looked at; answers a browser's preflight. */
+/** Refuses methods that the path lacks before anything else is checked; answers CORS preflights. */
 function methodGuard(options: RouteOptions, handlers: Handlers, peerOf: PeerOf): Handler {
   const { GET, POST, DELETE } = handlers
   const names = [GET && 'GET, HEAD', POST && 'POST', DELETE && 'DELETE', 'OPTIONS']

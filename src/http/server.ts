@@ -1,4 +1,4 @@
-// The server: a listener of the gateway's own for plain requests, the runtime's server behind it, and how both are left.
+// The HTTP server: the gateway's own listener for plain requests, the runtime's server behind it, and their shutdown.
 
 import { GatewayError } from '../errors.ts'
 import type { SocketLink } from '../operations/operation.ts'
@@ -26,13 +26,13 @@ import {
 interface ListenOptions extends RouteOptions {
   readonly host: string
   readonly port: number
-  /** Other processes listen there too, and the system divides the connections. */
+  /** Several processes listen on the port, and the system divides the connections among them. */
   readonly sharePort: boolean
-  /** Largest message of a socket's client. */
+  /** Largest message a WebSocket's client may send. */
   readonly maxMessageBytes: number
-  /** Where the health paths alone are answered too, by nobody but this process; null: nowhere. */
+  /** A further port that answers the health paths for this process alone; null: there is none. */
   readonly healthPort: number | null
-  /** A mistake in the gateway: for the log. */
+  /** Reports a fault in the gateway itself, for the log. */
   readonly onCrash: (error: unknown) => void
 }
 
@@ -41,18 +41,18 @@ export interface Listener {
   readonly port: number
   /** `performance.now()` when readiness was last asked for; null: never. */
   readonly askedReadyMs: number | null
-  /** From now on a reply ends its connection, which clients then open elsewhere. */
+  /** From now on each reply closes its connection, so that clients reconnect to another process. */
   leave(): void
-  /** Listens no longer once nobody is about to send anything; requests under way go on. After `leave`. */
+  /** Stops listening once no client is about to send; requests under way continue. To be called after `leave`. */
   close(): Promise<void>
-  /** Lets replies under way reach their clients for a moment, then closes what is left. */
+  /** Gives replies under way a moment to reach their clients, then closes all connections. */
   stop(): Promise<void>
 }
 
-/** What clients get to take the last bytes of their replies. */
+/** Longest wait for clients to read the last bytes of their replies. */
 const lastBytesMs = 2_000
 
-/** The runtime tells nobody when its last reply has left: it is asked. */
+/** Polls: the runtime has no event for the last reply being sent. */
 async function settled(isSo: () => boolean): Promise<void> {
   const deadlineMs = performance.now() + lastBytesMs
   while (!isSo() && performance.now() < deadlineMs)
@@ -60,14 +60,14 @@ async function settled(isSo: () => boolean): Promise<void> {
 }
 
 /**
- * The gateway's own listener takes all connections and answers plain requests of the endpoint table; all others are
- * answered by the runtime's server behind it, which listens on the loopback address. Throws where the port is taken.
+ * The gateway's own listener takes all connections and answers plain requests of the endpoint table. The runtime's
+ * server, which listens on the loopback address behind it, answers all others. Throws where the port is taken.
  */
 export function listen(options: ListenOptions): Listener {
   const departure = new Departure()
   const rows = tableRows()
   let direct: DirectListener | null = null
-  // Of whom nothing is known came past the listener.
+  // null where the connection did not come through the listener, so that the client is unknown.
   const peerOf: PeerOf = (request, server) => {
     const at = server.requestIP(request)
     return at === null ? null : (direct?.clientOf(at.port) ?? null)
@@ -78,7 +78,7 @@ export function listen(options: ListenOptions): Listener {
     hostname: '127.0.0.1',
     port: 0,
     idleTimeout: idleSeconds,
-    // The bound of the configuration is checked at admission, which answers in JSON.
+    // Admission enforces the configured bound and refuses in JSON.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
     routes,
@@ -129,7 +129,7 @@ function listenerOf(
       void server.stop(false)
       await settled(() => direct.count('answering') + server.pendingRequests === 0)
       await server.stop(true)
-      // What it said last is on its way through this process.
+      // The server's last bytes still pass through this process.
       await settled(() => direct.count('tunnelling') === 0)
       direct.terminate()
       await health?.stop(true)
@@ -137,7 +137,7 @@ function listenerOf(
   }
 }
 
-/** Each row of the endpoint table at each of its paths. */
+/** Each row of the endpoint table at each of its full paths. */
 function tableRows(): readonly Route[] {
   return endpoints.flatMap((endpoint) => {
     const handle = handleOf(endpoint)
@@ -157,7 +157,7 @@ function listenDirectly(
 ): DirectListener {
   const { host, port, sharePort, front } = options
   const handles = new Map<string, DirectHandle>()
-  // Of a path with names in it the runtime's server knows which row it is.
+  // Paths with parameters are matched by the runtime's server.
   for (const { path, method, handle } of rows.filter(({ path }) => !/[:*]/.test(path))) {
     const ready: DirectHandle = awaited(options, (request, connection) =>
       handle(front(), request, connection),
@@ -199,7 +199,7 @@ function serveHealth(options: ListenOptions, readiness: Readiness) {
   })
 }
 
-/** Throws where somebody listens there: processes that share a port would join in without noticing. */
+/** Throws where another server listens on the port: with a shared port, starting there would go unnoticed. */
 export async function checkPort(host: string, port: number): Promise<void> {
   const server = Bun.serve({ hostname: host, port, fetch: () => Response.error() })
   await server.stop(true)

@@ -1,4 +1,4 @@
-// The key in a request that was refused, wherever and however it came: for the one who set it up, never to admit anybody.
+// Finds the key in a refused request, in whatever header or parameter: to explain the mistake, never to admit anybody.
 
 import { presentedSecret } from '../identity/authenticate.ts'
 import type { RecognisedKey } from '../identity/recognise.ts'
@@ -18,7 +18,7 @@ type KeyMistake =
   | 'account_closed'
 
 interface ShownKey {
-  /** null: nobody knows whose. */
+  /** null: the key is not known. */
   readonly key: RecognisedKey | null
   /** null: nothing is wrong with the key. */
   readonly mistake: KeyMistake | null
@@ -28,13 +28,13 @@ interface ShownKey {
 export type Recognise = (secret: string) => RecognisedKey | null
 
 const usual = 'Authorization: Bearer'
-/** Of a request's fields so many are looked at: each costs a hash. */
+/** Most values of a request that are tried as keys: each costs a hash. */
 const mostCandidates = 8
 const longestShown = 1_024
-/** Fields, and values of an address, that a key may have been put into. */
+/** Names of headers and query parameters that a key may have been put into. */
 const keyName = /auth|key|token|secret/i
 
-/** Looks through all keys for each candidate: for refusals alone. */
+/** Looks each candidate up among all keys: for refusals only. */
 export function shownKey(
   { headers, url }: Pick<ClientRequest, 'headers' | 'url'>,
   recognise: Recognise,
@@ -104,7 +104,7 @@ function ofState(key: RecognisedKey): ShownKey {
   return { key, mistake, detail }
 }
 
-/** Without quotes, brackets, blanks and words such as `Bearer` around it. */
+/** Removes surrounding quotes, brackets, blanks and words such as `Bearer`. */
 function unpadded(shown: string): string {
   return shown
     .replace(/^(?:(?:bearer|token|basic|key|apikey)[\s:=]+|["'`<({[\s])+/i, '')

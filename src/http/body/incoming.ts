@@ -1,4 +1,5 @@
-// What comes with a request to a model: JSON held in memory, or a form whose files go to disk; and the room it takes.
+// The content of a request to a model: JSON held in memory or a form whose files are spooled; counts the memory it
+// takes.
 
 import type { Spools } from '../../blobs/spool.ts'
 import type { ServerSettings, UploadSettings } from '../../config/types.ts'
@@ -26,10 +27,10 @@ export interface BodyRooms {
 export interface Content {
   /** JSON: the client's own, or the text fields of its form. */
   readonly body: Uint8Array
-  /** Of a form; null: there was none. */
+  /** The files of a form; null: the body is no form. */
   readonly files: readonly FileInfo[] | null
   readonly media: Media | null
-  /** Tells the files from others, where that was asked for. */
+  /** Hashes of the files, so that repeated requests are recognized; empty unless asked for. */
   readonly digests: readonly string[]
 }
 
@@ -37,16 +38,16 @@ const shortBytes = 65_536
 const none: readonly string[] = []
 
 export class Incoming {
-  /** Bytes held in memory for it; -1: it has no place. */
+  /** Bytes counted in `Load` for this request; -1: it has no place there. */
   private reservedBytes = -1
-  /** What the client says the body weighs; null when it does not say. */
+  /** The declared content length; null where the client declares none. */
   private length: number | null = null
-  /** Of a form; null: JSON. */
+  /** The boundary of a form; null: the body is JSON. */
   private boundary: string | null = null
   private spool: Spool | null = null
   private readonly rooms: BodyRooms
   private readonly dialect: ClientDialect
-  /** What its files are; null: nothing but text is asked or answered. */
+  /** The kind of files that the operation takes; null: it takes and returns text alone. */
   private readonly taken: FilesTaken | null
   private readonly request: ClientRequest
 
@@ -66,12 +67,12 @@ export class Incoming {
     return Math.max(0, this.reservedBytes)
   }
 
-  /** JSON that costs little to read, though nothing will come of it. */
+  /** Whether the body is JSON short enough to read even though the request is refused. */
   get isShort(): boolean {
     return this.boundary === null && this.length !== null && this.length <= shortBytes
   }
 
-  /** Judges the head and takes a place. Throws GatewayError. */
+  /** Checks the head and takes a place under way. Throws GatewayError. */
   enter(): void {
     const { server, uploads } = this.rooms
     const { dialect, request, taken } = this
@@ -80,7 +81,7 @@ export class Incoming {
     const isForm = this.boundary !== null
     const maxBytes = isForm ? formBoundFor(dialect, taken, uploads) : server.maxBodyBytes
     const length = declaredLength(request, maxBytes)
-    // A form's files do not stay in memory.
+    // A form's files are spooled to disk, so they take no memory.
     this.take(length, isForm ? 0 : (length ?? 0))
   }
 
@@ -90,13 +91,15 @@ export class Incoming {
     this.reservedBytes = bytes
   }
 
-  /** Throws GatewayError `service_unavailable` where there is no room for more. */
+  /** Counts more bytes held in memory. Throws GatewayError `service_unavailable` where there is no room. */
   readonly grow = (bytes: number): void => {
     this.rooms.load.grow(bytes, this.rooms.server)
     this.reservedBytes += bytes
   }
 
-  /** `hashes`: the request must be told from others. Throws, or rejects with, GatewayError. */
+  /**
+   * `hashes`: digests of the files are needed, to recognize a repeated request. Throws, or rejects with, GatewayError.
+   */
   read(hashes: boolean): Content | Promise<Content> {
     const { boundary, request } = this
     if (boundary !== null) return this.readForm(boundary, hashes)
@@ -133,7 +136,7 @@ export class Incoming {
     return { body, files: uploads.map(infoOf), media: this.mediaOf(uploads, true), digests }
   }
 
-  /** Gives the place back; false where it has none any more. */
+  /** Gives the place back; false where it was given back before. */
   leave(): boolean {
     if (this.reservedBytes < 0) return false
     this.rooms.load.leave(this.reservedBytes)
@@ -141,7 +144,7 @@ export class Incoming {
     return true
   }
 
-  /** For a request that never comes to the relay, which else does this when the reply has ended. */
+  /** For a request that never reaches the relay, which otherwise closes the spool when the reply has ended. */
   closeSpool(): void {
     this.spool?.close()
     this.spool = null
@@ -163,7 +166,7 @@ function infoOf({ field, name, payload, seconds }: Upload): FileInfo {
   return { field, name, type: payload.type, size: payload.size, seconds }
 }
 
-/** The boundary of a form; null: JSON. Throws GatewayError for a body of another kind than the format takes. */
+/** The boundary of a form; null: the body is JSON. Throws GatewayError for a content type the format does not take. */
 function formBoundary(dialect: ClientDialect, type: string | null): string | null {
   const boundary = dialect.client.form === undefined ? null : boundaryOf(type)
   if (boundary !== null) return boundary
@@ -177,7 +180,7 @@ function formBoundary(dialect: ClientDialect, type: string | null): string | nul
   return null
 }
 
-/** Throws GatewayError for a body that says it is no JSON. */
+/** Throws GatewayError for a body whose content type is not JSON. */
 function checkContentType(type: string | null, takesForms = false): void {
   if (type === null || type.startsWith('application/json')) return
   if (/^application\/[\w.+-]*json\b/i.test(type)) return

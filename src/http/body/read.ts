@@ -1,4 +1,4 @@
-// Reads a request's body within its bounds: bytes, and time.
+// Reads a request's body within its limits of bytes and time.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { GatewayError, invalidRequest } from '../../errors.ts'
@@ -6,7 +6,7 @@ import type { ClientRequest } from '../../operations/operation.ts'
 import type { Deadlines, Timed } from '../../relay/deadlines.ts'
 import { join } from '../../wire/json/splice.ts'
 
-/** What the client says the body weighs; null when it streams without saying. Throws GatewayError. */
+/** The declared content length; null where the body streams without one. Throws GatewayError. */
 export function declaredLength(request: ClientRequest, maxBytes: number): number | null {
   const text = request.headers.get('content-length')
   if (text === null) {
@@ -24,8 +24,9 @@ function checkTrailer({ headers }: ClientRequest): void {
 }
 
 /**
- * A body in chunks ends before its trailer section, and the runtime answers one with a 400 of its own: waits until it
- * has read what came with the last chunk, so that no work is begun for such a request. Rejects with GatewayError.
+ * A chunked body ends before its trailer section, and the runtime answers a trailer with a 400 of its own: waits until
+ * the runtime has read what arrived with the last chunk, so that no work begins for such a request. Rejects with
+ * GatewayError.
  */
 export async function messageEnded(request: ClientRequest): Promise<void> {
   await nextTurn()
@@ -59,11 +60,11 @@ class BodyTimer implements Timed {
 interface BodyBounds {
   readonly maxBytes: number
   readonly timeoutMs: number
-  /** Told of the bytes of a body that did not say its length, as they come; may throw. */
+  /** Called with the number of received bytes of a body without a declared length; may throw. */
   grow(bytes: number): void
 }
 
-/** Rejects with GatewayError `request_too_large`, or `request_timeout` when the body dawdles. */
+/** Rejects with GatewayError `request_too_large`, or `request_timeout` when the body arrives too slowly. */
 export function readBody(
   request: ClientRequest,
   length: number | null,
@@ -88,7 +89,7 @@ export function readBody(
   })
 }
 
-/** A body that broke off is the client's doing: whatever is answered, nobody is there to read it. */
+/** The client broke off the body, so nobody is left to read the reply: any refusal will do. */
 function unread(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error
   return broken()

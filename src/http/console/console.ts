@@ -1,24 +1,24 @@
-// Serves the console: its page at / and below /console, its files, and what stands in their place until it is built.
+// Serves the console: its page at / and below /console, its files, and a start page until it is built.
 
 import { pathOf } from '../request.ts'
 import { type Build, type Encoding, encodings, openBuilds, textOf } from './files.ts'
 import { type FirstSteps, failedPage, languageOf, startPage, startStyle } from './start-page.ts'
 
 interface ConsoleOptions {
-  /** Where builds are put. */
+  /** The folder of the console's builds. */
   readonly folder: string
-  /** Is there where a build failed, with the end of what it said. */
+  /** The file that a failed build leaves, with the end of its output. */
   readonly failureFile: string
-  /** With the address that the client itself names. */
+  /** Builds the first steps, with the address the client itself used. */
   readonly firstSteps: (request: Request) => FirstSteps
 }
 
 export interface Console {
-  /** For GET and HEAD. `peer`: the other end of the connection. null: the path is none of the console's. */
+  /** Answers GET and HEAD. `peer`: the client's address. null: the path is none of the console's. */
   handle(request: Request, peer: string | null): Promise<Response | null>
 }
 
-/** Vite's: a name in there changes with what is in the file. */
+/** Vite puts files here whose names contain a hash of the content. */
 const hashed = 'assets/'
 const stylePath = 'start.css'
 const types: ReadonlyMap<string, string> = new Map(
@@ -38,7 +38,7 @@ const types: ReadonlyMap<string, string> = new Map(
     wasm: 'application/wasm',
   }),
 )
-/** A path that ends so asks for a file, not for a page; a model's name may end in other ways. */
+/** A path with one of these endings asks for a file, not for a page: model names may end in others. */
 const fileName = new RegExp(`\\.(${[...types.keys(), 'mjs', 'map', 'ts', 'tsx'].join('|')})$`, 'i')
 
 const policy = [
@@ -78,7 +78,9 @@ export function createConsole(options: ConsoleOptions): Console {
   }
 }
 
-/** Of the file that answers: a page of the console is the one HTML file there is. null: not the console's. */
+/**
+ * The name of the file that answers; all pages of the console are one HTML file. null: the path is not the console's.
+ */
 function nameOf(path: string): string | null {
   const below = path === '/' || path === '/console' ? '' : decoded(path.slice('/console/'.length))
   if (below === null || below.split(/[/\\]/).some((part) => part === '..' || part === '.'))
@@ -115,12 +117,12 @@ async function answer(request: Request, build: Build, name: string): Promise<Res
   return new Response(bytes, { status: 200, headers: { ...headers, ...encoded } })
 }
 
-/** RFC 9110, section 13.1.2; proxies mark a tag as weak where they changed the coding. */
+/** Compares entity tags (RFC 9110, section 13.1.2); proxies mark a tag as weak where they changed the coding. */
 function isKnown(asked: string | null, etag: string): boolean {
   return asked?.split(',').some((each) => each.trim().replace(/^W\//, '') === etag) ?? false
 }
 
-/** RFC 9110, section 12.5.3: what a client gives a weight of 0 it does not take. */
+/** RFC 9110, section 12.5.3: a client refuses a coding by a weight of 0. */
 function chosen(accepted: string | null, made: readonly Encoding[]): Encoding | null {
   const taken = new Set<string>()
   for (const each of accepted?.toLowerCase().split(',') ?? []) {
@@ -158,7 +160,7 @@ function shown(text: string, type: string, more: Readonly<Record<string, string>
 
 const forwarding = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']
 
-/** A proxy on this machine passes on what others ask. */
+/** Requests that a proxy on this machine forwards do not count: they come from elsewhere. */
 function isOnThisMachine(headers: Headers, peer: string | null): boolean {
   if (peer === null || forwarding.some((name) => headers.has(name))) return false
   return peer === '::1' || /^(::ffff:)?127\./.test(peer)

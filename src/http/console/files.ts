@@ -1,27 +1,27 @@
-// The console's files as the last whole build left them: only names that its list has are ever opened.
+// The console's files as the latest complete build left them: only names in its list are ever opened.
 
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** In the order in which they are chosen. */
+/** In order of preference. */
 export const encodings = ['br', 'gzip'] as const
 export type Encoding = (typeof encodings)[number]
 
 interface Listed {
-  /** Of the plain bytes. */
+  /** Hash of the uncompressed bytes. */
   readonly hash: string
-  /** What the build made beside them. */
+  /** Compressed forms that the build wrote beside the file. */
   readonly encodings: readonly Encoding[]
 }
 
-/** One build; another may follow while this process runs. */
+/** One build of the console; another may replace it while this process runs. */
 export interface Build {
   find(name: string): Listed | null
-  /** null: another build has taken its place. */
+  /** null: another build has replaced this one. */
   read(name: string, encoding: Encoding | null): Promise<Uint8Array<ArrayBuffer> | null>
 }
 
-/** Gives the build that is there at the moment; null: none is. */
+/** Returns a function that gives the current build; null where there is none. */
 export function openBuilds(folder: string): () => Promise<Build | null> {
   const list = join(folder, 'files.json')
   let known: { readonly version: string; readonly build: Build } | null = null
@@ -47,7 +47,7 @@ function buildOf(folder: string, list: string): Build {
   }
 }
 
-/** null: there is no such file. */
+/** null where the file does not exist. */
 export function textOf(path: string): Promise<string | null> {
   return orNull(readFile(path, 'utf8'))
 }

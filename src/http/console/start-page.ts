@@ -1,12 +1,12 @@
-// What stands at / until there is a console: that it is being built, or why it could not be. English and Chinese.
+// The page at / until the console is built: that it is being built, or why the build failed. English and Chinese.
 
 import { escapeHtml } from '../html.ts'
 
-/** What a newcomer needs beside the console. */
+/** What a newcomer needs to make a first request. */
 export interface FirstSteps {
-  /** Without a slash at its end. */
+  /** The gateway's address, without a slash at its end. */
   readonly url: string
-  /** A command for a shell. */
+  /** A shell command that makes a request. */
   readonly call: string
 }
 
@@ -50,7 +50,7 @@ h1 { font-size: 1.5rem } h2 { font-size: 1.125rem }
 pre { overflow-x: auto; padding: 1rem; border: 1px solid #8886; border-radius: .5rem; font-size: .875rem }
 `
 
-/** English unless Chinese is preferred to it. */
+/** English unless the Accept-Language header prefers Chinese. */
 export function languageOf(accepted: string | null): Language {
   const weighed = (accepted ?? '').split(',').map((each) => {
     const [name = '', weight] = each
@@ -70,7 +70,7 @@ export function startPage(language: Language, { url }: FirstSteps): string {
   return page(language, building, refresh, `<p>${opens} <code>${escapeHtml(url)}/v1</code></p>`)
 }
 
-/** `why` null: not for who asks. */
+/** `why`: the build's error; null where this client may not see it. */
 export function failedPage(language: Language, { url, call }: FirstSteps, why: string | null) {
   const { failed, serves, again, seeLog, firstCall } = texts[language]
   const cause = why === null ? `<p>${seeLog}</p>` : `<pre><code>${escapeHtml(why)}</code></pre>`

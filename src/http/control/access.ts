@@ -1,31 +1,31 @@
-// Who may use a route, and whose things they see there.
+// Who may use a route of the control API, and whose data the caller sees there.
 
 import { AdminError } from '../../admin/use-case.ts'
 import type { ControlPrincipal, Role } from '../../identity/principal.ts'
 import { ControlError } from './problem.ts'
 
 /**
- * The least that is asked of the caller. `public`: nothing. `session`: a person who is signed in, about themselves.
+ * The least that a route asks of its caller. `public`: nothing. `session`: a signed-in person, for their own data.
  * `user`: a person or a management key, within one account; an auditor only reads. `auditor`: reads everything.
  * `admin`: changes everything.
  */
 export type Access = 'public' | 'session' | 'user' | 'auditor' | 'admin'
 
 export interface Scope {
-  /** For what is named by an id: whose it must be. undefined: anybody's. */
+  /** The account that an item named by its id must belong to; undefined: any account. */
   readonly owner: string | undefined
   /** The caller's own account; null for a management key that is bound to none. */
   readonly self: string | null
   /**
-   * For lists: the account they are about. A user's is its own, and another's is not found; others see the one they
-   * ask for, or all. Throws AdminError.
+   * The account that a list is about. A user gets its own, and is told that any other was not found; auditors and
+   * admins get the one they ask for, or undefined for all. Throws AdminError.
    */
   account(asked?: string | undefined): string | undefined
-  /** For what is of one account: the one asked for, else the caller's own. Throws AdminError. */
+  /** The account that a single account's data is about: the one asked for, else the caller's own. Throws AdminError. */
   oneAccount(asked?: string | undefined): string
 }
 
-/** A management key bound to an account acts as its owner would, any other as an admin. */
+/** A management key bound to an account has its owner's rights, any other those of an admin. */
 export function roleOf(principal: ControlPrincipal): Role {
   if (principal.kind === 'session') return principal.role
   return principal.account === null ? 'admin' : 'user'
@@ -91,7 +91,7 @@ export function scopeOf(principal: ControlPrincipal | null): Scope {
   }
 }
 
-/** Whom the journal and the list of events name. */
+/** The name of the actor in the journal and in the list of operator events. */
 export function actorOf(principal: ControlPrincipal | null): string {
   if (principal === null) return 'nobody'
   return principal.kind === 'session'

@@ -1,4 +1,4 @@
-// The control API: matches a request to its route, asks who it is, and runs what every route has in common.
+// The control API: finds a request's route, authenticates the caller, and does what all routes have in common.
 
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { AdminContext } from '../../admin/use-case.ts'
@@ -22,7 +22,7 @@ export interface Control {
   handle(request: Request, peer: string | null): Promise<Response>
 }
 
-/** A request on its way to its route. */
+/** A request that has not been matched to its route yet. */
 interface Incoming {
   readonly request: Request
   readonly peer: string | null
@@ -87,7 +87,7 @@ function refused(error: unknown, services: ControlServices, requestId: string): 
   return problemReply(refusal, requestId)
 }
 
-/** Nothing of it is kept by a browser or a proxy unless the route says so. */
+/** Adds the headers of every reply. Browsers and proxies keep nothing unless the route says so. */
 function withFields(reply: Response, requestId: string): Response {
   const { headers } = reply
   headers.set('x-request-id', requestId)
@@ -97,7 +97,10 @@ function withFields(reply: Response, requestId: string): Response {
   return reply
 }
 
-/** Default deny: of all addresses, known or not, only those of these routes are looked at for nobody. */
+/**
+ * Default deny: a caller who is not authenticated is refused at all addresses, known or not, except those of these
+ * routes.
+ */
 function publicRoutes(routes: readonly ControlRoute[]) {
   const open = routes
     .filter(({ access }) => access === 'public')

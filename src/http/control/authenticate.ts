@@ -1,4 +1,4 @@
-// Who asks the control API: a person by the session's cookie, or a program by its management key.
+// Authenticates callers of the control API: a person by the session cookie, a program by its management key.
 
 import type { ControlPrincipal } from '../../identity/principal.ts'
 import { managementPrefix } from '../../identity/secret.ts'
@@ -9,8 +9,9 @@ import type { ControlServices } from './services.ts'
 type Parts = Pick<ControlServices, 'sessions' | 'managementKey' | 'modelKey' | 'config'>
 
 /**
- * null: nobody is known. A key counts before a cookie. Throws ControlError `unauthenticated` for a key that is not valid,
- * `forbidden` for one that calls models and for a change that another site's page asks for in a person's name.
+ * null: the request names no valid caller. A key takes precedence over a cookie. Throws ControlError `unauthenticated`
+ * for an invalid key, and `forbidden` for a key that calls models or for a change that another site's page requests
+ * with a person's cookie.
  */
 export async function authenticateControl(
   request: Request,
@@ -46,8 +47,8 @@ function bearerOf(headers: Headers): string | null {
 }
 
 /**
- * Browsers send the page's origin with every change; what sends none is no browser and has the cookie of its own accord.
- * `same-site` is another host of the same domain: not ours.
+ * Browsers send the page's origin with every change; a client that sends none is no browser and holds the cookie
+ * deliberately. `same-site` is another host of the same domain, which is not trusted.
  */
 function checkOrigin({ headers, url }: Request, { config }: Parts): void {
   const site = headers.get('sec-fetch-site')

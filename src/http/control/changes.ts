@@ -1,4 +1,4 @@
-// What a change did to the thing it is about: what the route that shows the thing answers before it, and after it.
+// Finds what a change did to an item: compares what the route that shows the item answers before and after.
 
 import { AdminError } from '../../admin/use-case.ts'
 import type { EventChanges } from '../../store/control.ts'
@@ -8,14 +8,14 @@ import type { ControlRequest, ControlRoute } from './route.ts'
 type AnyRequest = ControlRequest<object, object, object>
 type Shown = Readonly<Record<string, unknown>>
 
-/** Of everything that is larger only the names are kept. */
+/** Where the changes are larger than this, only the fields' names are kept. */
 const mostBytes = 16_384
-/** It differs after every change. */
+/** The revision differs after every change. */
 const uninteresting = new Set(['revision'])
 
 /**
- * The route that shows what this one changes: the longest address within its own that names a thing. null for a removal
- * too: what is forgotten must not stay here.
+ * The route that shows what this one changes: the one with the longest path within this route's path that ends in an
+ * id. null for removals too: a deleted item's data must not stay in the events.
  */
 export function showing(
   routes: readonly ControlRoute[],
@@ -29,7 +29,7 @@ export function showing(
   return shown[0] ?? null
 }
 
-/** Looks at the thing now, and when the result is called once more. */
+/** Reads the item now, and again when the returned function is called. */
 export async function watchChanges(
   shown: ControlRoute,
   asked: AnyRequest,
@@ -38,7 +38,7 @@ export async function watchChanges(
   return async () => changesBetween(before, await look(shown, asked))
 }
 
-/** null: there is no such thing. */
+/** null: the item does not exist. */
 async function look(route: ControlRoute, asked: AnyRequest): Promise<Shown | null> {
   try {
     const answer = await route.run({ ...asked, query: judged(route.query, {}, 'query') })
@@ -49,7 +49,7 @@ async function look(route: ControlRoute, asked: AnyRequest): Promise<Shown | nul
   }
 }
 
-/** null: nothing differs. */
+/** null: nothing changed. */
 function changesBetween(before: Shown | null, after: Shown | null): EventChanges | null {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
   const changes = [...names].flatMap((name) => {

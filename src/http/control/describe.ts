@@ -33,7 +33,7 @@ export function describe(registry: Registry, route: ControlRoute): void {
   })
 }
 
-/** Of the document: how callers show who they are. */
+/** How callers authenticate, for the OpenAPI document. */
 export const securitySchemes = {
   session: {
     type: 'apiKey',
@@ -79,9 +79,9 @@ function failures(route: ControlRoute) {
     ...(route.access !== 'public' && {
       401: 'Nobody is signed in, and no valid management key was given',
     }),
-    // Also of a public route, where a key is shown that calls models.
+    // Public routes answer this too, for a key that calls models.
     403: 'Not by this caller',
-    // Reading may conflict too, as with a provider or vendor that is asked and refuses.
+    // Reads may conflict too, such as those that ask a payment provider or vendor which refuses.
     409: 'In conflict with what is there',
     ...(isUnsafe(route.method) && { 413: 'The body is too large' }),
     ...(route.body !== undefined && { 415: 'The body is not JSON' }),

@@ -1,4 +1,4 @@
-// What the gateway says of itself: /openapi.json, for all of its interfaces, and /docs, the same for people.
+// Serves the API documentation: /openapi.json for all of the gateway's interfaces, and /docs, the same for people.
 
 import { createHash } from 'node:crypto'
 import { ControlError } from './problem.ts'
@@ -13,7 +13,7 @@ interface OwnDocument extends Readonly<Record<string, unknown>> {
   readonly components: { readonly schemas?: object; readonly securitySchemes: object }
 }
 
-/** Answers for both; null: the request is for another path. `own`: the control API's document, with its security schemes. */
+/** Returns a handler for both paths; it gives null for others. `own`: the document of the control API. */
 export function createDocuments(own: OwnDocument) {
   let loading: Promise<ReadonlyMap<string, Shown>> | null = null
   return async ({ method, headers }: Request, pathname: string): Promise<Response | null> => {
@@ -35,7 +35,7 @@ export function createDocuments(own: OwnDocument) {
   }
 }
 
-/** Made when it is first asked for: no other request needs it. */
+/** Loaded at the first request for it: no other request needs it. */
 async function load(own: OwnDocument) {
   const [{ describeV1 }, { docsPage }] = await Promise.all([
     import('../openapi/v1.ts'),
@@ -67,7 +67,7 @@ async function load(own: OwnDocument) {
   ])
 }
 
-/** The library writes a pattern's flags behind it; JSON Schema reads every pattern as Unicode. */
+/** Removes the flags that the library appends to a pattern: JSON Schema reads every pattern as Unicode. */
 function withoutFlags(name: string, value: unknown): unknown {
   return name === 'pattern' && typeof value === 'string' ? value.replace(/\$\/[a-z]+$/, '$') : value
 }

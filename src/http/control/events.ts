@@ -1,4 +1,4 @@
-// Notes what operators do: every change by whoever may change others' things, and readings that are marked for it.
+// Records operator events: each change by a caller who may change others' data, and reads that are marked for it.
 
 import { newRequestId } from '../../history/caller.ts'
 import type { ControlPrincipal } from '../../identity/principal.ts'
@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts'
 import { actorOf, isUnsafe, roleOf } from './access.ts'
 import type { ControlRequest, ControlRoute } from './route.ts'
 
-/** Never noted, wherever in a body they stand. */
+/** Fields whose values are never recorded, at any depth of a body. */
 const secret = /secret|password|token|private|authorization/i
 const shown = '(not kept)'
 const deepest = 8
@@ -49,7 +49,7 @@ export async function addEvent(
 ): Promise<void> {
   const at = Date.now()
   await store.operatorEvents.add({
-    // Lists sort by it, and it counts on within a millisecond.
+    // Lists sort by this id: it keeps the order also within a millisecond.
     id: newRequestId(at).replace('req_', 'evt_'),
     at,
     actor: actorOf(principal),

@@ -1,8 +1,8 @@
-// Feeds that readers subscribe to.
+// Replies with feeds (RSS) that readers subscribe to.
 
 import { createHash } from 'node:crypto'
 
-/** A reader that has the newest is told so, and need not ask again for a minute. */
+/** Answers 304 to a reader that has the newest feed; a reply stays fresh for a minute. */
 export function feedReply({ headers }: Request, type: string, text: string): Response {
   const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
   const fields = { etag, 'cache-control': 'public, max-age=60' }
@@ -12,7 +12,7 @@ export function feedReply({ headers }: Request, type: string, text: string): Res
   return new Response(text, { headers: { ...fields, 'content-type': `${type}; charset=utf-8` } })
 }
 
-/** Of the feed that is asked for. */
+/** The origin and path of the requested feed. */
 export function feedPlace({ url }: Request, publicUrl: string | null) {
   const { origin, pathname, search } = new URL(url)
   return { address: publicUrl ?? origin, own: pathname + search }

@@ -1,4 +1,4 @@
-// Reads what a request brings and has the route's schemas judge it.
+// Reads a request's query and body, and checks them against the route's schemas.
 
 import { Buffer } from 'node:buffer'
 import type { z } from '@hono/zod-openapi'
@@ -27,7 +27,7 @@ export function judged(
   throw new ControlError(code, `${field}: ${issue?.message ?? 'is not what is expected'}`, field)
 }
 
-/** Each name once. */
+/** The query's parameters. Throws ControlError for a name that occurs twice. */
 export function queryOf(url: URL): Readonly<Record<string, string>> {
   const query: Record<string, string> = Object.create(null)
   for (const [name, value] of url.searchParams) {
@@ -38,7 +38,7 @@ export function queryOf(url: URL): Readonly<Record<string, string>> {
   return { ...query }
 }
 
-/** '' where there is none. Throws ControlError `too_large`. */
+/** '' where there is no body. Throws ControlError `too_large`. */
 export async function bodyText(
   request: Request,
   { maxBodyBytes = usualBodyBytes }: Pick<ControlRoute, 'maxBodyBytes'>,
@@ -62,7 +62,7 @@ export async function bodyText(
   }
 }
 
-/** What the body's schema is given. Throws ControlError `unsupported_media_type`, `invalid`. */
+/** The parsed body, before its schema checks it. Throws ControlError `unsupported_media_type`, `invalid`. */
 export function parseBody(request: Request, text: string, route: ControlRoute): unknown {
   if (text === '' && route.bodyOptional === true) return {}
   const type = request.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
@@ -77,7 +77,9 @@ export function parseBody(request: Request, text: string, route: ControlRoute): 
   }
 }
 
-/** The revision of `If-Match`; undefined where there is none, or any will do. Throws ControlError `stale`. */
+/**
+ * The revision in `If-Match`; undefined where there is none, or `*`. Throws ControlError `stale` for any other text.
+ */
 export function ifMatchOf(headers: Headers): number | undefined {
   const shown = headers.get('if-match')
   if (shown === null || shown === '*') return undefined

@@ -1,10 +1,10 @@
-// How often somebody may have something asked of others, or try something, whichever process is asked.
+// Limits how often a subject may do something, such as trying codes; counted across all processes.
 
 import type { Pace } from '../../store/pace.ts'
 import type { Store } from '../../store/store.ts'
 import { ControlError } from './problem.ts'
 
-/** Counts one use by the subject; throws ControlError `limited` with Retry-After where it had its share. */
+/** Counts one use by the subject. Throws ControlError `limited` with Retry-After when its allowance is used up. */
 export async function keepPace(
   { pace }: Pick<Store, 'pace'>,
   subject: string,

@@ -1,8 +1,8 @@
-// Schemas that many routes share: pages, times, whole numbers of an address.
+// Schemas that many routes share: pages, times, whole numbers in a query.
 
 import { z } from '@hono/zod-openapi'
 
-/** In a query, where everything is text. */
+/** A whole number in a query, where every value is text. */
 export function wholeNumber(least: number, most: number) {
   const expected = `expected a whole number from ${least} to ${most}`
   return z
@@ -13,7 +13,7 @@ export function wholeNumber(least: number, most: number) {
     .openapi({ type: 'integer', minimum: least, maximum: most })
 }
 
-/** In a query: `true` or `false`. */
+/** A boolean in a query: `true` or `false`. */
 export const flag = z
   .enum(['true', 'false'], 'expected true or false')
   .transform((text) => text === 'true')
@@ -22,13 +22,13 @@ export const flag = z
 const usualPage = 50
 const mostOnPage = 500
 
-/** Of every list. */
+/** Query parameters of every list. */
 export const pageQuery = {
   limit: wholeNumber(1, mostOnPage).default(usualPage).openapi({ default: usualPage }),
   cursor: z.string().max(2_048).optional().openapi({ description: "The page before's `next`" }),
 }
 
-/** The one envelope of every list. */
+/** The reply format of every list. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({
     items: z.array(item).readonly(),
@@ -36,7 +36,7 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
   })
 }
 
-/** RFC 3339 in UTC, as every time is shown. */
+/** A time as every reply shows it: RFC 3339 in UTC. */
 export const timeSchema = z.string().openapi({ format: 'date-time' })
 
 /** A decimal string of integer nano-units (1e-9 of the currency's unit). */

@@ -1,4 +1,4 @@
-// How the control API refuses: problem details (RFC 9457) that name the field at fault.
+// Refusals of the control API: problem details (RFC 9457) that name the field at fault.
 
 import { z } from '@hono/zod-openapi'
 import { AdminError, type Refusal } from '../../admin/use-case.ts'
@@ -41,11 +41,11 @@ type ProblemCode = keyof typeof statuses
 
 export const problemType = 'application/problem+json'
 
-/** Thrown where no use case refuses: by the control API itself. */
+/** A refusal by the control API itself; use cases refuse with AdminError. */
 export class ControlError extends Error {
   override readonly name = 'ControlError'
   readonly code: ProblemCode
-  /** Of the body, the query or the path; null where it is about none. */
+  /** A field of the body, the query or the path; null where the refusal is about none. */
   readonly field: string | null
   readonly headers: Readonly<Record<string, string>>
 
@@ -84,7 +84,7 @@ const ofRefusal: Readonly<Record<Refusal, ProblemCode>> = {
 
 const retryAfterSeconds = 2
 
-/** Any error as one of ours; `internal` says nothing of what it was. */
+/** Turns any error into a ControlError; `internal` says nothing about the cause. */
 export function controlErrorOf(error: unknown): ControlError {
   if (error instanceof ControlError) return error
   if (error instanceof AdminError) {

@@ -1,4 +1,4 @@
-// Idempotency-Key of the control API: a POST that is sent again is answered again, and done once.
+// Idempotency-Key of the control API: a repeated POST gets the first reply and is run once.
 
 import { createHash } from 'node:crypto'
 import type { ControlPrincipal } from '../../identity/principal.ts'
@@ -12,7 +12,7 @@ const shape = /^[\x21-\x7e]+$/
 interface Repeat {
   readonly key: string
   readonly principal: ControlPrincipal
-  /** Of the request: method, address and body. */
+  /** Identifies the request by its method, address and body. */
   readonly identity: string
 }
 
@@ -21,7 +21,7 @@ interface KeptReply {
   readonly body: string
 }
 
-/** null: the request names no key. Throws ControlError. */
+/** null: the request has no Idempotency-Key. Throws ControlError for a malformed one. */
 export function repeatOf(
   request: Request,
   principal: ControlPrincipal | null,
@@ -37,7 +37,7 @@ export function repeatOf(
   return { key, principal, identity: `${pathname}${search}\n${body}` }
 }
 
-/** The reply to the first such request; else what `run` answers, which is kept unless it failed. */
+/** The kept reply where the same request was run before; else the reply of `run`, which is kept unless it failed. */
 export async function runOnce(
   { key, principal, identity }: Repeat,
   { store, replyBox }: Pick<ControlServices, 'store' | 'replyBox'>,
@@ -78,7 +78,7 @@ export async function runOnce(
   )
 }
 
-/** Only after it is kept does the caller learn of it. */
+/** The reply goes to the caller only after it is kept. */
 async function keep(
   reply: Response,
   complete: (status: number, text: string) => Promise<void>,

@@ -1,4 +1,4 @@
-// What a route of the control API says of itself: its address, who may use it, what it takes and gives.
+// The definition of a control API route: its path, who may use it, its parameters, body and reply.
 
 import type { z } from '@hono/zod-openapi'
 import type { AdminContext } from '../../admin/use-case.ts'
@@ -13,35 +13,35 @@ export interface ControlRequest<Params, Query, Body> {
   readonly params: Params
   readonly query: Query
   readonly body: Body
-  /** The body as it came; '' where there is none, or the method has none. */
+  /** The body's text as received; '' where there is none, or the method has none. */
   readonly text: string
-  /** null only where access is public and nobody is signed in. */
+  /** null only on public routes, for a caller who is not authenticated. */
   readonly principal: ControlPrincipal | null
   readonly scope: Scope
   readonly admin: AdminContext
   readonly services: ControlServices
   readonly request: Request
-  /** The caller's address, as the trusted proxies say. */
+  /** The caller's address, found behind trusted proxies. */
   readonly address: string | null
   readonly requestId: string
-  /** The revision the caller read (If-Match); undefined where it does not say. */
+  /** The revision that the caller read (If-Match); undefined where the request has none. */
   readonly ifMatch: number | undefined
-  /** What is noted among what operators did, in place of the body: without secrets. */
+  /** Sets the detail of the operator event in place of the body; it must contain no secrets. */
   noted(detail: object): void
 }
 
 interface Answer<Body> {
   readonly body: Body
-  /** The revision of what is shown: becomes the ETag. */
+  /** The revision of the item shown, sent as the ETag. */
   readonly etag?: number
   readonly headers?: Readonly<Record<string, string>>
 }
 
 interface Definition<P, Q, B, R> {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** As OpenAPI writes it: `/api/keys/{id}`. */
+  /** In OpenAPI's notation: `/api/keys/{id}`. */
   readonly path: string
-  /** The operation's id: `updateKey`. */
+  /** The OpenAPI operation id: `updateKey`. */
   readonly id: string
   readonly tag: string
   readonly summary: string
@@ -50,34 +50,34 @@ interface Definition<P, Q, B, R> {
   readonly params?: P
   readonly query?: Q
   readonly body?: B
-  /** A JSON body may be left out. */
+  /** The JSON body may be left out. */
   readonly bodyOptional?: true
-  /** Of the JSON it answers with; left out where it answers with nothing, or with something else. */
+  /** The schema of the JSON reply; left out where the reply is empty or not JSON. */
   readonly reply?: R
-  /** 200 unless said, or 204 where there is no reply and nothing else is produced. */
+  /** 200 unless set, or 204 where the route has no `reply` and `produces` nothing. */
   readonly status?: 200 | 201 | 202 | 204 | 303
-  /** What it answers with in place of JSON, or beside `reply` where it is asked for, as a Response. */
+  /** Media types of replies other than JSON, which `run` returns as a Response. */
   readonly produces?: readonly string[]
-  /** Other statuses it may answer with, and when. */
+  /** Other statuses the route may answer with, each with its description. */
   readonly statuses?: Readonly<Record<number, string>>
-  /** Of the largest body; 1 MiB unless said. */
+  /** Largest body; 1 MiB unless set. */
   readonly maxBodyBytes?: number
-  /** A POST that changes nothing: whoever may read may use it. */
+  /** A POST that changes nothing: callers who may only read may use it. */
   readonly reads?: true
-  /** It shows what only the person may read, such as messages: not to whoever looks as that person. */
+  /** Shows personal data such as messages: refused to an operator who views as that person. */
   readonly personal?: true
-  /** It is noted among what operators did though it changes nothing. */
+  /** Recorded as an operator event although it changes nothing. */
   readonly audited?: true
 }
 
-/** As the core runs it: its schemas have judged what it is given. */
+/** A route as the core runs it, with inputs that its schemas have checked. */
 export interface ControlRoute extends Definition<Shape, Shape, Shape, z.ZodType> {
   run(
     asked: ControlRequest<object, object, object>,
   ): Promise<Answer<unknown> | Response | undefined>
 }
 
-/** Checks the types of one route against each other. */
+/** Checks that the types within a route's definition agree. */
 export function route<
   P extends Shape | undefined = undefined,
   Q extends Shape | undefined = undefined,

@@ -1,4 +1,4 @@
-// Every route of the control API, a file for each topic.
+// The list of all control API routes; each topic has a file of its own.
 
 import type { ControlRoute } from './route.ts'
 import { accountRoutes } from './routes/accounts.ts'

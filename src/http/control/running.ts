@@ -1,4 +1,4 @@
-// What routes ask of the process that runs: what it offers at the moment, which settings count, and how its channels are.
+// What routes ask of the running process: its settings in force, configuration, readings and channels.
 
 import type { Audit } from '../../admin/audit.ts'
 import type { ChannelWatch } from '../../admin/channel-view.ts'
@@ -12,15 +12,15 @@ import type { ProcessReading } from '../../store/running.ts'
 export interface Running {
   offer(): Promise<Offer>
   settings(): RunTimeSettings
-  /** With the channels that serve: of the file, of the environment or built in. */
+  /** Includes the settings of the channels in use, whether from the file, the environment or built in. */
   config(): Config
-  /** How this process does. */
+  /** Measurements of this process. */
   reading(): ProcessReading
-  /** What the file says, and what opens the secrets of the store's channels. */
+  /** What the file configures, and the means to decrypt the secrets of the store's channels. */
   readonly stored: StoredRooms
   readonly channels: ChannelWatch
-  /** Requests that came with mistakes, to this process and others. */
+  /** Mistaken requests that this and other processes received. */
   arrivals(): Promise<readonly Arrival[]>
-  /** In a process of its own, which ends where it is aborted. Rejects with what it said. */
+  /** Runs in a process of its own, which an abort ends. Rejects with that process's error output. */
   audit(signal: AbortSignal): Promise<Audit>
 }

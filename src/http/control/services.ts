@@ -12,36 +12,36 @@ import type { Load } from '../load.ts'
 import type { Running } from './running.ts'
 
 export interface ControlServices {
-  /** Its statements run off the thread that serves requests. */
+  /** Runs its statements off the thread that serves requests. */
   readonly store: Store
-  /** Asked anew for each request: a reload replaces it. */
+  /** Called for each request: a configuration reload replaces it. */
   config(): Config
   callers(): Callers
   readonly running: Running
   readonly sessions: Sessions
-  /** Loaded at first use, and anew where the configuration of payments changes. */
+  /** Loaded at first use, and again when the payment configuration changes. */
   readonly orders: { desk(): Promise<OrderDesk> }
-  /** Of a secret that begins as management keys do; null where it is unknown, disabled or expired. */
+  /** Finds the management key with this secret; null where it is unknown, disabled or expired. */
   managementKey(secret: string, nowMs: number): Promise<ControlPrincipal | null>
-  /** Of a key that calls models: to tell its holder what it is. */
+  /** Finds the key that calls models with this secret, to tell its holder that it is of the wrong kind. */
   modelKey(secret: string, nowMs: number): KeyPrincipal | null
-  /** Names that would be answered to such a key now. */
+  /** Names of the models that this key may use now. */
   models(principal: KeyPrincipal): readonly string[]
-  /** For secrets that posts to webhooks are signed with. */
+  /** Encrypts the secrets that sign posts to webhooks. */
   readonly webhookBox: SecretBox
-  /** For tests of the addresses that providers of payment notify. */
+  /** For tests of the addresses to which payment providers send notifications. */
   readonly callbackBox: SecretBox
-  /** null: none is configured. */
+  /** Resolves null where no mail server is configured. */
   readonly mail: { server(): Promise<Mailer | null> }
-  /** For links to requests. */
+  /** Encrypts links to shared requests. */
   readonly shareBox: SecretBox
-  /** For replies that are kept. */
+  /** Encrypts the replies kept for an Idempotency-Key. */
   readonly replyBox: SecretBox
-  /** Where the process takes its leave, replies that last are to end. */
+  /** While the process shuts down, long replies are to end. */
   readonly load: Pick<Load, 'draining'>
-  /** A mistake in the gateway: for the log. */
+  /** Reports a fault in the gateway itself, for the log. */
   onCrash(error: unknown, requestId: string): void
-  /** After a change: requests that come now are judged by it. */
+  /** To be awaited after a change: later requests are judged by the new state. */
   refresh(): Promise<void>
   readonly version: string
 }

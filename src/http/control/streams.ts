@@ -1,4 +1,4 @@
-// Replies that last: files of any size, and server-sent events of requests as they end.
+// Long replies: files of any size, and server-sent events of requests as they end.
 
 import { type Followed, followRequests, type Owned } from '../../admin/usage.ts'
 import { AdminError } from '../../admin/use-case.ts'
@@ -10,7 +10,10 @@ import { ControlError } from './problem.ts'
 import type { ControlRequest } from './route.ts'
 import { asViewed } from './view-as.ts'
 
-/** Sent as fast as it is taken; `left` is called where nobody takes the rest. What fails before its first piece rejects; later the connection breaks off. */
+/**
+ * Sends pieces as fast as the client takes them; `left` is called where it leaves before the end. An error before the
+ * first piece rejects; a later one breaks the connection off.
+ */
 export async function textStream(
   pieces: AsyncGenerator<string, void>,
   headers: Readonly<Record<string, string>>,
@@ -34,14 +37,14 @@ export async function textStream(
 }
 
 const mostFollowers = 64
-/** One account's, so that none takes all there are. */
+/** Most streams of one account, so that it cannot take all of the process's. */
 const mostOfOne = 8
 const pollMs = 500
-/** Whoever signs out, or is suspended, hears no more after this. */
+/** How often the caller's access is checked again: one who signs out or is suspended gets no more events after this. */
 const recheckMs = 500
 const heartbeatMs = 5_000
 
-/** By account, of this process. */
+/** Streams of this process, by account. */
 const followers = new Map<string, number>()
 
 const eventStream = {
@@ -56,19 +59,19 @@ type Asking = Pick<
 >
 type Search = Parameters<typeof followRequests>[1]
 
-/** What came since the last call, as text of events, and whether more waits to be read. */
+/** The events since the last call, as text, and whether more are waiting to be read. */
 type Poll = () => Promise<{ readonly text: string; readonly more: boolean }>
 
-/** What stands behind a place, and the place behind that. */
+/** The events after a place in the list, and the place behind them. */
 interface Part {
   readonly text: string
   readonly place: SettledPlace
 }
 
-/** By search and place: those who follow the same read and write it once, since all look at the same moments. */
+/** By search and place: clients that follow the same list share each read, since all poll at the same moments. */
 const parts = new WeakMap<Asking['admin']['store'], Map<string, Promise<Part>>>()
 
-/** Throws ControlError `limited`, AdminError. */
+/** Follows a list of requests. Throws ControlError `limited`, AdminError. */
 export async function followedEvents(asked: Asking, search: Search & Owned): Promise<Response> {
   const after = lastEventOf(asked.request.headers)
   return streamEvents(asked, () => openTail(asked.admin, search, after))
@@ -163,7 +166,7 @@ async function* events(
         quietMs = 0
         yield ': still here\n\n'
       }
-      // More may wait where some were read.
+      // Where events were read, more may be waiting.
       if (!more) await pause(end)
       if (performance.now() - checkedMs >= recheckMs) {
         if (!(await isStill(principal, request, services))) return
@@ -182,13 +185,13 @@ function pause(signal: AbortSignal): Promise<void> {
       signal.removeEventListener('abort', done)
       resolve()
     }
-    // At the same moments for all, so that they can share what they read.
+    // All streams poll at the same moments, so that they can share what they read.
     const timer = setTimeout(done, pollMs - (performance.now() % pollMs))
     signal.addEventListener('abort', done)
   })
 }
 
-/** Whether the caller is who it was, with the same rights. */
+/** Whether the caller is still the same, with the same rights. */
 async function isStill(
   before: ControlPrincipal | null,
   request: Request,
@@ -213,7 +216,7 @@ function textOf({ requests, missed }: Followed): string {
   return lost + rows.join('')
 }
 
-/** null: from now on. Throws AdminError. */
+/** The place to continue after; null: only new events are sent. Throws AdminError. */
 function lastEventOf(headers: Headers): SettledPlace | null {
   const shown = headers.get('last-event-id')
   if (shown === null || shown === '') return null

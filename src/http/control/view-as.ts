@@ -1,4 +1,4 @@
-// An operator who looks at the control API as somebody else: reads what that account reads, changes nothing, and is noted.
+// Lets an operator view the control API as another account: reads what it reads, changes nothing, leaves an event.
 
 import { AdminError } from '../../admin/use-case.ts'
 import type { ControlPrincipal } from '../../identity/principal.ts'
@@ -9,13 +9,15 @@ import type { ControlRoute } from './route.ts'
 import type { ControlServices } from './services.ts'
 
 const field = 'x-tollgate-view-as'
-/** In the query it says the same: for what a browser asks without headers of ours (downloads, event streams). */
+/**
+ * The query parameter of the same meaning, for requests on which a browser sets no headers (downloads, event streams).
+ */
 export const viewAsParameter = 'view-as'
-/** Each account that an operator looks at as is noted so often at most. */
+/** Least time between two events for the same operator and account. */
 const notedMs = 600_000
 const mostKept = 1_000
 
-/** When it was noted last, by operator and account. */
+/** When the latest event was written, by operator and account. */
 const noted = new Map<string, number>()
 
 interface Asking {
@@ -29,7 +31,7 @@ function viewedBy({ headers, url }: Pick<Request, 'headers' | 'url'>): string | 
   return headers.get(field) ?? new URL(url).searchParams.get(viewAsParameter)
 }
 
-/** Whom the caller is to be taken for: itself, unless an operator says otherwise. */
+/** The principal to act for: the viewed account where an operator asks for one, else the caller. */
 export function asViewed(
   principal: ControlPrincipal | null,
   request: Request,
@@ -40,7 +42,7 @@ export function asViewed(
 }
 
 /**
- * Lets the request pass where nobody is viewed, or where this may be. Throws ControlError `forbidden`, AdminError
+ * Passes where the request views no account, or may view this one. Throws ControlError `forbidden`, AdminError
  * `not_found`.
  */
 export async function checkViewing(route: ControlRoute, asking: Asking): Promise<void> {
@@ -71,7 +73,7 @@ async function noteViewing(
   const who = principal.kind === 'session' ? principal.account : principal.keyId
   const name = JSON.stringify([principal.kind, who, account])
   if (nowMs - (noted.get(name) ?? 0) < notedMs) return
-  // Set before it is written: many requests of one page come at once.
+  // Set before the event is written: a page sends many requests at once.
   noted.set(name, nowMs)
   if (noted.size > mostKept) noted.delete(noted.keys().next().value ?? '')
   try {

@@ -1,4 +1,4 @@
-// Whose models and prices a caller of the control API sees.
+// Tells for which account a caller of the control API sees models and prices.
 
 import { accountViewer, adminViewer, publicViewer, type Viewer } from '../../admin/offer.ts'
 import type { ControlRequest } from './route.ts'

@@ -1,4 +1,4 @@
-// One client's connection: its requests one after another, each answered before the next is looked at.
+// One client connection: its requests are answered one after another.
 
 import { Buffer } from 'node:buffer'
 import type { Fields, SocketLink } from '../../operations/operation.ts'
@@ -13,26 +13,26 @@ import { mostAheadBytes, Tunnel } from './tunnel.ts'
 import { abandon, type Piped, writeReply } from './write-reply.ts'
 
 export type ClientSocket = Bun.Socket<DirectConnection>
-/** Answers one request; never called for what the runtime's server is to answer. */
+/** Answers one request; not called for requests that the runtime's server answers. */
 export type DirectHandle = (
   request: DirectRequest,
   connection: ClientConnection,
 ) => Answered | Promise<Answered>
 
-/** What a connection is at. */
+/** What occupies a connection: answering a request here, or passing bytes to and from the runtime's server. */
 export type Work = 'answering' | 'tunnelling'
 
-/** What a connection tells the listener it belongs to. */
+/** What a connection needs of the listener it belongs to. */
 export interface ConnectionOwner {
-  /** Of the runtime's server of this process, which answers whatever is no plain request. */
+  /** The port of this process's runtime server, which answers all requests that are not plain. */
   readonly serverPort: number
-  /** A reply ends its connection from now on. */
+  /** Whether each reply ends its connection from now on. */
   readonly leaving: boolean
-  /** null: the runtime's server is to answer it. */
+  /** null: the runtime's server answers the request. */
   handleFor(head: RequestHead): DirectHandle | null
-  /** A mistake in the gateway; returns what the client is told. */
+  /** Reports a fault in the gateway itself; returns the reply for the client. */
   crashed(error: unknown): HttpReply
-  /** A connection to the runtime's server stands for that of a client at `address`. */
+  /** A connection from this local port to the runtime's server carries the requests of the client at `address`. */
   tunnelled(localPort: number, address: string | null): void
   tunnelClosed(localPort: number): void
   closed(connection: DirectConnection): void
@@ -47,10 +47,10 @@ export class DirectConnection implements ClientConnection {
   private readonly socket: ClientSocket
   private readonly owner: ConnectionOwner
   private readonly output: Output
-  /** What has come of the next head, and behind the request that is answered. */
+  /** Received bytes behind the current request, or an incomplete head of the next one. */
   private ahead: Buffer = nothing
   private request: DirectRequest | null = null
-  /** The reply is handed over whole. */
+  /** The whole reply has been handed to `output`. */
   private replied = false
   private closes = false
   private isEnding = false
@@ -58,7 +58,7 @@ export class DirectConnection implements ClientConnection {
   private isClosed = false
   private tunnel: Tunnel | null = null
   private piped: Piped | null = null
-  /** Sweeps since anything moved, and how many of them there may be; 0: any number. */
+  /** Sweeps since the last activity, and how many are allowed; 0: any number. */
   private idleSweeps = 0
   private mostSweeps = usualSweeps
   private known: string | null = null
@@ -70,12 +70,12 @@ export class DirectConnection implements ClientConnection {
   }
 
   get address(): string | null {
-    // The runtime knows none of a connection whose other end is gone already, whatever its types say.
+    // The runtime has no address for a connection that has closed already, although its types promise one.
     this.known ??= (this.socket.remoteAddress as string | undefined) ?? null
     return this.known
   }
 
-  /** `tunnelling`: what the runtime's server sends, or has sent, is on its way to the client. */
+  /** `tunnelling`: bytes from the runtime's server are on their way, or may come, to the client. */
   get work(): Work | null {
     if (this.request !== null) return 'answering'
     return this.tunnel?.isOver === false ? 'tunnelling' : null
@@ -91,7 +91,7 @@ export class DirectConnection implements ClientConnection {
     }, seconds * 1_000)
   }
 
-  /** Sockets are the runtime's. */
+  /** This listener has no WebSockets: upgrade requests go to the runtime's server. */
   upgrade(_: SocketLink, __: Readonly<Fields>): boolean {
     return false
   }
@@ -131,7 +131,7 @@ export class DirectConnection implements ClientConnection {
     else this.end()
   }
 
-  /** Nobody is about to send anything. */
+  /** Closes the connection where no request is under way on it. */
   closeIdle(): void {
     if (this.request === null && this.tunnel?.isResting !== false) this.end()
   }
@@ -155,7 +155,7 @@ export class DirectConnection implements ClientConnection {
       this.tunnel.begin(bytes, head === 'unusual' ? null : head.headBytes + head.bodyBytes)
     } else {
       const request = new DirectRequest(head, bytes, head.headBytes)
-      // What is no longer needed of these bytes is not kept.
+      // Only the bytes behind this request are kept.
       const end = head.headBytes + head.bodyBytes
       if (bytes.length > end) this.ahead = bytes.subarray(end)
       this.answer(request, handle)
@@ -180,7 +180,7 @@ export class DirectConnection implements ClientConnection {
     })
   }
 
-  /** The rest of the body, and what may follow it. */
+  /** Takes the rest of the body, and bytes of later requests behind it. */
   private takeMore(request: DirectRequest, chunk: Buffer): void {
     const taken = request.arrived === null ? request.push(chunk) : 0
     if (taken < chunk.length) {
@@ -217,12 +217,13 @@ export class DirectConnection implements ClientConnection {
       abandon(reply)
       return
     }
-    // Once the request has come whole: what is sent to a closed connection resets it before the reply is read.
+    // Closed only after the whole request has arrived: bytes sent to a closed connection reset it before the reply is
+    // read.
     if (this.owner.leaving) this.closes = true
     try {
       this.piped = writeReply(reply, this.output, this.closes)
       if (this.piped === null) this.finished(true)
-      // The client must not take what it has of a broken one for all.
+      // The connection is reset, so that the client does not take an incomplete reply for a whole one.
       else this.piped.done.then(this.finished, () => this.terminate())
     } catch (error) {
       this.crash(error)
@@ -231,18 +232,18 @@ export class DirectConnection implements ClientConnection {
 
   private readonly crash = (error: unknown): void => this.reply(this.owner.crashed(error))
 
-  /** All of the reply is handed over; what the client still sends of its request is not looked at. */
+  /** The whole reply is handed over; the rest of the request's body is ignored. */
   private readonly finished = (isWhole: boolean): void => {
     this.piped = null
     if (this.isClosed || !isWhole) return
     this.replied = true
     if (this.request?.arrived === null) this.request.discard()
-    // From here on nobody but the sweep cuts off a client that takes nothing.
+    // From here on, only the sweep cuts off a client that stops reading.
     this.mostSweeps = usualSweeps
     this.settle()
   }
 
-  /** The reply has left: the connection ends, or the next request is looked at once this one has come whole. */
+  /** Once the reply is sent and the request received whole: ends the connection, or takes the next request. */
   private settle(): void {
     if (this.output.waitingBytes > 0 || this.request?.arrived === null) return
     this.request = null

@@ -1,35 +1,35 @@
-// Reads the head of a request in the form that clients send; whatever could be read in two ways is left to the runtime's server.
+// Parses request heads in the usual form; a head that could be read in two ways is left to the runtime's server.
 
 import type { Buffer } from 'node:buffer'
 import type { RequestHeaders } from '../../identity/request-headers.ts'
 
-/** `more`: it has not all come yet. `unusual`: it is for the runtime's server, whether right or wrong. */
+/** `more`: the head is incomplete. `unusual`: the runtime's server must judge it, whether it is valid or not. */
 type Reading = RequestHead | 'more' | 'unusual'
 
-/** Longer ones are left to the runtime's server. */
+/** Longer heads are left to the runtime's server. */
 const mostHeadBytes = 16_384
 const headEnd = '\r\n\r\n'
 const requestLine = /^(GET|POST|DELETE) (\/[!"$-~]*) HTTP\/1\.1$/
 /**
- * All fields (RFC 9112, section 5), each with its line end: no folding, no bare line ends, no doubtful names, no
- * controls, nothing beyond ASCII.
+ * All header fields (RFC 9112, section 5), each with its line end: no folding, bare line ends, unusual names, control
+ * characters or bytes outside ASCII.
  */
 const wellFormed = /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e]*\r\n)*$/
 const oneHost = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
 const oneLength = /^\d{1,12}$/
-/** Each changes what follows the head, or what the client waits for. */
+/** Each of these changes what follows the head, or what the client waits for. */
 const unusualFields = ['transfer-encoding', 'expect', 'upgrade', 'trailer'] as const
 
 export class RequestHead implements RequestHeaders {
   readonly method: string
-  /** The path with its query, as the request line has it. */
+  /** The path and query, as the request line has them. */
   readonly target: string
   readonly host: string
-  /** Of the body; 0: there is none. */
+  /** Length of the body; 0: there is none. */
   readonly bodyBytes: number
-  /** The client means to send no other request on this connection. */
+  /** Whether the client asks to close the connection after this request. */
   readonly closes: boolean
-  /** Of the head itself, its last line end included. */
+  /** Length of the head, its last line end included. */
   readonly headBytes: number
   private readonly fields: Fields
 
@@ -48,7 +48,7 @@ export class RequestHead implements RequestHeaders {
     return valueOf(this.fields, name)
   }
 
-  /** Its files go to disk as they come. */
+  /** A form is left to the runtime's server, which streams its files to disk. */
   get isForm(): boolean {
     return this.get('content-type')?.toLowerCase().startsWith('multipart/') === true
   }
@@ -89,7 +89,7 @@ export function readHead(bytes: Buffer): Reading {
 
 const beginnings = ['GET /', 'POST /', 'DELETE /'] as const
 
-/** Another protocol's client may wait for an answer to its first bytes. */
+/** Whether the bytes may begin a request: a client of another protocol may wait for an answer to its first bytes. */
 function mayBegin(bytes: Buffer): boolean {
   const begun = bytes.toString('latin1', 0, 8)
   return beginnings.some((each) => each.startsWith(begun.slice(0, each.length)))
@@ -122,7 +122,7 @@ function valueOf({ text, places }: Fields, name: string): string | null {
   for (let at = 0; at < places.length; at += 3) {
     const start = places[at] ?? 0
     const colon = places[at + 1] ?? 0
-    // Most fields differ in their length and first letter.
+    // A cheap test first: most fields differ in length or first letter.
     if (colon - start !== name.length || (text.charCodeAt(start) | 0x20) !== initial) continue
     if (text.slice(start, colon).toLowerCase() !== name) continue
     const found = text.slice(colon + 1, places[at + 2]).trim()
@@ -131,7 +131,7 @@ function valueOf({ text, places }: Fields, name: string): string | null {
   return value
 }
 
-/** null: it is not what clients usually send. */
+/** null where the framing is not what clients usually send. */
 function framingOf(fields: Fields, mayHaveBody: boolean): Framing | null {
   for (const name of unusualFields) if (valueOf(fields, name) !== null) return null
   const host = valueOf(fields, 'host')

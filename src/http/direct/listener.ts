@@ -1,4 +1,4 @@
-// Listens for clients: plain requests to known paths are read and answered here, all else by the runtime's server.
+// Listens for clients: answers plain requests to known paths itself, and passes all others to the runtime's server.
 
 import type { HttpReply } from '../reply.ts'
 import {
@@ -14,16 +14,16 @@ import type { RequestHead } from './head.ts'
 interface DirectOptions {
   readonly host: string
   readonly port: number
-  /** Other processes listen there too, and the system divides the connections. */
+  /** Several processes listen on the port, and the system divides the connections among them. */
   readonly sharePort: boolean
-  /** Of the runtime's server, on the loopback address. */
+  /** Port of the runtime's server on the loopback address. */
   readonly serverPort: number
-  /** By method, a blank and path. */
+  /** Handlers by `METHOD /path`. */
   readonly handles: ReadonlyMap<string, DirectHandle>
-  /** Longer bodies are for the runtime's server to refuse. */
+  /** Longest body that is answered here; longer ones are left to the runtime's server to refuse. */
   readonly maxBodyBytes: () => number
   readonly leaving: () => boolean
-  /** Answers for a mistake in the gateway. */
+  /** Reports a fault in the gateway itself; returns the reply for the client. */
   readonly crashed: (error: unknown) => HttpReply
 }
 
@@ -40,7 +40,7 @@ export class DirectListener implements ConnectionOwner {
   readonly serverPort: number
   private readonly options: DirectOptions
   private readonly connections = new Set<DirectConnection>()
-  /** Whose connections those of the loopback address to the runtime's server are, by their ports. */
+  /** Client addresses by the local port of their connection to the runtime's server. */
   private readonly tunnels = new Map<number, string | null>()
   private readonly socket: Bun.TCPSocketListener<DirectConnection>
   private usableHost = ''
@@ -53,7 +53,7 @@ export class DirectListener implements ConnectionOwner {
     const place = {
       hostname: options.host,
       port: options.port,
-      // The runtime's types do not have it.
+      // The runtime supports this option, but its types lack it.
       reusePort: options.sharePort,
     }
     const open = (socket: ClientSocket) => this.opened(socket)
@@ -67,14 +67,14 @@ export class DirectListener implements ConnectionOwner {
     return this.options.leaving()
   }
 
-  /** Connections at this work. */
+  /** The number of connections that are occupied with this work. */
   count(work: Work): number {
     let count = 0
     for (const connection of this.connections) if (connection.work === work) count++
     return count
   }
 
-  /** The client behind a connection to the runtime's server; null where that is not known. */
+  /** The address of the client whose connection to the runtime's server has this local port; null: unknown. */
   clientOf(localPort: number): string | null {
     return this.tunnels.get(localPort) ?? null
   }
@@ -89,7 +89,7 @@ export class DirectListener implements ConnectionOwner {
     return head.isForm ? null : handle
   }
 
-  /** Addresses are made of it. Most clients say the same. */
+  /** Whether URLs can be built from the Host header. The last good one is kept, since most clients send the same. */
   private isUsable(host: string): boolean {
     if (host === this.usableHost) return true
     if (!URL.canParse(`http://${host}/`)) return false
@@ -113,13 +113,13 @@ export class DirectListener implements ConnectionOwner {
     this.connections.delete(connection)
   }
 
-  /** Listens no longer; requests under way go on, and connections that rest are closed. */
+  /** Stops listening and closes idle connections; requests under way continue. */
   stop(): void {
     this.socket.stop(false)
     for (const connection of [...this.connections]) connection.closeIdle()
   }
 
-  /** Closes what is left. */
+  /** Closes all connections. */
   terminate(): void {
     clearInterval(this.sweeper)
     this.socket.stop(true)

@@ -1,4 +1,4 @@
-// What goes to a client: written as its connection takes it, the rest kept until there is room.
+// Writes bytes to a client as fast as its connection takes them, and queues the rest.
 
 import { Buffer } from 'node:buffer'
 import { WriteQueue } from '../../upstream/write-queue.ts'
@@ -7,7 +7,7 @@ export type Sent = 'all' | 'some' | 'closed'
 
 /** The client's connection. */
 interface Socket {
-  /** Bytes taken; -1: it is gone. */
+  /** Returns the bytes taken; -1: the connection is gone. */
   write(bytes: Uint8Array, from?: number, length?: number): number
 }
 
@@ -21,38 +21,40 @@ export class Output {
     this.socket = socket
   }
 
-  /** Not taken by the connection yet. */
+  /** Bytes that the connection has not taken yet. */
   get waitingBytes(): number {
     return this.queue.waitingBytes
   }
 
-  /** The bytes stay as they are until they are taken. `some`: what was not taken waits. `closed`: the client is gone. */
+  /**
+   * The caller must not change the bytes until they are sent. `some`: the rest is queued. `closed`: the client is gone.
+   */
   send(bytes: Uint8Array): Sent {
     const wrote = this.write(bytes, bytes.length)
     if (wrote < bytes.length && wrote >= 0) this.queue.push(bytes.subarray(wrote))
     return wrote < 0 ? 'closed' : wrote === bytes.length ? 'all' : 'some'
   }
 
-  /** The same of the first `length` of bytes that are the caller's to change again. */
+  /** Sends the first `length` bytes of a buffer that the caller may reuse at once. */
   sendCopy(bytes: Buffer, length: number): Sent {
     const wrote = this.write(bytes, length)
     if (wrote < length && wrote >= 0) this.queue.push(Buffer.from(bytes.subarray(wrote, length)))
     return wrote < 0 ? 'closed' : wrote === length ? 'all' : 'some'
   }
 
-  /** -1: the client is gone. */
+  /** Returns the bytes taken; -1: the client is gone. */
   private write(bytes: Uint8Array, length: number): number {
     if (this.isClosed) return -1
     return this.queue.waitingBytes > 0 ? 0 : this.socket.write(bytes, 0, length)
   }
 
-  /** Resolves when nothing waits any more: with 1, or 0 where the client is gone. */
+  /** Resolves when the queue is empty: with 1, or with 0 where the client is gone. */
   room(): Promise<number> {
     this.waiting ??= Promise.withResolvers()
     return this.waiting.promise
   }
 
-  /** The connection takes more again. */
+  /** Called when the connection takes bytes again. */
   drained(): void {
     if (this.queue.flush(this.socket) === 'all') this.tell(1)
   }

@@ -1,4 +1,4 @@
-// Follows a reply of the runtime's server to its end, so that its connection's next request may be looked at here.
+// Follows a reply of the runtime's server to its end, after which this listener may read the connection's next request.
 
 import type { Buffer } from 'node:buffer'
 import { BodyDecoder, BodyError } from '../../upstream/body.ts'
@@ -7,12 +7,12 @@ import { HeadError, HeadReader } from '../../upstream/head.ts'
 const sink = { bytes: () => undefined }
 
 export class ReplyEnd {
-  /** Another request may follow on the connection; known once the head has come. */
+  /** Whether another request may follow on the connection; known once the head is read. */
   keepAlive = false
   private readonly heads = new HeadReader()
   private body: BodyDecoder | null = null
 
-  /** Whether the reply ends with this piece of it. Throws HeadError or BodyError where its end cannot be told. */
+  /** Whether the reply ends with this chunk. Throws HeadError or BodyError where the end cannot be found. */
   take(chunk: Buffer): boolean {
     let at = 0
     if (this.body === null) {

@@ -1,16 +1,16 @@
-// Puts the head of a reply into text.
+// Writes the head of a reply.
 
 import { STATUS_CODES } from 'node:http'
 import type { HttpReply } from '../reply.ts'
 
-/** What a field may say: a line end in one would begin another. */
+/** The characters a head may consist of. Values are checked for line ends apart: one would begin another field. */
 const wellFormed = /^[\t\x20-\x7e\x80-\xff\r\n]*$/
 const lineEnd = /[\r\n]/
 
 let dateSecond = 0
 let date = ''
 
-/** RFC 9110, section 6.6.1; made anew once a second. */
+/** The Date field (RFC 9110, section 6.6.1), formatted once a second. */
 function dateField(): string {
   const second = Math.floor(Date.now() / 1000)
   if (second !== dateSecond) {
@@ -21,8 +21,8 @@ function dateField(): string {
 }
 
 /**
- * `framing`: the fields that say where the body ends, each with its line end. Throws Error where a field has what no
- * field may have.
+ * `framing`: the fields that say where the body ends, each with its line end. Throws Error where a field contains
+ * characters that are not allowed.
  */
 export function replyHead(
   { status = 200, fields }: HttpReply,

@@ -1,4 +1,4 @@
-// One request as the gateway's own listener has it: its head, and its body as it comes.
+// One request at the gateway's own listener: its head, and its body as it arrives.
 
 import { Buffer } from 'node:buffer'
 import type { ClientRequest } from '../../operations/operation.ts'
@@ -9,9 +9,9 @@ const nothing = Buffer.alloc(0)
 export class DirectRequest implements ClientRequest {
   readonly method: string
   readonly headers: RequestHead
-  /** Forms and bodies of unsaid length come through the runtime's server. */
+  /** null: forms and bodies without a declared length are left to the runtime's server. */
   readonly body = null
-  /** Whole; null: it has not all come. */
+  /** The whole body; null while some of it is missing. */
   arrived: Buffer | null
   private chunks: Buffer[] = []
   private missingBytes: number
@@ -20,7 +20,7 @@ export class DirectRequest implements ClientRequest {
   private leaving: AbortController | null = null
   private isGone = false
 
-  /** `chunk`: what came with the head begins at `from`. */
+  /** The body's first bytes begin at `from` in `chunk`, which arrived with the head. */
   constructor(head: RequestHead, chunk: Buffer, from: number) {
     this.method = head.method
     this.headers = head
@@ -34,14 +34,14 @@ export class DirectRequest implements ClientRequest {
     return `http://${this.headers.host}${this.headers.target}`
   }
 
-  /** Aborted when the client's connection is gone. */
+  /** Aborted when the client's connection closes. */
   get signal(): AbortSignal {
     this.leaving ??= new AbortController()
     if (this.isGone) this.leaving.abort()
     return this.leaving.signal
   }
 
-  /** Rejects where the client leaves before all has come. */
+  /** Resolves with the whole body. Rejects where the client leaves before. */
   bytes(): Promise<Uint8Array<ArrayBuffer>> {
     if (this.arrived !== null) return Promise.resolve(this.arrived as Uint8Array<ArrayBuffer>)
     this.waiting ??= Promise.withResolvers()
@@ -49,7 +49,7 @@ export class DirectRequest implements ClientRequest {
     return this.waiting.promise as Promise<Uint8Array<ArrayBuffer>>
   }
 
-  /** Takes what belongs to the body; returns how much that was. */
+  /** Takes the bytes that belong to the body; returns their number. */
   push(chunk: Buffer): number {
     const taken = Math.min(chunk.length, this.missingBytes)
     if (taken === 0) return 0
@@ -63,13 +63,13 @@ export class DirectRequest implements ClientRequest {
     return taken
   }
 
-  /** Nobody reads what still comes of the body. */
+  /** Drops the rest of the body as it arrives. */
   discard(): void {
     this.discards = true
     this.chunks = []
   }
 
-  /** The client's connection is gone. */
+  /** Called when the client's connection has closed. */
   leave(): void {
     this.isGone = true
     this.leaving?.abort()

@@ -1,4 +1,4 @@
-// Hands requests of a client's connection to the runtime's server of this process: bytes pass both ways as they come.
+// Passes requests of a client's connection to this process's runtime server, and its replies back, byte for byte.
 
 import { Buffer } from 'node:buffer'
 import { BodyError } from '../../upstream/body.ts'
@@ -6,21 +6,21 @@ import { HeadError } from '../../upstream/head.ts'
 import { WriteQueue } from '../../upstream/write-queue.ts'
 import { ReplyEnd } from './reply-end.ts'
 
-/** One end of it. */
+/** One end of the tunnel. */
 type End = Pick<Bun.Socket, 'write' | 'pause' | 'resume' | 'end' | 'terminate'>
 type ServerEnd = Bun.Socket<Tunnel>
 
 interface TunnelOwner {
-  /** Its connection to the server is the one from this port of the loopback address. */
+  /** Called with the local port of the tunnel's connection to the runtime's server. */
   opened(localPort: number): void
   closed(localPort: number): void
-  /** The reply to the one request has left, and the tunnel rests; `ahead` came behind the request. */
+  /** The reply to the one request has been sent, and the tunnel is idle; `ahead`: bytes received behind the request. */
   rests(ahead: Buffer): void
-  /** The server closed it while it rested. */
+  /** The server closed its connection while the tunnel was idle. */
   gone(): void
 }
 
-/** A client that sends on while its request is answered is read no further than this. */
+/** Most bytes read ahead from a client that sends more while its request is answered. */
 export const mostAheadBytes = 65_536
 const nothing = Buffer.alloc(0)
 
@@ -42,9 +42,9 @@ export class Tunnel {
   private readonly toClient = new WriteQueue()
   private clientOpen = true
   private serverOpen = true
-  /** Of the reply to the one request that is under way; null: all that comes is for the other end. */
+  /** Follows the reply to a single request; null: the end is not followed, and all bytes pass in both directions. */
   private reply: ReplyEnd | null = null
-  /** Bytes of that request which have not come. */
+  /** Bytes of that request that have not arrived. */
   private left = 0
   private ahead: Buffer = nothing
   private state: 'passing' | 'answered' | 'resting' = 'resting'
@@ -57,7 +57,7 @@ export class Tunnel {
     })
   }
 
-  /** Nothing goes to the client. */
+  /** Whether nothing more is sent to the client. */
   get isOver(): boolean {
     if (this.state === 'resting') return true
     return !this.clientOpen || (!this.serverOpen && this.toClient.waitingBytes === 0)
@@ -67,7 +67,7 @@ export class Tunnel {
     return this.state === 'resting'
   }
 
-  /** `first`: what the client has sent. `requestBytes`: of the request; null: where it ends is not known. */
+  /** `first`: bytes received so far. `requestBytes`: length of the request; null: its end is not known. */
   begin(first: Buffer, requestBytes: number | null): void {
     this.state = 'passing'
     this.reply = requestBytes === null ? null : new ReplyEnd()
@@ -84,7 +84,7 @@ export class Tunnel {
     this.server = server
     this.localPort = server.localPort
     server.setNoDelay(true)
-    // Before the server reads anything of it: it asks whose connection it is.
+    // Before the server reads any bytes: it asks for the client of this port.
     this.owner.opened(this.localPort)
     this.flushToServer(server)
   }
@@ -108,7 +108,7 @@ export class Tunnel {
   fromServer(chunk: Buffer): void {
     if (!this.clientOpen) return
     if (this.state !== 'passing') {
-      // It was asked nothing.
+      // The server sends bytes although no request is under way.
       this.server?.terminate()
       return
     }
@@ -125,7 +125,7 @@ export class Tunnel {
       this.passAll()
       return
     }
-    // An answer to what the server has not read whole: what still comes of it is the server's to look at.
+    // Where the server replied before it read the whole request, the rest of the request stays the server's to read.
     const isRead = this.left === 0 && this.toServer.waitingBytes === 0
     if (!isRead || !reply.keepAlive) {
       this.passAll()
@@ -135,7 +135,7 @@ export class Tunnel {
     if (this.toClient.waitingBytes === 0) this.rest()
   }
 
-  /** From here on the connection is the server's alone. */
+  /** From here on, all bytes of the connection go to the server. */
   private passAll(): void {
     this.reply = null
     const { ahead } = this
@@ -170,7 +170,7 @@ export class Tunnel {
     this.serverOpen = false
     this.owner.closed(this.localPort)
     if (this.state === 'resting') this.owner.gone()
-    // What the server said last is still on its way to a slow client.
+    // Only when the client has received the server's last bytes.
     else if (this.clientOpen && this.toClient.waitingBytes === 0) this.client.end()
   }
 

@@ -1,4 +1,4 @@
-// Puts a reply into bytes: a whole one with its length, one that comes in pieces in the chunked coding (RFC 9112, section 7.1).
+// Writes replies: a whole body with its length, a stream in the chunked coding (RFC 9112, section 7.1).
 
 import { Buffer } from 'node:buffer'
 import type { ByteSink, ReplyStream } from '../../relay/backpressure-queue.ts'
@@ -6,28 +6,31 @@ import { type HttpReply, isReplyStream } from '../reply.ts'
 import type { Output, Sent } from './output.ts'
 import { replyHead } from './reply-head.ts'
 
-/** Up to this size bytes leave in one write with what frames them; more is not worth its copy. */
+/** Bodies up to this size are copied behind their head and sent in one write; copying more is not worth it. */
 const joinedBytes = 131_072
 const mostFramingBytes = 16_384
-/** Room for the line before a piece and the end of the line behind it. */
+/** Room for the size line before a chunk and the line end behind it. */
 const sizeLineBytes = 32
-/** Every reply's: fresh memory for each costs more than the copy. */
+/** Shared by all replies: allocating memory for each costs more than the copy. */
 const scratch = Buffer.allocUnsafeSlow(joinedBytes + mostFramingBytes)
 const chunkEnd = Buffer.from('\r\n', 'latin1')
 const lastChunk = Buffer.from('0\r\n\r\n', 'latin1')
 const chunked = 'transfer-encoding: chunked\r\n'
 
-/** A reply on its way, piece by piece. */
+/** A streamed reply that is being sent. */
 export interface Piped {
-  /** When all of it is handed over: true; false: the client left before. Rejects where it breaks off. */
+  /**
+   * Resolves with true when the whole reply is handed over, with false where the client left. Rejects where it breaks
+   * off.
+   */
   readonly done: Promise<boolean>
-  /** Nobody takes it any more. */
+  /** Ends the stream because the client is gone. */
   leave(): void
 }
 
 /**
- * Hands over a whole reply and returns null, or begins one that comes in pieces. Throws Error where a field has what no
- * field may have; nothing is written then.
+ * Sends a whole reply and returns null, or begins a streamed one. Throws Error where a field contains characters that
+ * are not allowed; nothing is written then.
  */
 export function writeReply(reply: HttpReply, output: Output, closes: boolean): Piped | null {
   const { body, status } = reply
@@ -44,7 +47,7 @@ export function writeReply(reply: HttpReply, output: Output, closes: boolean): P
   return { done: piped.then(() => sink.isEnded), leave: () => stream.leave() }
 }
 
-/** Of a reply that nobody is there to take. */
+/** Cancels the stream of a reply whose client is gone. */
 export function abandon({ body }: HttpReply): void {
   if (body === null || typeof body === 'string' || body instanceof Uint8Array) return
   const stream = isReplyStream(body) ? body : streamOf(body)
@@ -77,7 +80,7 @@ class ChunkedSink implements ByteSink {
   readonly copies = true
   isEnded = false
   private readonly output: Output
-  /** Leaves with the first bytes. */
+  /** Sent with the first bytes; '' once it is sent. */
   private head: string
 
   constructor(head: string, output: Output) {
@@ -107,7 +110,7 @@ class ChunkedSink implements ByteSink {
     return output.sendCopy(scratch, at + bytes.length + chunkEnd.length)
   }
 
-  /** The head alone, where no bytes have come yet. */
+  /** Sends the head alone, before any bytes of the body. */
   open(): void {
     if (this.head === '') return
     this.output.send(Buffer.from(this.head, 'latin1'))
@@ -121,9 +124,9 @@ class ChunkedSink implements ByteSink {
   }
 }
 
-/** What the web's streams, generators and files are read by. */
+/** A reader for web streams, generators and files. */
 function streamOf(body: AsyncGenerator<Uint8Array> | ReadableStream | Blob): ReplyStream {
-  // The runtime makes streams of generators too.
+  // The runtime turns generators into streams too.
   const stream = body instanceof ReadableStream ? body : new Response(body as BodyInit).body
   const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = stream?.getReader()
   return {
@@ -131,7 +134,7 @@ function streamOf(body: AsyncGenerator<Uint8Array> | ReadableStream | Blob): Rep
       for (;;) {
         const { done, value } = (await reader?.read()) ?? { done: true }
         if (done || value === undefined) break
-        // Of nothing the coding would make its last chunk.
+        // An empty chunk would end the chunked coding.
         if (value.length > 0 && (await sink.write(value)) === 0) return
       }
       sink.end()

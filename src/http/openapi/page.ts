@@ -1,4 +1,4 @@
-// The page at /docs: the OpenAPI document as HTML, made here, so that it needs no script and reaches no other host.
+// Builds the page at /docs: the OpenAPI document as HTML, without scripts and without requests to other hosts.
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ import {
 
 interface Page {
   readonly html: string
-  /** For the header `content-security-policy`. */
+  /** The value of the header `content-security-policy`. */
   readonly policy: string
 }
 
@@ -28,7 +28,7 @@ interface Entry {
   readonly operation: JsonObject
 }
 
-/** The page of an OpenAPI 3.1 document. Throws where an operation has no tag. */
+/** Builds the page of an OpenAPI 3.1 document. Throws where an operation has no tag. */
 export function docsPage(document: JsonObject): Page {
   const style = readFileSync(sourcePath('http/openapi/page.css'), 'utf8')
   const hash = createHash('sha256').update(style).digest('base64')
@@ -89,7 +89,7 @@ function linkHtml({ id, operation }: Entry): string {
   return `<li><a href="#${escapeHtml(id)}">${prose(operation['summary'])}</a></li>`
 }
 
-/** Its id stands within, so that a link to it opens it. */
+/** The id stands inside the details element, so that a link to it opens them. */
 function entryHtml(document: JsonObject, { id, method, path, operation }: Entry): string {
   const head = `<span class="method ${escapeHtml(method)}">${escapeHtml(method)}</span> <code>${escapeHtml(path)}</code>`
   const { summary, description } = operation
@@ -97,7 +97,7 @@ function entryHtml(document: JsonObject, { id, method, path, operation }: Entry)
 <p>${prose(description)}</p>${accessHtml(operation)}${parametersHtml(document, operation)}${bodyHtml(document, operation)}${responsesHtml(document, operation)}</div></details>`
 }
 
-/** What a reference in the document stands for; anything else as it is. */
+/** Follows a `$ref` within the document; any other value is returned as it is. */
 function resolved(document: JsonObject, value: Json | undefined): JsonObject {
   const { $ref: reference } = objectOf(value)
   if (typeof reference !== 'string') return objectOf(value)

@@ -1,4 +1,4 @@
-// Shows a JSON Schema to people: its type in words, and a table of its members.
+// Renders a JSON Schema as HTML: its type in words, and a table of its members.
 
 import { escapeHtml } from '../html.ts'
 
@@ -16,13 +16,13 @@ export function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Descriptions quote code as Markdown does. */
+/** Renders a description, with code between backticks as in Markdown. */
 export function prose(text: Json | undefined): string {
   if (typeof text !== 'string') return ''
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>')
 }
 
-/** Within a text: `integer, 1 to 128`, `list of ChatMessage`. */
+/** A short text for the type: `integer, 1 to 128`, `list of ChatMessage`. */
 export function typeHtml(value: Json | undefined): string {
   const schema = objectOf(value)
   const { $ref: reference, const: only, enum: words, type, items } = schema
@@ -71,7 +71,7 @@ function boundsOf(schema: JsonObject): string {
   return said.join('')
 }
 
-/** The members of an object, and what each holds that has members of its own; '' where there are none to show. */
+/** A table of an object's members, nested members included; '' where there are none. */
 export function membersHtml(value: Json | undefined): string {
   const schema = objectOf(value)
   const { items, anyOf, oneOf, allOf } = schema
@@ -90,7 +90,7 @@ function choiceHtml(value: Json | undefined): string {
   return members === '' ? '' : `<div class="choice"><p>${prose(description)}</p>${members}</div>`
 }
 
-/** One member, parameter or header. `required`: it must be there. */
+/** A table row for one member, parameter or header. `required`: it must be present. */
 export function rowHtml(name: string, value: Json | undefined, required: boolean): string {
   const { description } = objectOf(value)
   const mark = required ? ' <strong>required</strong>' : ''

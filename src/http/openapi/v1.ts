@@ -1,4 +1,4 @@
-// Describes what is not the control API's for the OpenAPI document: written by hand, as data beside this file.
+// The part of the OpenAPI document outside the control API: written by hand, as data beside this file.
 
 import account from './account.json' with { type: 'json' }
 import audio from './audio.json' with { type: 'json' }
@@ -14,7 +14,7 @@ import videos from './videos.json' with { type: 'json' }
 type Data = Readonly<Record<string, unknown>>
 
 interface Operation extends Data {
-  /** What it has in common with others: one of the groups of shared.json. */
+  /** The group of shared.json that the operation takes its common parts from. */
   readonly 'x-group': string
   readonly parameters?: readonly object[]
   readonly responses: Readonly<Record<string, object>>
@@ -29,13 +29,13 @@ interface Part {
 interface Group {
   readonly security: readonly object[]
   readonly parameters: readonly object[]
-  /** Of its replies, refusals included. */
+  /** Headers of all replies, refusals included. */
   readonly headers: Data
-  /** How it refuses. */
+  /** The refusals. */
   readonly responses: Readonly<Record<string, object>>
 }
 
-/** What of an OpenAPI document describes these. */
+/** The parts of an OpenAPI document that describe these operations. */
 export interface Description {
   readonly tags: readonly { readonly name: string; readonly description?: string }[]
   readonly paths: Readonly<Record<string, Data>>
@@ -55,7 +55,7 @@ const parts: readonly Part[] = [
 ]
 const groups: ReadonlyMap<string, Group> = new Map(Object.entries(shared.groups))
 
-/** Every operation below `/v1`, in Google's format, of a key's own account and of the server itself. */
+/** Describes all operations below `/v1`, in Google's format, of a key's own account, and of the server itself. */
 export function describeV1(): Description {
   const paths = parts.flatMap((part) =>
     Object.entries(part.paths).map(([path, operations]) => [path, described(operations)] as const),

@@ -1,4 +1,4 @@
-// The text fields of a form as one JSON object: each of the type its format gives it.
+// Collects the text fields of a form into one JSON object, with the types that its format gives them.
 
 import { invalidRequest } from '../../../errors.ts'
 import type { JsonObject, JsonValue } from '../../../wire/ir.ts'
@@ -6,11 +6,11 @@ import type { FormFields } from '../../../wire/request.ts'
 
 type Kind = FormFields[string]
 
-/** `a[b][c]`: what a client's library makes of an object. */
+/** `a[b][c]`: how client libraries write nested objects in a form. */
 const nested = /^([^[\]]+)((?:\[[^[\]]*\])+)$/
 const maxDepth = 8
 
-/** The members of an object, or of a list, that came one at a time. */
+/** The members of an object or a list whose parts arrive as separate fields. */
 type Branch = Map<string, JsonValue | Branch>
 
 export class FieldTexts {
@@ -25,7 +25,7 @@ export class FieldTexts {
     return Object.hasOwn(this.fields, field) ? (this.fields[field] ?? null) : null
   }
 
-  /** The field that `name[]`, `name[0]` or `name[part]` belongs to, where its format knows it as one. */
+  /** The field that `name[]`, `name[0]` or `name[part]` belongs to, where its format has such a list or object. */
   baseOf(name: string): string {
     const [, base = '', path = ''] = nested.exec(name) ?? []
     const kind = this.kindOf(base)
@@ -49,7 +49,7 @@ export class FieldTexts {
   }
 
   object(): JsonObject {
-    // Not by assignment: a field may be named `__proto__`.
+    // `fromEntries`, since assigning to a field named `__proto__` would change the prototype.
     return Object.fromEntries([...this.found].map(([name, value]) => [name, whole(value)]))
   }
 
@@ -81,7 +81,7 @@ function branchOf(parent: Branch, key: string, field: string): Branch {
   return found
 }
 
-/** Keys that are all places make a list. */
+/** Members whose keys count up from 0 make a list, others an object. */
 function whole(value: JsonValue | Branch): JsonValue {
   if (!(value instanceof Map)) return value
   const members = [...value].map(([key, each]): [string, JsonValue] => [key, whole(each)])
@@ -111,7 +111,7 @@ function numberOf(field: string, text: string): number {
   throw invalidRequest(`${field} must be a number`, field)
 }
 
-/** `auto` and its like stand without quotes. */
+/** Words such as `auto` are accepted without quotes. */
 function jsonOf(field: string, text: string): JsonValue {
   if (!/^\s*[{["]/.test(text)) return plain(text)
   try {
@@ -122,7 +122,7 @@ function jsonOf(field: string, text: string): JsonValue {
   }
 }
 
-/** What no quotes say the type of. */
+/** A value without quotes: a boolean, null, a number, or else text. */
 function plain(text: string): JsonValue {
   if (text === 'true' || text === 'false') return text === 'true'
   if (text === 'null') return null

@@ -1,19 +1,19 @@
-// What is kept of a client's own name for a file: never a path, never long.
+// Makes a client's file name safe to keep: without a path, and short.
 
 import { Buffer } from 'node:buffer'
 
 const maxBytes = 255
 
-/** The last part of what may be a path of any system, without control characters; may be empty. */
+/** The last part of a path of any operating system, without control characters; may be empty. */
 export function safeName(given: string): string {
   const plain = given.replace(/\p{Cc}|\p{Cf}|\p{Cs}/gu, '')
   const last = plain.slice(Math.max(plain.lastIndexOf('/'), plain.lastIndexOf('\\')) + 1)
-  // `C:name` is a path too.
+  // On Windows `C:name` is a path too.
   const name = last.replace(/^(\s*[A-Za-z]:)+/, '').trim()
   return /^\.*$/.test(name) ? '' : shortened(name)
 }
 
-/** Its ending says what it is: that stays. */
+/** Shortens the name but keeps its extension, which tells the type. */
 function shortened(name: string): string {
   if (Buffer.byteLength(name) <= maxBytes) return name
   const dot = name.lastIndexOf('.')

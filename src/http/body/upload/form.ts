@@ -1,4 +1,4 @@
-// The parts of a form, sorted: its texts become one JSON object, its files go to the spool.
+// Sorts the parts of a form: its text fields become one JSON object, its files go to the spool.
 
 import { Buffer } from 'node:buffer'
 import { createHash, type Hash } from 'node:crypto'
@@ -21,9 +21,9 @@ export interface FormOptions {
   readonly fields: FormFields
   readonly files: FileRule
   readonly spool: Spool
-  /** Files are to be told from others by their bytes. */
+  /** Whether files are hashed, so that repeated requests are recognized. */
   readonly hashes: boolean
-  /** Told of the bytes that are held in memory; may throw. */
+  /** Called with bytes that are held in memory; may throw. */
   grow(bytes: number): void
 }
 
@@ -31,17 +31,17 @@ export interface Form {
   /** The text fields as one JSON object. */
   readonly body: Uint8Array
   readonly uploads: readonly Upload[]
-  /** One for each file, of its name and bytes; none unless asked for. */
+  /** One hash per file, of its name and bytes; empty unless asked for. */
   readonly digests: readonly string[]
 }
 
-/** What of each file may be in memory, as the spool does it. */
+/** Most bytes of each file held in memory; the spool uses the same bound. */
 const heldBytes = 65_536
 const maxTextBytes = 65_536
 const maxPromptBytes = 131_072
 const maxTextsBytes = 1_048_576
 
-/** A part that is under way. */
+/** A file part that is being received. */
 interface FilePart {
   readonly field: string
   readonly head: PartHead
@@ -57,7 +57,7 @@ interface TextPart {
   bytes: number
 }
 
-/** Everything it throws is a GatewayError that names the field. */
+/** Throws nothing but GatewayErrors that name the field. */
 export class FormSorter implements PartSink {
   private readonly options: FormOptions
   private readonly texts: FieldTexts
@@ -102,7 +102,7 @@ export class FormSorter implements PartSink {
     this.text = null
   }
 
-  /** When the form has ended. */
+  /** The result, once the form has ended. */
   form(): Form {
     const body = Buffer.from(JSON.stringify(this.texts.object()), 'utf8')
     return { body, uploads: this.uploads, digests: this.digests }
@@ -167,7 +167,7 @@ function textTooLarge(name: string, maxBytes: number): GatewayError {
   return new GatewayError('request_too_large', message, { param: name })
 }
 
-/** As the bytes show it. Films' containers hold plain sound too: there the client's word is taken. */
+/** The media type the bytes show. Video containers may hold sound alone: there the client's declared type decides. */
 function shownType(payload: Payload, said: string): string | null {
   const type = sniffedType(payload)
   if (type === null || !said.startsWith('audio/')) return type
@@ -188,7 +188,7 @@ function decoded({ name, chunks }: TextPart): string {
   }
 }
 
-/** A full disk is no mistake of the client's. */
+/** Turns a full disk into a refusal that does not blame the client. */
 function roomFor<T>(work: () => T): T {
   try {
     return work()

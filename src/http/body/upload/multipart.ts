@@ -1,15 +1,15 @@
-// Cuts a form (multipart/form-data, RFC 7578 and RFC 2046 section 5.1) into its parts while it comes, in any pieces.
+// Splits a form (multipart/form-data; RFC 7578, RFC 2046 section 5.1) into parts as it arrives, in pieces of any size.
 
 import { Buffer } from 'node:buffer'
 import { type GatewayError, invalidRequest } from '../../../errors.ts'
 import { safeName } from './file-name.ts'
 
-/** What stands before the bytes of a part. */
+/** The head of a part, before its bytes. */
 export interface PartHead {
   readonly name: string
-  /** null: the part is no file. Without any path, control characters or more than 255 bytes; may be empty. */
+  /** null: the part is no file. Holds no path, no control characters and at most 255 bytes; may be empty. */
   readonly fileName: string | null
-  /** Media type in lower case, without parameters; empty where the client says none. */
+  /** Media type in lower case, without parameters; empty where the client declares none. */
   readonly type: string
 }
 
@@ -27,17 +27,17 @@ const carriageReturn = 0x0d
 const dash = 0x2d
 const empty = Buffer.alloc(0)
 
-/** Places in a form. */
+/** Where in the form the parser is. */
 const place = { preamble: 0, delimiter: 1, head: 2, body: 3, epilogue: 4 } as const
 
 export class MultipartParser {
   private readonly delimiter: Buffer
   private readonly sink: PartSink
   private where: 0 | 1 | 2 | 3 | 4 = place.preamble
-  /** What came and could not be judged yet. The first boundary may stand at the very beginning. */
+  /** Received bytes that need more bytes to be judged. Begins with a line end: a form may begin with its boundary. */
   private rest: Buffer = lineEnd
   private parts = 0
-  /** Bytes of the head before those of the body. */
+  /** Bytes of the part's head that are still before the body. */
   private headLeft = 0
   private name: string | null = null
 
@@ -46,7 +46,7 @@ export class MultipartParser {
     this.sink = sink
   }
 
-  /** Throws GatewayError where it is no form, or what the sink throws. */
+  /** Throws GatewayError where the form is malformed, or what the sink throws. */
   push(chunk: Uint8Array): void {
     if (this.where === place.epilogue) return
     const given = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
@@ -56,7 +56,7 @@ export class MultipartParser {
     while (at < bytes.length) {
       const next = this.step(bytes, at)
       if (next === null) {
-        // A copy: the rest of a chunk must not keep all of it.
+        // A copy, so that the few bytes left do not keep the whole chunk in memory.
         this.rest = Buffer.from(bytes.subarray(at))
         return
       }
@@ -64,7 +64,7 @@ export class MultipartParser {
     }
   }
 
-  /** Throws GatewayError where the form is not whole. */
+  /** Throws GatewayError where the form is incomplete. */
   end(): void {
     if (this.where === place.epilogue) return
     if (this.where === place.preamble)
@@ -74,7 +74,7 @@ export class MultipartParser {
     throw malformed('it ends before its closing boundary', this.name)
   }
 
-  /** Where to go on; null: more must come first. */
+  /** Returns the position to continue at; null: more bytes are needed. */
   private step(bytes: Buffer, at: number): number | null {
     switch (this.where) {
       case place.preamble:
@@ -100,7 +100,7 @@ export class MultipartParser {
     return found + this.delimiter.length
   }
 
-  /** Behind a boundary stands the end of its line, or two dashes that close the form. */
+  /** After a boundary comes the end of its line, or two dashes that close the form. */
   private afterDelimiter(bytes: Buffer, at: number): number | null {
     const left = bytes.length - at
     if (bytes[at] === dash && (left < 2 || bytes[at + 1] === dash)) {
@@ -117,7 +117,7 @@ export class MultipartParser {
       throw malformed('a boundary is followed by something else than a line end', this.name)
     if (++this.parts > maxParts) throw malformed(`it has more than ${maxParts} parts`)
     this.where = place.head
-    // The line end stays: a part without any head ends it at once.
+    // The line end is kept: it ends the head of a part without headers.
     return end
   }
 
@@ -130,7 +130,7 @@ export class MultipartParser {
     this.name = head.name
     this.where = place.body
     this.sink.begin(head)
-    // The last line end stays: where a part has no body, it is the boundary's own.
+    // The last line end is kept: where a part has no body, it belongs to the next boundary.
     this.headLeft = lineEnd.length
     return end + lineEnd.length
   }
@@ -150,7 +150,7 @@ export class MultipartParser {
     return found + delimiter.length
   }
 
-  /** Where the bytes that may be the beginning of a boundary begin, at the end of what is there. */
+  /** The position where an incomplete boundary may begin at the end of the bytes. */
   private maybeDelimiter(bytes: Buffer, from: number): number {
     const { delimiter } = this
     let at = bytes.indexOf(carriageReturn, Math.max(from, bytes.length - delimiter.length + 1))
@@ -166,7 +166,7 @@ function malformed(why: string, field: string | null = null): GatewayError {
   return invalidRequest(`The form cannot be read: ${why}.`, field)
 }
 
-/** Header lines of a part, each with its line end before it. */
+/** Reads the header lines of a part, each with its line end before it. */
 function readHead(text: string): PartHead {
   let disposition: string | null = null
   let type = ''
@@ -183,7 +183,7 @@ function readHead(text: string): PartHead {
         type = (value.split(';', 1)[0] ?? '').trim().toLowerCase()
         break
       case 'content-transfer-encoding':
-        // RFC 7578, section 4.7: nobody is to send one.
+        // RFC 7578, section 4.7: senders should not use this header.
         if (!/^(7bit|8bit|binary)$/i.test(value))
           throw malformed(`a part has the content-transfer-encoding ${shown(value)}`)
         break
@@ -203,25 +203,25 @@ function namesOf(disposition: string): Pick<PartHead, 'name' | 'fileName'> {
   return { name, fileName: given === undefined ? null : safeName(decodedQuote(given)) }
 }
 
-/** Of `form-data; name="a"; filename=b`: by name in lower case, the first of each. */
+/** Parameters of `form-data; name="a"; filename=b` by lower-case name; the first of each counts. */
 function parametersOf(disposition: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   const pattern = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/gs
   for (const [, name = '', quoted, plain] of disposition.matchAll(pattern)) {
     const key = name.toLowerCase()
-    // Only these are escapes: old browsers send paths with plain backslashes.
+    // Only quotes and backslashes are escaped: old browsers send paths with plain backslashes.
     const value = quoted?.replace(/\\(["\\])/g, '$1') ?? plain ?? ''
     if (!found.has(key)) found.set(key, value)
   }
   return found
 }
 
-/** What browsers write for what may not stand between quotes (WHATWG HTML, multipart/form-data encoding). */
+/** Decodes what browsers write for characters not allowed in quotes (WHATWG HTML, multipart/form-data encoding). */
 function decodedQuote(text: string): string {
   return text.replace(/%22/g, '"').replace(/%0D/gi, '\r').replace(/%0A/gi, '\n')
 }
 
-/** RFC 5987: `UTF-8''na%C3%AFve.png`. */
+/** Decodes an extended value of RFC 5987, such as `UTF-8''na%C3%AFve.png`. */
 function decodedExtended(text: string | undefined): string | null {
   const found = /^utf-8'[^']*'(.*)$/is.exec(text ?? '')
   if (found === null) return null

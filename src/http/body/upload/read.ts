@@ -1,4 +1,4 @@
-// Reads a form off the client's connection as it comes: no faster than the disk takes it, and none of it held.
+// Reads a form from the client's connection no faster than the disk takes it, without holding it in memory.
 
 import { GatewayError, invalidRequest } from '../../../errors.ts'
 import type { ClientRequest } from '../../../operations/operation.ts'
@@ -8,13 +8,13 @@ import { type Form, type FormOptions, FormSorter } from './form.ts'
 import { MultipartParser } from './multipart.ts'
 
 interface FormBounds {
-  /** Of the whole form. */
+  /** Most bytes of the whole form. */
   readonly maxBytes: number
-  /** `progressBytes` more must have come within this. */
+  /** Longest time for each `progressBytes` to arrive. */
   readonly progressMs: number
 }
 
-/** What counts as progress: a byte now and then would hold the request's place for ever. */
+/** Bytes that count as progress: a single byte now and then must not hold the request's place for ever. */
 const progressBytes = 65_536
 
 class ProgressTimer implements Timed {
@@ -42,8 +42,8 @@ class ProgressTimer implements Timed {
 }
 
 /**
- * The form, its files in `options.spool`. Rejects with GatewayError: what is wrong with it, `request_too_large`, or
- * `request_timeout` when it dawdles. After that nothing more is read or written.
+ * Returns the form, with its files in `options.spool`. Rejects with GatewayError: what is wrong with the form,
+ * `request_too_large`, or `request_timeout` when it arrives too slowly. After that nothing more is read or written.
  */
 export async function readForm(
   request: ClientRequest,
@@ -70,7 +70,7 @@ async function readAll(
   let isLate = false
   const timer = new ProgressTimer(bounds.progressMs, () => {
     isLate = true
-    // Whoever waits for more is told that there is none.
+    // Cancelling ends the read that is waiting for more bytes.
     void cancel(reader)
   })
   deadlines.add(timer)
@@ -93,12 +93,12 @@ async function readAll(
   }
 }
 
-/** Not to be waited for: it may not come to an end before the client does. */
+/** Must not be awaited: it may not settle before the client's connection ends. */
 function cancel(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   return reader.cancel().catch(() => undefined)
 }
 
-/** A body that broke off is the client's doing: whatever is answered, nobody is there to read it. */
+/** The client broke off the body, so nobody is left to read the reply: any refusal will do. */
 function next(reader: ReadableStreamDefaultReader<Uint8Array>) {
   return reader.read().catch(() => {
     throw invalidRequest('The request body broke off before its end.', null)

@@ -1,4 +1,4 @@
-// Which files a form takes, how large each may be, and what the setting is called.
+// Rules for the files of a form: accepted types, largest size, and the setting that bounds it.
 
 import type { UploadSettings } from '../../../config/types.ts'
 import type { FilesTaken } from '../../../operations/operation.ts'
@@ -6,12 +6,12 @@ import type { ClientDialect } from '../../../wire/dialect.ts'
 import { safeName } from './file-name.ts'
 
 export interface FileRule {
-  /** Media types as the bytes show them. */
+  /** Accepted media types, as detected from the bytes. */
   readonly types: ReadonlySet<string>
-  /** As a refusal names them. */
+  /** The accepted types as a refusal lists them. */
   readonly names: string
   readonly maxBytes: number
-  /** The key of the configuration that `maxBytes` is from. */
+  /** The configuration key that sets `maxBytes`. */
   readonly setting: string
 }
 
@@ -20,7 +20,7 @@ const images = {
   names: 'png, jpeg, webp, gif',
 }
 
-/** OpenAI's list; a film's sound is taken too. */
+/** OpenAI's list of audio types, and video containers, whose sound is used. */
 const sounds = {
   types: new Set([
     'audio/flac',
@@ -36,14 +36,14 @@ const sounds = {
   names: 'flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav, webm',
 }
 
-/** Pictures unless sounds are said. */
+/** The rule for audio where the operation takes sounds, else the rule for images. */
 export function fileRuleFor(files: FilesTaken | null, uploads: UploadSettings): FileRule {
   return files === 'sounds'
     ? { ...sounds, maxBytes: uploads.maxAudioBytes, setting: 'uploads.maxAudioBytes' }
     : { ...images, maxBytes: uploads.maxImageBytes, setting: 'uploads.maxImageBytes' }
 }
 
-/** What files of a type are called; the first where nobody said. */
+/** File extensions of each type; the first one is added to a name without any of them. */
 const endings: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     'audio/flac': ['flac'],
@@ -62,7 +62,7 @@ const endings: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 )
 
-/** The client's name for a file, or its field's, with an ending of its type: vendors go by it. */
+/** The client's file name, or the field's name, with an extension of its type: vendors judge files by it. */
 export function namedAs(type: string, name: string, field: string): string {
   const known = endings.get(type) ?? []
   const given = name === '' ? field : name
@@ -70,10 +70,10 @@ export function namedAs(type: string, name: string, field: string): string {
   return safeName(`${given}.${known[0] ?? 'bin'}`)
 }
 
-/** Texts, and the heads of parts. */
+/** Room for text fields and the heads of parts. */
 const besideFilesBytes = 3 * 1_048_576
 
-/** What a whole form may weigh: where it takes single files alone, no more than they. */
+/** Largest size of a whole form: where it takes one file per field, the sum of these files. */
 export function formBoundFor(
   { client }: ClientDialect,
   taken: FilesTaken | null,

@@ -1,4 +1,4 @@
-// Routes over accounts and an operator's own entries in the journal.
+// Routes for accounts, and for journal entries that an operator makes.
 
 import { z } from '@hono/zod-openapi'
 import { adjustBalance, listAccounts, readBalance } from '../../../admin/accounts.ts'

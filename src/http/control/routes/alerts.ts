@@ -1,4 +1,4 @@
-// Routes over what whoever is signed in wants to be warned of, and what they were told.
+// Routes for a signed-in person's alerts: which warnings to send, and the notices sent.
 
 import { z } from '@hono/zod-openapi'
 import {
@@ -80,7 +80,7 @@ const notice = z
   .openapi('AlertNotice')
 
 const hourMs = 3_600_000
-/** Nobody has strangers mailed. */
+/** So that nobody can have strangers mailed repeatedly. */
 const codesSent = { count: 5, spanMs: hourMs, message: 'Too many codes were mailed; wait a while.' }
 const codesTried = {
   count: 10,

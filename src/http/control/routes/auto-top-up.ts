@@ -1,4 +1,4 @@
-// Routes over automatic top-up, of an account's own people.
+// Routes for an account's automatic top-up.
 
 import { z } from '@hono/zod-openapi'
 import { readAutoTopUp, removeAutoTopUp, setAutoTopUp } from '../../../admin/auto-top-up.ts'

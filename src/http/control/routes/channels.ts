@@ -1,4 +1,4 @@
-// Routes over channels: what they are and how they do, and those that are made at run time.
+// Routes for channels: their settings and health, and channels that are created at run time.
 
 import { z } from '@hono/zod-openapi'
 import { askBalance, balanceAction } from '../../../admin/channel-balances.ts'
@@ -237,7 +237,7 @@ function roomsOf({ services: { running } }: Pick<RouteCall, 'services'>) {
   }
 }
 
-/** Notes what was changed, and shows it. */
+/** Records what was changed, and answers with the changed channel. */
 async function shown(asked: RouteCall, changed: Changed) {
   asked.noted(detailOf([changed]))
   const body = await showChannel(asked.admin, roomsOf(asked), { id: changed.id })

@@ -1,4 +1,5 @@
-// Routes over groups and models as the file and the store say them: those of the store are made and changed here.
+// Routes for groups and models of the configuration file and the store; those of the store are created and changed
+// here.
 
 import { z } from '@hono/zod-openapi'
 import { listItems, showItem } from '../../../admin/item-view.ts'
@@ -48,7 +49,7 @@ type ItemKind = (typeof kinds)[number]
 
 const one = { tag: 'Configuration', access: 'admin', params: itemParams } as const
 
-/** Notes what was changed, and shows it. */
+/** Records what was changed, and answers with the changed item. */
 async function shown(asked: RouteCall, kind: ItemKind['kind'], changed: Changed) {
   asked.noted(detailOf([changed]))
   const rooms = asked.services.running.stored
@@ -56,7 +57,7 @@ async function shown(asked: RouteCall, kind: ItemKind['kind'], changed: Changed)
   return { body, etag: body.revision }
 }
 
-/** Of one kind: what operators read. */
+/** Read routes of one kind of item, for operators. */
 function readingRoutes({ kind, name, path }: ItemKind): readonly ControlRoute[] {
   return [
     route({
@@ -101,7 +102,7 @@ function readingRoutes({ kind, name, path }: ItemKind): readonly ControlRoute[] 
   ]
 }
 
-/** Of one kind: what admins change. */
+/** Routes by which admins change one kind of item. */
 function changingRoutes({ kind, name, path, section }: ItemKind): readonly ControlRoute[] {
   const address = `/api/${path}/{id}`
   return [

@@ -1,4 +1,4 @@
-// Routes over what arrives from clients: the setup doctor.
+// Routes of the setup doctor: the latest requests of clients and what is wrong with them.
 
 import { z } from '@hono/zod-openapi'
 import { followArrivals, listArrivals } from '../../../admin/doctor.ts'
@@ -66,7 +66,7 @@ const arrival = z
 
 type Caller = Pick<ControlRequest<object, object, object>, 'scope' | 'address' | 'principal'>
 
-/** What shows no key that is known may be that of a person who asks from the same address. */
+/** A request without a known key may be the person's own where it comes from the same address. */
 function lookingOf({ scope, address, principal }: Caller, account: string | undefined) {
   const isPerson = principal?.kind === 'session'
   return { account: scope.account(account), address: isPerson ? address : null }

@@ -1,4 +1,4 @@
-// Routes over what operators did.
+// Routes for operator events.
 
 import { z } from '@hono/zod-openapi'
 import { exportEvents, listEvents } from '../../../admin/events.ts'

@@ -1,4 +1,4 @@
-// Routes over the groups of models: for those who use them, and who that is.
+// Routes for groups of models: the groups a caller may use, and who uses a group.
 
 import { z } from '@hono/zod-openapi'
 import { listGroups } from '../../../admin/group-list.ts'

@@ -1,4 +1,4 @@
-// Routes over message history: what an account wants kept, what is kept of it, and all its data.
+// Routes for message history: an account's choice of what to keep, the kept messages, and all its data.
 
 import { z } from '@hono/zod-openapi'
 import { exportData } from '../../../admin/export-data.ts'
@@ -86,7 +86,7 @@ const blobOf = z.strictObject({ id: z.string(), blob: z.string() })
 const { account: _, revision: __, ...chosen } = inputs.setHistory.shape
 const range = inputs.deleteHistory.extend({ account: z.string().optional(), all: flag.optional() })
 
-/** Of what belongs to one account: the caller's own. */
+/** The caller's own account. Throws AdminError for a management key that is bound to none. */
 function own({ self }: Scope): string {
   if (self !== null) return self
   throw new AdminError('invalid', 'account', 'this management key is bound to no account')
@@ -256,7 +256,7 @@ function inspector({ scope, services }: Calling) {
   return { owner: undefined, self: scope.self, readsAll: services.config().history.adminReads }
 }
 
-/** Types that no browser runs anything of. */
+/** Types in which no browser runs scripts. */
 const harmless =
   /^(image\/(png|jpeg|gif|webp|avif|heic)|audio\/[\w.+-]+|video\/[\w.+-]+|application\/pdf)$/
 

@@ -1,4 +1,4 @@
-// Routes over keys that call models.
+// Routes for keys that call models.
 
 import { z } from '@hono/zod-openapi'
 import { testKey } from '../../../admin/key-test.ts'

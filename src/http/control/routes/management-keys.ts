@@ -1,4 +1,4 @@
-// Routes over keys that manage: an admin makes any, everybody else those of the own account.
+// Routes for management keys: an admin creates any, everybody else those of their own account.
 
 import { z } from '@hono/zod-openapi'
 import {
@@ -41,7 +41,7 @@ const madeKey = keySchema
 const params = z.strictObject({ id: z.string() })
 const one = { tag: 'Management keys', access: 'user', params } as const
 
-/** A key gives no other key more than it may do itself. Throws ControlError `forbidden`. */
+/** A management key may not create one with more scopes than its own. Throws ControlError `forbidden`. */
 function checkScopes(principal: ControlPrincipal | null, given: readonly string[] = []): void {
   if (principal?.kind !== 'management') return
   const held: readonly string[] = principal.scopes

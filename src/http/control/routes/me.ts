@@ -1,4 +1,4 @@
-// Routes over whoever is signed in: the account, its sessions and its identities.
+// Routes for the caller's own account, sessions and identities.
 
 import { z } from '@hono/zod-openapi'
 import { deleteOwnAccount, showPerson, updatePerson } from '../../../admin/people.ts'
@@ -17,7 +17,7 @@ import { identitySchema, personSchema } from './people.ts'
 
 type Caller = Pick<ControlRequest<object, object, object>, 'scope' | 'principal'>
 
-/** Throws AdminError where a management key is of no account. */
+/** Throws AdminError for a management key that is bound to no account. */
 export function accountOf({ scope }: Caller): string {
   if (scope.self !== null) return scope.self
   throw new AdminError('not_found', 'account', 'this key is bound to no account')

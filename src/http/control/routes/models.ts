@@ -1,4 +1,4 @@
-// Routes over models and what they cost, most of them for anyone: a visitor sees the groups the file makes public.
+// Routes for models and their prices, most of them public: a visitor sees the groups that the file makes public.
 
 import { z } from '@hono/zod-openapi'
 import { listModels, modelChoices, showModel } from '../../../admin/models.ts'

@@ -1,4 +1,4 @@
-// The route of the operators' first page.
+// The route of the operators' overview page.
 
 import { z } from '@hono/zod-openapi'
 import { readOperations } from '../../../admin/operations.ts'

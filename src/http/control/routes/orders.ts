@@ -1,4 +1,4 @@
-// Routes over orders for credit: what is offered, an order's life, refunds, and what providers send.
+// Routes for orders for credit: the offers, an order's steps, refunds, and notifications of payment providers.
 
 import { z } from '@hono/zod-openapi'
 import {
@@ -180,7 +180,7 @@ const pace = {
   message: 'Providers of payment are asked at most 60 times a minute.',
 }
 
-/** Of customers: an operator may ask as often as needed. */
+/** Limits customers only: an operator may ask as often as needed. */
 async function keepOrderPace(store: Store, owner: string | undefined): Promise<void> {
   if (owner !== undefined) await keepPace(store, `payment provider asked: ${owner}`, pace)
 }

@@ -1,4 +1,4 @@
-// Routes over how providers of payment reach this deployment.
+// Routes for whether payment providers reach this deployment.
 
 import { z } from '@hono/zod-openapi'
 import { readPaymentHealth, testCallback, testOutcomes } from '../../../admin/payment-health.ts'

@@ -1,4 +1,4 @@
-// Where a provider sends a customer's browser back to before an order can be shown: WeChat says who it is there.
+// The address to which WeChat sends a customer's browser back to say who it is, before its order can be shown.
 
 import { z } from '@hono/zod-openapi'
 import { continueOrder } from '../../../admin/orders.ts'
@@ -27,7 +27,8 @@ export const paymentReturnRoutes: readonly ControlRoute[] = [
       }
       const id = await continueOrder(admin, await services.orders.desk(), given).catch(
         (error: unknown) => {
-          // A code that was used before, by going back in the browser say: the order's page says how to go on.
+          // The code was used before, such as when the customer goes back in the browser: the order's page shows how to
+          // go on.
           if (error instanceof AdminError && error.refusal === 'conflict')
             return orderOf(query.state)
           throw error

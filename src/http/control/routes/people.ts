@@ -1,4 +1,4 @@
-// Routes over people and invitations, for those who run the deployment.
+// Routes for people and invitations, for operators.
 
 import { z } from '@hono/zod-openapi'
 import {

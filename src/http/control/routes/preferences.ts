@@ -1,4 +1,4 @@
-// Routes over how whoever is signed in likes the console.
+// Routes for a signed-in person's preferences in the console.
 
 import { z } from '@hono/zod-openapi'
 import { readPreferences, setPreferences } from '../../../admin/preferences.ts'

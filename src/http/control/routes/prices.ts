@@ -1,4 +1,4 @@
-// Routes over cards of prices: listed, set from now or later, withdrawn, rolled back, imported.
+// Routes for rate cards: list, set from now or later, withdraw, roll back, import.
 
 import { z } from '@hono/zod-openapi'
 import { priceEffect } from '../../../admin/price-effect.ts'
@@ -16,7 +16,7 @@ import { inputs } from '../../../admin/schema.ts'
 import { flag, nanoSchema, pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
 
-/** Of a published document of prices, which has those of every vendor. */
+/** Largest body in bytes: a published price document covers every vendor. */
 const longestDocument = 8 * 1_048_576
 
 const prices = z
@@ -136,7 +136,7 @@ const shippedDifference = z
   })
   .openapi('ShippedPriceDifference')
 
-/** So far back models that were asked for are looked for. */
+/** How far back refused requests for unpriced models are searched. */
 const askedMs = 7 * 86_400_000
 
 const changing = { method: 'post', tag: 'Prices', access: 'admin' } as const

@@ -1,4 +1,4 @@
-// The route that recomputes a period three ways.
+// The route that computes a period's totals in three ways, to compare them.
 
 import { z } from '@hono/zod-openapi'
 import { reconcile } from '../../../admin/reconcile.ts'

@@ -1,4 +1,4 @@
-// Routes over redemption codes: batches for operators, redeeming for customers.
+// Routes for redemption codes: batches for operators, redeeming for customers.
 
 import { z } from '@hono/zod-openapi'
 import {
@@ -27,7 +27,7 @@ const batch = z
   })
   .openapi('RedemptionBatch')
 
-/** Codes have 100 bits: this is against those who try all the same. */
+/** Codes have 100 random bits, so guessing is hopeless; this stops those who try nevertheless. */
 const tooOften = 'Too many codes were tried; wait a moment.'
 const minute = { spanMs: 60_000, message: tooOften }
 const ofAccount = { ...minute, count: 10 }

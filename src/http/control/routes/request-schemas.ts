@@ -1,4 +1,4 @@
-// How requests are shown. What operators alone see is absent for others.
+// Schemas of requests in replies. Members for operators are absent for other callers.
 
 import { z } from '@hono/zod-openapi'
 import { timeSchema } from '../parts.ts'

@@ -1,4 +1,4 @@
-// Routes over finished requests and the ledger.
+// Routes for finished requests and the ledger.
 
 import { z } from '@hono/zod-openapi'
 import { readBalance } from '../../../admin/accounts.ts'
@@ -21,7 +21,7 @@ import { followedEvents, textStream } from '../streams.ts'
 import { attempt, blame, estimate, receipt, request, running } from './request-schemas.ts'
 
 const tag = 'Requests'
-/** A cursor and a last event are of one address. */
+/** Cursors and Last-Event-ID values are valid at the address that gave them only. */
 const lists: readonly ControlRoute[] = [
   route({
     method: 'get',

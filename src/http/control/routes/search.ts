@@ -1,4 +1,4 @@
-// The route of the search for anything.
+// The route of the search over all kinds of things.
 
 import { z } from '@hono/zod-openapi'
 import { inputs } from '../../../admin/schema.ts'

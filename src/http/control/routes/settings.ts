@@ -1,4 +1,4 @@
-// Routes over the settings that change at run time, and the notices among them.
+// Routes for settings that change at run time, notices included.
 
 import { z } from '@hono/zod-openapi'
 import { readInput } from '../../../admin/input.ts'

@@ -1,4 +1,4 @@
-// Routes over links to one request: made by whoever may see it, read by whoever has the link.
+// Routes for links to one request: created by whoever may see the request, read by whoever has the link.
 
 import { z } from '@hono/zod-openapi'
 import { inputs } from '../../../admin/schema.ts'

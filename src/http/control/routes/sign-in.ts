@@ -1,4 +1,4 @@
-// Routes below /api/auth: to a provider and back, by a one-time link, and out again.
+// Routes below /api/auth: sign-in through an identity provider or by a one-time link, and sign-out.
 
 import { z } from '@hono/zod-openapi'
 import { type ControlRequest, type ControlRoute, route } from '../route.ts'
@@ -20,7 +20,7 @@ const returnTo = z
   .optional()
   .openapi({ description: 'Where to go on: a path; / unless given' })
 
-/** It answers with where to go on (`location`), and with no body. */
+/** Answers with a redirect (`location`) and no body. */
 const leading = {
   method: 'get',
   tag: 'Sign-in',

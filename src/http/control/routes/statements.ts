@@ -1,4 +1,4 @@
-// Routes over monthly statements: as JSON, as CSV, and as a page to print.
+// Routes for monthly statements: as JSON, as CSV, and as a page to print.
 
 import { z } from '@hono/zod-openapi'
 import { printedPolicy } from '../../../admin/printed-page.ts'

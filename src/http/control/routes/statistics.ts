@@ -1,4 +1,4 @@
-// Routes over statistics of usage: series, breakdown, export, choices and the first page.
+// Routes for usage statistics: time series, breakdown, export, filter choices and the overview page.
 
 import { z } from '@hono/zod-openapi'
 import { readBreakdown } from '../../../admin/breakdown.ts'
@@ -194,7 +194,7 @@ export const statisticsRoutes: readonly ControlRoute[] = [
   }),
 ]
 
-/** Made as it is taken. */
+/** Each chunk is produced when the client takes it. */
 function streamOf(chunks: Iterable<string>): ReadableStream<Uint8Array> {
   const iterator = chunks[Symbol.iterator]()
   const encoder = new TextEncoder()

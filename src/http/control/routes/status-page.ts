@@ -1,4 +1,4 @@
-// Routes over what anyone may know: what this deployment offers, and the public status page.
+// Public routes: what this deployment offers, and its status page.
 
 import { z } from '@hono/zod-openapi'
 import { statusFeed } from '../../../admin/status-feed.ts'

@@ -1,4 +1,4 @@
-// What the routes of channels, groups and models made at run time have in common.
+// Shared parts of the routes for channels, groups and models that are created at run time.
 
 import { z } from '@hono/zod-openapi'
 import type { ZodType } from 'zod'
@@ -7,12 +7,12 @@ import type { Changed } from '../../../admin/stored-items.ts'
 import { sectionJsonSchema } from '../../../config/section-schema.ts'
 import { pageOf, timeSchema } from '../parts.ts'
 
-/** A section of the file as it is sent: judged by the use case, described here. */
+/** The body schema of a configuration section: described here, checked by the use case. */
 export function documentOf(name: string, section: ZodType) {
   return z.looseObject({ id: z.string() }).openapi(name, sectionJsonSchema(section) as never)
 }
 
-/** Every field may be left out, and stays then. */
+/** The schema of a change: every field may be left out and then keeps its value. */
 export function changesOf(name: string, section: ZodType) {
   const { required: _, properties, ...schema } = sectionJsonSchema(section)
   const { id: __, keys, ...others } = properties as Readonly<Record<string, object>>
@@ -20,7 +20,7 @@ export function changesOf(name: string, section: ZodType) {
   return z.looseObject({}).openapi(name, { ...schema, properties: fields } as never)
 }
 
-/** A key that is there already is named alone. */
+/** In a change, an existing key may be given by its name alone. */
 function knownKeys(keys: object): object {
   return JSON.parse(JSON.stringify(keys), (name, value) =>
     name === 'required' ? ['name'] : value,
@@ -48,7 +48,7 @@ export const versionsOf = pageOf(
 
 export const rollbackBody = inputs.rollbackItem.pick({ version: true })
 
-/** Of one change: its revision is the new one's. */
+/** The event detail of one change is the change itself, with its new revision; of several, their list. */
 export function detailOf(changes: readonly Changed[]): object {
   const [only] = changes
   return changes.length === 1 && only !== undefined ? only : { changes }

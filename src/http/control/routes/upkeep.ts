@@ -1,4 +1,4 @@
-// Routes over the upkeep of the data: how it is backed up, and the audit, which may take minutes.
+// Routes for the upkeep of the data: how to back it up, and the audit, which may take minutes.
 
 import { z } from '@hono/zod-openapi'
 import type { Audit } from '../../../admin/audit.ts'
@@ -14,7 +14,7 @@ const backup = z
   })
   .openapi('Backup')
 
-/** A path of the server's disk is for its operator to write to, not for whoever is signed in. */
+/** Commands, since only the operator of the server may write files on it, not everybody signed in. */
 const commands = {
   sqlite: 'tollgate backup FILE',
   postgres: 'pg_dump --format=custom --file=FILE "$DATABASE_URL"',
@@ -22,13 +22,13 @@ const commands = {
 
 const encoder = new TextEncoder()
 
-/** So often a caller is told that it goes on. */
+/** How often the reply says that the audit is still running. */
 const beatMs = 5_000
 
-/** One at a time in each process. */
+/** Each process runs one audit at a time. */
 let underWay = false
 
-/** Lines of JSON: that it runs, every few seconds, and at last what it found, or why it could not be done. */
+/** JSON lines: that the audit runs, every few seconds, and at the end its result or why it failed. */
 function auditing(running: Pick<Running, 'audit'>): ReadableStream<Uint8Array> {
   const stop = new AbortController()
   const startedMs = performance.now()

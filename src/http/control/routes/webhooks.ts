@@ -1,4 +1,4 @@
-// Routes over the webhooks of operators, which the configuration names.
+// Routes for the operators' webhooks, which the configuration defines.
 
 import { z } from '@hono/zod-openapi'
 import { listWebhooks, testWebhook, webhookNamed } from '../../../admin/webhooks.ts'
@@ -41,7 +41,7 @@ const tested = z
   })
   .openapi('WebhookTest')
 
-/** Somebody who sets a receiver up tries often; nobody needs a stream of posts. */
+/** Enough for setting a receiver up, and no tool for flooding one with posts. */
 const tests = {
   count: 10,
   spanMs: 60_000,

@@ -1,4 +1,4 @@
-// The route over what past requests would cost now.
+// The route that computes what past requests would cost at present prices.
 
 import { z } from '@hono/zod-openapi'
 import { inputs } from '../../../admin/schema.ts'
