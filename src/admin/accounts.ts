@@ -1,4 +1,4 @@
-// Accounts, what they have, and an operator's own entries in the journal.
+// Accounts, their balances, and journal entries that an operator makes.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
@@ -23,7 +23,7 @@ interface Account extends Balance {
   readonly createdAt: string
 }
 
-/** By name. */
+/** Sorted by name. */
 export async function listAccounts(
   { store, currency }: AdminContext,
   input: Input<'listAccounts'>,
@@ -48,15 +48,15 @@ export async function readBalance(
 interface Adjustment extends Balance {
   /** `adjust:REFERENCE`. */
   readonly id: string
-  /** False where the same was posted before: nothing has changed. */
+  /** False where the same adjustment was posted before: nothing has changed. */
   readonly posted: boolean
-  /** Below 0 for a debit. */
+  /** Negative for a debit. */
   readonly amountNano: string
 }
 
 /**
- * Gives an account money or takes it, once for each reference. A debit takes all of it or nothing: what running
- * requests hold is theirs, and what servers have leased without need is asked back for up to 3 s.
+ * Credits or debits an account, once for each reference. A debit is posted whole or not at all: money held for running
+ * requests is not touched, and leases that servers do not need are recalled for up to 3 s.
  */
 export async function adjustBalance(
   { store, actor, nowMs, currency }: AdminContext,
@@ -126,14 +126,14 @@ async function post(
 const patienceMs = 3_000
 const pauseMs = 50
 
-/** Servers lease money ahead of need: what no request holds is asked back, and waited for. */
+/** Servers lease money ahead of need: leases without a hold are recalled, and the debit waits for them. */
 async function postWhenFree(store: Store, account: string, transfer: Transfer) {
   let outcome = await store.journal.post([transfer])
   const until = performance.now() + patienceMs
   while (outcome === 'insufficient' && performance.now() < until) {
     const { postedNano, heldNano } = await findWallet(store, account)
     if (postedNano - heldNano < transfer.amountNano) break
-    // Of no node, so that every node is asked.
+    // No node's own name, so that every node gives back what it leases.
     await store.leases.recall(account, { node: 'admin', epoch: 0 })
     await setTimeout(pauseMs)
     outcome = await store.journal.post([transfer])
@@ -143,7 +143,7 @@ async function postWhenFree(store: Store, account: string, transfer: Transfer) {
 
 const mostTransfers = 1_000_000
 
-/** The same reference for something else is a mistake, not a repetition. */
+/** A known reference with other accounts or another amount is a mistake, not a repetition. */
 async function checkSame(store: Store, account: string, transfer: Transfer): Promise<void> {
   const transfers = await store.journal.transfers({ account, limit: mostTransfers })
   const known = transfers.find(({ id }) => id === transfer.id)

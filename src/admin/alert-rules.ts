@@ -1,4 +1,4 @@
-// Looks whether what accounts want to be warned of is the case, and tells each once until it is over.
+// Checks the alert rules of accounts, and writes one notice for each crossing until it is over.
 
 import type { KeyConfig } from '../config/types.ts'
 import { periodAt } from '../ledger/spend-period.ts'
@@ -11,7 +11,7 @@ import { isOperators } from './operator-events.ts'
 import { orderCrossings } from './order-notices.ts'
 import type { AdminContext } from './use-case.ts'
 
-/** As it is kept: amounts as text. */
+/** The stored form: amounts as text. */
 export interface AlertRules {
   readonly lowBalanceNano: string | null
   readonly daySpendNano: string | null
@@ -20,7 +20,7 @@ export interface AlertRules {
   readonly errorRatePercent: number | null
   readonly webhook: string | null
   readonly email: string | null
-  /** Nothing is sent to an address that nobody showed to read. */
+  /** Whether the owner proved to read mail at the address; unproven addresses get no mail. */
   readonly emailVerified: boolean
 }
 
@@ -35,7 +35,7 @@ const unset: AlertRules = {
   emailVerified: false,
 }
 
-/** null: all of it is off. */
+/** null: every rule is off. */
 export function rulesOf(setting: Pick<AlertSetting, 'document'> | null): AlertRules {
   return { ...unset, ...((setting?.document ?? {}) as Partial<AlertRules>) }
 }
@@ -46,9 +46,9 @@ interface Watched {
 }
 
 const hourMs = 3_600_000
-/** For longer than orders are looked at. */
+/** Longer than finished orders are checked, so that one is not told twice. */
 const orderMs = 48 * hourMs
-/** A share of fewer says nothing. */
+/** Fewest requests for which an error rate is meaningful. */
 const leastRequests = 20
 const hasRules = ({ rules }: Watched) =>
   rules.lowBalanceNano !== null ||
@@ -56,7 +56,7 @@ const hasRules = ({ rules }: Watched) =>
   rules.keyLimitPercent !== null ||
   rules.errorRatePercent !== null
 
-/** Returns how many notices it wrote. `declared`: keys of the configuration file. */
+/** Returns the number of notices written. `declared`: keys of the configuration file. */
 export async function raiseAlerts(
   admin: AdminContext,
   declared: readonly KeyConfig[],
@@ -88,7 +88,10 @@ export async function raiseAlerts(
   return count
 }
 
-/** Once, until it is cleared; by the ways that the account has. False where it was told. */
+/**
+ * Writes a notice unless the same is raised already, and queues it for the account's webhook and mail. False where it
+ * is raised already.
+ */
 export function tell(
   { store, nowMs }: AdminContext,
   { account, subject, facts }: Crossing,
@@ -113,7 +116,9 @@ function nameOf(each: Named): string {
   return `${each.account}\0${rule}\0${each.subject}`
 }
 
-/** A share that goes up and down around its limit is told of once an hour; what an order tells happens once. */
+/**
+ * An error rate around its limit gives at most one notice an hour; what orders raise is kept so that it is told once.
+ */
 function mayEnd(
   { rule, at }: { readonly rule: string; readonly at: number },
   nowMs: number,

@@ -1,4 +1,4 @@
-// What an account wants to be warned of, where to, and the list of what it was told.
+// An account's alert settings, where its notices are sent, and the list of notices.
 
 import { randomBase62 } from '../identity/secret.ts'
 import type { SecretBox } from '../identity/secret-box.ts'
@@ -15,13 +15,13 @@ import { type AdminContext, AdminError } from './use-case.ts'
 interface AlertsView extends AlertRules {
   readonly currency: string
   readonly revision: number
-  /** In this reply and nowhere else; null: the one before counts, or there is no webhook. */
+  /** Shown in this reply only; null: the previous secret remains valid, or there is no webhook. */
   readonly webhookSecret: string | null
-  /** Of whoever signs in, known to be theirs: needs no code. */
+  /** The verified address that the person signs in with, which needs no code. */
   readonly accountEmail: string | null
 }
 
-/** As it is kept beside the rules: a code that was mailed. */
+/** The stored form: the rules, and the hash of a mailed code. */
 interface Kept extends AlertRules {
   readonly emailCode?: { readonly hash: string; readonly until: number } | null
 }
@@ -58,8 +58,8 @@ interface Whose {
 }
 
 /**
- * What is left out is off. A webhook's secret is made with its first address, and with `newSecret`; a code is mailed to an
- * address that is not known to be the account's. Throws AdminError `stale`.
+ * Rules that are left out are turned off. A webhook secret is made with the first address and with `newSecret`; an
+ * address that is not verified is mailed a code. Throws AdminError `stale`.
  */
 export async function setAlerts(
   admin: AdminContext,
@@ -91,7 +91,7 @@ export async function setAlerts(
     })
     mailed = mail.emailCode
     const document: Kept = { ...asked, ...mail }
-    // Changed by another meanwhile: read again.
+    // Another process changed the settings meanwhile: read them again.
     if (await admin.store.alerts.put({ account, document, secret, revision: known }))
       return { ...(await readAlerts(admin, { account })), webhookSecret: made }
   }
@@ -101,7 +101,7 @@ interface MailChange {
   readonly whose: Whose
   readonly before: Kept
   readonly newCode: boolean
-  /** By this call, a moment ago. */
+  /** The code that this call mailed in an earlier round of its loop. */
   readonly mailed: Kept['emailCode']
 }
 
@@ -124,7 +124,7 @@ async function mailOf(
   return { emailVerified: false, emailCode: { hash: codeHash(code), until: nowMs + codeMs } }
 }
 
-/** The code shows that the address is read. Throws AdminError. */
+/** Verifies the address: the code proves that its mail is read. Throws AdminError. */
 export async function verifyEmail(
   admin: AdminContext,
   { code }: Input<'verifyEmail'>,
@@ -153,7 +153,7 @@ export function noticeView({ id, at, readAt, document, webhook, mail }: AlertNot
   }
 }
 
-/** null: it was not to go there. */
+/** null: the notice was not to be sent this way. */
 export function deliveryOf({ dueAt, attempts, failure }: NoticePost) {
   if (attempts === 0 && dueAt === null) return null
   const hasLeft = failure === null && dueAt === null
@@ -162,7 +162,7 @@ export function deliveryOf({ dueAt, attempts, failure }: NoticePost) {
 }
 
 type Notices = Page<ReturnType<typeof noticeView>> & {
-  /** Of all; 100: or more. */
+  /** Unread notices in all; 100 stands for 100 or more. */
   readonly unread: number
 }
 

@@ -1,4 +1,4 @@
-// The files of the archive, and whether they are what was written and what the totals of their days say.
+// Lists the files of the usage archive, and checks them against what was written and the totals of their days.
 
 import type { ArchiveFiles } from '../blobs/archive-files.ts'
 import type { Store } from '../store/store.ts'
@@ -8,7 +8,7 @@ import { dayOf, readArchived, requestsIn } from './usage-archive.ts'
 import { dayMs } from './zone.ts'
 
 const pageFiles = 500
-/** Of one day: channels and classes of status. */
+/** Most total rows of one day, by channel and class of status. */
 const mostTotals = 100_000
 
 interface ArchiveLine {
@@ -21,11 +21,11 @@ interface ArchiveLine {
   readonly bytes: number
   readonly sha256: string
   readonly writtenAt: string
-  /** null: its rows are still being removed. */
+  /** null: the archived rows are still being removed from the store. */
   readonly removedAt: string | null
 }
 
-/** By the time of what is in them. */
+/** Ordered by the time of the archived requests. */
 export async function listArchive(store: Store): Promise<readonly ArchiveLine[]> {
   const lines: ArchiveLine[] = []
   for await (const { firstAt, lastAt, writtenAt, removedAt, ...file } of filesOf(store)) {
@@ -43,14 +43,14 @@ export async function listArchive(store: Store): Promise<readonly ArchiveLine[]>
 }
 
 interface CheckedDay {
-  /** In UTC: `2027-01-31`. */
+  /** A UTC date: `2027-01-31`. */
   readonly day: string
   readonly files: number
   /** A request that is in two files counts once. */
   readonly requests: number
   readonly chargeNano: string
   readonly writeoffNano: string
-  /** What is wrong, in words. */
+  /** The faults found, in words. */
   readonly problems: readonly string[]
 }
 
@@ -61,7 +61,7 @@ interface CheckedArchive {
   readonly days: readonly CheckedDay[]
 }
 
-/** Reads every file. */
+/** Reads every file of the archive. */
 export async function checkArchive(store: Store, files: ArchiveFiles): Promise<CheckedArchive> {
   const days: CheckedDay[] = []
   let ofDay: ArchivedFile[] = []
@@ -124,7 +124,9 @@ type Archived = Parameters<Counted['add']>[0]
 class Counted {
   readonly #ids = new Set<string>()
   requests = 0
-  /** Those for which a vendor was asked, or that went well: others may have been removed before they were archived. */
+  /**
+   * Requests that succeeded or for which a vendor was asked. Others may have been deleted before they were archived.
+   */
   asked = 0
   chargeNano = 0n
   writeoffNano = 0n
@@ -149,7 +151,7 @@ function wasAsked({ channel, status }: Pick<Archived, 'channel' | 'status'>): bo
   return channel !== null || status < 400
 }
 
-/** Between what the files of a day have and its totals, where all of the day is in files. */
+/** The differences between the day's files and its totals; none where rows of the day are still in the store. */
 async function differences(store: Store, day: number, found: Counted): Promise<string[]> {
   const until = day + dayMs
   const [left] = await store.retention.oldest(until, { at: day, requestId: '' }, 1)

@@ -1,27 +1,27 @@
-// The attempts of one request in their order, as a waterfall shows them.
+// The attempts of one request in order, for a waterfall view.
 
 import type { AfterFailure, UsageRow } from '../store/usage-row.ts'
 
-/** Milliseconds; absent where it was not kept. */
+/** Times in milliseconds; absent where they were not recorded. */
 interface OwnAttempt {
   readonly outcome: 'answered' | 'failed'
-  /** After the request's arrival. */
+  /** Since the request arrived. */
   readonly startMs?: number
-  /** From its start until the first byte of a reply, of the last one until its first words. */
+  /** From the attempt's start to the first byte of its reply; for the last attempt, to the first words. */
   readonly firstByteMs?: number
   readonly durationMs?: number
-  /** Why the next one was made, or none. */
+  /** What followed the failure: the reason for another attempt, or for none. */
   readonly then?: AfterFailure
 }
 
 interface AttemptDetails extends OwnAttempt {
   readonly channel: string | null
-  /** The kind of its fault. */
+  /** The kind of the fault. */
   readonly kind?: string
   readonly status?: number
   readonly connectMs?: number
   readonly vendorRequestId?: string
-  /** What it is taken to have cost at the vendor. */
+  /** The estimated cost at the vendor. */
   readonly costNano: string
 }
 
@@ -32,7 +32,7 @@ export function attemptsOf(row: UsageRow): readonly AttemptDetails[] {
   return row.attempts > failed.length ? [...failed, lastOf(row)] : failed
 }
 
-/** For the account's owner: without who was asked, and what that cost. */
+/** For the account's owner: without the channels and their costs. */
 export function ownAttemptsOf(row: UsageRow): readonly OwnAttempt[] {
   return attemptsOf(row).map(({ outcome, startMs, firstByteMs, durationMs, then }) => ({
     outcome,
@@ -43,7 +43,7 @@ export function ownAttemptsOf(row: UsageRow): readonly OwnAttempt[] {
   }))
 }
 
-/** The one that answered, or whose stream broke: it began as the one before had failed, and lasted to the end. */
+/** The attempt that answered, or whose stream broke: it began when the one before failed, and lasted to the end. */
 function lastOf(row: UsageRow): AttemptDetails {
   const { failedAttempts, channel, vendorCostNano, vendorRequestId, ttftMs, durationMs } = row
   const before = failedAttempts?.at(-1)

@@ -1,10 +1,10 @@
-// Derives every balance and total again from the journal, and says what differs.
+// Derives every balance and total again from the journal, and reports differences.
 
 import { createPriceBook } from '../meter/price-book.ts'
 import type { Store } from '../store/store.ts'
 import { timeText } from './time.ts'
 
-/** So many set-aside rows are shown; `setAside` counts all. */
+/** Most set-aside rows listed; `setAside` counts all of them. */
 const mostShown = 1_000
 
 export type Audit = Awaited<ReturnType<typeof auditLedger>>

@@ -1,5 +1,5 @@
-// Tops accounts up that have less left than their rule says: each step may be the last of this process, and the next look,
-// of whichever process, goes on from there.
+// Tops up accounts whose balance is below their rule. A process may end at any step: the next run, in any process,
+// continues from there.
 
 import { randomBytes } from 'node:crypto'
 import { formatUnits } from '../money.ts'
@@ -14,13 +14,13 @@ import { plain } from './notice.ts'
 import type { OrderDesk } from './orders.ts'
 import type { AdminContext } from './use-case.ts'
 
-/** No other process looks at a rule meanwhile; by itself that would not keep two from paying, `begin` does. */
+/** How long no other process takes the rule. This alone does not stop two processes from paying; `begin` does. */
 const turnMs = 50_000
 const mostAtOnce = 20
 
 type Problem = (error: unknown, account: string) => void
 
-/** `onProblem`: one account could not be looked after; it is tried again. */
+/** `onProblem`: one account's top-up failed; the next run tries it again. */
 export async function topUpAccounts(
   admin: AdminContext,
   desk: OrderDesk,
@@ -47,7 +47,7 @@ async function topUp(admin: AdminContext, desk: OrderDesk, rule: AutoTopUp): Pro
     if (isOpen(order.state)) await pay(admin, desk, { rule, order })
   } catch (error) {
     if (!(error instanceof ProviderRefused)) throw error
-    // It may have been paid all the same, by another process say: what the provider says when asked counts.
+    // Another process, for one, may have paid it: the provider's own answer decides.
     await desk.payments.check((await store.paymentOrders.find(id)) ?? order)
     await stop(admin, desk, { rule, order }, error.message)
   }
@@ -60,7 +60,7 @@ interface Crossing {
   readonly order: PaymentOrder
 }
 
-/** Made, kept here, paid, credited: each where it was not before. */
+/** Creates the order at the provider, stores it, pays it and credits it: each step where it is not done yet. */
 async function pay(
   { store }: AdminContext,
   { payments, address }: OrderDesk,
@@ -82,7 +82,7 @@ async function pay(
   if (made !== null) await payments.check((await store.paymentOrders.find(order.id)) ?? made)
 }
 
-/** Turned off until the account's payer turns it on again, and told of. */
+/** Turns automatic top-up off until the account's payer turns it on again, and writes a notice. */
 async function stop(
   admin: AdminContext,
   { payments }: OrderDesk,
@@ -102,7 +102,8 @@ async function stop(
     valueNano: String(order.creditNano),
     orderId: order.id,
   }
-  // Told first: it is told once, and what was not noted to be over is looked at again. What was not paid is ended last.
+  // In this order, since each step may be the last: the notice is written once only, a rule not marked as finished is
+  // tried again, and the unpaid order is ended last.
   await tell(
     admin,
     { account, subject: order.id, facts },

@@ -1,4 +1,4 @@
-// Automatic top-up: the rule of an account, and the orders that follow from it.
+// Automatic top-up: an account's rule, and the orders made by it.
 
 import { minorText, nanoPerMinor, parseMinor } from '../payments/amount.ts'
 import type { Provider } from '../payments/provider.ts'
@@ -14,7 +14,7 @@ interface Automatic {
   readonly methods: NonNullable<Provider['automatic']>
 }
 
-/** null: no provider of this deployment can. */
+/** null: no configured provider supports automatic payments. */
 export async function automaticOf({ payments }: OrderDesk): Promise<Automatic | null> {
   for (const { name, provider } of await payments.offered())
     if (provider.automatic !== null)
@@ -28,7 +28,7 @@ export function monthStart(nowMs: number): number {
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth())
 }
 
-/** What the account may have, has agreed to, and has set. */
+/** What the deployment offers the account, the payer's agreement, and the account's rule. */
 export async function readAutoTopUp(
   { store, nowMs, currency }: AdminContext,
   desk: OrderDesk,
@@ -65,7 +65,7 @@ interface Agreeing {
   readonly automatic: Automatic
 }
 
-/** The newest order by which the account's payer agreed, of what this deployment is paid in now. */
+/** The latest order with which the account's payer agreed to automatic payments, in the current currency and mode. */
 async function agreementOf(
   { paymentOrders }: AdminContext['store'],
   { mode }: OrderDesk,
@@ -77,7 +77,7 @@ async function agreementOf(
   return order !== undefined && isGood ? order : null
 }
 
-/** Turns it on, also again. Throws AdminError naming the field. */
+/** Turns automatic top-up on, or changes its rule. Throws AdminError naming the field. */
 export async function setAutoTopUp(
   admin: AdminContext,
   desk: OrderDesk,
@@ -119,7 +119,7 @@ interface Revised {
   readonly revision?: number | undefined
 }
 
-/** What was begun and is not paid yet is not paid any more; another agreement is not needed to turn it on again. */
+/** An order that is not paid yet is not paid any more. The agreement remains valid, for turning it on again. */
 export async function removeAutoTopUp(
   { store }: AdminContext,
   { account }: Input<'account'>,
@@ -128,7 +128,7 @@ export async function removeAutoTopUp(
     throw new AdminError('not_found', 'account', 'has no automatic top-up')
 }
 
-/** The order of a rule's crossing; the same id again is the same order. */
+/** The order for a rule's crossing; it is the same order for the same id. */
 export function automaticOrder(
   { settings, mode }: OrderDesk,
   { name, currency, methods }: Automatic,
@@ -146,7 +146,7 @@ export function automaticOrder(
     currency,
     nanoPerMinor: rate,
     creditNano: BigInt(rule.amountMinor) * rate,
-    // Whoever agreed has paid before.
+    // The bonus is for first payments, and the payer has paid before.
     bonusNano: 0n,
     attempt: id,
     createdAt: nowMs,

@@ -1,4 +1,4 @@
-// A backup: one file with the ledger, whether a server runs or not; on SQLite what the outboxes held is settled in it.
+// Backs up the ledger to one file, also while a server runs; on SQLite, with the outboxes' records settled in it.
 
 import { randomUUID } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
@@ -11,8 +11,8 @@ import { copyState, settleState } from './snapshot.ts'
 import { AdminError } from './use-case.ts'
 
 /**
- * Writes a new file. On SQLite the ledger in it is checked, and where that is damaged this throws and leaves no file; on
- * PostgreSQL a restore checks it.
+ * Writes a new file. On SQLite the ledger in it is audited: where it is damaged, this throws and leaves no file. For
+ * PostgreSQL, restoring the file audits it.
  */
 export async function backUp({ dataDir, databaseUrl }: StoreSettings, { file }: Input<'backUp'>) {
   if (existsSync(file)) throw refused(`${file} is there already: name a new file`)

@@ -1,14 +1,14 @@
-// Whose fault a failed request was, in a sentence, and what to do: one table by error code, explained in docs/errors.md.
+// Tells whose fault a failed request was, and what to do: one table by error code, explained in docs/errors.md.
 
 import type { ErrorCode } from '../errors.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 
-/** `request`: who wrote it. `account`: its balance, limits or owner. `client`: who left. */
+/** `request`: what its author wrote. `account`: its balance, limits or owner. `client`: it left before the end. */
 type Party = 'request' | 'account' | 'client' | 'gateway' | 'vendor'
 
 interface Blame {
   readonly party: Party
-  /** The whole of it, for people. */
+  /** The whole explanation, for people. */
   readonly message: string
   readonly charged: boolean
   readonly next: string
@@ -18,7 +18,7 @@ interface Explanation {
   readonly party: Party
   readonly what: string
   readonly next: string
-  /** Where a vendor was asked. */
+  /** The explanation where a vendor was asked. */
   readonly asked?: { readonly party: Party; readonly what: string; readonly next?: string }
 }
 
@@ -27,7 +27,7 @@ const explained = (party: Party, what: string, next: string): Explanation => ({ 
 const again = 'Send it again.'
 const later = 'Send it again after a moment.'
 
-/** Every code that a row may have. */
+/** Every error code that a usage record may have. */
 type Code = ErrorCode | 'client_closed_request'
 
 export const explanations: Readonly<Record<Code, Explanation>> = {
@@ -111,10 +111,10 @@ const parties: Readonly<Record<Party, string>> = {
   vendor: 'The vendor is at fault',
 }
 
-/** Of a code that an earlier or later version wrote. */
+/** The explanation of a code that another version wrote. */
 const unknown: Explanation = explained('gateway', 'it failed for a reason without a name', again)
 
-/** What vendors refuse the gateway for, and not the request. */
+/** Kinds of faults for which vendors refuse the gateway rather than the request. */
 const ofOperator: readonly string[] = ['credentials', 'quota', 'unknown_model', 'no_room']
 const operators = {
   party: 'gateway',
@@ -122,7 +122,7 @@ const operators = {
   next: 'Tell the operator of the gateway.',
 } as const
 
-/** null where the request went well. `withCause`: for operators, in the vendor's case too. */
+/** null where the request succeeded. `withCause`: shows operators the cause of a vendor's fault too. */
 export function blameOf(row: UsageRow, withCause: boolean): Blame | null {
   const { errorCode, errorCause, attempts, failedAttempts, chargeNano } = row
   if (errorCode === null) return null

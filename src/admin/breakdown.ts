@@ -1,4 +1,4 @@
-// What usage is made of: one row for each group, and a totals row that they add up to.
+// Breaks usage down: a row for each group, and a totals row that is their sum.
 
 import type { TokenCounts } from '../config/prices.ts'
 import { promptKinds, replyKinds } from '../config/prices.ts'
@@ -14,21 +14,21 @@ export interface BreakdownFigures {
   readonly requests: number
   readonly success: number
   readonly failed: number
-  /** By kind, those of the prompt first; a kind counts no token of another. */
+  /** By kind, those of the prompt first; each token counts in one kind only. */
   readonly tokens: TokenCounts
   readonly spendNano: string
-  /** Of the spend of all rows; null where nothing was spent. */
+  /** The row's part of the whole spend; null where nothing was spent. */
   readonly share: number | null
   readonly errorRate: number | null
   readonly cacheRate: number | null
-  /** For operators: what was not paid, and what vendors asked. */
+  /** For operators: the write-offs, and the vendors' cost. */
   readonly writeoffNano?: string
   readonly vendorCostNano?: string
 }
 
 interface BreakdownRow extends BreakdownFigures {
   readonly group: Group
-  /** All groups that are not shown by themselves: so many. */
+  /** In the row of all groups not listed: their number. */
   readonly otherGroups?: number
 }
 
@@ -71,7 +71,7 @@ export async function readBreakdown(
   const shown = rows.map(({ by: values, sums }) => {
     return { group: groupOf({ by: values }, by), ...figures(addedOf(sums)) }
   })
-  // What is left of the totals: however many there are, they are not read.
+  // Computed as a difference from the totals: the other groups, however many, are not read.
   const left = total.map((sum, place) =>
     rows.reduce((rest, { sums }) => rest - (sums[place] ?? 0n), sum),
   )

@@ -1,4 +1,4 @@
-// What is left of a channel's money at its vendor: asked when an operator wants to know, and shown with its time.
+// A channel's balance at its vendor: asked on an operator's demand, and shown with its time.
 
 import { lanesOf } from '../config/channel-keys.ts'
 import type { Config } from '../config/types.ts'
@@ -11,16 +11,16 @@ import { askVendor, VendorAskError } from './vendor-ask.ts'
 import { type StoredRooms, withStored } from './with-stored.ts'
 import { dayMs } from './zone.ts'
 
-/** The operation that notes what came of it. */
+/** The action of the operator event that records the answer. */
 export const balanceAction = 'askChannelBalance'
-/** So long what is known is the answer, whichever node was asked. */
+/** How long the last answer is reused, whichever node asked. */
 const freshMs = 60_000
 const keptMs = 7 * dayMs
 const mostRead = 500
 
 export interface ChannelBalance {
   readonly at: string
-  /** One for each currency. */
+  /** One amount per currency. */
   readonly amounts: readonly VendorBalance[]
 }
 
@@ -28,13 +28,16 @@ export function offersBalance(vendor: string): boolean {
   return balanceOf(vendor) !== null
 }
 
-/** With the first key that is in use. Throws AdminError `conflict` where it is not to be had; `isNew`: the vendor was asked. */
+/**
+ * Asks with the first key in use. Throws AdminError `conflict` where the balance cannot be had; `isNew`: the vendor was
+ * asked now.
+ */
 export async function askBalance(
   context: AdminContext,
   rooms: StoredRooms & { readonly config: Config },
   { id }: { readonly id: string },
 ): Promise<{ readonly balance: ChannelBalance; readonly isNew: boolean }> {
-  // What the store has now, where a process has not taken it over yet.
+  // Read from the store: this process may not have applied the latest changes yet.
   const stored = withStored(rooms.declared, (await readStored(context, rooms)).items, rooms.box)
   const channel = [...stored.channels, ...rooms.config.channels].find((each) => each.id === id)
   if (channel === undefined)
@@ -59,14 +62,14 @@ export async function askBalance(
   }
 }
 
-/** By channel: of the last seven days, as the list of what operators did has it. */
+/** By channel, for the last seven days, read from the operator events. */
 export async function lastBalances({
   store,
   nowMs,
 }: Pick<AdminContext, 'store' | 'nowMs'>): Promise<ReadonlyMap<string, ChannelBalance>> {
   const filter = { action: balanceAction, since: nowMs - keptMs, limit: mostRead }
   const events = await store.operatorEvents.list(filter)
-  // The newest comes last, and stays.
+  // Reversed, so that the newest entry of each channel replaces older ones.
   return new Map(
     events.toReversed().flatMap(({ at, target, detail }) => {
       const [id] = Object.values(target)

@@ -1,4 +1,4 @@
-// The secrets of a channel as it is stored: encrypted there, never shown again.
+// The secrets of a stored channel: encrypted in the store, never shown again.
 
 import { maskedProxy, secretHeader, secretName } from '../config/describe.ts'
 import type { SecretBox } from '../identity/secret-box.ts'
@@ -7,14 +7,14 @@ type Document = Readonly<Record<string, unknown>>
 
 interface Encrypted {
   readonly encrypted: string
-  /** Of a proxy: what is no secret of it. */
+  /** For a proxy: its address without the password. */
   readonly shown?: string
 }
 
-/** Stands where a secret is; given back, the secret stays. */
+/** Shown in place of a secret; a change that contains it keeps the secret. */
 const hidden = '***'
 
-/** Every secret of a channel's document replaced; a proxy's address has one within. */
+/** Replaces every secret of a channel's document. A proxy's address contains one. */
 function mapSecrets(
   document: Document,
   change: (secret: unknown) => unknown,
@@ -48,28 +48,28 @@ export function encryptSecrets(document: Document, box: SecretBox): Document {
   }))
 }
 
-/** Throws where they were encrypted under another key. */
+/** Throws where the secrets were encrypted under another key. */
 export function decryptSecrets(document: Document, box: SecretBox): Document {
   return mapSecrets(document, (secret) => box.decrypt((secret as Encrypted).encrypted))
 }
 
-/** Says only that there are some. */
+/** Shows only that there are secrets. */
 export function hideSecrets(document: Document): Document {
   return mapSecrets(document, () => hidden, shownProxy)
 }
 
-/** Without its password, of one that is encrypted too. */
+/** The proxy without its password, also for an encrypted one. */
 function shownProxy(proxy: unknown): unknown {
   if (typeof proxy === 'string') return proxy === '' ? '' : maskedProxy(proxy)
   return (proxy as Encrypted).shown ?? hidden
 }
 
-/** They have to be entered again. */
+/** Empties the secrets, which have to be entered again. */
 export function withoutSecrets(document: Document): Document {
   return mapSecrets(document, () => '')
 }
 
-/** `after`, with the secrets of `before` where `changes` leave them out or have what is shown in their place. */
+/** `after`, with the secrets of `before` where `changes` leave them out or contain the placeholder. */
 export function keepSecrets(before: Document, changes: Document, after: Document): Document {
   const isSame = (secret: unknown) => secret == null || secret === hidden
   const known = keysOf(before)
@@ -86,7 +86,7 @@ export function keepSecrets(before: Document, changes: Document, after: Document
     ...(isSameProxy && { proxy: before.proxy }),
     ...(after.options != null && { options: kept(secretName, after.options, before.options) }),
     ...(after.headers != null && { headers: kept(secretHeader, after.headers, before.headers) }),
-    // One of both: what is said last takes the place of the other.
+    // A channel has either `key` or `keys`: setting one removes the other.
     ...(changes.key === hidden && { key: before.key }),
     ...(isSame(changes.key) ? {} : { keys: null }),
     ...(Array.isArray(changes.keys) && {
@@ -101,7 +101,7 @@ export function keepSecrets(before: Document, changes: Document, after: Document
   }
 }
 
-/** A secret of one is a secret of the other; that of a proxy is for it alone. */
+/** Whether the documents share a secret; that of a proxy does not count. */
 export function sharesSecret(one: Document, other: Document): boolean {
   const secrets = (document: Document) => {
     const found = new Set<unknown>()
@@ -119,7 +119,7 @@ export function sharesSecret(one: Document, other: Document): boolean {
 /** The name under which a channel's one key is shown. */
 export const onlyKey = 'key'
 
-/** By name. */
+/** Secrets by the key's name. */
 function keysOf({ key, keys }: Document): ReadonlyMap<string, unknown> {
   const several = Array.isArray(keys) ? (keys as Document[]) : []
   return new Map([

@@ -1,12 +1,12 @@
-// The last test of each channel, as the list of what operators did has it.
+// The latest test of each channel, read from the operator events.
 
 import { timeText } from './time.ts'
 import type { AdminContext } from './use-case.ts'
 import { dayMs } from './zone.ts'
 
-/** The operation that notes its outcome. */
+/** The action of the operator event that records a test. */
 export const testAction = 'testChannel'
-/** Older tests say nothing of how a channel is. */
+/** Older tests say nothing about a channel's present state. */
 const keptMs = 7 * dayMs
 const mostRead = 500
 
@@ -17,14 +17,14 @@ export interface LastTest {
   readonly durationMs: number
 }
 
-/** By channel: of the last seven days, and of the last 500 tests. */
+/** By channel, for the last seven days and at most the last 500 tests. */
 export async function lastTests({
   store,
   nowMs,
 }: Pick<AdminContext, 'store' | 'nowMs'>): Promise<ReadonlyMap<string, LastTest>> {
   const filter = { action: testAction, since: nowMs - keptMs, limit: mostRead }
   const events = await store.operatorEvents.list(filter)
-  // The newest comes last, and stays.
+  // Reversed, so that the newest entry of each channel replaces older ones.
   return new Map(
     events.toReversed().flatMap(({ at, target, detail }) => {
       const { ok, model, durationMs } = detail

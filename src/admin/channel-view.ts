@@ -1,4 +1,4 @@
-// Channels as operators see them: what each says, where it is from, how it is doing, and what it did of late.
+// Channels as operators see them: settings, origin, health, and recent usage.
 
 import { channelConfig, emptyChannel } from '../config/build.ts'
 import { lanesOf } from '../config/channel-keys.ts'
@@ -20,21 +20,21 @@ import { type Stored, type StoredRooms, withStored } from './with-stored.ts'
 
 const stateNames = ['ok', 'degraded', 'open', 'disabled'] as const
 
-/** How channels are, as the process that answers sees it. */
+/** The state of channels, as the answering process sees it. */
 export interface ChannelWatch {
-  /** By lane; its time is Unix milliseconds. `model`: of this one of its vendor alone. */
+  /** The condition of a lane, with its time in Unix milliseconds. `model`: of this vendor model only. */
   condition(lane: string, model?: string): Condition
-  /** What is in use of a channel's limits. */
+  /** How much of a channel's limits is used. */
   limitState(channel: Pick<ChannelConfig, 'id' | 'limits'>): LimitState | Promise<LimitState>
 }
 
 export interface ChannelRooms extends StoredRooms {
-  /** With the channels that serve: of the file, the store, the environment or built in. */
+  /** Includes the channels in use, whether from the file, the store, the environment or built in. */
   readonly config: Config
   readonly watch: ChannelWatch
 }
 
-/** Of a minute; null: nothing limits it. */
+/** Use of a per-minute limit; null where there is none. */
 interface InUse {
   readonly used: number
   readonly most: number
@@ -42,7 +42,7 @@ interface InUse {
 
 interface KeyView {
   readonly name: string
-  /** The last four characters, of a key that is long enough. */
+  /** The key's last four characters, where the key is long enough. */
   readonly hint: string
   readonly state: 'in use' | 'cooling' | 'refused' | 'disabled'
   readonly since: string | null
@@ -50,7 +50,7 @@ interface KeyView {
 
 interface Figures {
   readonly requests: number
-  /** null where there was none. */
+  /** null where there was no request. */
   readonly successPercent: number | null
   readonly p95Ms: number | null
   readonly chargeNano: string
@@ -60,7 +60,7 @@ interface Figures {
 interface Quarter {
   readonly since: string
   readonly requests: number
-  /** null where there was none. */
+  /** null where there was no request. */
   readonly successPercent: number | null
 }
 
@@ -69,60 +69,60 @@ export interface ChannelView {
   readonly vendor: string
   readonly baseUrl: string | null
   readonly dialect: string | null
-  /** Public name to the vendor's own; null: those the catalogue ships of the vendor. */
+  /** The vendor's model name by public name; null: the catalogue's models of the vendor. */
   readonly models: Readonly<Record<string, string>> | null
   /** null: every group. */
   readonly groups: readonly string[] | null
   readonly priority: number
   readonly weight: number
   readonly origin: ChannelConfig['origin']
-  /** The configuration file's path; null: another origin. */
+  /** Path of the configuration file; null where the channel has another origin. */
   readonly declaredIn: string | null
   readonly state: (typeof stateNames)[number] | 'draining'
-  /** As the file would have it, with every default; secrets are `***`. */
+  /** The channel as the file would write it, defaults included; secrets are `***`. */
   readonly document: Document
   readonly keys: readonly KeyView[]
   readonly tags: readonly string[]
-  /** Why it, or a model of it, is not asked at the moment. */
+  /** Why the channel, or a model of it, gets no requests at present. */
   readonly reason: Condition['reason']
   readonly since: string | null
   readonly inFlight: number
   readonly requestsPerMinute: InUse | null
   readonly tokensPerMinute: InUse | null
-  /** The file says a channel of this name too: that one counts. */
+  /** The configuration file has a channel of this name, which takes precedence over the stored one. */
   readonly overridden: boolean
-  /** Why what the store has of it does not count. */
+  /** Why the stored channel is not in use. */
   readonly problem: string | null
-  /** Of what the store has; 0: nothing. */
+  /** Revision of the stored channel; 0: it is not stored. */
   readonly revision: number
   readonly changedAt: string | null
   readonly actor: string | null
-  /** The newest of the last seven days. */
+  /** The latest test of the last seven days. */
   readonly lastTest: LastTest | null
-  /** Its vendor tells what is left of its money. */
+  /** Whether its vendor tells the balance. */
   readonly offersBalance: boolean
-  /** What it told last, within the last seven days. */
+  /** The latest balance of the last seven days. */
   readonly balance: ChannelBalance | null
   readonly currency: string
   readonly hour: Figures
   readonly day: Figures
-  /** Of an hour that are in `hour`, the oldest first. */
+  /** The quarters of the hour that `hour` sums up, oldest first. */
   readonly quarters: readonly Quarter[]
 }
 
-/** A channel that may be viewed. */
+/** A channel that operators may view. */
 interface Viewable {
   readonly id: string
   readonly channel: ChannelConfig
   readonly item: StoredItem | undefined
-  /** Why it does not count; null: it does. */
+  /** Why it is not in use; null: it is. */
   readonly problem: string | null
 }
 
 interface ViewableChannels {
-  /** Every one: those in force, and those of the store that do not fit. */
+  /** All channels: those in force, and stored ones that do not fit the configuration. */
   readonly all: readonly Viewable[]
-  /** Of some of them: there may be very many. */
+  /** Builds the views of some channels only, since there may be very many. */
   view(some: readonly Viewable[]): Promise<readonly ChannelView[]>
 }
 
@@ -134,7 +134,7 @@ export async function viewableChannels(
   const items = new Map(
     stored.items.flatMap((item) => (item.kind === 'channel' ? [[item.id, item] as const] : [])),
   )
-  // What the store has now, where a process has not taken it over yet.
+  // Read from the store: this process may not have applied the latest changes yet.
   const { channels, leftOut } = withStored(rooms.declared, stored.items, rooms.box)
   const serving = channels.length > 0 || leftOut.length > 0 ? channels : rooms.config.channels
   const unfit = leftOut.flatMap(({ kind, id, problem }) => {
@@ -185,7 +185,7 @@ interface Beside {
 function viewOf(channel: ChannelConfig, beside: Beside): ChannelView {
   const { item, rooms, figures, tests, balances, currency } = beside
   const lanes = lanesOf(channel).map(({ lane }) => rooms.watch.condition(lane))
-  // As well as the best of its keys.
+  // A channel is as healthy as the best of its keys.
   const best = lanes.toSorted((one, other) => one.state - other.state)[0]
   const { state = channel.disabled ? 'disabled' : 'enabled', disabled } = channel
   return {
@@ -221,7 +221,7 @@ function viewOf(channel: ChannelConfig, beside: Beside): ChannelView {
   }
 }
 
-/** As the file has it, every default said. */
+/** The channel as the file would write it, with every default. */
 function documentOf(channel: ChannelConfig): Document {
   const { origin: _, disabled, state = disabled ? 'disabled' : 'enabled', ...said } = channel
   const { disabled: __, ...empty } = emptyChannel
@@ -243,7 +243,7 @@ function keysOf(channel: ChannelConfig, rooms: ChannelRooms): KeyView[] {
   })
 }
 
-/** What can be said of one that does not count. */
+/** As much as can be shown of a stored channel that is not in use. */
 function unfitChannel({ id, document }: StoredItem, { box }: Stored): ChannelConfig {
   const said = { ...emptyChannel, ...plainOf('channel', document, box), id }
   return channelConfig(said as Parameters<typeof channelConfig>[0], 'stored')
@@ -272,7 +272,7 @@ function nothingAdded(): AddedUp {
   return { hour: new Added(sums), day: new Added(sums), quarters }
 }
 
-/** Of the last hour and day, by the quarters of an hour that they touch. */
+/** Sums of the last hour and day, in whole quarters of an hour. */
 async function readFigures(context: AdminContext): Promise<Beside['figures']> {
   const until = Math.ceil(context.nowMs / quarterMs) * quarterMs
   const starts = Array.from(

@@ -1,4 +1,4 @@
-// The channels that serve, a small call to one of them, and the models of its vendor.
+// Channels: the list, a small test call to one, and the models of its vendor.
 
 import { lanesOf } from '../config/channel-keys.ts'
 import { suggestion } from '../config/problems.ts'
@@ -17,12 +17,12 @@ import type { StoredRooms } from './with-stored.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The configuration with the channels the server would serve: its own, the environment's or the sandbox. */
+/** The configuration with the channels that a server would use: its own, the environment's or the sandbox. */
 export function withChannels(config: Config, env: Environment): Config {
   return { ...config, channels: channelConfigs(config, env, vendors) }
 }
 
-/** Whom a channel may be of, with what the editor of one has to know. */
+/** The vendors that a channel may have, with what the channel editor needs to know. */
 export function listVendors() {
   const items = Object.values(vendors).map(({ id, baseUrl, keyless, local, speaks }) => ({
     id,
@@ -33,7 +33,7 @@ export function listVendors() {
   return { items, next: null }
 }
 
-/** By name. Nothing secret is in it. */
+/** Sorted by name. Contains no secrets. */
 export async function listChannels(
   context: AdminContext,
   rooms: ChannelRooms,
@@ -55,7 +55,7 @@ export async function showChannel(
   throw new AdminError('not_found', 'id', `there is no channel ${JSON.stringify(id)}`)
 }
 
-/** Throws AdminError, with the nearest name, where there is none. */
+/** Throws AdminError, which suggests the nearest name. */
 function findChannel({ channels }: Config, id: string): ChannelConfig {
   const found = channels.find((channel) => channel.id === id)
   if (found !== undefined) return found
@@ -74,7 +74,7 @@ export async function testChannel(
   return probeChannel(findChannel(config, id), config.models, model)
 }
 
-/** The same to a channel that is not stored yet, or not as it is given here. */
+/** Makes one small call to a channel that is not stored, or not with these settings. */
 export async function testDraft(
   context: AdminContext,
   rooms: StoredRooms,
@@ -84,12 +84,12 @@ export async function testDraft(
   return probeChannel(draft, rooms.declared.models, model)
 }
 
-/** The models of the channel's vendor, by the vendor's own list. Throws AdminError `conflict` where there is none to be had. */
+/** The model list of the channel's vendor. Throws AdminError `conflict` where it cannot be had. */
 export async function listVendorModels(config: Config, { id }: Input<'channel'>) {
   return vendorList(config, findChannel(config, id))
 }
 
-/** The same for a channel that is not stored yet. */
+/** The vendor's model list for a channel that is not stored yet. */
 export async function listDraftModels(
   context: AdminContext,
   rooms: StoredRooms,

@@ -1,4 +1,4 @@
-// What a configuration promises and would not answer: models without a price or a way, patterns that match no model.
+// Finds configured models that could not be served: without a price or a channel, and patterns that match no model.
 
 import { aliasPrices } from '../catalog/alias-prices.ts'
 import type { Catalog } from '../catalog/model.ts'
@@ -17,13 +17,13 @@ import { byGroup } from '../router/reach.ts'
 import type { PriceRow } from '../store/ledger.ts'
 
 export interface Checked {
-  /** What of it would not be answered. */
+  /** Models that could not be served. */
   readonly problems: readonly Problem[]
-  /** Prices that differ from those written down; null where no store was asked. */
+  /** Prices that differ from the store's; null where no store was read. */
   readonly prices: readonly PriceConflict[] | null
 }
 
-/** `config` has the channels that serve; `stored` every price of its store, or null. */
+/** `config` includes the channels in use; `stored`: every price row of the store, or null. */
 export function checkConfiguration(config: Config, stored: readonly PriceRow[] | null): Checked {
   return {
     problems: unanswered(config, config.channels, bookOf(config, stored)),
@@ -31,7 +31,7 @@ export function checkConfiguration(config: Config, stored: readonly PriceRow[] |
   }
 }
 
-/** What would be charged: by the store, and by what this configuration would add to it. */
+/** The prices that would be charged: the store's, and those this configuration would add. */
 function bookOf(config: Config, stored: readonly PriceRow[] | null): PriceBook {
   const shipped = shippedPrices(config.currency)
   const cards = [...shipped, ...aliasPrices(config.channels, shipped)]
@@ -39,7 +39,7 @@ function bookOf(config: Config, stored: readonly PriceRow[] | null): PriceBook {
   return createPriceBook(rows.map((row, index) => ({ ...row, version: index + 1 })))
 }
 
-/** Every problem there is. `channels` are those that serve; names that only a pattern would serve are not judged. */
+/** All problems. `channels`: those in use. Names that only a pattern would serve are not checked. */
 function unanswered(
   config: Config,
   channels: readonly ChannelConfig[],
@@ -71,10 +71,10 @@ function groupProblems(
   const known = new Map<string, NameSet>()
   return Object.values(config.groups).flatMap(({ id, models }) => {
     const own = reaching.of(id)
-    // The group that is always there may be nobody's.
+    // The default group always exists and may be unused.
     if (id === defaultGroup && own.length + reaching.open.length === 0) return []
     const path = ['groups', id, 'models']
-    // Most groups have the same models of the same channels as others.
+    // Groups with the same models and channels share the result.
     const alike = JSON.stringify([models, own.map((channel) => channel.id)])
     const served =
       known.get(alike) ??
@@ -87,7 +87,7 @@ function groupProblems(
   })
 }
 
-/** Each channel is judged by itself: another one may serve the same name in another way. */
+/** Checks each channel apart: another channel may serve the same name differently. */
 function channelProblems(
   config: Config,
   channels: readonly ChannelConfig[],
@@ -132,11 +132,11 @@ function patternProblems(
   )
 }
 
-/** Names and patterns, asked whether some name fits one of them and another pattern. */
+/** A set of names and patterns that tells whether a further pattern overlaps with any of them. */
 class NameSet {
   readonly #names: ReadonlySet<string>
   readonly #beginnings: Beginnings<true>
-  /** Names, and what patterns begin with. */
+  /** The names, and the beginnings of the patterns. */
   readonly #sorted: readonly string[]
 
   constructor(names: readonly string[]) {
@@ -152,7 +152,7 @@ class NameSet {
       return this.#names.has(pattern) || this.#beginnings.find(pattern) !== undefined
     const beginning = pattern.slice(0, -1)
     if (this.#beginnings.find(beginning) !== undefined) return true
-    // What begins with it, if anything does, stands where it would stand itself.
+    // In the sorted list, texts that begin with it stand at its own place.
     return this.#sorted[this.#placeOf(beginning)]?.startsWith(beginning) === true
   }
 

@@ -1,4 +1,4 @@
-// What statistics and requests can be narrowed down to: the values each dimension has ever had.
+// The filter choices of statistics and requests: the values that each dimension has had.
 
 import type { RollupDimension } from '../store/rollup-table.ts'
 import type { AdminContext } from './use-case.ts'
@@ -9,12 +9,12 @@ type OfCallers = Exclude<RollupDimension, 'account' | 'channel'>
 
 const ofCallers: readonly OfCallers[] = ['model', 'key', 'group', 'operation', 'statusClass']
 
-/** Sorted, the first 500 of each; channels for operators alone. */
+/** Sorted, at most 500 per dimension; channels for operators only. */
 type Choices = Readonly<Record<OfCallers, readonly string[]>> & {
   readonly channel?: readonly string[]
 }
 
-/** `owner`: only what that account has used, and no channels. `account`: the same, for operators. */
+/** `owner`: only values of that account, without channels. `account`: values of that account, for operators. */
 export async function listChoices(
   { store }: Pick<AdminContext, 'store'>,
   {

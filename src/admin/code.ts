@@ -1,17 +1,17 @@
-// Codes that people type: without letters that are taken for others, and known by their hash alone.
+// Codes that people type: without letters that are easily confused, and stored as hashes only.
 
 import { createHash, randomBytes } from 'node:crypto'
 
-/** Crockford's (https://www.crockford.com/base32.html). */
+/** Crockford's base 32 (https://www.crockford.com/base32.html). */
 const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
-/** So many letters of five bits each, in groups of five: `4KQ7D-...`. */
+/** A code of `length` letters with five bits each, in groups of five: `4KQ7D-...`. */
 export function randomCode(length: number): string {
   const all = Array.from(randomBytes(length), (byte) => letters[byte % letters.length])
   return all.join('').replace(/(.{5})(?=.)/g, '$1-')
 }
 
-/** However it was typed: small letters, blanks, O for 0. */
+/** Accepts codes as people type them: lower case, blanks, O for 0. */
 export function codeHash(code: string): string {
   const read = code
     .toUpperCase()

@@ -1,4 +1,4 @@
-// The configuration as a deployment reads it: held to the vendors and formats there are.
+// Loads the configuration and checks it against the known vendors and formats.
 
 import type { KnownNames } from '../config/cross-check.ts'
 import { type LoadOptions, loadConfig } from '../config/load.ts'

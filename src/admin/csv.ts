@@ -1,13 +1,13 @@
-// Lines of CSV (RFC 4180) that a spreadsheet takes for nothing but text and numbers.
+// CSV lines (RFC 4180) that a spreadsheet never takes for formulas.
 
-/** Text of anybody's, a number, or an amount of ours. */
+/** Text from anybody, a number, or an amount that the gateway wrote. */
 export type Cell = string | number | null | { readonly units: string }
 
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(cellOf).join(',')}\r\n`
 }
 
-/** Text that a spreadsheet would take for a formula has an apostrophe before it. */
+/** An apostrophe goes before text that a spreadsheet would take for a formula. */
 function cellOf(cell: Cell): string {
   if (cell === null) return ''
   if (typeof cell === 'object') return cell.units

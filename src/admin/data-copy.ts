@@ -1,4 +1,5 @@
-// Copies a deployment from SQLite to PostgreSQL: a snapshot that is kept until it is whole there, so that a copy that was cut off goes on.
+// Copies a deployment from SQLite to PostgreSQL. The snapshot is kept until the copy is complete, so that a broken-off
+// copy can continue.
 
 import { createHash, randomUUID } from 'node:crypto'
 import {
@@ -29,12 +30,12 @@ import { AdminError } from './use-case.ts'
 const folderName = 'data-copy'
 const stateFile = 'state.json'
 
-/** What a copy is of. */
+/** Describes the snapshot that is copied. */
 interface Snapshot {
   readonly id: string
-  /** When it was taken, RFC 3339. */
+  /** When the snapshot was taken, RFC 3339. */
   readonly at: string
-  /** Of the files as they were: the same again, and nothing has happened since. */
+  /** Hash of the files when it was taken: an equal one means that nothing has happened since. */
   readonly fingerprint: string
   readonly settled: number
   readonly audit: Audit
@@ -42,15 +43,16 @@ interface Snapshot {
 
 interface CopyRooms {
   readonly dataDir: string
-  /** Of the key that is given to this process, or kept in the data directory. */
+  /** Made from this process's encryption key, whether given or kept in the data directory. */
   readonly box: SecretBox
   readonly nowMs: number
   onTable(done: { readonly table: string; readonly rows: number }): void
 }
 
 /**
- * Throws AdminError: `to` where the database holds other data; `begun` where a copy was begun and the deployment has gone on
- * since; where what is there in the end is not what was copied. What servers use is not touched before all is verified.
+ * Throws AdminError: `to` where the database holds other data, `begun` where the deployment has changed since a copy
+ * began; throws also where the result differs from the snapshot. The tables that servers use are written only after
+ * everything is verified.
  */
 export async function copyData(rooms: CopyRooms, { to, begun }: Input<'copyData'>) {
   const folder = join(rooms.dataDir, folderName)
@@ -80,7 +82,7 @@ function refuse(error: unknown): never {
   throw error
 }
 
-/** The one that was begun, or a new one. */
+/** The snapshot of the copy that was begun, or a new one. */
 async function snapshotOf(
   rooms: CopyRooms,
   folder: string,
@@ -126,7 +128,7 @@ function copyFiles(dataDir: string, folder: string): readonly OutboxCopy[] {
   return outboxes
 }
 
-/** SQLite writes a copy of the same content alike each time. */
+/** Works because SQLite writes equal content as equal bytes. */
 async function fingerprintOf(folder: string, outboxes: readonly OutboxCopy[]): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(outboxes))
   for (const name of [databaseFile, historyFileName]) {
@@ -137,7 +139,7 @@ async function fingerprintOf(folder: string, outboxes: readonly OutboxCopy[]): P
   return hash.digest('hex')
 }
 
-/** A deployment that never kept a message has no such file: its tables are empty then. */
+/** Opening the file creates or migrates its tables: a deployment that never kept a message has no such file. */
 async function bringForward(folder: string): Promise<void> {
   const history = historyFile(folder)
   await history.query('SELECT 1', [])
@@ -192,7 +194,7 @@ function differs(what: string): AdminError {
   return new AdminError('conflict', 'begun', `${what}; nothing was put in place: begin anew`)
 }
 
-/** Stored channels whose secrets do not open with the key of this process. */
+/** Counts stored channels whose secrets this process's key cannot decrypt. */
 async function countClosed({ store }: CopyTarget, box: SecretBox): Promise<number> {
   const items = await store.configuration.all()
   return items.filter(({ kind, document }) => kind === 'channel' && !opens(document, box)).length

@@ -1,11 +1,11 @@
-// Which group a new account gets.
+// Decides which group a new account gets.
 
 import { defaultGroup } from '../config/defaults.ts'
 import { declaredSettings } from '../config/run-time.ts'
 import type { Config } from '../config/types.ts'
 import type { AdminContext } from './use-case.ts'
 
-/** What the file says of new accounts stands above what the store says. */
+/** The configuration file takes precedence over the store's setting. */
 export async function groupOfNewAccounts(
   { store }: Pick<AdminContext, 'store'>,
   config: Config,

@@ -1,4 +1,4 @@
-// What arrives from clients, told to whoever set them up: requests that came with mistakes, and those that came through.
+// The setup doctor: requests with mistakes and requests that came through, for whoever set the client up.
 
 import type { Arrival } from '../store/arrivals.ts'
 import type { SettledPlace } from '../store/usage-filter.ts'
@@ -11,7 +11,7 @@ import type { AdminContext } from './use-case.ts'
 interface ArrivalView {
   readonly requestId: string
   readonly at: string
-  /** `ok`: it came through to a vendor, however it ended there. */
+  /** `ok`: the request reached a vendor or was answered, whatever the result. */
   readonly outcome: 'ok' | 'mistake'
   readonly code: string
   readonly status: number
@@ -21,27 +21,29 @@ interface ArrivalView {
   readonly userAgent: string | null
   readonly keyId: string | null
   readonly address: string | null
-  /** How it is known to be the caller's; null where an operator looks at all. */
+  /** How the request is known to be the caller's; null where an operator views all. */
   readonly by: 'key' | 'address' | null
   readonly suggestion: string | null
   readonly detail: string
 }
 
-/** Who looks. */
+/** The viewer. */
 interface Looking {
-  /** Whose arrivals; undefined: everybody's. */
+  /** The account whose arrivals are shown; undefined: all. */
   readonly account: string | undefined
-  /** Where the caller is: what comes from there and shows no key that is known may be theirs. null: of keys alone. */
+  /**
+   * The viewer's address: requests from there without a known key may be theirs. null: only requests by key are shown.
+   */
   readonly address: string | null
 }
 
 type Arrivals = () => Promise<readonly Arrival[]>
 
 const usualMs = 900_000
-/** An address may be somebody else's by then. */
+/** After this, somebody else may use the address. */
 const byAddressMs = 900_000
 
-/** Newest first; of the last quarter of an hour unless `since` says otherwise. */
+/** Newest first; the last quarter of an hour unless `since` is given. */
 export async function listArrivals(
   { store, nowMs }: AdminContext,
   { since = nowMs - usualMs, limit, account, address }: Input<'listArrivals'> & Looking,
@@ -60,7 +62,7 @@ export async function listArrivals(
   return { items: items.slice(0, limit), next: null }
 }
 
-/** Asked again and again: those that came since it was asked last, oldest first. */
+/** Returns a function whose every call gives the arrivals since the call before, oldest first. */
 export async function followArrivals(
   { store }: AdminContext,
   looking: Looking,
@@ -104,7 +106,7 @@ function mistakesFor(
     })
 }
 
-/** What was refused before any vendor was asked is a mistake, and told as such or not at all. */
+/** A request that was refused before any vendor was asked is listed among the mistakes, if at all. */
 function cameThrough({ status, attempts }: UsageRow): boolean {
   return status < 400 || attempts > 0
 }

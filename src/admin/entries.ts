@@ -1,4 +1,4 @@
-// The ledger as the owner of a wallet reads it: every entry, with what was left after it.
+// The journal entries of a wallet for its owner, each with the balance after it.
 
 import type { EntryPlace } from '../store/ledger.ts'
 import { cursorAfter, type Page, placeIn } from './page.ts'
@@ -12,13 +12,13 @@ interface Entry {
   readonly code: string
   readonly at: string
   readonly currency: string
-  /** Below 0: it took. */
+  /** Negative where the entry took money. */
   readonly effectNano: string
   readonly balanceNano: string
-  /** Whose doing it was: for operators alone. */
+  /** Who caused the entry; for operators only. */
   readonly actor: string | null
   readonly reason: string | null
-  /** Of a request's entry. */
+  /** The request, where the entry is about one. */
   readonly requestId: string | null
 }
 
@@ -32,7 +32,7 @@ export async function listEntries(
     throw new AdminError('not_found', 'account', `there is no account ${JSON.stringify(account)}`)
   }
   const from = cursor === undefined ? untilPlace(until) : placeOf(cursor)
-  // One more than asked for says whether there are more.
+  // The extra row tells whether more follow.
   const entries = await store.journal.entries({
     account,
     limit: limit + 1,

@@ -1,4 +1,4 @@
-// What operators did, as they are shown and as a file.
+// Lists operator events, and exports them as a file.
 
 import type { OperatorEvent } from '../store/control.ts'
 import { csvLine } from './csv.ts'
@@ -9,7 +9,7 @@ import type { AdminContext } from './use-case.ts'
 
 type Event = Omit<OperatorEvent, 'at'> & { readonly at: string }
 
-/** Rows in memory at once. */
+/** Most rows held in memory at once. */
 const pageRows = 500
 
 /** Newest first. */
@@ -28,7 +28,7 @@ export async function listEvents(
 
 const columns = ['at', 'id', 'actor', 'role', 'action', 'address'] as const
 
-/** As lines of CSV or JSON, newest first, page after page. */
+/** As lines of CSV or JSON, newest first; reads page after page. */
 export async function* exportEvents(
   context: Pick<AdminContext, 'store'>,
   { format, ...filter }: Input<'exportEvents'>,

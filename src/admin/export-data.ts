@@ -1,4 +1,4 @@
-// All that is kept of one account, for itself: a ZIP of NDJSON, written as it goes.
+// Exports all data of one account for its owner: a ZIP of NDJSON files, written as it is read.
 
 import { Buffer } from 'node:buffer'
 import { createPriceBook } from '../meter/price-book.ts'
@@ -12,8 +12,8 @@ import { type ZipFile, zipped } from './zip.ts'
 const pageRows = 500
 
 /**
- * `usage.ndjson` (as the account sees it), `keys.ndjson` (no secrets), `history.ndjson` (with bodies, sealed ones as they
- * are), and `blobs/ID` for each `blob:ID` in them.
+ * `usage.ndjson` (as the account sees it), `keys.ndjson` (without secrets), `history.ndjson` (with bodies; sealed ones
+ * stay sealed), and `blobs/ID` for each `blob:ID` in them.
  */
 export function exportData(admin: AdminContext, { account }: Input<'account'>) {
   return zipped(filesOf(admin, account))
@@ -26,7 +26,7 @@ async function* filesOf(admin: AdminContext, account: string): AsyncGenerator<Zi
   yield { name: 'history.ndjson', chunks: lines(historyOf(admin, account, blobs)) }
   for (const id of blobs) {
     const blob = await admin.store.history.blob(account, id)
-    // Its message may have been deleted meanwhile.
+    // null where its message was deleted meanwhile.
     if (blob !== null) yield { name: `blobs/${id}`, chunks: [blob.content] }
   }
 }
@@ -71,7 +71,7 @@ async function* historyOf(admin: AdminContext, account: string, blobs: Set<strin
   }
 }
 
-/** Deleted meanwhile. */
+/** null where the message was deleted meanwhile; any other error is thrown again. */
 function gone(error: unknown): null {
   if (error instanceof Error && 'refusal' in error && error.refusal === 'not_found') return null
   throw error

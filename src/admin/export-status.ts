@@ -1,4 +1,4 @@
-// How far records of requests have left to each warehouse, for operators.
+// How far the export of usage records to each warehouse has come, for operators.
 
 import type { Store } from '../store/store.ts'
 import { timeText } from './time.ts'
@@ -11,7 +11,7 @@ export async function exportStatus({ usageExport, failingWork }: Store) {
     const isBehind = place.scan !== null || rowsBehind > 0
     return {
       destination,
-      /** `before`: what was settled before it was turned on is being sent. */
+      /** `before`: records settled before the export was turned on are being sent. */
       state: place.scan !== null ? 'before' : isBehind ? 'behind' : 'current',
       rowsBehind,
       waitingSince: timeText(waitingSince),
@@ -24,7 +24,7 @@ export async function exportStatus({ usageExport, failingWork }: Store) {
   })
 }
 
-/** Throws AdminError where nothing was ever sent to it. */
+/** Throws AdminError where nothing was ever sent to the destination. */
 export async function restartExport({ usageExport }: Store, destination: string) {
   if (!(await usageExport.restart(destination)))
     throw new AdminError('not_found', 'destination', 'nothing was ever sent to it')

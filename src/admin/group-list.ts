@@ -1,4 +1,4 @@
-// The groups somebody may see: what they cost, and what they have.
+// The groups of models that a viewer may see, with their prices and models.
 
 import { anyoneOf } from '../operations/model-access.ts'
 import type { Offer, Viewer } from './offer.ts'
@@ -7,20 +7,20 @@ import type { Input } from './schema.ts'
 
 interface GroupView {
   readonly id: string
-  /** What prices are multiplied by: `1.25`. */
+  /** The factor on prices: `1.25`. */
   readonly multiplier: string
-  /** The same of some models, by name or by beginning with a * at the end. */
+  /** Factors for some models, by name or by pattern ending in *. */
   readonly modelMultipliers: Readonly<Record<string, string>>
   readonly limits: Offer['config']['groups'][string]['limits']
-  /** Names that are answered now. */
+  /** Names of the models that it may use now. */
   readonly models: readonly string[]
   /** Anyone may read its models and prices. */
   readonly public: boolean
-  /** The viewer has keys of it. */
+  /** Whether the viewer has keys of this group. */
   readonly hasKeys: boolean
 }
 
-/** By name. */
+/** Sorted by name. */
 export function listGroups(
   { config, modelAccess }: Offer,
   viewer: Viewer,

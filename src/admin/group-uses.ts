@@ -9,22 +9,22 @@ import { dayMs } from './zone.ts'
 
 interface GroupUse {
   readonly id: string
-  /** Accounts that may make keys of it by name; those that may of every group are not among them. */
+  /** Accounts that are allowed this group by name; accounts that are allowed every group do not count. */
   readonly people: number
   readonly invitations: number
-  /** Of the store and of the file. */
+  /** Keys of the store and of the file. */
   readonly keys: number
-  /** Those that serve it. */
+  /** The channels that serve the group. */
   readonly channels: readonly string[]
-  /** A new account gets it. */
+  /** Whether new accounts get this group. */
   readonly isDefault: boolean
-  /** Of the last 24 hours. */
+  /** Requests of the last 24 hours. */
   readonly requests: number
   readonly chargeNano: string
 }
 
 interface GroupUseList {
-  /** By name. */
+  /** Sorted by name. */
   readonly items: readonly GroupUse[]
   /** Accounts that may make keys of any group. */
   readonly peopleOfAll: number

@@ -1,9 +1,9 @@
-// Groups that use cases are given by name.
+// Checks the names of groups that use cases are given.
 
 import { suggestion } from '../config/problems.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
 
-/** Before the first start of a server nobody knows the groups there will be. Throws AdminError. */
+/** Accepts any name before a server has first started, since the groups are not known then. Throws AdminError. */
 export async function checkGroups(
   { store }: AdminContext,
   groups: readonly string[] | null | undefined,

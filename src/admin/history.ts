@@ -1,4 +1,4 @@
-// Message history: what an account wants kept, what is kept of it, and its deletion.
+// Message history: an account's choice of what to keep, the kept messages, and their deletion.
 
 import { Buffer } from 'node:buffer'
 import { gunzipSync } from 'node:zlib'
@@ -13,17 +13,17 @@ import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
 
-/** What the account has chosen; null where it has not. */
+/** The account's choice; null where it made none. */
 interface HistoryChoice {
   readonly account: string
   readonly mode: HistoryMode | null
   readonly retentionDays: number | null
   readonly publicKey: string | null
-  /** Grows with each change; 0: it never chose. */
+  /** Grows with each change; 0: the account never chose. */
   readonly revision: number
 }
 
-/** With what is in force for it, and the most that it may choose. */
+/** With the policy in force for the account, and the limits of its choice. */
 export async function readHistoryChoice(
   { store }: Pick<AdminContext, 'store'>,
   { account }: Input<'account'>,
@@ -44,8 +44,8 @@ export async function readHistoryChoice(
 }
 
 /**
- * Counts in every process within a second. What was kept before stays until its time, which a shorter `retentionDays`
- * brings forward. `allowed`: what the operator allows, where that is known. Throws `stale`.
+ * Takes effect in every process within a second. Messages kept before expire as planned, or earlier where
+ * `retentionDays` is shorter now. `allowed`: the operator's limits, where they are known. Throws AdminError `stale`.
  */
 export async function setHistoryChoice(
   { store }: Pick<AdminContext, 'store'>,
@@ -91,7 +91,7 @@ function checkAllowed(
 
 export type HistorySummary = ReturnType<typeof summaryView>
 
-/** Newest first. A search by `text` may give a page with few items or none, and go on all the same. */
+/** Newest first. A page of a search by `text` may have few items or none although more pages follow. */
 export async function listHistory(
   { store }: Pick<AdminContext, 'store'>,
   { cursor, id: requestId, ...filter }: Input<'listHistory'>,
@@ -110,13 +110,13 @@ function placeAt(cursor: string) {
   throw new AdminError('invalid', 'cursor', 'is not one that this list gave')
 }
 
-/** Whoever reads messages. */
+/** The reader of messages. */
 interface HistoryReader {
-  /** Another account's messages are not there. */
+  /** Messages of other accounts are not found; undefined: any account's may be read. */
   readonly owner?: string | undefined
-  /** The account of the reader, whose bodies it may read. */
+  /** The reader's account, whose message bodies it may read. */
   readonly self: string | null
-  /** Others' bodies too, and what vendors were sent. */
+  /** Whether other accounts' bodies, and the requests sent to vendors, may be read too. */
   readonly readsAll: boolean
 }
 
@@ -130,7 +130,7 @@ export async function readHistory(
   return detailView(await find(admin, id, reader.owner), reader)
 }
 
-/** What is kept in place of `blob:ID`; as it is kept, that is, sealed where its message is. */
+/** The content that `blob:ID` stands for, as it is stored: sealed where its message is sealed. */
 export async function readHistoryBlob(
   admin: Pick<AdminContext, 'store'>,
   { id, blob }: { readonly id: string; readonly blob: string },
@@ -146,7 +146,7 @@ export async function readHistoryBlob(
   throw new AdminError('not_found', 'blob', 'the message has no such blob')
 }
 
-/** Returns how many messages there were. */
+/** Returns the number of messages deleted. */
 export async function deleteHistory(
   { store, nowMs }: Pick<AdminContext, 'store' | 'nowMs'>,
   range: Input<'deleteHistory'>,
@@ -198,7 +198,7 @@ function detailView({ wrappedKey, content, blobs, ...head }: FoundMessage, reade
   const isOpen = head.mode === 'full' && content !== null
   return {
     ...summaryView(head),
-    /** There is a body, which this reader may not see. */
+    /** There is a body, but this reader may not see it. */
     withheld: isOpen && !isReadable,
     body: isOpen && isReadable ? bodyOf(content, reader) : null,
     sealed: wrappedKey === null || content === null ? null : sealedView(wrappedKey, content),
@@ -210,7 +210,7 @@ interface HistoryBody {
   readonly request: JsonValue
   readonly reply: JsonValue
   readonly files?: JsonValue
-  /** What vendors were asked, in turn. */
+  /** The requests sent to vendors, in order. */
   readonly sent?: JsonValue
 }
 

@@ -1,10 +1,10 @@
-// Reads the input of use cases by their schemas.
+// Checks the input of use cases against their schemas.
 
 import type { Input, InputName } from './schema.ts'
 
 /**
- * What a use case takes, out of what a command line or a request gave. Throws AdminError naming the first field at
- * fault. The schemas are loaded here, with the first input, so that a serving process does not hold them.
+ * Returns a use case's input from what a command line or a request gave. Throws AdminError naming the first field at
+ * fault. Loads the schemas at the first call, so that a serving process does not hold them in memory.
  */
 export async function readInput<Name extends InputName>(
   name: Name,

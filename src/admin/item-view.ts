@@ -1,4 +1,4 @@
-// Groups and models as their operators see them: what the file and the store say, and which of both counts.
+// Groups and models as operators see them: what the file and the store define, and which of both is in force.
 
 import { emptyGroup, emptyModel } from '../config/build.ts'
 import type { StoredItem } from '../store/configuration.ts'
@@ -13,19 +13,19 @@ type Kind = 'group' | 'model'
 
 interface ItemView {
   readonly id: string
-  /** Whose word counts. */
+  /** The source of the definition in force. */
   readonly origin: 'file' | 'built-in' | 'stored'
-  /** As the file would have it, with every default. */
+  /** The item as the file would write it, with every default. */
   readonly document: Document
-  /** The store has one of this name too, and the file stands above it. */
+  /** The store defines this name too, but the file takes precedence. */
   readonly overridden: boolean
-  /** Of what the store has; 0: nothing. */
+  /** Revision of the stored item; 0: it is not stored. */
   readonly revision: number
   readonly changedAt: string | null
   readonly actor: string | null
 }
 
-/** By name: those of the file and of the store. */
+/** Items of the file and of the store, sorted by name. */
 export async function listItems(
   context: AdminContext,
   rooms: StoredRooms,
@@ -53,7 +53,7 @@ function viewsOf({ items, declared }: Stored, kind: Kind): readonly ItemView[] {
   const said = kind === 'group' ? declared.groups : declared.models
   const declaredViews = Object.entries(said).flatMap(([id, { origin = 'file', ...document }]) => {
     const item = stored.get(id)
-    // What is built in gives way to what the store says.
+    // A stored item replaces a built-in one.
     if (item !== undefined && origin !== 'file') return []
     return viewOf(id, origin, withoutId(document), item)
   })

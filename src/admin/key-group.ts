@@ -5,7 +5,7 @@ import type { KeyRow } from '../store/keys.ts'
 import type { Store } from '../store/store.ts'
 import { AdminError } from './use-case.ts'
 
-/** Before the first start of a server nobody knows the groups there will be. Throws AdminError. */
+/** Accepts any name before a server has first started, since the groups are not known then. Throws AdminError. */
 export async function checkGroup(store: Store, account: string, group: string): Promise<void> {
   const known = await store.deployment.groups()
   const own = await groupsOf(store, account)
@@ -18,7 +18,9 @@ export async function checkGroup(store: Store, account: string, group: string): 
   checkOwnGroup(own, { account, group })
 }
 
-/** The one that is asked for, else `default`, else the first. Throws AdminError where the account may not use it. */
+/**
+ * The group asked for, else `default`, else the first one allowed. Throws AdminError where the account may not use it.
+ */
 export async function allowedGroup(
   store: Store,
   account: string,
@@ -30,12 +32,12 @@ export async function allowedGroup(
   return group
 }
 
-/** Those the account may have keys of; null: all. */
+/** The groups the account may have keys of; null: all. */
 export async function groupsOf(store: Store, account: string): Promise<readonly string[] | null> {
   return (await store.people.find(account))?.groups ?? null
 }
 
-/** `own`: as `groupsOf` gives it. Throws AdminError. */
+/** `own`: the result of `groupsOf`. Throws AdminError. */
 export function checkOwnGroup(
   own: readonly string[] | null,
   { account, group }: Pick<KeyRow, 'account' | 'group'>,

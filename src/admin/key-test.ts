@@ -1,4 +1,4 @@
-// Says of a key whether it would be taken now, and for which models, without calling anybody.
+// Tells whether a key would be accepted now, and for which models, without calling a vendor.
 
 import type { KeyConfig } from '../config/types.ts'
 import { principalOf } from '../identity/keyring.ts'
@@ -14,7 +14,7 @@ import type { AdminContext } from './use-case.ts'
 
 interface TestRooms {
   readonly declared: readonly KeyConfig[]
-  /** Those that would be answered now. */
+  /** Names of the models that the key may use now. */
   models(principal: KeyPrincipal): readonly string[]
 }
 
@@ -30,7 +30,7 @@ interface Reason {
   readonly message: string
 }
 
-/** Everything that stands in its way, not the first alone. Limits of a minute are not looked at. */
+/** Lists every reason against the key, not only the first. Limits per minute are not checked. */
 export async function testKey(
   admin: AdminContext,
   { id, owner, address }: Input<'testKey'>,

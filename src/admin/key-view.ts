@@ -1,4 +1,4 @@
-// Keys as callers see them: what they are held to, what they spent, and when they were last used.
+// Keys as callers see them: limits, spend, and last use.
 
 import type { KeyConfig } from '../config/types.ts'
 import { configuredKeyId } from '../identity/keyring.ts'
@@ -13,7 +13,7 @@ import type { AdminContext } from './use-case.ts'
 
 export type Key = ReturnType<typeof keyView>
 
-/** More keys than that are not named one by one to the database. */
+/** With more keys than this, the query does not list their ids. */
 const mostNamed = 1_000
 const quarterMs = 900_000
 const always = Number.MAX_SAFE_INTEGER
@@ -25,7 +25,7 @@ interface Spending {
 
 const nothing: Spending = { requests: 0, chargeNano: 0n }
 
-/** By the key's id; of requests that began since then. Keys without any are left out. */
+/** By key id, for requests that began at `since` or later. Keys without requests are left out. */
 export async function spendingOf(
   { rollups }: Pick<Store, 'rollups'>,
   keys: readonly KeyRow[],
@@ -52,13 +52,13 @@ export async function spendingOf(
   )
 }
 
-/** The first moments of today and of this month, in UTC. */
+/** The first moments of the current day and month, in UTC. */
 export function startsOf(nowMs: number): { readonly today: number; readonly month: number } {
   const at = (period: 'day' | 'month') => periodAt({ period, timeZone: null }, nowMs).startMs
   return { today: at('day'), month: at('month') }
 }
 
-/** In the order given. */
+/** Views in the order of `keys`. */
 export async function viewsOf(
   { store, nowMs, currency }: AdminContext,
   keys: readonly KeyRow[],
@@ -76,7 +76,7 @@ export async function viewsOf(
   return keys.map((row) => keyView(row, facts))
 }
 
-/** Of keys with a limit, what they have spent of it. */
+/** For keys with a spend limit: what they have spent in its present period. */
 export async function spentInPeriods(store: Store, keys: readonly KeyRow[], nowMs: number) {
   const byStart = new Map<number, KeyRow[]>()
   for (const key of keys) {
@@ -91,7 +91,7 @@ export async function spentInPeriods(store: Store, keys: readonly KeyRow[], nowM
   return spent
 }
 
-/** From the quarter of an hour that a day ago was in. */
+/** 24 hours ago, rounded down to a quarter of an hour. */
 export function dayBefore(nowMs: number): number {
   return Math.floor((nowMs - 86_400_000) / quarterMs) * quarterMs
 }
@@ -107,7 +107,7 @@ export function isDeclared({ id }: Pick<KeyRow, 'id'>): boolean {
   return id.startsWith(configuredKeyId(''))
 }
 
-/** A key of the configuration file as one of the store would be. */
+/** Gives a key of the configuration file the form of a stored key. */
 export function rowOfDeclared(key: KeyConfig): KeyRow {
   const { name, account, group, secret, expiresAt, models, deniedModels, addresses } = key
   const { limits, spendLimit, historyMode, showCost, disabled } = key
@@ -158,12 +158,12 @@ function keyView(row: KeyRow, facts: Facts) {
     group: row.group,
     hint: row.hint,
     status: statusOf(row, nowMs),
-    /** Of the configuration file: changed there alone. */
+    /** Whether the key is in the configuration file, where alone it can be changed. */
     declared,
     createdAt: declared ? null : timeText(row.createdAt),
     expiresAt: timeText(row.expiresAt),
     disabledAt: declared ? null : timeText(row.disabledAt),
-    /** Until when the secret before the last rotation works. */
+    /** How long the secret before the last rotation remains valid. */
     previousUntil: previous !== null && previous.until > nowMs ? timeText(previous.until) : null,
     models: row.models,
     deniedModels: row.deniedModels,

@@ -1,4 +1,4 @@
-// Keys that call models: made, listed, edited, rotated, disabled, removed.
+// Keys that call models: create, list, edit, rotate, disable, remove.
 
 import type { KeyConfig } from '../config/types.ts'
 import { createSecret, hashSecret, hintOf, randomBase62, startOf } from '../identity/secret.ts'
@@ -23,7 +23,7 @@ import { type AdminContext, AdminError } from './use-case.ts'
 
 type KeyWithSecret = Key & { readonly secret: string }
 
-/** Makes the account where it is missing. The secret is in this reply and nowhere else. */
+/** Creates the account where it is missing. The secret is shown in this reply only. */
 export async function createKey(
   admin: AdminContext,
   input: Input<'createKey'>,
@@ -49,7 +49,7 @@ export async function createKey(
   return { ...(await viewOf(admin, row)), secret }
 }
 
-/** `declared`: of the configuration file, listed with the others. Oldest first unless said. */
+/** `declared`: keys of the configuration file, listed with the others. Oldest first by default. */
 export async function listKeys(
   admin: AdminContext,
   input: Input<'listKeys'>,
@@ -81,7 +81,7 @@ export async function listKeys(
   }
 }
 
-/** How many there are of each state, and what they spent together; not those that were removed, nor the playground's. */
+/** Counts keys by state and sums their spend; removed keys and those of the playground are left out. */
 export async function summarizeKeys(
   { store, nowMs, currency }: AdminContext,
   { account }: Pick<Input<'listKeys'>, 'account'>,
@@ -119,7 +119,7 @@ export async function showKey(
   return viewOf(admin, await keyAt(admin.store, { id, owner }, declared))
 }
 
-/** What is left out stays as it is; null takes a limit away. */
+/** Fields left out keep their values; null removes a limit. */
 export async function updateKey(admin: AdminContext, input: Input<'updateKey'>): Promise<Key> {
   const { store } = admin
   const row = await edit(store, input, async (before) => {
@@ -130,7 +130,7 @@ export async function updateKey(admin: AdminContext, input: Input<'updateKey'>):
   return viewOf(admin, row)
 }
 
-/** A new secret, in this reply and nowhere else; the one before works for `overlapSeconds`, those before it no more. */
+/** The new secret is shown in this reply only. The previous one works for `overlapSeconds` more; older ones stop. */
 export async function rotateKey(
   admin: AdminContext,
   input: Input<'rotateKey'>,
@@ -158,19 +158,19 @@ export async function disableKey(admin: AdminContext, input: Input<'key'>): Prom
   return showKey(admin, input)
 }
 
-/** Undoes `disableKey`, within a second. */
+/** Undoes `disableKey` within a second. */
 export async function enableKey(admin: AdminContext, input: Input<'key'>): Promise<Key> {
   const row = await edit(admin.store, input, async (before) => ({ ...before, disabledAt: null }))
   return viewOf(admin, row)
 }
 
-/** Stops a key within a second and forgets it; its usage stays. */
+/** Stops a key within a second and deletes it; its usage records stay. */
 export async function removeKey({ store }: AdminContext, input: Input<'key'>): Promise<void> {
   const { id } = await storedKey(store, input)
   if (!(await store.keys.remove(id))) throw noKey(id)
 }
 
-/** What would miss the key if it were gone. */
+/** What depends on the key: shown before it is removed. */
 export async function keyImpact(
   admin: AdminContext,
   { id, owner }: Input<'key'>,
@@ -182,7 +182,7 @@ export async function keyImpact(
   const { lastUsed, month, currency } = await viewOf(admin, row)
   return {
     id: row.id,
-    /** From the quarter of an hour that a day ago was in. */
+    /** Counted from 24 hours ago, rounded down to a quarter of an hour. */
     requestsLastDay: lately.get(row.id)?.requests ?? 0,
     since: timeText(dayBefore(nowMs)),
     lastUsed,
@@ -200,7 +200,7 @@ async function viewOf(admin: AdminContext, row: KeyRow): Promise<Key> {
 type Narrowing = Partial<Pick<Input<'updateKey'>, keyof Input<'updateKey'> & keyof KeyRow>>
 type Limits = Omit<typeof unrestrictedKey, 'showCost'>
 
-/** The same, held to what is given: what is left out stays. */
+/** The row with the given limits; limits left out keep their values. */
 function narrowed<Row extends Pick<KeyRow, keyof Limits>>(row: Row, input: Narrowing): Row {
   const { spendLimit } = input
   const kept = <Value>(given: Value | undefined, before: Value): Value =>
@@ -232,7 +232,7 @@ interface Edit {
   readonly revision?: number | undefined
 }
 
-/** Changes a key as it is at that moment. Throws AdminError `not_found`, `conflict`, `stale`. */
+/** Applies the change to the key's latest revision. Throws AdminError `not_found`, `conflict`, `stale`. */
 async function edit(
   store: Store,
   given: Edit,
@@ -241,9 +241,9 @@ async function edit(
   for (;;) {
     const before = await storedKey(store, given)
     const after = await change(before)
-    // Though the key was made when the account had more groups.
+    // Checked again: the key may be older than the account's present groups.
     checkOwnGroup(await groupsOf(store, after.account), after)
-    // Changed by another meanwhile: read again.
+    // Another process changed the key meanwhile: read it again.
     if (await store.keys.update(after)) return { ...after, revision: before.revision + 1 }
   }
 }
@@ -258,7 +258,7 @@ async function storedKey(store: Store, { id, owner, revision }: Edit): Promise<K
   throw new AdminError('stale', 'revision', `key ${id} was changed since it was read`)
 }
 
-/** Throws AdminError `not_found`, also for another account's. */
+/** Throws AdminError `not_found`, also for a key of another account. */
 export async function keyAt(
   store: Store,
   { id, owner }: Edit,
@@ -289,7 +289,7 @@ function isWanted(row: KeyRow, input: Input<'listKeys'>, nowMs: number): boolean
 
 const padded = (value: number | bigint) => String(value).padStart(20, '0')
 
-/** What keys are sorted by, as text that sorts so. */
+/** The sort keys, as text that sorts in the same order. */
 async function placesBy(
   sort: NonNullable<Input<'listKeys'>['sort']>,
   keys: readonly KeyRow[],
@@ -314,7 +314,7 @@ async function placesBy(
   }
 }
 
-/** Throws AdminError where another list gave the cursor. */
+/** Throws AdminError where the cursor is from a list with another order. */
 function placeAfter(cursor: string, list: string): string {
   const text = placeIn(cursor)
   if (text.startsWith(`${list}\0`)) return text.slice(list.length + 1)

@@ -1,4 +1,4 @@
-// Keys that manage a deployment, or one account of it: made, listed, edited, disabled, removed.
+// Keys that manage a deployment, or one account of it: create, list, edit, disable, remove.
 
 import {
   createSecret,
@@ -16,7 +16,7 @@ import { type AdminContext, AdminError } from './use-case.ts'
 
 type ManagementKey = ReturnType<typeof managementKeyView>
 
-/** The account must be there. The secret is in this reply and nowhere else. */
+/** The account must exist. The secret is shown in this reply only. */
 export async function createManagementKey(
   { store, nowMs }: AdminContext,
   { name, account, scopes, expiresAt = null }: Input<'createManagementKey'>,
@@ -59,7 +59,7 @@ export async function showManagementKey(
   return managementKeyView(await keyAt(store, input), nowMs)
 }
 
-/** What is left out stays as it is. */
+/** Fields left out keep their values. */
 export async function updateManagementKey(
   admin: AdminContext,
   input: Input<'updateManagementKey'>,
@@ -113,7 +113,7 @@ async function edit(
   for (;;) {
     const before = await keyAt(store, given)
     const after = change(before)
-    // Changed by another meanwhile: read again.
+    // Another process changed the key meanwhile: read it again.
     if (await store.managementKeys.update(after))
       return managementKeyView({ ...after, revision: before.revision + 1 }, nowMs)
   }

@@ -1,4 +1,4 @@
-// Asks a channel's vendor which models it has, for an operator who writes them into the configuration.
+// Asks a channel's vendor for its models, for an operator who writes them into the configuration.
 
 import type { ChannelConfig } from '../config/types.ts'
 import { modelListOf } from '../vendors/model-lists.ts'
@@ -6,7 +6,7 @@ import { vendors } from '../vendors/registry.ts'
 import { sandboxModels } from '../vendors/sandbox/settings.ts'
 import { askVendor, VendorAskError } from './vendor-ask.ts'
 
-/** The vendor's own names, sorted. Throws VendorAskError, without secrets, where they cannot be had. */
+/** The vendor's model names, sorted. Throws VendorAskError, without secrets, where the list cannot be had. */
 export async function listModels(config: ChannelConfig): Promise<readonly string[]> {
   const vendor = vendors[config.vendor]
   if (vendor === undefined) throw new Error(`unknown vendor ${config.vendor}`)

@@ -1,18 +1,18 @@
-// How models have done over the last day, of all accounts together: how soon they begin, how fast they write, how often
-// they succeed. What fewer than 30 requests say is not shown.
+// How models did over the last day, for all accounts together: time to first token, speed and success rate. Figures of
+// fewer than 30 requests are not shown.
 
 import { cellsOf, histogramBounds, type RollupReader } from '../store/rollup-table.ts'
 
 export interface Live {
-  /** Requests that had a first word, however few: what `ttft` and `speed` are of. */
+  /** Number of requests with a first token: the sample of `ttft` and `speed`, shown even when it is small. */
   readonly begun: number
-  /** Requests that `success` is of, however few. */
+  /** Number of requests behind `success`, shown even when it is small. */
   readonly tried: number
-  /** Until the first word, in milliseconds; `sample`: of how many requests. */
+  /** Milliseconds to the first token; `sample`: number of requests. */
   readonly ttft: { readonly p50Ms: number; readonly p95Ms: number; readonly sample: number } | null
-  /** Of what is streamed, from the first word on; `sample`: how many requests had a first word. */
+  /** Speed of streams from the first token on; `sample`: number of requests with a first token. */
   readonly speed: { readonly tokensPerSecond: number; readonly sample: number } | null
-  /** Of the requests that were the gateway's or a vendor's to answer: those at fault themselves (4xx) are left out. */
+  /** Success rate of requests whose outcome the gateway or a vendor decides; client errors (4xx) are left out. */
   readonly success: { readonly percent: number; readonly sample: number } | null
 }
 
@@ -22,7 +22,7 @@ const mostRows = 100_000
 
 const cells = cellsOf('ttft')
 
-/** By the name asked for. */
+/** By the model name that clients ask for. */
 export async function readLive(
   rollups: RollupReader,
   nowMs: number,
@@ -75,7 +75,7 @@ function shown<Reading>(sample: number, reading: Reading): Reading | null {
   return sample < leastSample ? null : reading
 }
 
-/** In milliseconds, evenly spread within a cell; at most the last bound. */
+/** Milliseconds, interpolated within a histogram cell; at most the last bound. */
 function percentile(counts: readonly number[], share: number): number {
   const all = counts.reduce((sum, count) => sum + count, 0)
   let left = all * share

@@ -1,4 +1,4 @@
-// What a model costs a group, line by line: each price with the group's multiplier, and beside it what its vendor asks.
+// The prices of a model for a group: each price with the group's multiplier, beside the vendor's own.
 
 import { priceNames } from '../config/prices.ts'
 import { isTokenPrice } from '../meter/card.ts'
@@ -10,28 +10,28 @@ import { timeText } from './time.ts'
 
 /** Amounts in nano-units of the currency for a million of the unit. */
 export interface PriceLine {
-  /** As a card names it: `input>200000`, `image/1024x1024/hd`. */
+  /** The name on the rate card: `input>200000`, `image/1024x1024/hd`. */
   readonly name: string
-  /** What is counted: `token`, `request`, `image`, `second`, `character`, ... */
+  /** The unit that is counted: `token`, `request`, `image`, `second`, `character`, ... */
   readonly unit: string
-  /** Of prompts longer than so many tokens; 0: of every one. */
+  /** Applies to prompts longer than this many tokens; 0: to all. */
   readonly above: number
-  /** For the group, rounded up: what is charged is rounded once for each request, not here. */
+  /** The group's price, rounded up for display: a charge is rounded once per request instead. */
   readonly priceNano: string
-  /** Without the group's multiplier. */
+  /** The price without the group's multiplier. */
   readonly baseNano: string
-  /** What the vendor publishes, as far as the catalogue knows. */
+  /** The vendor's published price, where the catalogue has one. */
   readonly officialNano: string | null
 }
 
 export interface GroupPrice {
   readonly version: number
-  /** From when this version holds; null: from the beginning. */
+  /** When this version takes effect; null: it always was in effect. */
   readonly from: string | null
-  /** When it was written down. */
+  /** When the version was stored. */
   readonly updatedAt: string
   readonly origin: PriceRow['origin']
-  /** Of the group for this model: `0.8`. */
+  /** The group's multiplier for this model: `0.8`. */
   readonly multiplier: string
   readonly lines: readonly PriceLine[]
 }
@@ -53,7 +53,7 @@ export function groupPrice(
   }
 }
 
-/** In the order in which prices are listed everywhere, lower tiers first. */
+/** In the order used everywhere, lower tiers first. */
 export function priceLines(
   prices: PriceRow['prices'],
   multiplier: string,

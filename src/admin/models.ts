@@ -1,4 +1,4 @@
-// The models of a group, with what each costs it, what it can do and how it has done lately.
+// The models of a group, with prices, abilities and recent performance.
 
 import { keepsToSchema, takesTools } from '../catalog/abilities.ts'
 import type { Model } from '../catalog/model.ts'
@@ -21,34 +21,34 @@ type Modality = 'text' | 'image' | 'audio' | 'video'
 export interface ModelView {
   readonly id: string
   readonly kind: ModelKind
-  /** Whose family it is of, whoever serves it. */
+  /** The vendor that made the model, whichever channel serves it. */
   readonly vendor: string
-  /** Tokens; null where it is not known. */
+  /** Context window in tokens; null where it is unknown. */
   readonly context: number | null
   readonly maxOutput: number | null
   readonly inputs: readonly Modality[]
   readonly outputs: readonly Modality[]
   readonly vision: boolean
-  /** null: not known. */
+  /** null: unknown. */
   readonly tools: true | null
   readonly reasoning: true | null
-  /** Answers in JSON that keeps to a schema (`response_format`). */
+  /** Whether it can answer in JSON that follows a schema (`response_format`). */
   readonly jsonSchema: true | null
-  /** Where it is asked. */
+  /** Paths at which it can be asked. */
   readonly endpoints: readonly string[]
   /** When this deployment first had a price for it. */
   readonly since: string
   readonly group: string
   readonly currency: string
   readonly price: GroupPrice
-  /** Of the viewer's groups those that have it; of those, the ones the viewer has keys of. */
+  /** The viewer's groups that have the model, and those of them that the viewer has keys of. */
   readonly groups: readonly string[]
   readonly keyGroups: readonly string[]
-  /** Of the last 24 hours; null where nobody asked it. */
+  /** Figures of the last 24 hours; null where there were no requests. */
   readonly live: Live | null
 }
 
-/** Sorted as asked, then by name. Throws `not_found` for a group the viewer does not see. */
+/** Sorted as asked, then by name. Throws AdminError `not_found` for a group the viewer may not see. */
 export function listModels(
   offer: Offer,
   viewer: Viewer,
@@ -59,14 +59,14 @@ export function listModels(
   return pageOf(found, placesBy[sort], { limit, cursor })
 }
 
-/** What a group's models can be narrowed down to. */
+/** The filter choices for a group's models. */
 interface ModelChoices {
   readonly kinds: readonly ModelKind[]
   readonly vendors: readonly string[]
   readonly endpoints: readonly string[]
 }
 
-/** Sorted. Throws `not_found` for a group the viewer does not see. */
+/** Sorted. Throws AdminError `not_found` for a group the viewer may not see. */
 export function modelChoices(
   offer: Offer,
   viewer: Viewer,
@@ -94,7 +94,7 @@ function viewsOf(offer: Offer, viewer: Viewer, group: string): ModelView[] {
   return offer.modelAccess.models(anyoneOf(group)).flatMap((model) => view(model) ?? [])
 }
 
-/** By whole lists, which most groups have in common. */
+/** Compares whole model lists, since most groups share one. */
 function groupsListing({ modelAccess }: Offer, { groups }: Viewer) {
   const lists = Map.groupBy(groups, (id) => modelAccess.models(anyoneOf(id)))
   const having = new Map<string, string[][]>()
@@ -113,7 +113,7 @@ function groupsListing({ modelAccess }: Offer, { groups }: Viewer) {
   }
 }
 
-/** Also of names that no list has, such as those of a channel's pattern. */
+/** Covers also names that no list contains, such as those that match a channel's pattern. */
 function groupsWith({ modelAccess }: Offer, { groups }: Viewer) {
   return (name: string) => groups.filter((id) => modelAccess.model(anyoneOf(id), name) !== null)
 }
@@ -152,7 +152,7 @@ function viewIn(
 
 const readings = new WeakMap<readonly PriceRow[], ReturnType<typeof readAnew>>()
 
-/** Once for as long as the prices are the same: anyone may ask, often. */
+/** Reads the rows once for as long as they are unchanged: anyone may ask, and often. */
 function readRows(rows: readonly PriceRow[]) {
   const known = readings.get(rows)
   if (known !== undefined) return known
@@ -170,7 +170,7 @@ function readAnew(rows: readonly PriceRow[]) {
   }
   return {
     byVersion,
-    /** What is published. */
+    /** The published price. */
     official: (model: string, atMs: number) =>
       byVersion.get(book.find(model, atMs, 1_000_000)?.version ?? 0),
     /** When a model first had a price. */
@@ -178,7 +178,7 @@ function readAnew(rows: readonly PriceRow[]) {
   }
 }
 
-/** What goes in and comes out, by kind; what a chat hears and sees besides, its prices and the catalogue say. */
+/** Input and output by kind; what else a chat takes, such as images, follows from its prices and the catalogue. */
 const modalities: Readonly<Record<ModelKind, readonly [string, string]>> = {
   chat: ['text', 'text'],
   completion: ['text', 'text'],
@@ -193,7 +193,7 @@ const modalities: Readonly<Record<ModelKind, readonly [string, string]>> = {
   realtime: ['text audio', 'text audio'],
 }
 
-/** Beside the one of its kind; every vendor that chats is reached from all of them. */
+/** Paths besides the kind's own: every chat vendor is reachable from all chat formats. */
 const alsoAsked: Partial<Record<Operation, readonly string[]>> = {
   chat: [
     '/v1/responses',
@@ -254,7 +254,7 @@ function fits(view: ModelView, filter: Filter): boolean {
   )
 }
 
-/** Texts that sort as what they stand for; the name tells apart what is alike. */
+/** Sort keys as text that sorts in the right order; the name at the end breaks ties. */
 const placesBy: Readonly<Record<Input<'listModels'>['sort'], (view: ModelView) => string>> = {
   name: ({ id }) => id,
   price: (view) => `${cheapestFirst(view, 'input')} ${view.id}`,
@@ -269,7 +269,7 @@ const placesBy: Readonly<Record<Input<'listModels'>['sort'], (view: ModelView) =
 
 const most = 10n ** 20n - 1n
 
-/** By the price of a token; models without one come after, by their first price. */
+/** Sorts by token price; models without one follow, by their first price. */
 function cheapestFirst({ price }: ModelView, token: 'input' | 'output'): string {
   const own = price.lines.find(({ name }) => name === token)
   const first = own ?? price.lines[0]

@@ -1,4 +1,4 @@
-// A notice as a mail: plain text in the language of whoever gets it.
+// Writes a notice as a plain-text mail in its recipient's language.
 
 import { formatUnits } from '../money.ts'
 import type { AlertNotice } from '../store/alerts.ts'
@@ -6,7 +6,7 @@ import type { NoticeFacts } from './notice.ts'
 
 type MailLanguage = 'en' | 'zh-CN'
 
-/** As the account's preferences have it; English where they do not say. */
+/** The language of the account's preferences; English where they set none. */
 export function languageOf(preferences: unknown): MailLanguage {
   const { language } = (preferences ?? {}) as { readonly language?: unknown }
   return language === 'zh-CN' ? language : 'en'
@@ -97,7 +97,7 @@ const worded: Record<NoticeFacts['rule'], Worded> = {
   },
 }
 
-/** `address`: where the console is, without a slash at its end. */
+/** `address`: the console's address, without a slash at its end. */
 export function noticeMail(
   notice: Pick<AlertNotice, 'document'>,
   language: MailLanguage,
@@ -118,7 +118,7 @@ const ends: Record<MailLanguage, (address: string) => string> = {
     `${address}/console/billing\n通知设置：${address}/console/settings?tab=alerts`,
 }
 
-/** With the code that shows that whoever has the address reads it. */
+/** The mail with the code that proves that mail to the address is read. */
 export function codeMail(code: string, language: MailLanguage, address: string): Words {
   const text = {
     en: `Somebody wants what ${address} warns of to be sent here. If that is you, enter this code in the settings within a day:\n\n${code}\n\nIf not, do nothing: no other mail will come.\n`,

@@ -1,8 +1,7 @@
-// What a notice says, whatever it is about.
+// The content of a notice, whatever its rule.
 
 import { randomBytes } from 'node:crypto'
 
-/** What a notice says. */
 export interface NoticeFacts {
   readonly rule:
     | 'low_balance'
@@ -12,23 +11,23 @@ export interface NoticeFacts {
     | 'order_late'
     | 'order_refunded'
     | 'top_up_stopped'
-  /** For people, in English. */
+  /** The text for people, in English. */
   readonly text: string
   readonly currency: string
-  /** Of a rule about money: what was asked for, and what is the case. */
+  /** For rules about money: the limit that was set, and the actual value. */
   readonly limitNano: string | null
   readonly valueNano: string | null
-  /** Of a rule about a share. */
+  /** For rules about a percentage. */
   readonly limitPercent: number | null
   readonly valuePercent: number | null
   readonly keyId: string | null
   readonly keyName: string | null
-  /** How many requests the share is of. */
+  /** The number of requests behind the percentage. */
   readonly requests: number | null
   readonly orderId: string | null
 }
 
-/** Sorts by time. */
+/** An id that sorts by time. */
 export function newNoticeId(nowMs: number): string {
   return `ntc_${nowMs.toString(16).padStart(12, '0')}${randomBytes(8).toString('hex')}`
 }

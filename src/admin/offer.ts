@@ -1,4 +1,4 @@
-// What is offered at the moment, as a running process or a command knows it, and which groups of it somebody may see.
+// The models and prices offered at present, and the groups that a viewer may see.
 
 import type { Config } from '../config/types.ts'
 import type { PriceBook } from '../meter/meter.ts'
@@ -12,22 +12,22 @@ import { type AdminContext, AdminError } from './use-case.ts'
 export interface Offer {
   readonly config: Config
   readonly modelAccess: ModelAccess
-  /** Made of the rows. */
+  /** Built from `rows`. */
   readonly book: PriceBook
   readonly rows: readonly PriceRow[]
-  /** How models have done lately, by name. */
+  /** Recent performance of models, by name. */
   readonly live: ReadonlyMap<string, Live>
 }
 
-/** Whose prices are shown. */
+/** The viewer of prices. */
 export interface Viewer {
-  /** The groups that may be asked for; the first where none is. */
+  /** The groups that the viewer may ask for; the first is the default. */
   readonly groups: readonly string[]
-  /** Of the viewer's own keys. */
+  /** The groups of the viewer's own keys. */
   readonly keyGroups: readonly string[]
 }
 
-/** By the prices in the store. `config` with the channels that serve. */
+/** Uses the store's prices. `config` includes the channels in use. */
 export function offerOf(
   config: Config,
   rows: readonly PriceRow[],
@@ -38,7 +38,7 @@ export function offerOf(
   return { config, modelAccess, book, rows, live }
 }
 
-/** What anyone may see: the groups that the file names for it. */
+/** What anyone may see: the groups that the file makes public. */
 export function publicViewer({ publicGroups }: Config): Viewer {
   return { groups: publicGroups, keyGroups: [] }
 }
@@ -48,7 +48,7 @@ export function adminViewer({ groups }: Pick<Config, 'groups'>, first: string): 
   return { groups: firstOf(first, Object.keys(groups)), keyGroups: [] }
 }
 
-/** The groups that the account may make keys for, and those it has keys of; `first` before the others. */
+/** The groups that the account may make keys for, `first` before the others, and those it has keys of. */
 export async function accountViewer(
   { store }: Pick<AdminContext, 'store'>,
   config: Config,
@@ -68,7 +68,9 @@ function firstOf(first: string, groups: readonly string[]): readonly string[] {
   return groups.toSorted((one, other) => Number(other === first) - Number(one === first))
 }
 
-/** The group that is asked for, or the viewer's first. Throws `not_found`: also where it is not the viewer's to see. */
+/**
+ * The group asked for, or the viewer's first. Throws AdminError `not_found`, also for a group the viewer may not see.
+ */
 export function groupFor({ groups }: Viewer, asked: string | undefined): string {
   const group = asked ?? groups[0]
   if (group !== undefined && groups.includes(group)) return group

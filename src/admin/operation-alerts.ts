@@ -1,4 +1,4 @@
-// What needs an operator, made of what processes say and of what the store has.
+// Alerts for operators, derived from the readings of processes and from the store.
 
 import type { operatorEvents } from '../config/schema-webhooks.ts'
 import type { FailingWork } from '../store/failing-work.ts'
@@ -10,12 +10,12 @@ import { timeText } from './time.ts'
 export interface Alert {
   readonly code: (typeof operatorEvents)[number]
   readonly severity: 'critical' | 'warning'
-  /** What it is about: a channel, a model; null: the deployment. */
+  /** What the alert is about: a channel, a model; null: the deployment. */
   readonly subject: string | null
   readonly message: string
-  /** What the message counts: seconds, settlements, records, places, requests. */
+  /** The number in the message: seconds, settlements, records, places or requests. */
   readonly count: number | null
-  /** Of the message what the code does not say, in the words of who said it. */
+  /** The part of the message that the code does not imply, in its source's words. */
   readonly cause: string | null
   readonly since: string | null
 }
@@ -38,12 +38,12 @@ interface Found {
   readonly bills: readonly DifferingBill[]
 }
 
-/** Requests are settled within a second where nothing is wrong. */
+/** A request settled later than this is reported: normally settling takes less than a second. */
 const lateMs = 10_000
-/** Each of more models would hide the rest. */
+/** Most unpriced models listed: more would hide the other alerts. */
 const mostModels = 20
 
-/** The critical first. */
+/** Critical alerts first. */
 export function alertsOf({
   readings,
   channels,
@@ -104,7 +104,10 @@ function billAlert({ provider, day, comparedAt, differences }: DifferingBill): A
   }
 }
 
-/** Of what must be equal on all nodes. Under different keys the fingerprints of one configuration differ too. */
+/**
+ * Settings that should be equal on all nodes but differ. Fingerprints are made with the encryption key: under different
+ * keys, those of one configuration differ too.
+ */
 function differencesOf(readings: readonly ProcessReading[]): readonly string[] {
   const said = readings.flatMap(({ alike }) => alike ?? [])
   const differ = (name: keyof Alike) => new Set(said.map((each) => each[name])).size > 1
@@ -133,7 +136,7 @@ function warning(cause: string): Alert {
 }
 
 function channelAlert({ id, state, reason, since }: Found['channels'][number]): Alert[] {
-  // Whoever disabled it in the configuration knows.
+  // A channel that is disabled in the configuration raises no alert: it is meant to be.
   if (reason === 'configuration' || (state !== 'disabled' && state !== 'open')) return []
   const about = { severity: 'critical', subject: id, count: null, since } as const
   if (state === 'disabled') {

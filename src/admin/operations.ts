@@ -1,4 +1,4 @@
-// The operators' first page: how the deployment does at this moment, what it earns, and what needs somebody.
+// The operators' overview page: the deployment's present state, its earnings, and alerts.
 
 import { quarterMs } from '../store/rollup-table.ts'
 import type { ChannelReading, OverheadPhase, ProcessReading } from '../store/running.ts'
@@ -16,15 +16,15 @@ import { dayMs, hourMs, startOfDay, zoneIn } from './zone.ts'
 const minuteMs = 60_000
 const minutesShown = 60
 const mostSetAside = 1_000
-/** A bill that differs is told of for so long, unless it is compared again and does not. */
+/** How many days a differing bill raises an alert, unless a new comparison finds no difference. */
 const billDays = 7
 const names = ['requests', 'errors', 'chargeNano', 'writeoffNano', 'vendorCostNano'] as const
 
 const stateNames = ['ok', 'degraded', 'open', 'disabled'] as const
 
 /**
- * `own`: of the process that answers. Others have said how they do where they answered requests in the last seconds and
- * somebody looked before: the first look has its own process alone.
+ * `own`: the reading of the answering process. Others report only if they answered requests in the last seconds and
+ * somebody looked before: the first look shows the answering process alone.
  */
 export async function readOperations(
   context: AdminContext,
@@ -81,14 +81,14 @@ export async function readOperations(
   }
 }
 
-/** What needs an operator now. */
+/** The alerts that are raised now. */
 export async function readOperatorAlerts(
   ...asked: Parameters<typeof readNow>
 ): Promise<readonly Alert[]> {
   return alertsOf(await readNow(...asked))
 }
 
-/** What processes have said in the last seconds, and what the store has of what alerts are made of. */
+/** The latest readings of all processes, and the store's data that alerts are derived from. */
 async function readNow(
   { store, nowMs }: Pick<AdminContext, 'store' | 'nowMs'>,
   offer: Offer,
@@ -136,7 +136,7 @@ function rateOf({ since, until }: Window, sums: Sums) {
   }
 }
 
-/** Of all processes together, since each started. */
+/** Sums of all processes, each since its start. */
 function overheadOf(phase: OverheadPhase, readings: readonly ProcessReading[]) {
   const counts = [...overheadBounds, Infinity].map((_, place) =>
     readings.reduce((sum, { overhead }) => sum + (overhead[phase][place] ?? 0), 0),
@@ -149,7 +149,9 @@ function overheadOf(phase: OverheadPhase, readings: readonly ProcessReading[]) {
   }
 }
 
-/** Interpolated within its bucket; in the last, which has no end, its beginning. null: nothing was measured. */
+/**
+ * Interpolated within the histogram bucket; in the last, which is open, its lower bound. null: nothing was measured.
+ */
 function percentileMs(counts: readonly number[], share: number): number | null {
   const all = counts.reduce((sum, each) => sum + each, 0)
   if (all === 0) return null
@@ -170,7 +172,7 @@ function rounded(ms: number): number {
   return Math.round(ms * 1_000) / 1_000
 }
 
-/** Each channel as the process sees it that has most trouble with it. */
+/** Each channel as seen by the process that has most trouble with it. */
 function channelStrip({ config }: Offer, readings: readonly ProcessReading[]) {
   return config.channels.map(({ id, vendor, disabled }) => {
     const seen = readings.flatMap(({ channels }) => channels.filter((each) => each.id === id))

@@ -1,4 +1,4 @@
-// Tells operators, by the webhooks of the configuration, of what needs them, and that it is over.
+// Notifies operators by the configured webhooks when alerts are raised and when they are over.
 
 import type { WebhookSettings } from '../config/types.ts'
 import type { AlertNotice, Raised } from '../store/alerts.ts'
@@ -7,7 +7,7 @@ import type { Alert } from './operation-alerts.ts'
 import { timeText } from './time.ts'
 import type { AdminContext } from './use-case.ts'
 
-/** What one is told; kept until it was taken. */
+/** The content of a post to a webhook, kept until the webhook has accepted it. */
 interface OperatorEvent {
   readonly state: 'raised' | 'resolved' | 'test'
   readonly code: string
@@ -17,12 +17,12 @@ interface OperatorEvent {
   readonly since: string
 }
 
-/** What goes up and down is told of once in so long: it is not said to be over sooner. */
+/** Least time before an alert is reported as over: one that comes and goes is reported no more often. */
 const leastMs = 10 * 60_000
-/** No account's name begins with a control character. */
+/** No account name begins with a control character. */
 const prefix = '\twebhook '
 
-/** Events of a webhook are kept as an account's notices are, under a name that no account can have. */
+/** The owner under which a webhook's events are stored like an account's notices: no account can have this name. */
 export function ownerOf({ id }: Pick<WebhookSettings, 'id'>): string {
   return prefix + id
 }
@@ -31,7 +31,7 @@ export function isOperators(account: string): boolean {
   return account.startsWith(prefix)
 }
 
-/** The webhook that an event is for; undefined: it is not configured any more. */
+/** The webhook that an event is for; undefined: it is no longer configured. */
 export function webhookOf(
   webhooks: readonly WebhookSettings[],
   { account }: Pick<AlertNotice, 'account'>,
@@ -39,7 +39,7 @@ export function webhookOf(
   return webhooks.find((each) => ownerOf(each) === account)
 }
 
-/** The body of a post that says nothing is wrong: for whoever sets a receiver up. */
+/** The body of a test post, for whoever sets a receiver up. */
 export function testPost(webhook: WebhookSettings, nowMs: number): string {
   const document: OperatorEvent = {
     ...{ state: 'test', code: 'test', severity: null, subject: null },
@@ -64,13 +64,13 @@ export function operatorPost(
   })
 }
 
-/** What it was about. */
+/** The state, code and subject of an event. */
 export function eventOf({ document }: Pick<AlertNotice, 'document'>) {
   const { state, code, subject } = document as OperatorEvent
   return { state, code, subject }
 }
 
-/** Notes what is new, and what is over; `alerts`: what is the case now. */
+/** Records alerts that are new and alerts that are over; `alerts`: those raised now. */
 export async function noteOperatorEvents(
   context: Pick<AdminContext, 'store' | 'nowMs'>,
   webhooks: readonly WebhookSettings[],
@@ -127,7 +127,10 @@ function overOf({ rule, subject, at }: Raised): OperatorEvent {
   }
 }
 
-/** What stays the same while it lasts: a message may count, but for that of a warning, which has nothing else. */
+/**
+ * A name that stays the same while the alert lasts: messages may contain changing counts, except those of warnings,
+ * which have nothing else to be named by.
+ */
 function subjectOf({ code, subject, message }: Alert): string {
   return subject ?? (code === 'warning' ? message : '')
 }

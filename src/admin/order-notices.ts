@@ -1,4 +1,4 @@
-// What orders tell their customers without being asked: credited after they had ended, and refunds that were paid.
+// Notices about orders: credited after they had ended, and refunds that were paid.
 
 import { formatUnits } from '../money.ts'
 import { type Crossing, plain } from './notice.ts'
@@ -7,7 +7,7 @@ import type { AdminContext } from './use-case.ts'
 const dayMs = 86_400_000
 const mostAtOnce = 200
 
-/** Of the last day. */
+/** Covers the last day. */
 export async function orderCrossings({
   store,
   nowMs,

@@ -1,4 +1,4 @@
-// The receipt of an order that was credited: what was paid, given and paid back, as JSON and as a page to print.
+// The receipt of a credited order: payments, credit and refunds, as JSON and as a page to print.
 
 import { formatUnits } from '../money.ts'
 import { type OrderDesk, showOrder } from './orders.ts'
@@ -8,7 +8,7 @@ import { type AdminContext, AdminError } from './use-case.ts'
 
 type ReceiptView = Awaited<ReturnType<typeof readOrderReceipt>>
 
-/** Throws AdminError `not_found`, and `conflict` where nothing of it was paid. */
+/** Throws AdminError `not_found`, and `conflict` where nothing was paid. */
 export async function readOrderReceipt(
   admin: AdminContext,
   { settings }: Pick<OrderDesk, 'settings'>,
@@ -47,7 +47,7 @@ export async function readOrderReceipt(
   }
 }
 
-/** Of amounts such as 12.50. */
+/** Sums amounts such as 12.50. */
 function minorSum(amounts: readonly string[]): string {
   const minor = amounts.reduce((total, amount) => total + BigInt(amount.replace('.', '')), 0n)
   return `${minor / 100n}.${String(minor % 100n).padStart(2, '0')}`

@@ -1,4 +1,4 @@
-// Orders for credit: what is offered, made, asked about, cancelled and refunded.
+// Orders for credit: offer, create, check, cancel and refund.
 
 import { randomBytes } from 'node:crypto'
 import type { PaymentSettings } from '../config/types.ts'
@@ -31,20 +31,20 @@ export interface OrderDesk {
   readonly payments: Payments
   readonly settings: PaymentSettings
   readonly mode: PaymentMode
-  /** Where browsers and callbacks reach this deployment, without a slash at its end. */
+  /** This deployment's address for browsers and callbacks, without a slash at its end. */
   readonly address: string
 }
 
 interface Owned {
-  /** Given: another account's order is not found. */
+  /** Where given, orders of other accounts are not found. */
   readonly owner: string | undefined
 }
 
 const minuteMs = 60_000
-/** Open orders that are older than this should have ended. */
+/** Open orders older than this should have ended. */
 export const stuckAfterMs = 2 * minuteMs
 
-/** What this account may pay by, and what it would be given. */
+/** The payment methods open to the account, and the credit and bonus it would get. */
 export async function readOffer(
   { store, nowMs, currency }: AdminContext,
   { payments, settings, mode }: OrderDesk,
@@ -89,16 +89,16 @@ interface Ordering extends Visit {
   readonly account: string
 }
 
-/** Of the customer, as the request tells. */
+/** The customer's visit, as the request tells it. */
 interface Visit {
-  /** The address that the customer's browser knows this deployment by, without a slash at its end. */
+  /** This deployment's address as the customer's browser knows it, without a slash at its end. */
   readonly origin: string
   readonly clientAddress: string | null
-  /** Names the browser that is signed in; null: it is a program. */
+  /** A hash that names the signed-in browser; null: the caller is a program. */
   readonly browser: string | null
 }
 
-/** The same attempt again is the same order. Throws AdminError naming the field. */
+/** Returns the same order for the same attempt. Throws AdminError naming the field. */
 export async function createOrder(
   admin: AdminContext,
   desk: OrderDesk,
@@ -135,7 +135,10 @@ export async function createOrder(
   return showOrderView(admin, order.id)
 }
 
-/** With what its provider gave the customer's browser to bring back; returns the order's id. Throws AdminError. */
+/**
+ * Continues an order with the code that the customer's browser brings back from the provider; returns the order's id.
+ * Throws AdminError.
+ */
 export async function continueOrder(
   admin: AdminContext,
   desk: OrderDesk,
@@ -223,7 +226,7 @@ async function find(
   throw new AdminError('not_found', 'id', `there is no order ${JSON.stringify(id)}`)
 }
 
-/** With what became of it, oldest first. */
+/** The order with its timeline, oldest first. */
 export async function showOrder(admin: AdminContext, input: Input<'order'> & Owned) {
   const order = await find(admin, input)
   const details = await admin.store.payments.details(order.id)
@@ -246,7 +249,7 @@ export async function showOrder(admin: AdminContext, input: Input<'order'> & Own
   }
 }
 
-/** Of what was paid, what has not been refunded; its provider refunds nothing while it is disputed. */
+/** What was paid and not refunded; 0 while a payment is disputed, when the provider refunds nothing. */
 function refundableMinor({ state }: PaymentOrder, { transactions, refunds }: OrderDetails): number {
   if (state === 'disputed') return 0
   const sum = (of: readonly { readonly amountMinor: number }[]) =>
@@ -267,7 +270,7 @@ export async function checkOrder(
   return showOrderView(admin, order.id)
 }
 
-/** Ends it, unless it was paid meanwhile: then it is credited. */
+/** Ends the order; where it was paid meanwhile, it is credited. */
 export async function cancelOrder(
   admin: AdminContext,
   { payments }: OrderDesk,
@@ -282,7 +285,7 @@ export async function cancelOrder(
   return showOrderView(admin, order.id)
 }
 
-/** Takes the money from the wallet and has the provider pay it back; `refund` names it, so that it happens once. */
+/** Takes the money from the wallet and has the provider refund it, once for each `refund` id. */
 export async function refundOrder(
   admin: AdminContext,
   { payments, settings }: OrderDesk,
@@ -302,7 +305,7 @@ export async function refundOrder(
   const { refund } = begun
   const isSame = refund.orderId === order.id && refund.amountMinor === amountMinor
   if (!isSame) throw new AdminError('conflict', 'refund', 'names another refund')
-  // What cannot be asked now is asked by the sweeper: the money has left the wallet.
+  // Where the provider cannot be asked now, the sweeper asks again: the money has left the wallet already.
   const failure = await payments.refund(refund).then(
     () => null,
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
@@ -349,7 +352,7 @@ async function showOrderView(admin: AdminContext, id: string): Promise<OrderView
   return view(await find(admin, { id, owner: undefined }))
 }
 
-/** null: there is nothing for the customer to open. */
+/** null: the customer has nothing to open. */
 function shownOf(shown: Instructions | null) {
   if (shown === null || shown.kind === 'none') return null
   const { kind, url, bridge } = shown
@@ -397,7 +400,7 @@ function refundView(refund: Refund) {
   }
 }
 
-/** What a person reads: of messages that were refused, that they were. */
+/** The order's timeline for people; of refused messages it shows only that they were refused. */
 function timelineOf(order: PaymentOrder, details: OrderDetails) {
   const entries = [
     { at: order.createdAt, what: 'created', detail: null as string | null },
@@ -441,7 +444,7 @@ function timelineOf(order: PaymentOrder, details: OrderDetails) {
     .map(({ at, ...entry }) => ({ at: timeText(at), ...entry }))
 }
 
-/** Of the balance, what was given on payments and not spent; decimal string of nano-units. */
+/** The part of the balance that is unspent bonus; decimal string of nano-units. */
 export async function readBonus(
   { store }: AdminContext,
   settings: PaymentSettings,

@@ -1,4 +1,4 @@
-// The first page: today, 7 and 30 days with the periods before them, and how long the balance lasts.
+// The overview page: today, 7 and 30 days, each with the period before, and how long the balance lasts.
 
 import { tokenPrices } from '../config/prices.ts'
 import { quarterMs, type RollupSum } from '../store/rollup-table.ts'
@@ -24,7 +24,7 @@ interface Figures {
 interface Period extends Figures {
   readonly since: string
   readonly until: string
-  /** The same time of the clock, as many days before. */
+  /** The period as many days earlier, with the same local times. */
   readonly previous: Figures & { readonly since: string; readonly until: string }
 }
 
@@ -32,10 +32,10 @@ interface Overview {
   readonly currency: string
   readonly timeZone: string
   readonly today: Period
-  /** With today. */
+  /** Includes today. */
   readonly days7: Period
   readonly days30: Period
-  /** Of one account; null over all of them. */
+  /** The account's balance; null where the figures are of all accounts. */
   readonly balance: Balance | null
   /** Days the available balance lasts at the pace of the last 7 times 24 hours; null where nothing was spent. */
   readonly runwayDays: number | null
@@ -57,7 +57,7 @@ export interface Window {
   readonly until: number
 }
 
-/** Throws AdminError `not_found` for an account that is not there. All figures are of one reading. */
+/** Throws AdminError `not_found` for an unknown account. All figures come from one read. */
 export async function readOverview(
   context: AdminContext,
   { account, timeZone }: Input<'readOverview'>,
@@ -84,7 +84,7 @@ export async function readOverview(
   }
 }
 
-/** So many days with the present one until now, and as many before them. */
+/** The window of `days` days that ends now, today included, and the window of as many days before it. */
 export function windowsOf(zone: Zone, until: number, days: number): readonly Window[] {
   const whole = (ms: number) => Math.floor(ms / quarterMs) * quarterMs
   const since = whole(addDays(zone, startOfDay(zone, until - 1), 1 - days))
@@ -94,7 +94,7 @@ export function windowsOf(zone: Zone, until: number, days: number): readonly Win
   ]
 }
 
-/** One reading, cut where any of the windows begins or ends. */
+/** Reads once, with cuts where any of the windows begins or ends. */
 export async function readWindows(
   context: AdminContext,
   {
@@ -102,7 +102,7 @@ export async function readWindows(
     windows,
     names,
   }: {
-    /** undefined: of all accounts together. */
+    /** undefined: all accounts together. */
     readonly account?: string | undefined
     readonly windows: readonly Window[]
     readonly names: readonly RollupSum[]

@@ -1,11 +1,11 @@
-// Lists in pages: each says where the next one begins.
+// Lists in pages: each page tells where the next one begins.
 
 import { Buffer } from 'node:buffer'
 import { AdminError } from './use-case.ts'
 
 export interface Page<Item> {
   readonly items: readonly Item[]
-  /** The `cursor` that asks for the next page; null: this is the last. */
+  /** The `cursor` of the next page; null: this is the last. */
   readonly next: string | null
 }
 
@@ -14,7 +14,7 @@ interface PageInput {
   readonly cursor?: string | undefined
 }
 
-/** Sorted by a text that no other item has; items that come and go between two pages shift no others. */
+/** Sorts by a unique text, so that items added or removed between two pages shift no others. */
 export function pageOf<Item>(
   items: readonly Item[],
   placeOf: (item: Item) => string,
@@ -41,7 +41,7 @@ export function placeIn(cursor: string): string {
   return Buffer.from(cursor, 'base64url').toString()
 }
 
-/** A page of rows that came newest first, one more than are shown where there are as many. */
+/** A page of rows sorted newest first; the rows include one more than `limit` where more follow. */
 export function pageByTime<Row extends { readonly createdAt: number; readonly id: string }, Item>(
   rows: readonly Row[],
   limit: number,
@@ -53,7 +53,7 @@ export function pageByTime<Row extends { readonly createdAt: number; readonly id
   return { items: shown.map(view), next }
 }
 
-/** Where such a page ended. Throws AdminError. */
+/** The place where the page with this cursor ended. Throws AdminError. */
 export function timePlace(cursor: string | undefined) {
   if (cursor === undefined) return undefined
   const [, at, id] = /^(\d{1,15}) ([^]+)$/.exec(placeIn(cursor)) ?? []

@@ -1,4 +1,4 @@
-// A provider's bill of a day held against what was booked: differences are listed, and repaired by asking about an order.
+// Compares a payment provider's bill of a day with what was booked, and lists the differences.
 
 import { minorText } from '../payments/amount.ts'
 import { BillUnreadable } from '../payments/bill.ts'
@@ -9,13 +9,13 @@ import type { OrderDesk } from './orders.ts'
 import type { Input } from './schema.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
 
-/** A payment or refund may be booked so much before or after the day of its bill. */
+/** How long before or after the day of its bill a payment or refund may have been booked. */
 const aroundMs = 2 * 86_400_000
 const mostListed = 1_000
 
 /**
- * What it finds stands for that day from now on. Throws AdminError where the day is not over, the provider is not configured, or cannot be asked. An order
- * that `isOrder` is known here: asking its provider about it credits what can be proved.
+ * The result is stored as that day's. Throws AdminError where the day is not over, or the provider is not configured or
+ * cannot be asked. `isOrder`: the order is known here, so checking it with its provider can credit it.
  */
 export async function comparePaymentBill(
   { store, nowMs }: AdminContext,

@@ -1,4 +1,5 @@
-// How providers of payment reach this deployment: what came of late, what waits, and a test of the way they take.
+// Whether payment providers reach this deployment: their latest notifications, waiting orders, and a test of the
+// callback.
 
 import { randomUUID } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
@@ -12,7 +13,7 @@ import { type OrderDesk, stuckAfterMs } from './orders.ts'
 import { timeText } from './time.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
 
-/** Of each provider that is configured. */
+/** For each configured provider. */
 export async function readPaymentHealth(
   { store, nowMs }: AdminContext,
   { payments, mode, address }: OrderDesk,
@@ -37,10 +38,10 @@ export async function readPaymentHealth(
   return { mode, providers: await Promise.all(providers) }
 }
 
-/** Of a request in place of a notification, and of a reply to one that cannot be read. */
+/** Header of a test request to the callback address, and of the reply to a test that cannot be decrypted. */
 export const testHeader = 'x-tollgate-callback-test'
 
-/** What stands between a provider and this deployment, if anything does. */
+/** What a test found between a provider and this deployment. */
 export const testOutcomes = [
   'arrived',
   'unknown_host',
@@ -60,15 +61,18 @@ type TestOutcome = (typeof testOutcomes)[number]
 
 interface Tested {
   readonly provider: string
-  /** Of a key of the deployment's, for this alone: whoever can read the question is of it. */
+  /** Made from a key of this deployment for this purpose: only this deployment can decrypt the question. */
   readonly box: SecretBox
-  /** How long providers wait, near enough. */
+  /** About as long as providers wait. */
   readonly timeoutMs?: number
 }
 
 const mostBytes = 65_536
 
-/** Asks the address that providers are given, as they do: what comes back says who is there. Throws AdminError. */
+/**
+ * Requests the callback address as providers do: the reply shows whether this deployment answers there. Throws
+ * AdminError.
+ */
 export async function testCallback(
   { payments, address }: Pick<OrderDesk, 'payments' | 'address'>,
   { provider, box, timeoutMs = 5_000 }: Tested,
@@ -113,7 +117,7 @@ async function resolved(hostname: string): Promise<readonly string[]> {
 interface Found {
   readonly outcome: TestOutcome
   readonly status: number | null
-  /** Where a redirect leads, or what the connection ended with. */
+  /** The redirect's target, or the error that ended the connection. */
   readonly detail: string | null
 }
 
@@ -159,7 +163,7 @@ function outcomeOf({ status, header }: Replied): TestOutcome {
   return header('content-type')?.startsWith('text/html') === true ? 'page' : 'other_program'
 }
 
-/** What such a request is answered: the nonce in it, which no other deployment can read. null: it is no test. */
+/** The reply to a test request: its decrypted nonce, which no other deployment can decrypt. null: it is no test. */
 export function answerTest(box: SecretBox, question: string | null): Response | null {
   if (question === null) return null
   try {

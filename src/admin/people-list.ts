@@ -1,4 +1,4 @@
-// People as operators look for them: with what each has, spends and uses, in the order of any of these.
+// Lists people for operators, with balance, spend and use, sorted by any of these.
 
 import type { ListedPerson } from '../store/people.ts'
 import type { PeopleFilter } from '../store/people-list.ts'
@@ -11,9 +11,9 @@ import { type AdminContext, AdminError } from './use-case.ts'
 
 type Listed = Person & {
   readonly currency: string
-  /** Nano-units. */
+  /** In nano-units. */
   readonly balanceNano: string
-  /** Of the last 30 days. */
+  /** Spend of the last 30 days. */
   readonly spendNano: string
   readonly keys: number
   readonly lastSeenAt: string | null
@@ -27,11 +27,11 @@ interface Place {
 }
 
 const spendMs = 30 * 86_400_000
-/** In the order of what they spend are those who spent most. */
+/** A list sorted by spend covers this many top spenders. */
 const mostSpenders = 1_000
 const rankedAtOnce = 250
 
-/** Deleted ones where they are asked for alone. Throws AdminError. */
+/** Deleted people are listed only where they alone are asked for. Throws AdminError. */
 export async function listPeople(
   context: AdminContext,
   { sort, limit = 100, cursor, ...filter }: Input<'listPeople'>,
@@ -96,7 +96,7 @@ async function spend(store: Store, nowMs: number, accounts: readonly string[]) {
   return new Map(rows.map(({ by: [account = ''], sums: [nano = 0n] }) => [account, nano]))
 }
 
-/** Walks down the list of those who spent most, some at a time, until there are enough that fit. */
+/** Goes through the top spenders in batches until enough of them match the filter. */
 async function bySpend(
   { store, nowMs }: Pick<AdminContext, 'store' | 'nowMs'>,
   filter: Omit<PeopleFilter, 'order' | 'before' | 'limit'>,
@@ -125,7 +125,7 @@ async function bySpend(
   return found.slice(0, limit)
 }
 
-/** Dearest first; what is equal by its id, downwards. */
+/** Highest spend first; equal ones by descending id. */
 function isAfter(one: Place, other: Place): boolean {
   return one.at === other.at ? one.id < other.id : one.at < other.at
 }

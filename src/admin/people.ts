@@ -1,4 +1,4 @@
-// People: accounts as those who sign in, what they may do, and whether they still may.
+// People who sign in to accounts: their role, groups, suspension and deletion.
 
 import { formatUnits } from '../money.ts'
 import type { IdentityRow, PersonChanged, PersonRow } from '../store/people.ts'
@@ -18,7 +18,7 @@ export async function showPerson(
   return viewOf(store, owner === undefined || owner === id ? id : null, id)
 }
 
-/** Role and groups count with the next request of a session. */
+/** A new role or new groups apply from the session's next request on. */
 export async function updatePerson(
   admin: AdminContext,
   { id, revision, owner, ...change }: Input<'updatePerson'>,
@@ -30,7 +30,7 @@ export async function updatePerson(
   return viewOf(store, id, id)
 }
 
-/** Ends its sessions at once, and its keys within a second; nobody signs in to it until it is resumed. */
+/** Ends the account's sessions at once and its keys within a second; nobody can sign in until it is resumed. */
 export function suspendPerson(admin: AdminContext, input: Input<'changePerson'>): Promise<Person> {
   return setSuspended(admin, input, admin.nowMs)
 }
@@ -48,12 +48,12 @@ async function setSuspended(
   return viewOf(store, id, id)
 }
 
-/** Its keys are known for so long yet: what they asked meanwhile is not kept either. */
+/** Keys work this long after deletion: messages of requests made meanwhile are removed too. */
 const keysEndMs = 2_000
 
 /**
- * For ever: name, e-mail address, identities, sessions, keys and messages are gone; journal and usage stay, under the
- * bare id. May be repeated where it broke off.
+ * Irreversible: removes name, e-mail address, identities, sessions, keys and messages; journal and usage stay, under
+ * the bare id. Can be repeated where it was interrupted.
  */
 export async function deletePerson(
   { store, nowMs }: AdminContext,
@@ -66,7 +66,7 @@ export async function deletePerson(
   await store.history.remove({ account: id }, nowMs + keysEndMs)
 }
 
-/** The same for whoever's it is. Throws AdminError `conflict` where money is left and is not forfeited. */
+/** Deletes the caller's own account. Throws AdminError `conflict` where a balance is left and is not forfeited. */
 export async function deleteOwnAccount(
   admin: AdminContext,
   { account, confirm, forfeit }: Input<'deleteOwnAccount'>,
@@ -99,7 +99,7 @@ function noPerson(id: string): AdminError {
   return new AdminError('not_found', 'id', `there is no account ${JSON.stringify(id)}`)
 }
 
-/** `id` null: another's. */
+/** `id` null: the person belongs to another account. */
 async function viewOf(store: Store, id: string | null, asked: string): Promise<Person> {
   const row = id === null ? null : await store.people.find(id)
   if (row === null) throw noPerson(asked)

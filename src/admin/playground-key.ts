@@ -1,4 +1,4 @@
-// The key that the console's playground calls models with: short-lived, one for each account and group.
+// The key that the console's playground calls models with: short-lived, one per account and group.
 
 import { createHash } from 'node:crypto'
 import { createSecret, hashSecret, hintOf, startOf } from '../identity/secret.ts'
@@ -15,15 +15,15 @@ const idPrefix = 'playground_'
 interface PlaygroundKey {
   readonly id: string
   readonly group: string
-  /** In this reply and nowhere else. */
+  /** The secret, shown in this reply only. */
   readonly key: string
   readonly expiresAt: string
 }
 
 /**
- * A new secret of the one key, whose usage stays under its id; the secret before works until its own time, so that two
- * open pages do not end each other's. `group` left out: `default` or the first the account may use. What the owner
- * limited or disabled stays so. Throws AdminError `invalid` (group), `conflict`.
+ * Gives the one key a new secret and keeps its id for usage; the previous secret works until its own expiry, so that
+ * two open pages do not end each other's. `group` left out: `default` or the first the account may use. Limits and
+ * disabling by the owner stay in force. Throws AdminError `invalid` (group), `conflict`.
  */
 export async function playgroundKey(
   { store, nowMs }: AdminContext,
@@ -58,12 +58,12 @@ export async function playgroundKey(
             showCost: true,
           })
         : await store.keys.update(replaced(before, fresh))
-    // Else another page's request came between: read again.
+    // Another page's request came between: read the key again.
     if (isKept) return { id, group, key: secret, expiresAt: timeText(fresh.expiresAt) }
   }
 }
 
-/** Made by `playgroundKey`; the ids of other keys begin otherwise. */
+/** Whether `playgroundKey` made the key; ids of other keys begin differently. */
 export function isOfPlayground({ id }: Pick<KeyRow, 'id'>): boolean {
   return id.startsWith(idPrefix)
 }
@@ -76,7 +76,7 @@ function replaced(before: KeyRow, fresh: Partial<KeyRow>): KeyRow {
   return { ...before, ...fresh, previous: { hash: before.hash, until: before.expiresAt ?? 0 } }
 }
 
-/** False where it is there by now. */
+/** False where the key exists already. */
 async function inserted(store: Store, row: KeyRow): Promise<boolean> {
   try {
     await store.keys.insert(row)

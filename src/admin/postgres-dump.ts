@@ -1,4 +1,4 @@
-// A database of PostgreSQL as a file and back, by PostgreSQL's own programs.
+// Dumps a PostgreSQL database to a file and restores it, with PostgreSQL's own programs.
 
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -7,15 +7,15 @@ import { openStore } from '../store/open.ts'
 import { auditLedger } from './audit.ts'
 import { AdminError } from './use-case.ts'
 
-/** Writes a new file, whole or not at all: the state of one moment, in pg_dump's own format. */
+/** Writes a new file, whole or not at all: the state of one moment, in pg_dump's custom format. */
 export async function dumpDatabase(databaseUrl: string, file: string) {
   const draft = `${file}.${randomUUID()}`
   try {
-    // For its owner alone; pg_dump keeps the mode of a file that is there.
+    // Readable by its owner only; pg_dump keeps the mode of an existing file.
     writeFileSync(draft, '', { mode: 0o600, flag: 'wx' })
     await run('pg_dump', databaseUrl, ['--format=custom', '--no-owner', `--file=${draft}`], draft)
     linkSync(draft, file)
-    // Counted where it is restored.
+    // null: counted when the file is restored.
     const counts = {
       transfers: null,
       usageRows: null,
@@ -29,7 +29,9 @@ export async function dumpDatabase(databaseUrl: string, file: string) {
   }
 }
 
-/** Fills an empty database from such a file, whole or not at all, brings it to the present schema and audits it. */
+/**
+ * Restores such a file into an empty database, whole or not at all, migrates it to the present schema and audits it.
+ */
 export async function restoreDatabase(databaseUrl: string, file: string) {
   if (!existsSync(file)) throw refused(`${file} is not there`)
   const { holdsData } = await import('../store/postgres.ts')
@@ -48,7 +50,9 @@ export async function restoreDatabase(databaseUrl: string, file: string) {
   }
 }
 
-/** The password goes by a file that only its owner reads: what a process is started with is seen by everybody. */
+/**
+ * Passes the password in a file that only its owner can read: every user of the machine can see a program's arguments.
+ */
 async function run(
   program: string,
   databaseUrl: string,

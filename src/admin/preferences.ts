@@ -1,4 +1,4 @@
-// How a person likes the console: read and replaced whole.
+// A person's preferences in the console: read, and replaced as a whole.
 
 import type { Input } from './schema.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
@@ -22,12 +22,12 @@ export async function readPreferences(
   { account }: Input<'account'>,
 ): Promise<Preferences> {
   const kept = await store.preferences.find(account)
-  // What an earlier version did not know is as if unset.
+  // Preferences that an earlier version did not know count as unset.
   const document = (kept?.document ?? {}) as Partial<Input<'preferences'>>
   return { ...unset, ...document, revision: kept?.revision ?? 0 }
 }
 
-/** What is left out is unset. Throws AdminError `stale`. */
+/** Preferences left out are unset. Throws AdminError `stale`. */
 export async function setPreferences(
   { store }: AdminContext,
   document: Input<'preferences'>,
@@ -38,7 +38,7 @@ export async function setPreferences(
     if (revision !== undefined && revision !== before) {
       throw new AdminError('stale', 'revision', 'the preferences were changed since they were read')
     }
-    // Changed by another meanwhile: read again.
+    // Another request changed them meanwhile: read them again.
     if (await store.preferences.put({ account, document, revision: before }))
       return { ...document, revision: before + 1 }
   }

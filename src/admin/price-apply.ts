@@ -1,4 +1,4 @@
-// Makes the prices of a configuration file count from now on, whatever other nodes' files say.
+// Puts the prices of a configuration file in force from now on, whatever other nodes' files contain.
 
 import type { Config } from '../config/types.ts'
 import { commandNode, declaredPrices, newestOfFile, samePrices } from '../meter/file-prices.ts'
@@ -10,7 +10,7 @@ import type { AdminContext } from './use-case.ts'
 export interface FilePriceChange {
   readonly model: string
   readonly before: Prices | null
-  /** Empty: withdrawn, so that the next origin's count. */
+  /** Empty: the file's card is withdrawn, and the next origin's card is in force. */
   readonly prices: Prices
   readonly differences: readonly Difference[]
   /** null: not applied. */
@@ -19,11 +19,11 @@ export interface FilePriceChange {
 
 interface FilePrices {
   readonly changes: readonly FilePriceChange[]
-  /** Models with a difference too large to apply unless `allowLarge` is said: then nothing was applied. */
+  /** Models whose change is too large to apply without `allowLarge`; where there are any, nothing was applied. */
   readonly refused: readonly string[]
 }
 
-/** Tried again where a node wrote prices down meanwhile. */
+/** Starts again where a node stored prices meanwhile. */
 export async function applyFilePrices(
   context: AdminContext,
   config: Pick<Config, 'models' | 'priceRevision'>,
@@ -60,14 +60,14 @@ function changesOf(rows: readonly PriceRow[], models: Config['models']): FilePri
   })
 }
 
-/** None where a card is withdrawn. */
+/** None where the card is withdrawn. */
 function differencesOf(before: Prices | null, prices: Prices): Difference[] {
   if (Object.keys(prices).length === 0) return []
   const known = before !== null && Object.keys(before).length > 0 ? before : null
   return compareCards(known, prices)
 }
 
-/** The revision never falls: files below it stay behind. */
+/** The revision never decreases; files with a lower revision are ignored. */
 function noteOf(notes: readonly PriceFileNote[], revision: number): PriceFileNote {
   const highest = notes.reduce((most, note) => Math.max(most, note.revision), revision)
   return { node: commandNode, revision: highest, cards: {} }

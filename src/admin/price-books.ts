@@ -1,4 +1,4 @@
-// The prices that receipts are made by: read again only when there are newer ones.
+// The price book for receipts, per store: read again only when there are newer prices.
 
 import type { PriceBook } from '../meter/meter.ts'
 import { createPriceBook } from '../meter/price-book.ts'

@@ -1,4 +1,4 @@
-// Cards of prices as they are read, compared and shown.
+// Reads, compares and shows rate cards.
 
 import { priceNamePattern, priceNames, type TokenKind } from '../config/prices.ts'
 import { suggestion } from '../config/problems.ts'
@@ -11,7 +11,7 @@ import { type AdminContext, AdminError } from './use-case.ts'
 
 export type Prices = PriceRow['prices']
 
-/** What is wrong with a price, or null. */
+/** What is wrong with a price; null: nothing. */
 export function priceProblem(name: string, amount: unknown): string | null {
   if (!priceNamePattern.test(name)) {
     const base = name.split(/[>/]/)[0] ?? ''
@@ -24,7 +24,7 @@ export function priceProblem(name: string, amount: unknown): string | null {
   return `${name}: expected a decimal of at least 0 with at most nine places, such as 0.15`
 }
 
-/** The amounts written one way: `0.150` is `0.15`. */
+/** The same prices in their shortest form: `0.150` becomes `0.15`. */
 export function plainPrices(prices: Prices): Prices {
   const entries = Object.entries(prices)
   return Object.fromEntries(
@@ -32,18 +32,24 @@ export function plainPrices(prices: Prices): Prices {
   )
 }
 
-/** One name's price before and after, in units of the currency for a million; null: none, not even of its parent. */
+/**
+ * A name's price before and after, in units of the currency for a million; null: neither the name nor its parent has
+ * one.
+ */
 export interface Difference {
   readonly name: string
   readonly before: string | null
   readonly after: string | null
-  /** In percent with one place: `+33.3`; null where there was none, or it was 0. */
+  /** Percentage with one decimal: `+33.3`; null where there was no price, or it was 0. */
   readonly percent: string | null
-  /** More than tenfold up or down, or to or from nothing where there was a price. */
+  /** More than tenfold up or down, or to or from 0 where there was a price. */
   readonly large: boolean
 }
 
-/** What differs for whoever is charged: a name that only one card has is compared with what the other asks for it. */
+/**
+ * The differences in what users are charged: a name that only one card has is compared with the price the other card
+ * charges for it.
+ */
 export function compareCards(before: Prices | null, after: Prices): Difference[] {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after)])
   const [asked, asks] = [askedBy(before ?? {}), askedBy(after)]
@@ -71,7 +77,7 @@ function percentText(was: bigint, now: bigint): string {
   return `${now < was ? '-' : '+'}${size / 10n}.${size % 10n}`
 }
 
-/** What a card asks for a name, by the rules requests are charged by; null: nothing is said. */
+/** A card's price for a name, by the rules that requests are charged by; null: the card has none. */
 export function askedBy(prices: Prices): (name: string) => bigint | null {
   const { bands, units } = readCard(prices)
   return (name) => {
@@ -81,7 +87,7 @@ export function askedBy(prices: Prices): (name: string) => bigint | null {
   }
 }
 
-/** What users decide: a card of the configuration file stands above it and is not theirs to change. */
+/** The cards that operators can change: a card of the configuration file takes precedence and is left out. */
 export function withoutFile(rows: readonly PriceRow[]): readonly PriceRow[] {
   return rows.filter(({ origin }) => origin !== 'file')
 }
@@ -137,7 +143,7 @@ export function newRow(
   }
 }
 
-/** Of what was decided by the cards that were `known`: none is added where another was meanwhile. */
+/** Appends rows that were decided from the `known` cards; appends none where another card was added meanwhile. */
 export async function appendTo(
   { store }: Pick<AdminContext, 'store'>,
   known: readonly PriceRow[],

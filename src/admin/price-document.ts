@@ -1,4 +1,4 @@
-// The documents prices are imported from: our own form, and the data of the genai-prices and models.dev projects.
+// Reads price documents: Tollgate's own format, and the data of the genai-prices and models.dev projects.
 
 import { readVendorPrices, type VendorPrices } from '../catalog/genai-prices.ts'
 import { isModelsDev, readModelsDev } from '../catalog/models-dev.ts'
@@ -15,11 +15,14 @@ export interface ImportedCard {
 
 interface PriceDocument {
   readonly cards: readonly ImportedCard[]
-  /** What the amounts are in; null: in the deployment's currency, whatever it is. */
+  /** Currency of the amounts; null: the deployment's own, whichever it is. */
   readonly currency: string | null
 }
 
-/** `vendor`: every model the data has of it, in place of the shipped ones. Throws AdminError where the text is of no kind. */
+/**
+ * `vendor`: reads every model that the data has of this vendor, instead of the shipped models. Throws AdminError where
+ * the text is of no known format.
+ */
 export function readPriceDocument(
   text: string,
   vendor: string | undefined,
@@ -82,7 +85,7 @@ function vendorCard(
   return card && { model, prices: card.prices, source: card.source, sourceDate: null }
 }
 
-/** `{MODEL: {prices, source, date}}`; all that is wrong is said at once. */
+/** Reads `{MODEL: {prices, source, date}}`; reports all faults at once. */
 function ownCards(data: unknown): ImportedCard[] {
   const problems: string[] = []
   const cards = Object.entries(sectionOf(data) ?? {}).flatMap(([model, entry]) => {

@@ -1,4 +1,4 @@
-// What a card of prices that is proposed would have brought of the last 7 days' requests.
+// Computes what a proposed rate card would have charged for the last 7 days' requests.
 
 import { compileRate } from '../meter/rate.ts'
 import { askedBy, plainPrices } from './price-card.ts'
@@ -12,24 +12,24 @@ interface PriceEffect {
   readonly currency: string
   readonly since: string
   readonly until: string
-  /** The requests before this moment were not looked at: there are too many. null: all were. */
+  /** Requests before this moment were not priced, since there are too many; null: all were. */
   readonly coveredSince: string | null
-  /** That asked for the model by this name, and were priced. */
+  /** Requests that asked for the model by this name and were priced. */
   readonly requests: number
-  /** What they came to: charged and written off. */
+  /** The actual amount: charges and write-offs. */
   readonly thenNano: string
   readonly proposedNano: string
-  /** Above 0: dearer. */
+  /** Positive: the proposed card is dearer. */
   readonly differenceNano: string
-  /** In no sum: they used what the card has no price for, which would be free. */
+  /** Requests in no sum: they used something that the card has no price for, which would be free. */
   readonly unpriced: { readonly requests: number; readonly thenNano: string }
 }
 
 const effectMs = 7 * 86_400_000
-/** No index has models: each page looks through rows of them all, so that there are few and large ones. */
+/** No index contains models: each page reads through all rows, so there are few, large pages. */
 const bounds = { most: 20_000, pages: 10, atOnce: 5_000 }
 
-/** Each at the multiplier it had, and rounded as it would have been. */
+/** Prices each request with the multiplier it had, rounded as a charge would be. */
 export async function priceEffect(
   { store, nowMs, currency }: Pick<AdminContext, 'store' | 'nowMs' | 'currency'>,
   input: Input<'priceEffect'>,

@@ -1,4 +1,4 @@
-// What has changed of a group's prices lately, as feeds that readers subscribe to: JSON Feed 1.1 and RSS 2.0.
+// Recent price changes of a group as feeds that readers subscribe to: JSON Feed 1.1 and RSS 2.0.
 
 import { formatUnits } from '../money.ts'
 import { anyoneOf } from '../operations/model-access.ts'
@@ -12,11 +12,11 @@ const mostItems = 100
 interface PriceFeed {
   readonly group: string
   readonly currency: string
-  /** Latest announced first. */
+  /** Latest announcement first. */
   readonly items: readonly PriceChange[]
 }
 
-/** Of the models that the group has now. What the deployment began with is no change. */
+/** Covers the group's present models. Prices that the deployment began with are no changes. */
 export function priceFeed(offer: Offer, viewer: Viewer, input: Input<'priceFeed'>): PriceFeed {
   const group = groupFor(viewer, input.group)
   const { config, modelAccess, rows } = offer
@@ -76,7 +76,7 @@ function titleOf({ group, currency }: PriceFeed): string {
   return `Changes of prices: group ${group}, in ${currency} for a million`
 }
 
-/** The same for as long as the change is. */
+/** An id that stays the same as long as the change does. */
 function idOf({ model, version, from }: PriceChange, { group }: PriceFeed): string {
   return `price:${group}:${model}:${version}:${from}`
 }

@@ -1,4 +1,4 @@
-// How a model's prices came to be what they are, and what will change: as whoever asked it was charged.
+// The history and the scheduled changes of a model's prices, as charged to a group.
 
 import { fits } from '../config/beginnings.ts'
 import { multiplierOf } from '../meter/multipliers.ts'
@@ -20,16 +20,16 @@ interface PriceStep {
   readonly name: string
   readonly beforeNano: string | null
   readonly afterNano: string | null
-  /** `+33.3`; null where there was none, or it was 0. */
+  /** `+33.3`; null where there was no price, or it was 0. */
   readonly percent: string | null
 }
 
 export interface PriceChange {
   readonly model: string
   readonly version: number
-  /** When it counts, or counted, from. */
+  /** When the change takes or took effect. */
   readonly from: string
-  /** When it was written down: earlier than `from` where it was scheduled. */
+  /** When the change was stored: earlier than `from` where it was scheduled. */
   readonly announcedAt: string
   readonly state: 'scheduled' | 'in force' | 'past'
   /** Empty: the model has no price from then on. */
@@ -37,16 +37,16 @@ export interface PriceChange {
   readonly steps: readonly PriceStep[]
 }
 
-/** A moment at which another card came into force than before. */
+/** A moment at which another card came into force. */
 interface CardChange {
   readonly atMs: number
-  /** null: none. */
+  /** null: no card. */
   readonly before: PriceRow | null
   readonly row: PriceRow | null
   readonly announcedMs: number
 }
 
-/** Newest first, those ahead before all. Throws `not_found` as `showModel` does. */
+/** Newest first, scheduled changes included. Throws AdminError `not_found` as `showModel` does. */
 export function priceHistory(
   offer: Offer,
   viewer: Viewer,
@@ -63,8 +63,8 @@ export function priceHistory(
 }
 
 /**
- * Oldest first, also those ahead. What counted at a moment was decided by what was written down by then, and by the
- * model's own cards and the patterns that fit it alone.
+ * Oldest first, scheduled changes included. The card in force at a moment depends on the rows stored by then: on the
+ * model's own cards and the patterns that match it.
  */
 export function cardChanges(rows: readonly PriceRow[], model: string): readonly CardChange[] {
   const own = rows.filter((row) => fits(row.model, model))
@@ -124,7 +124,7 @@ function stepsOf(before: Prices | null, after: Prices, multiplier: string): Pric
   }))
 }
 
-/** A text that sorts the later before the earlier. */
+/** A text that sorts larger numbers before smaller ones. */
 function sooner(number: number): string {
   return String(Number.MAX_SAFE_INTEGER - number).padStart(16, '0')
 }

@@ -1,4 +1,4 @@
-// Prices taken over from a document: what it would change, and the change when it is asked for.
+// Imports prices from a document: shows what it would change, and applies it on request.
 
 import { fits } from '../config/beginnings.ts'
 import type { PriceRow } from '../store/ledger.ts'
@@ -23,18 +23,18 @@ export interface ImportChange extends ImportedCard {
 
 interface PriceImport {
   readonly applied: boolean
-  /** Of how many models the document has prices. */
+  /** The number of models that the document prices. */
   readonly models: number
   readonly changes: readonly ImportChange[]
-  /** Of the changes, in their order; empty where nothing was applied. */
+  /** Versions of the new cards, in the order of `changes`; empty where nothing was applied. */
   readonly versions: readonly number[]
-  /** Models with a difference too large to apply unless `allowLarge` is said. */
+  /** Models whose change is too large to apply without `allowLarge`. */
   readonly refused: readonly string[]
-  /** Changed models that the configuration file prices: what is imported holds once it does not. */
+  /** Changed models that the configuration file prices: the import takes effect once the file no longer does. */
   readonly inFile: readonly string[]
 }
 
-/** Applies it only where `apply` is said, and all of it or nothing. */
+/** Applies the import only with `apply`, and then all of it or nothing. */
 export async function importPrices(
   context: AdminContext,
   input: Input<'importPrices'>,

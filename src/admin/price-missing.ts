@@ -1,4 +1,4 @@
-// Models that channels serve, or that were asked for lately, and that have no price: every request for one is refused.
+// Finds models without a price that channels serve or clients asked for: every request for one is refused.
 
 import { isPattern } from '../config/beginnings.ts'
 import { anyoneOf, noPrice } from '../operations/model-access.ts'
@@ -9,15 +9,15 @@ export interface MissingPrice {
   readonly model: string
   /** What is missing, in a few words. */
   readonly reason: string
-  /** The groups that have it. */
+  /** The groups that have the model. */
   readonly groups: readonly string[]
-  /** Channels that name it; a channel of a vendor's whole list, or of a pattern, names none. */
+  /** Channels that list the model by name; a channel with a vendor's whole list, or a pattern, does not count. */
   readonly channels: readonly string[]
-  /** Since the moment asked for, among the newest requests: refused before any channel was asked. */
+  /** Requests refused before any channel was asked, among the newest since the given moment. */
   readonly refused: number
 }
 
-/** Those that were refused most come first. */
+/** Models with the most refused requests first. */
 export async function missingPrices(
   usage: Pick<UsageTable, 'refused'>,
   offer: Offer,

@@ -1,4 +1,4 @@
-// Where the prices that are charged are not those that are shipped: each to be taken, or left, by itself.
+// Lists models whose price in force differs from the shipped one, so that an operator may adopt each.
 
 import { shippedPrices } from '../catalog/shipped-prices.ts'
 import { isPattern } from '../config/beginnings.ts'
@@ -9,7 +9,7 @@ import type { AdminContext } from './use-case.ts'
 
 interface ShippedDifference {
   readonly model: string
-  /** In force now. */
+  /** Version of the card in force. */
   readonly version: number
   readonly origin: 'file' | 'shipped' | 'set' | 'import'
   readonly prices: Prices
@@ -19,7 +19,7 @@ interface ShippedDifference {
   readonly differences: readonly Difference[]
 }
 
-/** By model. */
+/** Sorted by model. */
 export async function shippedDifferences(
   { store, nowMs, currency }: Pick<AdminContext, 'store' | 'nowMs' | 'currency'>,
   page: Input<'shippedDifferences'>,

@@ -1,4 +1,4 @@
-// Cards of prices: listed, set from now or later, withdrawn, rolled back. Each change appends one version of a model's card.
+// Rate cards: list, set, schedule, withdraw, roll back. Each change appends a version of a model's card.
 
 import { createCatalog } from '../catalog/catalog.ts'
 import { readCard } from '../meter/card.ts'
@@ -22,12 +22,15 @@ import {
 import type { Input } from './schema.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
 
-/** `in force` now, `scheduled` for later, or `replaced`: by a later card, or by one that stands above it. */
+/** `in force` now, `scheduled` for later, or `replaced`: by a later card, or by one that takes precedence. */
 export interface ListedCard extends PriceCard {
   readonly state: 'in force' | 'scheduled' | 'replaced'
 }
 
-/** By model and version: those in force, `all`, or those that are `scheduled`. Of a model without a card, the one that speaks for it. */
+/**
+ * Sorted by model and version: cards in force, `all`, or `scheduled` ones. For a model without a card, the pattern's
+ * card that prices it.
+ */
 export async function listPrices(
   { store, nowMs }: AdminContext,
   { model, search, all, scheduled, ...page }: Input<'listPrices'>,
@@ -51,18 +54,18 @@ export async function listPrices(
   throw new AdminError('not_found', 'model', `there is no price for ${JSON.stringify(model)}`)
 }
 
-/** Of a card ahead: it will change nothing, as another takes its place, or as it has what was set until then. */
+/** Whether a scheduled card will change nothing, since another replaces it or it repeats what was set before. */
 function isIdle(rows: readonly PriceRow[], row: PriceRow): boolean {
   return isOverwritten(rows, row) || samePrices(row.prices, setBefore(rows, row))
 }
 
-/** The prices that were set or imported and hold until a card ahead begins; none where none were. */
+/** The prices set or imported that are in force until a scheduled card begins; {} where there are none. */
 function setBefore(rows: readonly PriceRow[], { model, effectiveFrom }: PriceRow): Prices {
   const set = rows.filter(({ origin }) => origin === 'set' || origin === 'import')
   return cardsInForce(set, effectiveFrom - 1)(model)?.prices ?? {}
 }
 
-/** A later version of the same origin's rank begins at the same moment. */
+/** Whether a later version of an origin with the same rank begins at the same moment. */
 function isOverwritten(rows: readonly PriceRow[], row: PriceRow): boolean {
   return rows.some(
     (other) =>
@@ -78,18 +81,18 @@ function placeOf({ model, version }: PriceCard): string {
 }
 
 interface PriceChange {
-  /** null: not applied, because a difference is large and `allowLarge` was not said. */
+  /** null: not applied, because a difference is large and `allowLarge` was not given. */
   readonly card: PriceCard | null
   readonly differences: readonly Difference[]
-  /** No model of this name is known so far. */
+  /** Whether no model of this name is known so far. */
   readonly isUnknown: boolean
-  /** The price without which requests to the model are refused. */
+  /** The missing price for which requests to the model are refused; null: none is missing. */
   readonly missing: string | null
-  /** The configuration file prices the model: the card holds once it does not. */
+  /** Whether the configuration file prices the model: the card takes effect once the file no longer does. */
   readonly isInFile: boolean
 }
 
-/** From now on unless `from` says otherwise. */
+/** In force from now on, or from `from`. */
 export async function setPrices(
   context: AdminContext,
   input: Input<'setPrices'>,
@@ -112,7 +115,7 @@ export async function setPrices(
   }
 }
 
-/** Takes back what was set or imported: the shipped prices hold again. */
+/** Withdraws what was set or imported: the shipped prices are in force again. */
 export async function withdrawPrices(
   context: AdminContext,
   { model }: Input<'withdrawPrices'>,
@@ -130,8 +133,8 @@ export async function withdrawPrices(
 }
 
 /**
- * Takes back a card that has not begun: a later version begins at the same moment, with what was set until then. Throws
- * AdminError: `not_found`, and `conflict` where it has begun, or is of the configuration file.
+ * Cancels a scheduled card: a later version begins at the same moment, with the prices set before. Throws AdminError:
+ * `not_found`, and `conflict` where the card is in force or of the configuration file.
  */
 export async function cancelPrices(
   context: AdminContext,
@@ -179,7 +182,7 @@ export async function rollbackPrices(
   return { card, isInFile: isInFile(rows, model, context.nowMs) }
 }
 
-/** Without a version: the card before the one that holds, or, where it was withdrawn, before that. */
+/** Without a version: the card before the one in force; where the prices were withdrawn, the last card before that. */
 function earlierCard(
   rows: readonly PriceRow[],
   model: string,

@@ -1,4 +1,4 @@
-// Pages for a browser to print, also as PDF: names in any script stay as they are, and nothing is loaded.
+// HTML pages for a browser to print, also as PDF: they contain names in any script and load nothing.
 
 import { hash } from 'node:crypto'
 
@@ -16,12 +16,12 @@ tr { break-inside: avoid }
 tfoot td, .balance td { font-weight: 600 }
 @media print { body { margin: 0; max-width: none } }`
 
-/** What such a page may load: nothing but its own style. It may be shown within a page of the gateway's own. */
+/** The content security policy of such a page: only its own style; only the gateway's own pages may frame it. */
 export const printedPolicy = `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'`
 
 type Escape = (text: string) => string
 
-/** Rows whose last cell is an amount, and tables of them with their total. */
+/** Table rows whose last cell is an amount, and tables of them with a total. */
 export function rowsOf(says: { readonly total: string; readonly none: string }, escape: Escape) {
   const row = (cells: readonly string[], tag = 'td') =>
     `<tr>${cells

@@ -1,4 +1,4 @@
-// Tries one channel with one small call, for an operator who wants to know whether it works.
+// Tests one channel with one small call, for an operator.
 
 import { Buffer } from 'node:buffer'
 import { createCatalog } from '../catalog/catalog.ts'
@@ -22,12 +22,12 @@ import { ExchangeNotes, type RawExchange } from './raw-exchange.ts'
 
 export interface Probe {
   readonly ok: boolean
-  /** The vendor's own name of the model that was asked; null where the channel names none. */
+  /** The vendor's name of the model that was asked; null where the channel names none. */
   readonly model: string | null
   readonly durationMs: number
-  /** What the vendor said, or what went wrong, without secrets. */
+  /** The vendor's answer or the fault, without secrets. */
   readonly message: string
-  /** null where nothing was asked. */
+  /** null where no request was sent. */
   readonly exchange: RawExchange | null
 }
 
@@ -39,7 +39,7 @@ interface Question {
 
 const answerMs = 60_000
 
-/** Asks `asked`, a model by the name callers use, or the first that the channel names, for one word. */
+/** Asks a model for one word: `asked`, by its public name, or the first model that the channel names. */
 export async function probeChannel(
   found: ChannelConfig,
   models: Config['models'],
@@ -90,7 +90,7 @@ function ownName({ models }: ChannelConfig, asked: string): Named {
   return name === null ? { name, problem: `the channel does not serve ${asked}` } : { name }
 }
 
-/** One word costs next to nothing; a picture or a film does not. */
+/** Kinds that are cheap to test with one word, unlike images or videos. */
 const wordy: ReadonlySet<ModelKind> = new Set(['chat', 'completion', 'embedding', 'rerank'])
 
 function answersWords(vendor: Vendor, kind: ModelKind | undefined): boolean {
@@ -102,7 +102,7 @@ function questionFor(vendor: Vendor, model: string, kind: string | undefined): Q
   const put = (dialect: VendorDialectId, rest: object): Question => ({
     dialect,
     model,
-    // Where the address names the model the body must not.
+    // Where the model is in the path, it must not be in the body.
     body: Buffer.from(JSON.stringify(dialect === 'gemini' ? rest : { model, ...rest }), 'utf8'),
   })
   if (kind === 'embedding') return put('openai-embeddings', { input: 'ok' })
@@ -119,7 +119,7 @@ function questionFor(vendor: Vendor, model: string, kind: string | undefined): Q
 }
 
 interface Tried {
-  /** null when the reply was a good one. */
+  /** null where the reply is good. */
   readonly fault: Fault | null
   readonly exchange: RawExchange
 }
@@ -188,7 +188,7 @@ function collector(
   }
 }
 
-/** null where the reply is a good one in the vendor's own format. */
+/** null where the reply is a good one in the vendor's format. */
 function faultIn(text: string, { dialect: id, body }: Question, { quirks }: Vendor): Fault | null {
   if (id === 'openai-embeddings' || id === 'openai-completions') {
     const { client, identity } = dialects[id]

@@ -1,4 +1,4 @@
-// What was said to a vendor and by it, for an operator who tries a channel: as it was sent, without secrets.
+// Records a request to a vendor and its reply without secrets, for an operator who tests a channel.
 
 import { Buffer } from 'node:buffer'
 import { secretHeader } from '../config/describe.ts'
@@ -17,7 +17,7 @@ export interface RawExchange {
     readonly headers: Headers
     readonly body: string
   }
-  /** null where none came. Its headers are those that the gateway knows. */
+  /** null where there was no reply. Only the known headers below are shown. */
   readonly reply: {
     readonly status: number
     readonly headers: Headers
@@ -25,10 +25,10 @@ export interface RawExchange {
   } | null
 }
 
-/** Of each body so many bytes are shown. */
+/** Most bytes shown of each body. */
 const mostBytes = 16_384
 const hidden = '***'
-/** What a vendor's reply is looked through for: replies are not kept with all their headers. */
+/** Headers that are looked up in a vendor's reply, since its headers cannot be listed. */
 const replyHeaders = [
   'content-type',
   'content-length',
@@ -44,7 +44,7 @@ const replyHeaders = [
   'cf-ray',
 ]
 
-/** Takes down one exchange as it goes. */
+/** Records one exchange while it runs. */
 export class ExchangeNotes {
   readonly #secrets: readonly string[]
   readonly #request: RawExchange['request']
@@ -84,14 +84,14 @@ export class ExchangeNotes {
       if (name === undefined || value === undefined) return []
       return [[name, secretHeader.test(name) ? hidden : scrub(value, this.#secrets)] as const]
     })
-    // Behind the origin stands by which way it is reached; to some proxies the path is the whole address.
+    // After the origin comes the route to it; for some proxies the path is the whole URL.
     const [origin = ''] = path.startsWith('/') ? destination.origin.split(' ') : []
     const address = scrub(origin + path, this.#secrets)
     return { method, address, headers: Object.fromEntries(headers) }
   }
 
   #text(body: Uint8Array): string {
-    // Scrubbed before it is cut, lest half a secret stays.
+    // Secrets are removed before the text is cut: a secret cut in half would not be found.
     return scrub(Buffer.from(body).toString('utf8'), this.#secrets).slice(0, mostBytes)
   }
 }

@@ -1,35 +1,35 @@
-// What a request cost, line by line: the lines and their rounding are what was charged and written off, to the nano-unit.
+// Explains the cost of a request line by line: lines and rounding add up to charge plus write-off, to the nano-unit.
 
 import type { PriceBook } from '../meter/meter.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 import { multiplierText } from './usage-view.ts'
 
 interface ReceiptLine {
-  /** A kind of token, or what else is priced: `input`, `second`, `image/1024x1024`. */
+  /** A kind of token or another priced unit: `input`, `second`, `image/1024x1024`. */
   readonly item: string
   readonly count: string
-  /** Per million. */
+  /** Price per million. */
   readonly priceNano: string
-  /** Count by price by multiplier, rounded down. */
+  /** Count × price × multiplier, rounded down. */
   readonly amountNano: string
 }
 
 export interface Receipt {
   readonly priceVersion: number
-  /** The card's own name of the model: `gpt-*` for all that begin so. */
+  /** The model name on the rate card: `gpt-*` for all models that begin so. */
   readonly pricedAs: string
   readonly multiplier: string
   readonly lines: readonly ReceiptLine[]
-  /** What the lines lack of the total: only that is rounded, up, and once. */
+  /** What the lines lack of the total, which alone is rounded up, once. */
   readonly roundingNano: string
   readonly totalNano: string
-  /** What the wallet paid, and what it could not or need not. */
+  /** The amount the wallet paid, and the amount written off. */
   readonly chargeNano: string
   readonly writeoffNano: string
-  /** Held at most, and how much of it came back; below 0: more was taken than was held. */
+  /** The largest hold, and the part of it given back; negative: more was charged than held. */
   readonly heldNano: string
   readonly releasedNano: string
-  /** The entry of the ledger; null where nothing was taken. */
+  /** The journal entry; null where nothing was charged. */
   readonly entry: string | null
 }
 

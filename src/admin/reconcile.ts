@@ -1,5 +1,5 @@
-// A period recomputed three ways: what usage rows say, what the journal has, and what the totals say, by day and account;
-// and each row's charge made again from its tokens and its prices.
+// Recomputes a period in three ways by day and account, from usage rows, journal and totals; and each row's charge from
+// its tokens and prices.
 
 import type { Nano } from '../money.ts'
 import type { ReconcilePiece } from '../store/reconcile-table.ts'
@@ -19,12 +19,12 @@ interface Sum {
 }
 
 interface ReconciledDay {
-  /** In UTC: `2027-01-31`. */
+  /** A UTC date: `2027-01-31`. */
   readonly day: string
   readonly account: string
-  /** `pruned`: its rows are not kept any more, so that there is nothing to compare. */
+  /** `pruned`: the day's rows are no longer kept, so there is nothing to compare. */
   readonly state: 'equal' | 'different' | 'pruned'
-  /** null where they are pruned. */
+  /** null where the rows are pruned. */
   readonly rows: Sum | null
   readonly entries: Omit<Sum, 'requests'> | null
   readonly totals: Sum
@@ -34,30 +34,33 @@ interface DifferingRow {
   readonly requestId: string
   readonly account: string
   readonly at: string
-  /** `entry`: the journal has something else for it. `price`: its prices give another amount. `row`: it has none. */
+  /**
+   * `entry`: the journal has another amount. `price`: the row's prices give another amount. `row`: the entry has no
+   * row.
+   */
   readonly kind: 'entry' | 'price' | 'row'
   readonly message: string
 }
 
 interface Reconciled {
   readonly currency: string
-  /** What this answer is about: whole quarters of an hour. */
+  /** The period that this answer covers, in whole quarters of an hour. */
   readonly since: string
   readonly until: string
-  /** Nothing differs in it. */
+  /** Whether nothing differs. */
   readonly ok: boolean
   readonly items: readonly ReconciledDay[]
   readonly differences: readonly DifferingRow[]
-  /** Those that are not shown. */
+  /** The number of differences not listed. */
   readonly moreDifferences: number
-  /** The cursor of what comes after; null: all is done. */
+  /** Cursor for the rest of the period; null: this is the last answer. */
   readonly next: string | null
 }
 
 const mostShown = 100
 const mostDays = 3_700
 
-/** As much as is done in bounded time: a day may be in two answers, whose sums are to be added. Throws AdminError. */
+/** Covers as much as bounded time allows: a day may be split over two answers, whose sums add up. Throws AdminError. */
 export async function reconcile(
   { store, nowMs, currency }: AdminContext,
   { account, since, until = nowMs, cursor }: Input<'reconcile'>,

@@ -1,4 +1,4 @@
-// Codes that are worth credit: an operator makes them in batches, a customer redeems each once.
+// Redemption codes: an operator creates them in batches, and each gives credit once.
 
 import { randomBytes } from 'node:crypto'
 import type { RedemptionBatch } from '../store/redemption-tables.ts'
@@ -8,10 +8,10 @@ import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
 
-/** 100 bits, which nobody guesses. */
+/** Letters of a code, which make 100 bits: too many to guess. */
 const length = 20
 
-/** The codes are shown this once. */
+/** The codes are shown in this reply only. */
 export async function createRedemptionBatch(
   admin: AdminContext,
   { codes: wanted, amount, note, expiresAt }: Input<'createRedemptionBatch'>,
@@ -41,7 +41,7 @@ export async function listRedemptionBatches(
   return pageByTime(batches, limit, (batch) => view(batch, currency))
 }
 
-/** What was redeemed stays. */
+/** Credit from codes redeemed before stays. */
 export async function revokeRedemptionBatch(
   { store, nowMs }: AdminContext,
   { id }: Input<'redemptionBatch'>,
@@ -58,7 +58,7 @@ const refusals = {
   revoked: 'was revoked by the operator',
 } as const
 
-/** Credits the account. */
+/** Redeems a code and credits its amount to the account. */
 export async function redeemCode(
   admin: AdminContext,
   { code, account }: Input<'redeem'> & Input<'account'>,

@@ -1,4 +1,4 @@
-// Puts a backup into a data directory that no server has, checked before it takes its place, or into an empty PostgreSQL.
+// Restores a backup, after checking it, into a data directory without a running server or an empty PostgreSQL database.
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ import { restoreDatabase } from './postgres-dump.ts'
 import type { Input } from './schema.ts'
 import { AdminError } from './use-case.ts'
 
-/** `force` moves what is there aside, into a folder beside it. Throws DataLocked where a server runs on the data. */
+/** `force` moves existing data to a folder beside it. Throws DataLocked where a server runs on the data. */
 export async function restore(
   { dataDir, databaseUrl }: StoreSettings,
   { file, force }: Input<'restore'>,
@@ -51,7 +51,7 @@ async function putBack(file: string, dataDir: string, nowMs: number) {
   try {
     copyDatabase(file, folder)
     const { transfers, usageRows, wallets, findings } = await check(folder)
-    // Before anything is moved: what was there must not be gone where there is no room.
+    // Before anything is moved: a full disk must not cost the existing data.
     const finished = finishCopy(folder)
     const stamp = new Date(nowMs).toISOString().replaceAll(/[:.]/g, '-')
     const aside = dataFiles(dataDir).length === 0 ? null : join(dataDir, `replaced-${stamp}`)
@@ -63,7 +63,10 @@ async function putBack(file: string, dataDir: string, nowMs: number) {
   }
 }
 
-/** Nothing is replaced by what is damaged; what else the audit finds was in the ledger, and is counted. */
+/**
+ * Throws where the backup is damaged, so that it replaces nothing; other findings were in the ledger already and are
+ * counted.
+ */
 async function check(folder: string) {
   const copy = await openCopy(folder)
   try {

@@ -1,4 +1,4 @@
-// Which channels would serve a request now, in which order, and why the others would not. Nothing is sent.
+// Shows which channels would serve a request now, in which order, and why others would not; sends nothing.
 
 import { lanesOf } from '../config/channel-keys.ts'
 import type { ChannelConfig } from '../config/types.ts'
@@ -12,12 +12,12 @@ import { AdminError } from './use-case.ts'
 
 interface PlannedChannel {
   readonly channel: string
-  /** The name of its key; null: it has no list of keys. */
+  /** The name of the channel's key; null: it has no list of keys. */
   readonly key: string | null
   /** The vendor's own name of the model. */
   readonly model: string
   readonly dialect: string
-  /** The client's own format is relayed as it is. */
+  /** Whether the request would take the identity path. */
   readonly identity: boolean
   readonly priority: number
   readonly weight: number
@@ -32,14 +32,14 @@ interface LeftOutChannel {
 interface RoutingPreview {
   readonly model: string
   readonly group: string
-  /** The format of the client that is taken for granted: other formats may be put in other words for other channels. */
+  /** The client format assumed here: requests in other formats may be translated for other channels. */
   readonly dialect: string | null
-  /** The heavier first among equals, of which one is drawn by weight for each request. */
+  /** In planned order. Among equal priorities one is drawn by weight for each request; here the heavier comes first. */
   readonly channels: readonly PlannedChannel[]
   readonly leftOut: readonly LeftOutChannel[]
 }
 
-/** As this process sees its channels. Throws AdminError `invalid` for a group that is not there. */
+/** From this process's view of its channels. Throws AdminError `invalid` for an unknown group. */
 export function previewRouting(
   { config, book, modelAccess }: Offer,
   channels: readonly ChannelConfig[],
@@ -65,7 +65,7 @@ export function previewRouting(
     blocked: blockOf,
     waitMs: () => 0,
   }
-  // The middle of what chance may give: of equals the heavier comes first.
+  // 0.5 stands for the random number, so that the heavier of equals comes first.
   const { attempts } = plan(candidates, health, 0, () => 0.5, { maxAttempts: candidates.length })
   const keys = new Map(
     channels.flatMap((channel) => lanesOf(channel).map(({ lane, name }) => [lane, name] as const)),

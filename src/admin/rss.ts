@@ -1,6 +1,6 @@
-// RSS 2.0 (rssboard.org/rss-specification), with the link to itself that readers ask for.
+// Writes RSS 2.0 (rssboard.org/rss-specification), with the link to itself that readers ask for.
 
-/** `address` of the server, without a slash at its end; `own` of the feed. */
+/** `address`: the server's, without a slash at its end; `own`: path and query of the feed. */
 export interface FeedPlace {
   readonly address: string
   readonly own: string
@@ -9,9 +9,9 @@ export interface FeedPlace {
 interface RssItem {
   readonly title: string
   readonly link: string
-  /** The same for as long as the item is. */
+  /** Stays the same as long as the item exists. */
   readonly id: string
-  /** RFC 3339; null: nobody said. */
+  /** RFC 3339; null: unknown. */
   readonly at: string | null
   readonly text: string
 }
@@ -40,7 +40,7 @@ ${date}<description>${escaped(text)}</description>
 `
 }
 
-/** Names of models come from operators and vendors. XML takes no control characters, not even escaped. */
+/** Escapes text: model names come from operators and vendors. XML allows no control characters, not even escaped. */
 function escaped(text: string): string {
   const entities: Readonly<Record<string, string>> = {
     '&': '&amp;',

@@ -1,4 +1,4 @@
-// Requests that still run, in whichever process, and how one is stopped.
+// Lists requests under way in all processes, and stops one.
 
 import { setTimeout } from 'node:timers/promises'
 import type { RunningRequest } from '../store/running.ts'
@@ -10,20 +10,20 @@ import { type AdminContext, AdminError } from './use-case.ts'
 
 type Running = Omit<RunningRequest, 'at' | 'channel'> & {
   readonly at: string
-  /** Of operators alone. */
+  /** For operators only. */
   readonly channel?: string | null
 }
 
-/** As `newRequestId` makes them: others need not be waited for. */
+/** Ids made by `newRequestId`: for any other text no process needs to be asked. */
 const requestIdForm = /^req_[0-9a-f]{28}$/
 
-/** Processes look twice a second: who asks first waits for their word, and for those that rest no longer. */
+/** Processes look for watchers twice a second, so the first caller waits this long for their reports. */
 const firstWordMs = 1_300
-/** A stop is taken within a second. */
+/** A process takes a stop within a second; this is the longest wait for it. */
 const stopMs = 2_000
 const pollMs = 50
 
-/** Oldest first; what each process said in the last second. */
+/** Oldest first, from what each process reported in the last second. */
 export async function listRunning(
   { store }: AdminContext,
   { account, owner }: Input<'listRunning'> & Owned,
@@ -43,8 +43,8 @@ export async function listRunning(
 }
 
 /**
- * Its vendor is let go, its client is told, and what was delivered is charged. Throws AdminError: `conflict` where it has
- * ended, `not_found` where nobody knows of it.
+ * Closes the request's vendor connection, notifies its client and charges what was delivered. Throws AdminError:
+ * `conflict` where the request has ended, `not_found` where it is unknown.
  */
 export async function stopRequest(
   { store }: AdminContext,
@@ -59,7 +59,7 @@ export async function stopRequest(
   const until = performance.now() + stopMs
   while (await store.running.isStopping(id)) {
     if (performance.now() < until) await setTimeout(pollMs)
-    // Whoever takes it back first: a process may stop it in this very moment.
+    // Checked atomically, since a process may stop the request at this very moment.
     else if (await store.running.stopped(id)) throw unknown
   }
   return { requestId: id, stopped: true }

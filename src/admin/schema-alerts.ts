@@ -1,4 +1,4 @@
-// What the use cases of alerts take.
+// Input schemas of alerts.
 
 import { z } from 'zod'
 import { isTimeZone } from '../config/rules.ts'
@@ -8,7 +8,7 @@ const percent = count(100)
 const addressExpected = 'expected an address such as me@example.com'
 const httpsExpected = 'expected an https address without credentials, of at most 1024 characters'
 
-/** Without a name, and with nothing that could end a line of a mail. */
+/** A bare mail address, without anything that could end a line of a mail. */
 const address = z
   .string()
   .max(254, addressExpected)
@@ -22,18 +22,18 @@ function isWebhook(address: string): boolean {
 
 export const alertInputs = {
   setAlerts: z.strictObject({
-    /** Warned when less is left. */
+    /** Alerts when the balance is lower. */
     lowBalanceNano: nano.nullable().default(null),
-    /** When more is spent in a day of the time zone. */
+    /** Alerts when a day in the time zone costs more. */
     daySpendNano: nano.nullable().default(null),
     timeZone: z
       .string()
       .max(64)
       .refine(isTimeZone, 'expected a time zone such as Asia/Shanghai')
       .default('UTC'),
-    /** When a key has spent so much of its limit. */
+    /** Alerts when a key has spent this percentage of its limit. */
     keyLimitPercent: percent.nullable().default(null),
-    /** When so many requests of an hour failed. */
+    /** Alerts when this percentage of an hour's requests failed. */
     errorRatePercent: percent.nullable().default(null),
     webhook: z
       .string()
@@ -41,11 +41,11 @@ export const alertInputs = {
       .refine(isWebhook, httpsExpected)
       .nullable()
       .default(null),
-    /** Shown to be read by a code that is mailed to it, unless whoever signs in is known to read it. */
+    /** Must be verified by a mailed code unless it is the verified address that the person signs in with. */
     email: address.nullable().default(null),
-    /** Mailed again, where the one before was lost. */
+    /** Mails a new code, where the previous one was lost. */
     newCode: z.boolean().default(false),
-    /** Of the webhook; else the one it has goes on to count. */
+    /** Makes a new webhook secret; otherwise the previous one remains valid. */
     newSecret: z.boolean().default(false),
   }),
   verifyEmail: z.strictObject({
@@ -54,7 +54,7 @@ export const alertInputs = {
   listNotices: z.strictObject({ account: text, unread: z.boolean().default(false), ...page }),
   readNotices: z.strictObject({
     account: text,
-    /** null: all. */
+    /** null: all notices. */
     ids: z.array(text.max(64)).min(1, 'must not be empty').max(500).nullable().default(null),
   }),
 }

@@ -1,4 +1,4 @@
-// What the use cases of automatic top-up take.
+// Input schemas of automatic top-up.
 
 import { z } from 'zod'
 import { orderInputs } from './schema-orders.ts'
@@ -8,11 +8,11 @@ const money = orderInputs.createOrder.shape.amount
 
 export const autoTopUpInputs = {
   setAutoTopUp: z.strictObject({
-    /** Less than this is left. */
+    /** Tops up when the balance is below this. */
     thresholdNano: nano.refine((amount) => amount > 0n, 'expected more than 0'),
     /** In the provider's currency. */
     amount: money,
-    /** Most in a calendar month, in UTC. */
+    /** Most that is paid in a calendar month, in UTC. */
     monthMost: money,
   }),
 }

@@ -1,17 +1,17 @@
-// What copying a deployment to PostgreSQL takes.
+// Input schema of copying a deployment to PostgreSQL.
 
 import { z } from 'zod'
 
 export const dataInputs = {
   copyData: z.strictObject({
-    /** Of the PostgreSQL that is copied into. */
+    /** URL of the PostgreSQL database to copy into. */
     to: z
       .string()
       .refine(
         (url) => /^postgres(ql)?:\/\//.test(url) && URL.canParse(url),
         'expected postgres://USER:PASSWORD@HOST/DATABASE',
       ),
-    /** Of a copy that was begun and not ended: what to do with it where the deployment has gone on since. */
+    /** What to do with an unfinished copy where the deployment has changed since it began. */
     begun: z.enum(['resume', 'restart']).optional(),
   }),
 }

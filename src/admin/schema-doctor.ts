@@ -1,4 +1,4 @@
-// What readings of arrivals take.
+// Input schema of the setup doctor.
 
 import { z } from 'zod'
 import { count, since, text } from './schema-parts.ts'

@@ -1,4 +1,4 @@
-// What the use cases of message history take.
+// Input schemas of message history.
 
 import { z } from 'zod'
 import { historyModes } from '../config/schema-history.ts'

@@ -1,4 +1,4 @@
-// What the use cases of keys take: those that call models, and those that manage.
+// Input schemas of keys: those that call models, and management keys.
 
 import { z } from 'zod'
 import { isAddressRange, isTimeZone } from '../config/rules.ts'
@@ -15,7 +15,7 @@ function listOf<Item extends z.ZodType>(item: Item, most: number) {
 const addressExpected = 'expected an IP address, or a range such as 10.0.0.0/8'
 const address = z.string(addressExpected).refine(isAddressRange, addressExpected)
 
-/** In units (`amount`) or in nano-units (`amountNano`), as it is shown. */
+/** Given in units (`amount`) or in nano-units (`amountNano`), as it is shown. */
 const spendLimit = z
   .strictObject({
     amount: amount.optional(),
@@ -23,7 +23,7 @@ const spendLimit = z
     period: z
       .enum(['day', 'week', 'month', 'never'], 'expected one of day, week, month, never')
       .default('never'),
-    /** Whose midnight begins a period; UTC unless said. */
+    /** The zone whose midnight begins a period; UTC by default. */
     timeZone: z
       .string()
       .max(64)
@@ -42,7 +42,7 @@ const spendLimit = z
     return z.NEVER
   })
 
-/** What a key is held to: null or left out, it is not; in an edit what is left out stays. */
+/** Limits of a key: null removes one; left out, a new key has none and an edited key keeps its own. */
 const narrowing = {
   expiresAt: timeAhead.nullish(),
   models: listOf(modelPattern, 1_000).nullish(),
@@ -58,7 +58,9 @@ const narrowing = {
 }
 
 const revision = z.number().int().min(0).optional()
-/** `owner`: whose it must be; left out: anybody's. `revision`: what was read; left out: whatever is there. */
+/**
+ * `owner`: the account that must own the item; left out: any. `revision`: the revision that was read; left out: any.
+ */
 const one = { id: text, owner: text.optional(), revision }
 const aDay = 86_400
 
@@ -83,7 +85,7 @@ export const keyInputs = {
     status: z
       .enum(['active', 'disabled', 'expired'], 'expected one of active, disabled, expired')
       .optional(),
-    /** In the name or the hint, in any case. */
+    /** Part of the name or the hint, in any case. */
     search: text.max(128).optional(),
     sort: z
       .enum(
@@ -92,7 +94,7 @@ export const keyInputs = {
       )
       .optional(),
     order: z.enum(['asc', 'desc'], 'expected one of asc, desc').optional(),
-    /** Keys that the console's playground made for itself; `without` unless said. */
+    /** Keys that the console's playground made; `without` by default. */
     playground: z
       .enum(['without', 'with', 'only'], 'expected one of without, with, only')
       .optional(),
@@ -109,7 +111,7 @@ export const keyInputs = {
   }),
   rotateKey: z.strictObject({
     ...one,
-    /** How long the secret before goes on to work. */
+    /** How long the previous secret keeps working. */
     overlapSeconds: z
       .number()
       .int('expected a whole number from 0 to 604800')
@@ -119,7 +121,7 @@ export const keyInputs = {
   }),
   testKey: z.strictObject({
     ...one,
-    /** As if it came from there. */
+    /** The address that the tested request is taken to come from. */
     address: z
       .string()
       .refine((given) => isAddressRange(given) && !given.includes('/'), 'expected an IP address')

@@ -1,4 +1,4 @@
-// What the use cases of models and their prices take.
+// Input schemas of models and their prices.
 
 import { z } from 'zod'
 import { modelKinds } from '../config/schema.ts'
@@ -8,24 +8,24 @@ const sorts = ['name', 'price', 'outputPrice', 'newest', 'latency', 'throughput'
 
 export const modelsInputs = {
   listModels: z.strictObject({
-    /** Whose prices are shown; left out: the viewer's own. */
+    /** The group whose prices are shown; left out: the viewer's first. */
     group: text.optional(),
-    /** A part of the name, or of the vendor's. */
+    /** Part of the name, or of the vendor's. */
     search: text.optional(),
     kind: z.enum(modelKinds, `expected one of ${modelKinds.join(', ')}`).optional(),
     vendor: text.optional(),
-    /** What it takes. */
+    /** An input that the model takes. */
     modality: z
       .enum(['text', 'image', 'audio', 'video'], 'expected one of text, image, audio, video')
       .optional(),
-    /** At least so many tokens. */
+    /** Least context window in tokens. */
     context: count(1_000_000_000).optional(),
     tools: z.boolean('expected true or false').optional(),
     vision: z.boolean('expected true or false').optional(),
     reasoning: z.boolean('expected true or false').optional(),
-    /** Keeps to a JSON schema. */
+    /** Whether it can follow a JSON schema. */
     jsonSchema: z.boolean('expected true or false').optional(),
-    /** Where it can be asked: `/v1/messages`. */
+    /** A path at which it can be asked: `/v1/messages`. */
     endpoint: text.optional(),
     sort: z.enum(sorts, `expected one of ${sorts.join(', ')}`).default('name'),
     ...page,
@@ -37,13 +37,13 @@ export const modelsInputs = {
     account: text.optional(),
     key: text.optional(),
     days: count(90).default(30),
-    /** In place of `days`: a span of at most 90 of them. */
+    /** Replaces `days`: a span of at most 90 days. */
     since: since.optional(),
     /** Left out: now. */
     until: since.optional(),
-    /** Left out: the one that was asked. */
+    /** Left out: the model of each request. */
     model: text.optional(),
-    /** Left out: the one each request was in. */
+    /** Left out: the group of each request. */
     group: text.optional(),
   }),
   listGroups: z.strictObject(page),

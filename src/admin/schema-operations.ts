@@ -1,4 +1,4 @@
-// What the use cases of those who run the deployment take.
+// Input schemas of what operators do.
 
 import { z } from 'zod'
 import { page, since, text, time } from './schema-parts.ts'
@@ -6,9 +6,9 @@ import { timeZone } from './schema-statistics.ts'
 import { format } from './schema-usage.ts'
 
 const events = {
-  /** As an event names it: `account root`. */
+  /** The actor as an event names it: `account root`. */
   actor: text.optional(),
-  /** The id of an operation: `updateKey`. */
+  /** The operation id: `updateKey`. */
   action: text.optional(),
   text: text.max(256).optional(),
   since: since.optional(),
@@ -21,7 +21,7 @@ export const operationsInputs = {
   reconcile: z.strictObject({
     since,
     until: time.optional(),
-    /** Left out: all of them, for those who see all. */
+    /** Left out: all accounts, for callers who may see all. */
     account: text.optional(),
     cursor: z.string().max(64).optional(),
   }),

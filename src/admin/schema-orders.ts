@@ -1,11 +1,11 @@
-// What use cases of orders take.
+// Input schemas of orders.
 
 import { z } from 'zod'
 import { orderStates } from '../store/order-state.ts'
 import { name, page, text } from './schema-parts.ts'
 
 const provider = z.enum(['alipay', 'wechatpay', 'stripe'], 'expected alipay, wechatpay or stripe')
-/** Before any provider had bills. */
+/** A day before any provider had bills. */
 const firstBillDay = '2000-01-01'
 const money = z
   .string()

@@ -1,4 +1,4 @@
-// What inputs of use cases are made of: names, times, amounts and pages. Loads the schema library, as the schemas do.
+// Parts of input schemas: names, times, amounts and pages. Loads the schema library, as the schemas do.
 
 import { z } from 'zod'
 import { parseUnits } from '../money.ts'
@@ -7,8 +7,8 @@ import { readSince, readTime } from './time.ts'
 export const mostPerMinute = 1_000_000_000_000
 
 /**
- * Names are compared letter by letter elsewhere, so blanks at the ends would be a trap, and so would what is not seen.
- * Between two emoji a zero width joiner is: it makes one of them.
+ * Names are compared character by character, so blanks at the ends and invisible characters would be traps. A
+ * zero-width joiner is allowed between two emoji, which it makes one.
  */
 const nameExpected =
   'expected 1 to 128 characters, none of them a control character, no blank at the ends'
@@ -43,7 +43,7 @@ export const nano = readBy(
   'expected a whole number of nano-units above 0, of at most 18 digits',
 )
 
-/** A text that `read` makes something of, or null. */
+/** A text that `read` converts; where it returns null, the schema reports `expected`. */
 export function readBy<Value>(read: (value: string) => Value | null, expected: string) {
   return z.string().transform((value, check) => {
     const made = read(value)
@@ -55,5 +55,5 @@ export function readBy<Value>(read: (value: string) => Value | null, expected: s
 
 export const mostOnPage = 5_000
 
-/** Of a list: all of it unless `limit` says how many, from the beginning unless `cursor` is a page's `next`. */
+/** A page of a list: all items unless `limit` is given, from the beginning unless `cursor` is a page's `next`. */
 export const page = { limit: count(mostOnPage).optional(), cursor: z.string().optional() }

@@ -1,13 +1,13 @@
-// What the use cases of people, their sessions and identities, links and invitations take.
+// Input schemas of people, sessions, identities, sign-in links and invitations.
 
 import { z } from 'zod'
 import { count, name, page, text } from './schema-parts.ts'
 
 const role = z.enum(['user', 'admin', 'auditor'], 'expected user, admin or auditor')
 const groups = z.array(name, 'expected a list of groups').max(256).nullable()
-/** That was read; left out: whatever is there is changed. */
+/** The revision that was read; left out: any revision is changed. */
 const revision = count(Number.MAX_SAFE_INTEGER).optional()
-/** An account: given, another's thing is not found. */
+/** Where given, items of other accounts are not found. */
 const owner = text.optional()
 const personName = name.or(z.literal(''))
 
@@ -41,9 +41,9 @@ export const peopleInputs = {
   changePerson: z.strictObject({ id: text, revision }),
   deleteOwnAccount: z.strictObject({
     account: text,
-    /** The account's id, typed. */
+    /** The account's id, typed by its owner. */
     confirm: z.string(),
-    /** What is left of the money is lost. */
+    /** Whether the remaining balance may be lost. */
     forfeit: z.boolean().default(false),
   }),
   sessionsOf: z.strictObject({ account: text }),

@@ -1,4 +1,4 @@
-// What the use cases of preferences take.
+// Input schemas of preferences.
 
 import { z } from 'zod'
 import { isTimeZone } from '../config/rules.ts'
@@ -8,12 +8,12 @@ const mostViews = 50
 const mostColumns = 64
 const mostColumnBytes = 16_384
 
-/** A page of the console with what is searched for there. */
+/** A page of the console with its search. */
 const view = z.strictObject({
   name,
   page: text.max(256),
   search: z.string().max(4_096),
-  /** By column id whether it is shown; left out: as the table has them. */
+  /** Whether each column is shown, by column id; left out: the table's default. */
   columns: z
     .record(z.string().max(64), z.boolean())
     .refine((given) => Object.keys(given).length <= mostColumns, `expected at most ${mostColumns}`)

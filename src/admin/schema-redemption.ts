@@ -1,4 +1,4 @@
-// What the use cases of redemption codes take.
+// Input schemas of redemption codes.
 
 import { z } from 'zod'
 import { amount, count, page, text, timeAhead } from './schema-parts.ts'
@@ -8,7 +8,7 @@ const mostCodes = 1_000
 export const redemptionInputs = {
   createRedemptionBatch: z.strictObject({
     codes: count(mostCodes),
-    /** Of each. */
+    /** The amount of each code. */
     amount,
     note: z.string().max(256, 'expected at most 256 characters').default(''),
     expiresAt: timeAhead.optional(),

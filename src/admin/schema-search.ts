@@ -1,4 +1,4 @@
-// What a search takes.
+// Input schema of the search.
 
 import { z } from 'zod'
 import { text } from './schema-parts.ts'

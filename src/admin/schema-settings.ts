@@ -1,11 +1,11 @@
-// What the use cases of settings take: each value by the same words that the configuration file is held to.
+// Input schemas of settings: each value follows the schema of the configuration file.
 
 import { z } from 'zod'
 import { runTimeNames } from '../config/run-time.ts'
 import { runTimeValues } from '../config/schema-run-time.ts'
 
 const name = z.enum(runTimeNames, `expected one of ${runTimeNames.join(', ')}`)
-/** That was read; left out: whatever is there is changed. */
+/** The revision that was read; left out: any revision is changed. */
 const revision = z.number().int().min(0).optional()
 
 export const settingsInputs = {

@@ -1,11 +1,11 @@
-// What readings of statements take.
+// Input schemas of statements.
 
 import { z } from 'zod'
 import { isTimeZone } from '../config/rules.ts'
 import { count, page, text } from './schema-parts.ts'
 
 const account = text.max(1_024)
-/** Whose midnight begins a month. */
+/** The zone whose midnight begins a month. */
 const timeZone = z
   .string()
   .max(64)

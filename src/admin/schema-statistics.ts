@@ -1,4 +1,4 @@
-// What the use cases of statistics take.
+// Input schemas of statistics.
 
 import { z } from 'zod'
 import type { RollupDimension } from '../store/rollup-table.ts'
@@ -19,7 +19,7 @@ const dimensionNames = [
 
 const mostValues = 50
 
-/** Texts with commas between them; a comma within one has a backslash before it. */
+/** Texts separated by commas; a comma within a text is written with a backslash before it. */
 const list = z
   .string()
   .max(16_384)
@@ -37,7 +37,7 @@ export const timeZone = z
   .string()
   .refine(isZone, 'expected a time zone such as Europe/Berlin or Asia/Kolkata')
 
-/** Values are those of the totals; a channel is '' where none was tried. */
+/** Values are those of the totals; an empty channel stands for requests that tried none. */
 const filter = {
   account: list.optional(),
   key: list.optional(),
@@ -105,7 +105,7 @@ const breakdown = z.strictObject({
 export const statisticsInputs = {
   readStatistics: series,
   readBreakdown: breakdown,
-  /** What either takes, and which of them: as it is shown. */
+  /** The input of either view, and which view to export. */
   exportStatistics: z.strictObject({
     ...series.shape,
     ...breakdown.shape,

@@ -1,14 +1,14 @@
-// What the use cases of channels, groups and models made at run time take: by the schema of the configuration file.
+// Input schemas of channels, groups and models made at run time; their documents follow the configuration's schema.
 
 import { z } from 'zod'
 import { channel, channelStates, group, model } from '../config/schema.ts'
 import { identifier, modelPattern } from '../config/schema-parts.ts'
 import { count, page, text } from './schema-parts.ts'
 
-/** That was read; left out: whatever is there is changed. */
+/** The revision that was read; left out: any revision is changed. */
 const revision = z.number().int().min(0).optional()
 const version = count(Number.MAX_SAFE_INTEGER)
-/** As the file's section has it; what is null or left out of it has its default. */
+/** A section as in the configuration file; members that are null or left out have their defaults. */
 const document = z.looseObject({})
 const priority = z.number().int().min(-1_000_000).max(1_000_000)
 const weight = z.number().int().min(0).max(1_000_000)

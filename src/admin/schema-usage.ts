@@ -1,9 +1,9 @@
-// What readings of requests and of the ledger take.
+// Input schemas of requests and the ledger.
 
 import { z } from 'zod'
 import { amount, count, mostOnPage, page, readBy, since, text, time } from './schema-parts.ts'
 
-/** As text, for both an address and a command line say it so. */
+/** A whole number as text, as both a query and a command line give it. */
 function wholeText(least: number, most: number) {
   const expected = `expected a whole number from ${least} to ${most}`
   return readBy((value) => {
@@ -15,9 +15,9 @@ function wholeText(least: number, most: number) {
 const id = text.max(1_024)
 export const format = z.enum(['csv', 'json'], 'expected csv or json')
 
-/** Which requests are meant; every field narrows them. */
+/** A filter of requests; every field narrows it. */
 const search = {
-  /** The request's own id. */
+  /** The request id. */
   id: id.optional(),
   account: id.optional(),
   key: id.optional(),
@@ -53,7 +53,7 @@ export const usageInputs = {
     days: z.int('expected a whole number of days').min(1).max(90).optional(),
   }),
   readSharedRequest: z.strictObject({ token: id }),
-  /** `most`: rows at a time; the oldest of more are left out, and that is told. */
+  /** `most`: rows at a time; where there are more the oldest are left out, and the result says so. */
   followRequests: z.strictObject({ ...search, most: wholeText(1, 10_000).optional() }),
   exportRequests: z.strictObject({ ...search, format: format.default('csv') }),
   listRunning: z.strictObject({ account: id.optional() }),

@@ -1,5 +1,5 @@
-// What each use case takes: names, types, bounds, and what is said of a field that is wrong. Of this room,
-// files named `schema` alone load the schema library: import them for their types, and at first use.
+// Input schemas of all use cases: names, types, bounds, and error texts. In this folder only files named `schema*` load
+// the schema library: import them as types, or at first use.
 
 import { z } from 'zod'
 import { pathText } from '../config/problems.ts'
@@ -26,7 +26,7 @@ import { usageInputs } from './schema-usage.ts'
 import { AdminError } from './use-case.ts'
 
 const prices = z.record(z.string(), z.string()).superRefine((given, check) => {
-  // A card without prices is how one is withdrawn.
+  // Withdrawing a card is another use case, which stores a card without prices.
   if (Object.keys(given).length === 0) check.addIssue('expected at least one')
   for (const [price, decimal] of Object.entries(given)) {
     const problem = priceProblem(price, decimal)
@@ -126,7 +126,7 @@ export function checkInput<Name extends InputName>(
   throw new AdminError('invalid', pathText(path), issue?.message ?? 'is not what is expected')
 }
 
-/** For what a schema above has no words of its own. */
+/** Error texts where the schema gives none. */
 export function plainly(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'unrecognized_keys') return 'is not known here'
   if (issue.code !== 'invalid_type') return undefined

@@ -1,4 +1,4 @@
-// Any id or text: what of it there is, within what the caller may see.
+// Searches everything the caller may see for an id or a text.
 
 import type { Config } from '../config/types.ts'
 import { startOf } from '../identity/secret.ts'
@@ -18,19 +18,19 @@ interface Found {
 }
 
 interface Searched {
-  /** Whose things; undefined: everybody's, and channels and accounts with them. */
+  /** The account whose items are searched; undefined: all accounts', and channels and accounts too. */
   readonly owner: string | undefined
   readonly config: Pick<Config, 'keys' | 'channels'>
-  /** Names of models the caller may see. */
+  /** Names of the models that the caller may see. */
   readonly models: readonly string[]
 }
 
 const mostOfKind = 6
 const mostItems = 20
-/** Ids that others give are no shorter, and have a digit. */
+/** The form of ids made by others, such as vendors: at least 8 characters with a digit. */
 const foreignId = /^(?=.*\d)[\w.:-]{8,}$/
 
-/** What has the very id comes first. At most 20, a few of each kind. */
+/** Exact matches of ids first. At most 20 items, a few of each kind. */
 export async function search(
   { store }: AdminContext,
   { q }: Input<'search'>,

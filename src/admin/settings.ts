@@ -1,4 +1,4 @@
-// Settings that change at run time: listed, set and unset. What the configuration file says stands above them.
+// Settings that change at run time: list, set and unset. The configuration file takes precedence over them.
 
 import {
   declaredSettings,
@@ -18,12 +18,12 @@ import { type AdminContext, AdminError } from './use-case.ts'
 
 export interface Setting {
   readonly name: RunTimeName
-  /** In force. */
+  /** The value in force. */
   readonly value: RunTimeSettings[RunTimeName]
   readonly default: RunTimeSettings[RunTimeName]
-  /** The configuration file says it: it cannot be changed here. */
+  /** Whether the configuration file sets it, so that it cannot be changed here. */
   readonly declared: boolean
-  /** Of the last change here; 0: nothing is set. */
+  /** Revision of the last change here; 0: nothing is set. */
   readonly revision: number
   readonly changedAt: string | null
   readonly actor: string | null
@@ -37,7 +37,10 @@ export async function listSettings(
   return { items: runTimeNames.map((name) => viewOf(name, rows, config)), next: null }
 }
 
-/** Counts in every process within a second. Throws `stale` where another value was set since `revision`. */
+/**
+ * Takes effect in every process within a second. Throws AdminError `stale` where another value was set since
+ * `revision`.
+ */
 export async function setSetting(
   context: AdminContext,
   config: Config,
@@ -51,7 +54,7 @@ export async function setSetting(
   return viewOf(name, await store.settings.all(), config)
 }
 
-/** The default counts again. */
+/** Returns the setting to its default. */
 export async function unsetSetting(
   { store }: AdminContext,
   config: Config,
@@ -62,7 +65,7 @@ export async function unsetSetting(
   return viewOf(name, await store.settings.all(), config)
 }
 
-/** Those to be shown at the moment, in the order they were written. */
+/** The notices to show at this moment, in the order they were written. */
 export function noticesAt(
   { notices }: Pick<RunTimeSettings, 'notices'>,
   nowMs: number,

@@ -1,4 +1,4 @@
-// One request for whoever has the link: how it went, without what was said, what it cost, and whose it was.
+// One request for whoever has the link: how it went and what it cost, without its content and account.
 
 import { Buffer } from 'node:buffer'
 import type { SecretBox } from '../identity/secret-box.ts'
@@ -13,7 +13,9 @@ import { type AdminContext, AdminError } from './use-case.ts'
 
 const dayMs = 86_400_000
 
-/** The token says all of it, encrypted: nothing is kept, and it ends by itself. Throws AdminError `not_found`. */
+/**
+ * The encrypted token contains everything: nothing is stored, and it expires by itself. Throws AdminError `not_found`.
+ */
 export async function shareRequest(
   { store, nowMs }: Pick<AdminContext, 'store' | 'nowMs'>,
   box: SecretBox,
@@ -26,7 +28,7 @@ export async function shareRequest(
   return { token: sealed.toString('base64url'), expiresAt: timeText(expiresAt) }
 }
 
-/** Throws AdminError `not_found` where the token is none, has ended, or its request is not kept any more. */
+/** Throws AdminError `not_found` where the token is invalid or expired, or its request is no longer kept. */
 export async function readSharedRequest(
   { store, nowMs }: Pick<AdminContext, 'store' | 'nowMs'>,
   box: SecretBox,
@@ -58,7 +60,7 @@ export async function readSharedRequest(
   }
 }
 
-/** '' where it was not made here. */
+/** '' where this deployment did not make the token. */
 function opened(box: SecretBox, token: string): string {
   try {
     return box.decrypt(Buffer.from(token, 'base64url').toString('base64'))

@@ -1,4 +1,4 @@
-// How people get in: their sessions and identities, one-time links for admins, and invitations.
+// Ways to sign in: sessions and identities, one-time links for admins, and invitations.
 
 import { randomBytes } from 'node:crypto'
 import { defaultAccount } from '../config/defaults.ts'
@@ -41,7 +41,7 @@ export async function endSession(
   throw new AdminError('not_found', 'id', `there is no session ${JSON.stringify(id)}`)
 }
 
-/** Signs an account out everywhere, but for the session that is named; returns of how many. */
+/** Ends all sessions of an account except the given one; returns their number. */
 export async function endSessions(
   { store }: AdminContext,
   { account, except }: Input<'endSessions'>,
@@ -57,7 +57,7 @@ export async function listIdentities(
   return { items: (await store.identities.ofAccount(account)).map(identityView), next: null }
 }
 
-/** `session`: the one that asks, which must have begun just now. */
+/** `session`: the caller's session, which must have begun just now. */
 export async function unlinkIdentity(
   { store, nowMs }: AdminContext,
   { account, id, session }: Input<'unlinkIdentity'>,
@@ -81,12 +81,14 @@ export async function unlinkIdentity(
 
 interface SignInLink {
   readonly account: string
-  /** Below the server's address. */
+  /** The path below the server's address. */
   readonly path: string
   readonly expiresAt: string
 }
 
-/** A link that signs in once, and makes its account an admin then. Made for the account `default` unless another is named. */
+/**
+ * Makes a link that signs in once and then makes its account an admin; for the account `default` unless one is given.
+ */
 export async function createSignInLink(
   { store, nowMs }: AdminContext,
   { account = defaultAccount, minutes }: Input<'createSignInLink'>,
@@ -105,7 +107,9 @@ export async function createSignInLink(
 
 type Invitation = ReturnType<typeof invitationView>
 
-/** The code is in this reply and nowhere else; it makes one account. Without groups: of the group new accounts have. */
+/**
+ * The code is shown in this reply only, and creates one account. Without groups, that account gets the default group.
+ */
 export async function createInvitation(
   admin: AdminContext,
   { note, role, groups, days }: Input<'createInvitation'>,

@@ -1,4 +1,4 @@
-// The ledger of a data directory as of one moment, in a folder beside it: for a backup, or a copy into another database.
+// Copies the ledger of a data directory at one moment to a folder: for a backup, or a copy into another database.
 
 import { join } from 'node:path'
 import { settleCopies } from '../ledger/settle-copy.ts'
@@ -8,7 +8,7 @@ import { copyOutboxes, type OutboxCopy } from '../store/sqlite-outbox-copy.ts'
 import { auditLedger } from './audit.ts'
 import { AdminError } from './use-case.ts'
 
-/** The outboxes first: what leaves them meanwhile is in the ledger by the time it is copied. */
+/** Outboxes are copied first: records that leave them meanwhile are in the ledger by the time it is copied. */
 export function copyState(dataDir: string, folder: string): readonly OutboxCopy[] {
   const outboxes = copyOutboxes(dataDir)
   copyDatabase(join(dataDir, databaseFile), folder)
@@ -16,7 +16,7 @@ export function copyState(dataDir: string, folder: string): readonly OutboxCopy[
 }
 
 /**
- * Settles in the copied ledger what the outboxes held, closes its nodes and audits it; `settled`: so many requests came
+ * Settles the outboxes' records in the copied ledger, closes its nodes and audits it; `settled`: number of requests
  * from outboxes. Throws AdminError about `field` where the ledger is damaged.
  */
 export async function settleState(folder: string, outboxes: readonly OutboxCopy[], field: string) {

@@ -1,4 +1,4 @@
-// A statement as a file: CSV, and a page to print, in which names in any script stay as they are.
+// A statement as a file: CSV, or a page to print, which shows names in any script.
 
 import { formatUnits } from '../money.ts'
 import { type Cell, csvLine } from './csv.ts'

@@ -1,4 +1,4 @@
-// Monthly statements of an account: balance before and after, what came and went, and requests by key and model.
+// Monthly statements of an account: balances before and after, journal entries, and requests by key and model.
 
 import { cursorAfter, type Page, placeIn } from './page.ts'
 import type { Input } from './schema.ts'
@@ -8,10 +8,10 @@ import { dayMs, momentOf, zoneIn } from './zone.ts'
 
 export type StatementView = Awaited<ReturnType<typeof readStatement>>
 
-/** No account has more in a month that are not requests. */
+/** Most journal entries of a month besides requests. */
 const mostEntries = 5_000
 
-/** Months from the account's beginning on, the newest first. */
+/** Months since the account was created, newest first. */
 export async function listStatements(
   { store, nowMs }: AdminContext,
   { account, timeZone, limit, cursor }: Input<'listStatements'>,
@@ -21,7 +21,7 @@ export async function listStatements(
   const first = monthAt(createdAt, timeZone)
   let month = cursor === undefined ? current : monthAfter(placeIn(cursor), -1)
   const items: { month: string; open: boolean }[] = []
-  // The cursor may be anything.
+  // The cursor comes from the client and may be any text.
   if (!/^\d{4}-\d{2}$/.test(month) || month > current) return { items, next: null }
   for (; month >= first && items.length < limit; month = monthAfter(month, -1))
     items.push({ month, open: month === current })
@@ -29,7 +29,7 @@ export async function listStatements(
   return { items, next: last === undefined || month < first ? null : cursorAfter(last.month) }
 }
 
-/** Throws AdminError `not_found`. The current month is as of now. */
+/** Throws AdminError `not_found`. The current month ends now. */
 export async function readStatement(
   { store, nowMs, currency }: AdminContext,
   { account, month, timeZone }: Input<'readStatement'>,
@@ -60,7 +60,7 @@ export async function readStatement(
     currency: await currency(),
     openingNano: String(openingNano),
     closingNano: String(closingNano),
-    /** Of what is listed; below 0 where more went than came. */
+    /** Sums of the listed entries and charges; negative where more was taken than given. */
     entriesNano: String(sum(entries.map(({ effectNano }) => effectNano))),
     chargesNano: String(sum(charges.map(({ chargeNano }) => chargeNano))),
     entries: entries.map((entry) => ({
@@ -80,7 +80,7 @@ export async function readStatement(
   }
 }
 
-/** Of a key that the configuration file declares; null: it is deleted. */
+/** The name of a key of the configuration file; null: the key was deleted. */
 function nameOf(key: string): string | null {
   return key.startsWith('config:') ? key.slice('config:'.length) : null
 }
@@ -91,7 +91,7 @@ async function accountAt(store: AdminContext['store'], account: string) {
   throw new AdminError('not_found', 'account', `there is no account ${JSON.stringify(account)}`)
 }
 
-/** `2027-01`, as the clocks of the zone have it. */
+/** The month in the time zone: `2027-01`. */
 function monthAt(ms: number, timeZone: string): string {
   const clock = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit' })
   const parts = Object.fromEntries(clock.formatToParts(ms).map(({ type, value }) => [type, value]))

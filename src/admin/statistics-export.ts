@@ -1,4 +1,4 @@
-// Statistics as a file: exactly what is shown, as JSON or as CSV for a spreadsheet.
+// Exports statistics as a file: exactly what is shown, as JSON or as CSV for a spreadsheet.
 
 import { promptKinds, replyKinds } from '../config/prices.ts'
 import { formatUnits } from '../money.ts'
@@ -17,7 +17,7 @@ interface Export {
   readonly chunks: Iterable<string>
 }
 
-/** Throws AdminError naming the field, before there is anything to send. */
+/** Throws AdminError naming the field, before anything is sent. */
 export async function exportStatistics(
   context: AdminContext,
   {
@@ -46,7 +46,7 @@ function* jsonOf(shown: Statistics | Breakdown): Generator<string> {
   yield `${JSON.stringify(shown)}\n`
 }
 
-/** A line for each interval, a column for each series and one for all of them. */
+/** A line for each interval, a column for each series and one for the total. */
 export function* seriesCsv(statistics: Statistics): Generator<string> {
   const { metric, unit, currency, timeZone, intervals, since, until, series, total } = statistics
   const { by, previous } = statistics
@@ -66,7 +66,7 @@ export function* seriesCsv(statistics: Statistics): Generator<string> {
   yield csvLine(['total', '', ...points.map((each) => pointOf(each, null))])
 }
 
-/** One interval's figure, or with null that of all of them: an amount in units of the currency. */
+/** The figure of one interval, or of all for null; amounts in units of the currency. */
 export function pointText(points: Points, place: number | null): string | number | null {
   const { values, valuesNano, total, totalNano } = points
   const nano = place === null ? totalNano : valuesNano?.[place]
@@ -125,7 +125,7 @@ function unitsOf(nano: string): Cell {
   return { units: formatUnits(BigInt(nano)) }
 }
 
-/** What a group is called: its values, or how many others there are. */
+/** The label of a group: its values, or the number of other groups. */
 export function nameOf(group: Group, by: readonly RollupDimension[], others?: number): string {
   if (others !== undefined) return `(${others} others)`
   return by.map((field) => group[field] || '(none)').join(' / ')

@@ -1,26 +1,26 @@
-// What rows of totals add up to, by group and by interval. Parts and whole are of one reading, so that they agree.
+// Sums rows of the totals by group and interval; parts and whole come from one read, so that they agree.
 
 import type { RollupDimension, RollupFilter, RollupRow, RollupSum } from '../store/rollup-table.ts'
 import type { Sums } from './statistics-metrics.ts'
 import type { Range } from './statistics-range.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
 
-/** Its values by dimension; `{}` for everything. */
+/** The group's values by dimension; `{}` for everything. */
 export type Group = { readonly [Dimension in RollupDimension]?: string }
 
 interface Reading {
   readonly range: Range
   readonly filter: RollupFilter
   readonly by: readonly RollupDimension[]
-  /** Where intervals begin, the first of them where the range does. */
+  /** The beginnings of the intervals; the first is that of the range. */
   readonly cuts: readonly number[]
   readonly names: readonly RollupSum[]
 }
 
-/** What one answer may be made of: so many parts fit into memory without trouble. */
+/** Most rows of one answer: they fit into memory without trouble. */
 const mostParts = 100_000
 
-/** Throws AdminError where it would be made of too much. */
+/** Throws AdminError where the answer would need too many rows. */
 export async function readRows(
   { store }: Pick<AdminContext, 'store'>,
   { range, filter, by, cuts, names }: Reading,
@@ -58,13 +58,13 @@ export class Added implements Sums {
   }
 }
 
-/** What one group, or several together, add up to. */
+/** The sums of one group, or of several together. */
 export interface Folded {
   readonly by: readonly string[]
-  /** Of so many groups, where it is those that are not shown by themselves. */
+  /** The number of groups, where several are summed as one. */
   readonly others?: number
   readonly whole: Added
-  /** By its place; those without anything are left out. */
+  /** By the interval's place; intervals without requests are left out. */
   readonly intervals: Map<number, Added>
 }
 
@@ -84,7 +84,7 @@ export class Fold {
     }
   }
 
-  /** The first `limit` in this order, then all others as one. */
+  /** The first `limit` groups in this order, then all others summed as one. */
   sorted(compare: (one: Folded, other: Folded) => number, limit: number): readonly Folded[] {
     const sorted = [...this.#groups.values()].sort(
       (one, other) => compare(one, other) || (nameOf(one.by) < nameOf(other.by) ? -1 : 1),
@@ -121,7 +121,7 @@ function nameOf(by: readonly string[]): string {
   return by.join('\0')
 }
 
-/** `{}` for the others. */
+/** `{}` for the sum of the other groups. */
 export function groupOf({ by: values }: Pick<Folded, 'by'>, by: readonly RollupDimension[]): Group {
   return Object.fromEntries(values.map((value, place) => [by[place] ?? '', value]))
 }

@@ -1,9 +1,9 @@
-// What is measured: of which totals each figure is made, and how.
+// Defines the metrics: the totals that each figure is computed from, and how.
 
 import { tokenPrices } from '../config/prices.ts'
 import { cellsOf, histogramBounds, type RollupSum } from '../store/rollup-table.ts'
 
-/** Sums under their names; what was not read is 0. */
+/** Sums by name; sums that were not read are 0. */
 export interface Sums {
   get(name: RollupSum): bigint
 }
@@ -11,7 +11,7 @@ export interface Sums {
 interface Metric<Value extends bigint | number | null = bigint | number | null> {
   readonly unit: 'nano' | 'requests' | 'tokens' | 'ratio' | 'ms' | 'tokens/s'
   readonly sums: readonly RollupSum[]
-  /** A bigint of money. Null where there was nothing to measure. */
+  /** A bigint for money; null where there was nothing to measure. */
   of(sums: Sums): Value
 }
 
@@ -21,7 +21,7 @@ const count = (unit: Metric['unit'], ...sums: readonly RollupSum[]): Metric<numb
   of: (found) => sums.reduce((sum, name) => sum + Number(found.get(name)), 0),
 })
 
-/** So much of `whole`, times `scale`. */
+/** `part` divided by `whole`, times `scale`. */
 const ratio = (
   unit: Metric['unit'],
   part: RollupSum,
@@ -65,8 +65,8 @@ export type MetricName = keyof typeof metrics
 export const metricNames = Object.keys(metrics) as readonly MetricName[]
 
 /**
- * Milliseconds below which this share of the requests lies, interpolated within its cell; null where there is none. In
- * the last cell, which has no end, its beginning: at least so much.
+ * Milliseconds below which this share of the requests lies, interpolated within the histogram cell; null where there
+ * are no requests. In the last cell, which is open, its lower bound.
  */
 export function percentileOf(cells: readonly number[], share: number): number | null {
   const all = cells.reduce((sum, cell) => sum + cell, 0)
@@ -79,7 +79,8 @@ export function percentileOf(cells: readonly number[], share: number): number | 
     }
     const low = histogramBounds[place - 1] ?? 0
     const high = histogramBounds[place] ?? low
-    // Cells grow by a factor, so values are taken to lie evenly on a logarithmic scale; the first begins at 0.
+    // Bounds grow by a factor, so values within a cell are taken as evenly spread on a logarithmic scale; the first
+    // cell begins at 0.
     return Math.round(low === 0 ? (high * rank) / cell : low * (high / low) ** (rank / cell))
   }
   return histogramBounds.at(-1) ?? null

@@ -1,4 +1,4 @@
-// Which time statistics are about, and whose: what was asked for, made exact.
+// Turns the requested time range and filter of statistics into exact ones.
 
 import { quarterMs, type RollupDimension, type RollupFilter } from '../store/rollup-table.ts'
 import { readSince } from './time.ts'
@@ -27,11 +27,11 @@ interface RangeInput {
 export interface Range {
   readonly since: number
   readonly until: number
-  /** With the changes of its clocks from the period before on. */
+  /** The time zone, with its clock changes from the period before on. */
   readonly zone: Zone
 }
 
-/** Throws AdminError naming the field. A date is its midnight in the zone. */
+/** Throws AdminError naming the field. A date stands for its midnight in the zone. */
 export function rangeOf({ since, until, timeZone }: RangeInput, nowMs: number): Range {
   const from = Math.max(0, momentIn(since, timeZone, nowMs))
   const to = until === undefined ? nowMs : momentIn(until, timeZone, nowMs)
@@ -53,13 +53,13 @@ function momentIn(text: string, timeZone: string, nowMs: number): number {
   return momentOf(zoneIn(timeZone, ms - 2 * dayMs, ms + 2 * dayMs), ms)
 }
 
-/** As long by the clocks of its zone, and directly before. */
+/** The range directly before, of the same length in local time. */
 export function rangeBefore({ since, until, zone }: Range): Range {
   const before = momentOf(zone, 2 * localOf(zone, since) - localOf(zone, until))
   return { since: Math.floor(before / quarterMs) * quarterMs, until: since, zone }
 }
 
-/** Such that there are some 24 to 100 of them. */
+/** An interval that gives some 24 to 100 points. */
 export function intervalOf(asked: Interval | 'auto', { since, until }: Range): Interval {
   if (asked !== 'auto') return asked
   const lengthMs = until - since
@@ -69,7 +69,7 @@ export function intervalOf(asked: Interval | 'auto', { since, until }: Range): I
   return lengthMs <= 700 * dayMs ? 'week' : 'month'
 }
 
-/** Where the intervals begin. Throws AdminError where there are too many. */
+/** The beginnings of the intervals. Throws AdminError where there are too many. */
 export function bucketsOf(interval: Interval, { since, until, zone }: Range): readonly number[] {
   const cuts = cutsOf(interval, zone, { since, until, most: mostBuckets })
   if (cuts !== null) return cuts
@@ -79,13 +79,13 @@ export function bucketsOf(interval: Interval, { since, until, zone }: Range): re
 
 interface FilterInput extends RollupFilterInput {
   readonly by?: readonly RollupDimension[] | undefined
-  /** Given, others' usage is not found, nor is what is the operator's: channels and accounts. */
+  /** Where given, only this account's usage is found, and operators' dimensions (channels, accounts) are refused. */
   readonly owner?: string | undefined
 }
 
 type RollupFilterInput = { readonly [Field in RollupDimension]?: readonly string[] | undefined }
 
-/** Throws AdminError where an owner asks for what is not theirs. */
+/** Throws AdminError where an owner asks for what only operators see. */
 export function filterOf(asked: FilterInput): RollupFilter {
   const { owner, account, key, model, channel, group, operation, statusClass } = asked
   const given = { account, key, model, channel, group, operation, statusClass }

@@ -1,5 +1,5 @@
-// Statistics of usage: how a figure went over time, and what it is made of. Every figure, totals among them, is added
-// up from one reading of the quarter-hourly totals, so that parts make the whole.
+// Usage statistics: time series and breakdowns. Every figure, totals included, is summed from one read of the
+// quarter-hourly totals, so that parts add up to the whole.
 
 import type { RollupDimension, RollupFilter, RollupSum } from '../store/rollup-table.ts'
 import type { Input } from './schema.ts'
@@ -17,12 +17,12 @@ import { timeText } from './time.ts'
 import type { AdminContext } from './use-case.ts'
 import type { Interval } from './zone.ts'
 
-/** Whose: given, only that account's usage is found. */
+/** Where `owner` is given, only that account's usage is found. */
 export interface Owned {
   readonly owner?: string | undefined
 }
 
-/** One value for each interval, and one over all of them. Money in nano-units; null where there was nothing to measure. */
+/** One value per interval, and one over all. Money is in nano-units; null where there was nothing to measure. */
 export interface Points {
   readonly values?: readonly (number | null)[]
   readonly total?: number | null
@@ -32,7 +32,7 @@ export interface Points {
 
 interface Series extends Points {
   readonly group: Group
-  /** All groups that are not shown by themselves: so many. */
+  /** In the series of all groups not shown: their number. */
   readonly otherGroups?: number
 }
 
@@ -45,12 +45,12 @@ export interface Statistics {
   readonly by: readonly RollupDimension[]
   readonly since: string
   readonly until: string
-  /** When each interval begins; it ends where the next begins. */
+  /** The beginning of each interval, which ends where the next begins. */
   readonly intervals: readonly string[]
   readonly series: readonly Series[]
-  /** Of all series. */
+  /** The sum of all series. */
   readonly total: Points
-  /** The same length of time directly before. */
+  /** The period of the same length directly before. */
   readonly previous: {
     readonly since: string
     readonly until: string
@@ -68,7 +68,7 @@ export async function readStatistics(
   const range = rangeOf(input, context.nowMs)
   const interval = intervalOf(input.interval, range)
   const intervals = bucketsOf(interval, range)
-  // The number of requests says which groups are the largest where figures cannot be compared by their size.
+  // For rates, the number of requests decides which groups are the largest.
   const names: readonly RollupSum[] = [...new Set<RollupSum>(['requests', ...metrics[metric].sums])]
   const rows = await readRows(context, { range, filter, by, cuts: intervals, names })
   const found = new Fold(rows, names)
@@ -114,7 +114,7 @@ export function rangeView({ since, until }: Range) {
   return { since: timeText(since), until: timeText(until) }
 }
 
-/** Where figures cannot be compared by their size, as rates cannot: by the number of requests. */
+/** Sizes of rates cannot be compared, so groups are ranked by their number of requests there. */
 function sizeBy(metric: MetricName): ({ whole }: Folded) => number {
   const { unit, of } = metrics[metric]
   const isSum = unit === 'nano' || unit === 'requests' || unit === 'tokens'

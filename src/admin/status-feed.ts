@@ -1,4 +1,4 @@
-// Incidents as a feed that anyone subscribes to: each state of one is an item, so that readers hear of its end.
+// Incidents as a public feed: each state of an incident is an item, so that readers learn of its end.
 
 import { createHash } from 'node:crypto'
 import { type FeedPlace, rss } from './rss.ts'
@@ -8,7 +8,7 @@ type Incident = StatusPage['incidents'][number]
 
 const states = { scheduled: 'Announced', ongoing: 'Under way', over: 'Over' } as const
 
-/** RSS 2.0, in English where there is that text. */
+/** RSS 2.0, in English where the incident has an English text. */
 export function statusFeed({ incidents }: Pick<StatusPage, 'incidents'>, place: FeedPlace): string {
   const items = incidents.map((incident) => ({
     title: `${states[incident.state]}: ${textOf(incident)}`,

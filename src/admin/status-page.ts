@@ -1,5 +1,5 @@
-// What anyone may see where the operator allows it: how the models of public groups have done, day by day, and what the
-// operator says of incidents. It names no channel and no vendor.
+// The public status page, where the operator allows it: how models of public groups did, day by day, and the operator's
+// incidents. It names no channel and no vendor.
 
 import type { Notice, RunTimeSettings } from '../config/run-time.ts'
 import { anyoneOf } from '../operations/model-access.ts'
@@ -13,7 +13,7 @@ import { dayMs, hourMs } from './zone.ts'
 type State = 'operational' | 'degraded' | 'down' | 'unknown'
 
 interface Success {
-  /** Requests that were the gateway's or a vendor's to answer: those at fault themselves (4xx) are left out. */
+  /** Requests whose outcome the gateway or a vendor decides; client errors (4xx) are left out. */
   readonly requests: number
   readonly successRate: number | null
 }
@@ -21,7 +21,7 @@ interface Success {
 interface StatusOfModel extends Success {
   readonly model: string
   readonly state: State
-  /** As many as `days`. */
+  /** One entry for each of `days`. */
   readonly daily: readonly Success[]
 }
 
@@ -35,25 +35,25 @@ interface Incident {
 
 export interface StatusPage {
   readonly at: string
-  /** In UTC, oldest first: `2027-01-31`. */
+  /** UTC dates, oldest first: `2027-01-31`. */
   readonly days: readonly string[]
   readonly state: State
-  /** By name. */
+  /** Sorted by name. */
   readonly models: readonly StatusOfModel[]
   readonly incidents: readonly Incident[]
 }
 
 const daysShown = 90
-/** What fewer requests say of this moment is not shown. */
+/** Fewest recent requests for which a model's state is shown. */
 const leastSample = 10
 const operationalRate = 0.99
 const degradedRate = 0.9
 const mostRows = 100_000
 const keptMs = 30_000
-/** Of days that are over. */
+/** How long figures of past days are kept. */
 const keptDaysMs = hourMs
 
-/** Throws AdminError `not_found` where it is turned off. `nowMs` of the context. */
+/** Throws AdminError `not_found` where the page is turned off. The context's `nowMs` is the present. */
 export async function readStatusPage(
   { store, nowMs }: Pick<AdminContext, 'store' | 'nowMs'>,
   offer: Offer,
@@ -121,7 +121,7 @@ function worst(states: readonly State[]): State {
   return ranks[Math.max(0, ...states.map((state) => ranks.indexOf(state)))] ?? 'unknown'
 }
 
-/** What is only to be known is none; one that is over stays for as long as it is among the notices. */
+/** Notices of severity `info` are no incidents; one that is over stays while it is among the notices. */
 function incidentOf({ severity, text, from, until }: Notice, nowMs: number): Incident[] {
   if (severity === 'info') return []
   const isAhead = from !== null && nowMs < Date.parse(from)
@@ -131,10 +131,10 @@ function incidentOf({ severity, text, from, until }: Notice, nowMs: number): Inc
 }
 
 interface Figures {
-  /** By day and model: of days that are over. */
+  /** Figures of past days, by day and model. */
   readonly past: ReadonlyMap<string, Count>
   readonly today: ReadonlyMap<string, Count>
-  /** By model: of the last quarters of an hour. */
+  /** Figures of the last quarters of an hour, by model. */
   readonly lately: ReadonlyMap<string, Count>
 }
 
@@ -147,7 +147,7 @@ interface Kept {
 
 const kept = new WeakMap<object, Kept>()
 
-/** Anyone may ask, often: read once in so long, days that are over more seldom. */
+/** Kept for a while, past days longer: anyone may ask, and often. */
 function figuresOf(store: Store, nowMs: number): Promise<Figures> {
   const known = kept.get(store.rollups)
   if (known !== undefined && nowMs < known.untilMs) return known.figures

@@ -1,4 +1,4 @@
-// What is done to many channels at once, and channels as a file.
+// Changes many channels at once, and exports and imports channels as a file.
 
 import { hideSecrets } from './channel-secrets.ts'
 import type { Input } from './schema.ts'
@@ -15,7 +15,7 @@ import {
 import { type AdminContext, AdminError } from './use-case.ts'
 import type { Stored, StoredRooms } from './with-stored.ts'
 
-/** All of them or none: those of the store that are named, or that have the tag. Throws AdminError. */
+/** Changes all of the stored channels that are named or have the tag, or none. Throws AdminError. */
 export function changeChannels(
   context: AdminContext,
   rooms: StoredRooms,
@@ -51,7 +51,7 @@ function chosenItem(stored: Stored, id: string, field: string) {
   throw new AdminError(isDeclared ? 'conflict' : 'not_found', field, `${id}: ${why}`)
 }
 
-/** As the `channels` of a file; `***` stands where a secret is. */
+/** The channels as in the `channels` section of a file; `***` stands for a secret. */
 export async function exportChannels(
   context: AdminContext,
   rooms: StoredRooms,
@@ -64,20 +64,20 @@ export async function exportChannels(
 interface ImportedChannel {
   readonly id: string
   readonly action: 'create' | 'update' | 'refuse'
-  /** Why it is refused. */
+  /** Why the channel is refused. */
   readonly problem: string | null
-  /** What the store has of it and would have, without secrets; null: nothing, or it is refused. */
+  /** The stored channel before and after, without secrets; null: there is none, or it is refused. */
   readonly before: Document | null
   readonly after: Document | null
 }
 
 interface ChannelImport {
-  /** False of a dry run, and where one is refused. */
+  /** False for a dry run, and where a channel is refused. */
   readonly applied: boolean
   readonly channels: readonly ImportedChannel[]
 }
 
-/** All of them or none: those that are there become what is said here; `***` leaves a secret as it is. */
+/** Imports all channels or none. Existing ones are replaced; `***` keeps a secret. */
 export async function importChannels(
   context: AdminContext,
   rooms: StoredRooms,
@@ -107,7 +107,7 @@ export async function importChannels(
   return { result: { applied: true, channels: views }, changed }
 }
 
-/** All that is there gives way to what is said, but for secrets. */
+/** The imported document replaces the stored one, except for secrets. */
 function importedAs(
   stored: Stored,
   { id, ...said }: Input<'importChannels'>['channels'][number],

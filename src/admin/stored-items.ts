@@ -1,4 +1,4 @@
-// Channels, groups and models made at run time: created, changed, removed and brought back, each change a version.
+// Channels, groups and models made at run time: create, change, remove, roll back; each change is a version.
 
 import { emptyChannel, emptyGroup, emptyModel } from '../config/build.ts'
 import type { ChannelConfig, StoredKind } from '../config/types.ts'
@@ -26,20 +26,20 @@ export type Document = Readonly<Record<string, unknown>>
 export interface ItemChange {
   readonly kind: StoredKind
   readonly id: string
-  /** As the file has it, secrets and all; null: it is removed. */
+  /** The document as in the file, secrets included; null: the item is removed. */
   readonly document: Document | null
-  /** The one that was read; undefined: whichever there is. */
+  /** The revision that was read; undefined: any. */
   readonly revision?: number | undefined
 }
 
-/** What was changed, for the list of events: without secrets. */
+/** A change without secrets, for the list of operator events. */
 export interface Changed {
   readonly id: string
   readonly before: Document | null
   readonly after: Document | null
 }
 
-/** What a document says in any case. */
+/** The default document of each kind. */
 const empty: Readonly<Record<StoredKind, Document>> = {
   channel: emptyChannel,
   group: emptyGroup,
@@ -51,12 +51,12 @@ export async function readStored(
   { store }: Pick<AdminContext, 'store'>,
   rooms: StoredRooms,
 ): Promise<Stored> {
-  // In this order: a change in between is noticed when something is written.
+  // The revision is read first, so that a change between the reads is noticed on writing.
   const readAt = await store.configuration.revision()
   return { ...rooms, readAt, items: await store.configuration.all() }
 }
 
-/** Throws AdminError: `conflict` where there is one of the name already, or the file says it. */
+/** Throws AdminError: `conflict` where the name exists already, in the store or in the file. */
 export async function createItem(
   context: AdminContext,
   rooms: StoredRooms,
@@ -72,7 +72,7 @@ export async function createItem(
   return madeSure(changed)
 }
 
-/** What is left out of `changes` stays; what is null has its default again. */
+/** Members left out of `changes` keep their values; null returns one to its default. */
 export async function updateItem(
   context: AdminContext,
   rooms: StoredRooms,
@@ -88,7 +88,7 @@ export async function updateItem(
   return madeSure(changed)
 }
 
-/** Throws AdminError `conflict` where something refers to it. */
+/** Throws AdminError `conflict` where something refers to the item. */
 export async function removeItem(
   context: AdminContext,
   rooms: StoredRooms,
@@ -104,7 +104,7 @@ export async function removeItem(
   return madeSure(changed)
 }
 
-/** Makes the document of an earlier version the newest one, also of what was removed. */
+/** Makes the document of an earlier version the newest one, also for a removed item. */
 export async function rollbackItem(
   context: AdminContext,
   rooms: StoredRooms,
@@ -125,13 +125,13 @@ export async function rollbackItem(
 
 interface VersionView {
   readonly version: number
-  /** Without secrets; null: it was removed. */
+  /** Without secrets; null: the item was removed. */
   readonly document: Document | null
   readonly changedAt: string
   readonly actor: string
 }
 
-/** Newest first. Throws AdminError `not_found` where there never was one. */
+/** Newest first. Throws AdminError `not_found` where the item never existed. */
 export async function listVersions(
   { store }: AdminContext,
   kind: StoredKind,
@@ -161,8 +161,8 @@ function versionView(kind: StoredKind, row: StoredVersion): VersionView {
 }
 
 /**
- * All of the changes or none, held to the same schema and rules as the file. `plan` makes them of what there is, and is
- * asked again where something changed meanwhile. Throws AdminError.
+ * Applies all of the changes or none, checked by the same schema and rules as the file. `plan` makes the changes from
+ * the stored state, and is called again where that changed meanwhile. Throws AdminError.
  */
 export async function applyChanges(
   context: AdminContext,
@@ -183,7 +183,7 @@ export async function applyChanges(
   }
 }
 
-/** A channel as it would be if it were stored. Throws AdminError. */
+/** The channel as it would be if it were stored. Throws AdminError. */
 export async function draftChannel(
   context: AdminContext,
   rooms: StoredRooms,
@@ -218,7 +218,7 @@ export async function foreseen(
   }
 }
 
-/** As it is to be stored: held to the schema, only what differs from saying nothing, its secrets encrypted. */
+/** The document to store: checked by the schema, without defaults, with its secrets encrypted. */
 async function judged(stored: Stored, change: ItemChange): Promise<ItemChange> {
   const { kind, id, document, revision } = change
   if (isDeclared(stored.declared, change)) {
@@ -239,7 +239,7 @@ async function judged(stored: Stored, change: ItemChange): Promise<ItemChange> {
   return { ...change, document: kind === 'channel' ? encryptSecrets(said, stored.box) : said }
 }
 
-/** Throws where what would be there then did not fit together, unless it did not before. */
+/** Throws AdminError where an item would not fit the changed configuration, unless it did not fit before. */
 function checkTogether(stored: Stored, changes: readonly ItemChange[]): void {
   const { declared, box, items } = stored
   const isChanged = ({ kind, id }: StoredItem) =>
@@ -280,11 +280,11 @@ export function findItem(
   return items.find((item) => item.kind === kind && item.id === id)
 }
 
-/** Throws `conflict` for what the file says, `not_found` for what is not there. */
+/** Throws AdminError `conflict` for an item of the file, `not_found` for an unknown one. */
 function existing(stored: Stored, kind: StoredKind, id: string): StoredItem {
   const found = findItem(stored, kind, id)
   if (found !== undefined) return found
-  // What is built in is there to be changed.
+  // A built-in group can be changed.
   if (kind === 'group' && stored.declared.groups[id]?.origin === 'built-in')
     return { kind, id, document: {}, revision: 0, changedAt: 0, actor: '' }
   if (isDeclared(stored.declared, { kind, id })) {
@@ -297,7 +297,7 @@ function notFound(kind: StoredKind, id: string): AdminError {
   return new AdminError('not_found', 'id', `there is no ${kind} ${JSON.stringify(id)} in the store`)
 }
 
-/** A document as it may be changed: its secrets in plain, or without them where they cannot be read any more. */
+/** The document to change: its secrets decrypted, or emptied where they cannot be decrypted. */
 export function plainOf(kind: StoredKind, document: Document, box: SecretBox): Document {
   if (kind !== 'channel') return document
   try {
@@ -328,7 +328,7 @@ export function merged(
     const message = 'it can read what is said to a vendor without TLS: enter the secrets again too'
     throw new AdminError('invalid', 'proxy', message)
   }
-  // Both say whether it takes requests: what is said last counts.
+  // Both `state` and `disabled` tell whether it takes requests: the one set last counts.
   return changes.state != null && !('disabled' in changes) ? { ...whole, disabled: null } : whole
 }
 

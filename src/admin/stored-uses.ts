@@ -1,4 +1,4 @@
-// Who refers to a group or a model of the store: it is not removed while somebody does.
+// Finds what refers to a stored group or model: neither can be removed while something does.
 
 import { createCatalog } from '../catalog/catalog.ts'
 import { defaultGroup } from '../config/defaults.ts'
@@ -10,7 +10,7 @@ import { type Stored, withStored } from './with-stored.ts'
 
 const mostNamed = 5
 
-/** Throws AdminError `conflict`, naming what uses one that is removed. */
+/** Throws AdminError `conflict` naming what uses a removed item. */
 export async function checkAreUnused(
   context: Pick<AdminContext, 'store' | 'nowMs'>,
   stored: Stored,
@@ -28,7 +28,7 @@ export async function checkAreUnused(
   }
 }
 
-/** Of the default group nobody is left without one: it is built in. */
+/** The default group is built in: removing the stored one leaves nobody without a group. */
 async function usersOfGroup(
   context: Pick<AdminContext, 'store' | 'nowMs'>,
   config: Config,
@@ -53,7 +53,7 @@ function counted(number: number, noun: string): readonly string[] {
   return number === 0 ? [] : [number === 1 ? `1 ${noun}` : `${number} ${noun}s`]
 }
 
-/** A model that is shipped stays known without what the store says of it. */
+/** A shipped model remains known when the stored one is removed. */
 function usersOfModel({ channels }: Config, model: string): readonly string[] {
   if (createCatalog({}).find(model) !== null) return []
   const served = channels.filter(({ models }) => models !== null && Object.hasOwn(models, model))

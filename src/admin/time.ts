@@ -13,8 +13,8 @@ const unitMs: ReadonlyMap<string, number> = new Map(
 const iso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/
 
 /**
- * A date (`2027-01-31`, midnight UTC) or a time with its offset (`2027-01-31T08:00:00Z`), as Unix
- * milliseconds; null where it is neither. A time without an offset would mean something else on each machine.
+ * Reads a date (`2027-01-31`, midnight UTC) or a time with its offset (`2027-01-31T08:00:00Z`) as Unix milliseconds;
+ * null where it is neither. A time without an offset would depend on the machine's zone.
  */
 export function readTime(text: string): number | null {
   const ms = iso.test(text) ? Date.parse(text) : Number.NaN
@@ -22,13 +22,13 @@ export function readTime(text: string): number | null {
   return Number.isNaN(ms) || !isRealDay(text.slice(0, 10)) ? null : ms
 }
 
-/** The same, or an age: `30s`, `10m`, `1h`, `2d`, `1w` before now. */
+/** Reads a time, or an age: `30s`, `10m`, `1h`, `2d`, `1w` before now. */
 export function readSince(text: string, nowMs: number): number | null {
   const ageMs = readDuration(text)
   return ageMs === null ? readTime(text) : nowMs - ageMs
 }
 
-/** `30s`, `10m`, `1h`, `2d`, `1w` in milliseconds; null where it is none. */
+/** `30s`, `10m`, `1h`, `2d`, `1w` in milliseconds; null where the text is no duration. */
 export function readDuration(text: string): number | null {
   const [, count, unit = ''] = /^(\d{1,6})([smhdw])$/.exec(text) ?? []
   return count === undefined ? null : Number(count) * (unitMs.get(unit) ?? 0)

@@ -1,4 +1,4 @@
-// Usage rows that are past their time go to files, and are removed when a file that is whole has them.
+// Writes expired usage rows to archive files, and removes them once a complete file has them.
 
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -15,9 +15,12 @@ import { priceBookOf } from './price-books.ts'
 import { usageView } from './usage-view.ts'
 import { dayMs } from './zone.ts'
 
-/** A process that dies leaves its turn to others after it; one that lives renews it, however long a file takes. */
+/**
+ * Length of a turn: a process that dies loses its turn to others after this; a living one renews it, however long a
+ * file takes.
+ */
 const usualTurnMs = 30_000
-/** All of them are in memory once, compressed. */
+/** Most rows of a file: all of them are in memory at once, compressed. */
 const fileRows = 20_000
 const pageRows = 1_000
 const removedAtOnce = 500
@@ -25,13 +28,13 @@ const removedAtOnce = 500
 interface ArchiveParts {
   readonly store: Store
   readonly files: ArchiveFiles
-  /** This process, by a name that it has after a restart too. */
+  /** A name of this process that stays the same after a restart. */
   readonly holder: string
-  /** 30 s unless a test says otherwise. */
+  /** 30 s unless a test sets it. */
   readonly turnMs?: number
-  /** Unix milliseconds, the beginning of a day in UTC: a day is written when all of it is past its time. */
+  /** Unix milliseconds, the beginning of a UTC day: a day is archived when all of it has expired. */
   readonly before: number
-  /** Between two removals, so that settling goes on. */
+  /** Called between two removals, so that settling can go on. */
   readonly pause: (tookMs: number) => Promise<void>
   readonly onFile: (file: Noted) => void
 }
@@ -39,8 +42,8 @@ interface ArchiveParts {
 type Noted = Omit<ArchivedFile, 'writtenAt' | 'removedAt'>
 
 /**
- * Until nothing is left that is past its time, or the turn is another process's. Rejects where a file cannot be written, or
- * not be read back as it was written: then no row of it is removed.
+ * Archives until nothing expired is left, or another process has the turn. Rejects where a file cannot be written or
+ * read back as written: then none of its rows is removed.
  */
 export async function archiveUsage(parts: ArchiveParts): Promise<void> {
   const { store, holder, turnMs = usualTurnMs } = parts
@@ -51,7 +54,7 @@ export async function archiveUsage(parts: ArchiveParts): Promise<void> {
   if (!(await turn(turnMs))) return
   let renewed: Promise<unknown> = Promise.resolve()
   const renewal = setInterval(() => {
-    // Where that fails, the next step finds out whether it still has it.
+    // Where renewing fails, the next step finds out whether the turn is lost.
     renewed = turn(turnMs).catch(() => undefined)
   }, turnMs / 6)
   renewal.unref()
@@ -80,7 +83,7 @@ async function writeNext(parts: ArchiveParts): Promise<boolean> {
   return true
 }
 
-/** Of one day at most. */
+/** A file has rows of one day at most. */
 async function fileOfOldest({ store, before }: ArchiveParts) {
   const [first] = await store.retention.oldest(before, null, 1)
   if (first === undefined) return null
@@ -109,11 +112,11 @@ async function fileOfOldest({ store, before }: ArchiveParts) {
     }
   }
   const content = await pipeline(lines, createGzip(), (packed) => buffer(packed))
-  // Removed meanwhile, by a process that does not archive.
+  // A process that does not archive removed the rows meanwhile.
   if (sums.requests === 0) return null
   const sha256 = sha256Of(content)
   const date = new Date(day).toISOString().slice(0, 10)
-  // By its bytes: the same rows again are the same file, and no file takes the place of another.
+  // Named by its hash: the same rows give the same file, and no file replaces another.
   const name = `${date.slice(0, 7)}/usage-${date}-${sha256.slice(0, 12)}.ndjson.gz`
   return { file: { name, ...sums, bytes: content.length, sha256 }, content }
 }
@@ -122,7 +125,7 @@ function linesOf(rows: readonly UsageRow[], book: PriceBook): string {
   return rows.map((row) => `${JSON.stringify(usageView(row, book))}\n`).join('')
 }
 
-/** By the ids in the file as it lies there: a request that was settled since is in none, and stays. */
+/** Removes the ids that the stored file contains: requests settled since are in no file, and stay. */
 async function removeRows({ store, files, pause }: ArchiveParts, file: ArchivedFile) {
   const content = await readArchived(files, file)
   if (typeof content === 'string') throw new Error(`${file.name} ${content}: its rows stay`)
@@ -143,7 +146,7 @@ async function removeRows({ store, files, pause }: ArchiveParts, file: ArchivedF
   await store.archive.close(file.name, Date.now())
 }
 
-/** Or in words why it is not what was written. */
+/** The file's content, or in words why it is not what was written. */
 export async function readArchived(
   files: ArchiveFiles,
   { name, sha256 }: Pick<ArchivedFile, 'name' | 'sha256'>,
@@ -165,7 +168,7 @@ export async function* requestsIn(
   }
 }
 
-/** The beginning of its day in UTC. */
+/** The beginning of the moment's UTC day. */
 export function dayOf(at: number): number {
   return Math.floor(at / dayMs) * dayMs
 }

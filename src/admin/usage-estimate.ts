@@ -1,4 +1,4 @@
-// About how many requests a list has, from the quarter-hourly totals: nothing is counted row by row.
+// Estimates the number of requests in a list from the quarter-hourly totals, without counting rows.
 
 import type { RollupDimension, RollupFilter } from '../store/rollup-table.ts'
 import type { Input } from './schema.ts'
@@ -7,13 +7,13 @@ import type { AdminContext } from './use-case.ts'
 
 interface Estimate {
   readonly requests: number
-  /** `at_most`: something is asked for that the totals do not tell apart. */
+  /** `at_most`: the filter has fields that the totals do not distinguish. */
   readonly bound: 'about' | 'at_most'
 }
 
 const quarterMs = 900_000
 
-/** Whole quarters of an hour are counted. null where one request is named. */
+/** Counts whole quarters of an hour. null where a single request is asked for. */
 export async function estimateUsage(
   { store, nowMs }: AdminContext,
   input: Input<'listUsage'> & Owned,
@@ -44,7 +44,7 @@ export async function estimateUsage(
   return { requests: Number(row?.sums[0] ?? 0n), bound: isCounted(input) ? 'about' : 'at_most' }
 }
 
-/** Whether the totals know all that is asked for. */
+/** Whether the totals distinguish all fields of the filter. */
 function isCounted(input: Input<'listUsage'>): boolean {
   const { modelServed, client, vendorRequestId, errorCode, stream, status } = input
   const { minCost, minLatencyMs } = input

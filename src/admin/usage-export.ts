@@ -1,4 +1,4 @@
-// Requests as a file: a line each, as CSV for a spreadsheet or as JSON for a program, page after page.
+// Exports requests page after page, a line each, as CSV for a spreadsheet or as JSON for a program.
 
 import { promptKinds, replyKinds } from '../config/prices.ts'
 import { type Cell, csvLine } from './csv.ts'
@@ -6,16 +6,16 @@ import type { Input } from './schema.ts'
 import { listOwnUsage, listUsage, type Owned, type OwnUsage, type Usage } from './usage.ts'
 import type { AdminContext } from './use-case.ts'
 
-/** Rows in memory at once. */
+/** Most rows held in memory at once. */
 const pageRows = 500
 
-/** Newest first; a client that takes its time is waited for. */
+/** Newest first; goes on only as fast as the client reads. */
 export async function* exportRequests(
   context: AdminContext,
   { format, owner, ...input }: Input<'exportRequests'> & Owned,
 ): AsyncGenerator<string> {
   const columns = owner === undefined ? [...ownColumns, ...operatorColumns] : ownColumns
-  // With the first rows: what is refused is refused before anything is sent.
+  // Sent with the first rows: a refusal must come before anything is sent.
   let head = format === 'csv' ? csvLine(columns.map(([name]) => name)) : ''
   let cursor: string | undefined
   do {

@@ -1,17 +1,17 @@
-// A finished request as the outside sees it: whole for its operator, and what concerns the caller for the caller.
+// Views of a finished request: complete for operators, and reduced for its account or key.
 
 import { promptKinds, replyKinds, type TokenCounts } from '../config/prices.ts'
 import type { PriceBook } from '../meter/meter.ts'
 import { formatUnits } from '../money.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 
-/** For whoever pays, by a key: without what the operator paid, and where. */
+/** For a caller by key: without the operator's costs and vendors. */
 export function callerView(row: UsageRow, book: PriceBook) {
   const { heldNano, client, clientVersion, vendorRequestId, ...shown } = ownerView(row, book)
   return shown
 }
 
-/** For the account's owner: whom the operator asked, how that went and what it cost is the operator's. */
+/** For the account's owner: without the channels that were asked, their faults and their costs. */
 export function ownerView(row: UsageRow, book: PriceBook) {
   const { channel, vendor, vendorCostNano, failedAttempts, errorCause, ...shown } = usageView(
     row,
@@ -20,7 +20,7 @@ export function ownerView(row: UsageRow, book: PriceBook) {
   return shown
 }
 
-/** For the operator. */
+/** For operators. */
 export function usageView(row: UsageRow, book: PriceBook) {
   return {
     requestId: row.requestId,
@@ -66,7 +66,7 @@ function tokensOf(row: UsageRow): TokenCounts {
   return Object.fromEntries(counts) as TokenCounts
 }
 
-/** What requests need not tell. */
+/** Fields that only some requests have. */
 function known({ clientAddress, clientRequestId, traceId }: UsageRow) {
   return {
     ...(clientAddress !== null && { clientAddress }),
@@ -75,12 +75,12 @@ function known({ clientAddress, clientRequestId, traceId }: UsageRow) {
   }
 }
 
-/** Millionths as a decimal: `1`, `0.85`. */
+/** Parts per million as a decimal: `1`, `0.85`. */
 export function multiplierText(ppm: number): string {
   return formatUnits(BigInt(ppm) * 1000n)
 }
 
-/** How the charge came about; null where the request was never priced, or by a card made since the book was read. */
+/** How the charge was computed; null where the request was never priced, or by a card newer than the book. */
 function formulaOf(row: UsageRow, book: PriceBook): string | null {
   if (row.priceVersion === null) return null
   return book.version(row.priceVersion, row.multiplierPpm)?.explain(row, row.units) ?? null

@@ -1,5 +1,5 @@
-// Finished requests: lists, one with its receipt, and the tail of those that end now. Of one account for its owner, who
-// sees nothing of channels and of what vendors cost; of all for operators.
+// Finished requests: lists, one with its receipt, and the stream of those that end now. An owner sees one account,
+// without channels and vendor costs; operators see all.
 
 import type { PriceBook } from '../meter/meter.ts'
 import type { SettledPlace, UsagePlace, UsagePredicate } from '../store/usage-filter.ts'
@@ -16,14 +16,14 @@ import { type AdminContext, AdminError } from './use-case.ts'
 export type Usage = ReturnType<typeof usageView>
 export type OwnUsage = ReturnType<typeof ownerView>
 
-/** `owner`: the account of whoever asks, and sees no other; left out for operators. */
+/** `owner`: the caller's account, the only one it sees; left out for operators. */
 export interface Owned {
   readonly owner?: string | undefined
 }
 
 type Search = Omit<Input<'followRequests'>, 'most'>
 
-/** Newest first. Where few requests fit, a page may hold fewer than asked for, even none, and say where to go on. */
+/** Newest first. Where few requests match, a page may hold fewer than asked for, even none, and still have a `next`. */
 export async function listUsage(
   context: AdminContext,
   input: Input<'listUsage'>,
@@ -56,13 +56,13 @@ async function listed<View>(
 
 const dayMs = 86_400_000
 
-/** What is looked through where nobody says since when: the last day, of a request that is named all there is. */
+/** Adds the default range: the last day, or no bound for a single request. */
 export function withUsualRange<Given extends Search>(asked: Given, nowMs: number): Given {
   if (asked.since !== undefined || asked.id !== undefined) return asked
   return { ...asked, since: (asked.until ?? nowMs) - dayMs }
 }
 
-/** Throws AdminError `invalid` where an owner asks by what only operators know. */
+/** Throws AdminError `invalid` where an owner filters by what only operators see. */
 function predicateOf(input: Search & Owned): UsagePredicate {
   const { id, minCost, minLatencyMs, owner, account, channel } = input
   if (owner !== undefined && channel !== undefined) {
@@ -82,7 +82,7 @@ function predicateOf(input: Search & Owned): UsagePredicate {
   return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
 }
 
-/** What the predicate calls by the same names. */
+/** The fields whose names are the same in the predicate. */
 function pick(input: Search) {
   const { key, model, modelServed, group, operation, client, vendorRequestId, errorCode } = input
   const { stream, status, statusClass, since, until } = input
@@ -100,11 +100,11 @@ interface Details {
   readonly currency: string
   /** null where the request was never priced. */
   readonly receipt: Receipt | null
-  /** null where it went well. */
+  /** null where the request succeeded. */
   readonly blame: ReturnType<typeof blameOf>
 }
 
-/** With its receipt, its attempts, and whose fault a failure was. Throws AdminError `not_found`. */
+/** The request with receipt, attempts and the party at fault. Throws AdminError `not_found`. */
 export async function showRequest(
   context: AdminContext,
   { id }: Input<'showRequest'>,
@@ -132,16 +132,16 @@ async function found({ store, currency }: AdminContext, id: string, owner?: stri
   return { row, book, details: { currency: await currency(), receipt: receiptOf(row, book) } }
 }
 
-/** Some of the requests that have ended since a place, each once, in the order of settlement. */
+/** Some of the requests that ended after a place, each once, in the order of settlement. */
 export interface Followed {
   readonly requests: readonly { readonly place: SettledPlace; readonly request: OwnUsage }[]
-  /** Where to ask on. */
+  /** The place to continue from. */
   readonly place: SettledPlace
-  /** Too long ago: some that ended in between are left out. */
+  /** True where the place is too old, so that some requests after it are left out. */
   readonly missed: boolean
 }
 
-/** `place` null: nothing yet, only where those that end from now on will stand. */
+/** `place` null: gives no requests, only the place from which to follow those that end from now on. */
 export async function followRequests(
   { store }: AdminContext,
   input: Input<'followRequests'> & Owned,

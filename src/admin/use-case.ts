@@ -1,27 +1,27 @@
-// What every use case is given, and how it refuses; none of them prints, asks or ends a process.
+// What every use case is given, and how it refuses; use cases never print, prompt or exit.
 
 import type { Store } from '../store/store.ts'
 
 export interface AdminContext {
   readonly store: Store
-  /** Who acts: the name that the journal and the cards of prices keep. */
+  /** The name of the actor, which journal entries and rate cards keep. */
   readonly actor: string
   readonly nowMs: number
-  /** Code of the currency that amounts are in. */
+  /** ISO code of the deployment's currency. */
   currency(): Promise<string>
 }
 
 /**
- * `invalid`: the input cannot be. `not_found`: what it names is not there. `conflict`: what is there forbids it.
- * `stale`: what is there is newer than what the caller read. `forbidden`: not by this caller.
+ * `invalid`: the input is wrong. `not_found`: an item it names does not exist. `conflict`: the present state forbids
+ * it. `stale`: the item is newer than the caller read. `forbidden`: the caller may not do it.
  */
 export type Refusal = 'invalid' | 'not_found' | 'conflict' | 'stale' | 'forbidden'
 
-/** A refusal, for whoever asked: the message stands without the field's name. */
+/** A refusal for the caller; the message leaves the field's name out. */
 export class AdminError extends Error {
   override readonly name = 'AdminError'
   readonly refusal: Refusal
-  /** The field of the input it is about: `amount`, `models[1]`. */
+  /** The input field at fault: `amount`, `models[1]`. */
   readonly field: string
 
   constructor(refusal: Refusal, field: string, message: string) {

@@ -1,4 +1,4 @@
-// Asks a channel's vendor for what it says in a document of its own, such as its models, for an operator.
+// Requests a JSON document of a channel's vendor, such as its model list, for an operator.
 
 import { Buffer } from 'node:buffer'
 import type { ChannelConfig } from '../config/types.ts'
@@ -18,10 +18,10 @@ interface Reply {
   readonly text: string
 }
 
-/** What is asked cannot be had; the message says why, without secrets. */
+/** The document cannot be had; the message says why, without secrets. */
 export class VendorAskError extends Error {}
 
-/** With the channel's key. Throws VendorAskError where nothing good comes back. */
+/** Uses the channel's key. Throws VendorAskError where there is no good reply. */
 export async function askVendor(
   config: ChannelConfig,
   vendor: Vendor,
@@ -80,7 +80,7 @@ function parsed(text: string): JsonValue {
   }
 }
 
-/** What a vendor says of its refusal, or the beginning of it. */
+/** The vendor's own message in a refusal, or else the beginning of its text. */
 function messageOf(text: string): string {
   const body = parsed(text)
   const error = isObject(body) ? body.error : null

@@ -1,4 +1,4 @@
-// The models of a channel's vendor as the catalogue sees them: under which names callers get them, and whether they do.
+// The models of a channel's vendor: the names that callers would use for them, and whether they would be served.
 
 import { aliasPrices } from '../catalog/alias-prices.ts'
 import { createCatalog } from '../catalog/catalog.ts'
@@ -11,7 +11,10 @@ import { anyoneOf } from '../operations/model-access.ts'
 import { buildModelAccess } from '../operations/offering.ts'
 import { listModels } from './model-list.ts'
 
-/** By the prices of the file and the shipped ones. Throws, without secrets, where the vendor's list cannot be had. */
+/**
+ * Uses the prices of the file and the shipped ones. Throws VendorAskError, without secrets, where the vendor's list
+ * cannot be had.
+ */
 export async function vendorModels(config: Config, channel: ChannelConfig) {
   const shipped = shippedPrices(config.currency)
   const cards = [...shipped, ...aliasPrices([channel], shipped)]
@@ -30,7 +33,7 @@ export async function vendorModels(config: Config, channel: ChannelConfig) {
   })
 }
 
-/** The name that asks the vendor for this one: exactly, else by the longest pattern. */
+/** The public name of a vendor's model: by an exact mapping, else by the longest pattern. */
 function publicName(
   { models }: ChannelConfig,
   model: string,

@@ -1,4 +1,4 @@
-// Sends records of requests to a warehouse in the order of their settlement: each at least once, whatever ends in between.
+// Sends usage records to a warehouse in the order of settlement, each at least once even when a process dies.
 
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -14,25 +14,25 @@ import { lineOf } from '../store/warehouse-table.ts'
 export interface WarehouseExport {
   readonly store: Pick<Store, 'usage' | 'usageExport' | 'failingWork'>
   readonly warehouse: Warehouse
-  /** This process, by a name that it has after a restart too. */
+  /** A name of this process that stays the same after a restart. */
   readonly holder: string
   readonly intervalMs: number
-  /** How long what is not taken stays. */
+  /** How long records that the warehouse has not accepted are kept. */
   readonly holdMs: number
-  /** What happens, once for as long as it lasts. */
+  /** Called with each change of state, once for as long as it lasts. */
   readonly tell: (event: WarehouseExportEvent) => void
-  /** 15 s unless a test says otherwise: a process that dies leaves its turn to others after it. */
+  /** 15 s unless a test sets it: a process that dies loses its turn to others after this. */
   readonly turnMs?: number
-  /** 10,000 unless a test says otherwise. */
+  /** 10,000 unless a test sets it. */
   readonly batchRows?: number
-  /** After a first failure, and twice that after the next; 1 s unless a test says otherwise. */
+  /** Wait after a first failure, doubled with each further one; 1 s unless a test sets it. */
   readonly firstWaitMs?: number
 }
 
 export type WarehouseExportEvent =
   | { readonly failure: string }
   | { readonly failure: null }
-  /** What was forgotten meanwhile is sent again with all the rest. */
+  /** Records that the log has dropped are sent again, together with all others. */
   | { readonly again: true }
 
 const usualTurnMs = 15_000
@@ -40,14 +40,14 @@ const usualBatchRows = 10_000
 const usualWaitMs = 1_000
 const longestWaitMs = 60_000
 
-/** Until the signal is given; leaves the turn then. A failure is told and tried again, later each time. */
+/** Runs until the signal, then gives up its turn. A failure is reported and tried again, each time later. */
 export async function keepExporting(parts: WarehouseExport, signal: AbortSignal): Promise<void> {
   const { store, warehouse, holder, intervalMs, firstWaitMs = usualWaitMs, tell } = parts
   const note = (failure: string | null) =>
     store.failingWork.note({ work: 'export', subject: warehouse.name }, failure)
   let { batchRows = usualBatchRows } = parts
   let failures = 0
-  /** null: what the last process that had the turn came to may still stand in the store. */
+  /** null: not known yet, since the store may still have the state that another process noted. */
   let isWell: boolean | null = null
   while (!signal.aborted) {
     try {
@@ -59,13 +59,13 @@ export async function keepExporting(parts: WarehouseExport, signal: AbortSignal)
       }
       failures = 0
     } catch (error) {
-      // Whoever refuses what is too large takes smaller ones, from now on.
+      // A warehouse that refuses a batch as too large gets smaller ones from now on.
       if (error instanceof BatchTooLarge) batchRows = Math.max(1, Math.floor(batchRows / 2))
       const failure = error instanceof Error ? error.message : String(error)
       if (isWell !== false) tell({ failure })
       isWell = false
       failures += 1
-      // Where the store itself is away, what was told says so.
+      // Where the store itself is unavailable, the report above has to do.
       await note(failure).catch(() => undefined)
     }
     const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (failures - 1))
@@ -82,7 +82,7 @@ async function waited(ms: number, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Until nothing is left. False where the turn is another process's. */
+/** Sends until nothing is left. False where another process has the turn. */
 async function exportAll(
   parts: WarehouseExport & { readonly batchRows: number },
   signal: AbortSignal,
@@ -91,7 +91,7 @@ async function exportAll(
   const { usageExport } = store
   const turn = { destination: warehouse.name, holder }
   let state = await usageExport.take(turn, turnMs, holdMs)
-  // One that cannot be renewed is found out where the next step takes it.
+  // Where renewing fails, the next step finds out whether the turn is lost.
   const renew = () => void usageExport.take(turn, turnMs, holdMs).catch(() => undefined)
   const renewal = setInterval(renew, turnMs / 3)
   renewal.unref()
@@ -103,7 +103,7 @@ async function exportAll(
         if (!(await usageExport.plan(turn, end))) return false
         await warehouse.put(await batchOf(next, state.beganAt))
       }
-      // Also where nothing was left: what comes is held for as long from here on.
+      // Also with nothing to send: it extends how long the log is kept.
       if (!(await usageExport.move(turn, end, { rows: rows.length, through, holdMs }))) return false
       if (rows.length === 0 && end.scan === state.place.scan) return true
       state = { ...state, place: end, planned: null }
@@ -116,10 +116,10 @@ async function exportAll(
 
 interface NextRows {
   readonly rows: readonly UsageRow[]
-  /** `12-15`: what it is of, as the batches of the log count. */
+  /** `12-15`: the log's batches that the rows are from. */
   readonly range: string
   readonly end: ExportPlace
-  /** The last batch of the log of which nothing is left. */
+  /** The last batch of the log that has been sent completely. */
   readonly through: number
 }
 
@@ -170,7 +170,7 @@ async function settledRows(
   }
 }
 
-/** Behind what the log has forgotten, every record that is left is sent. */
+/** Where the log has dropped records, starts again and sends every record that is left. */
 async function anew(
   { usage }: Pick<Store, 'usage'>,
   tell: WarehouseExport['tell'],
@@ -184,7 +184,7 @@ function isBehind(one: SettledPlace, other: SettledPlace): boolean {
   return one.number > other.number || (one.number === other.number && one.index > other.index)
 }
 
-/** So that names sort as they were settled. */
+/** Padded so that names sort in the order of settlement. */
 function padded(number: number | undefined): string {
   return String(number ?? 0).padStart(12, '0')
 }

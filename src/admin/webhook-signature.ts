@@ -1,4 +1,4 @@
-// The headers of what is posted to a webhook: by its signature the receiver knows who sent it, and when.
+// The signed headers of a post to a webhook, by which the receiver verifies sender and time.
 
 import { createHmac } from 'node:crypto'
 

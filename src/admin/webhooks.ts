@@ -1,4 +1,4 @@
-// The webhooks of operators as they look at them: what each was told last, and whether it takes a test.
+// The operators' webhooks: their latest posts, and a test of each.
 
 import type { WebhookSettings } from '../config/types.ts'
 import { NotFetched, postBytes } from '../safe-fetch/safe-fetch.ts'
@@ -10,12 +10,12 @@ import { type AdminContext, AdminError } from './use-case.ts'
 import { signedFields } from './webhook-signature.ts'
 
 const bounds = { maxBytes: 65_536, timeoutMs: 10_000 }
-/** Of what a receiver answers where it refuses. */
+/** Most bytes shown of a receiver's refusal. */
 const reasonBytes = 300
-/** Those that wait are counted up to so many. */
+/** Waiting events are counted up to this number. */
 const mostCounted = 100
 
-/** In the order of the configuration; of its address what tells it from others, and no secret. */
+/** In the order of the configuration; of each address only the part that is no secret. */
 export async function listWebhooks(
   { store }: Pick<AdminContext, 'store'>,
   webhooks: readonly WebhookSettings[],
@@ -45,7 +45,7 @@ export async function listWebhooks(
   return { items, next: null }
 }
 
-/** Throws AdminError where the configuration names no such webhook. */
+/** Throws AdminError where the configuration has no such webhook. */
 export function webhookNamed(webhooks: readonly WebhookSettings[], id: string): WebhookSettings {
   const found = webhooks.find((each) => each.id === id)
   if (found !== undefined) return found
@@ -54,7 +54,7 @@ export function webhookNamed(webhooks: readonly WebhookSettings[], id: string): 
   throw new AdminError('not_found', 'id', message)
 }
 
-/** Posts it a signed test. Why it was not taken; null: it was. */
+/** Sends a signed test post. Returns why it was refused; null: it was accepted. */
 export async function testWebhook(webhook: WebhookSettings, nowMs: number): Promise<string | null> {
   const { url, secret } = webhook
   const body = testPost(webhook, nowMs)

@@ -1,4 +1,4 @@
-// What past requests would cost now: at today's prices, by another model or in another group, from what was counted.
+// Computes what past requests would cost now: at today's prices, with another model or in another group.
 
 import { tokenPrices } from '../config/prices.ts'
 import type { Rate } from '../meter/meter.ts'
@@ -17,16 +17,16 @@ import { type AdminContext, AdminError } from './use-case.ts'
 /** Amounts in nano-units. */
 interface Sum {
   readonly requests: number
-  /** What their prices of then came to: what was paid, and what was written off. */
+  /** The actual amount: charges and write-offs. */
   readonly thenNano: string
   readonly nowNano: string
-  /** Above 0: dearer now. */
+  /** Positive: dearer now. */
   readonly differenceNano: string
 }
 
 /**
- * Why a request could not be priced. `model`: its group does not have the model. `group`: its group is no more. `kind`:
- * the model does not answer such requests. `units`: it has no price for something that was counted.
+ * Why a request could not be priced. `model`: its group does not have the model. `group`: its group no longer exists.
+ * `kind`: the model does not serve such requests. `units`: it has no price for something that was counted.
  */
 type Reason = 'model' | 'group' | 'kind' | 'units'
 
@@ -34,14 +34,14 @@ interface WhatIf {
   readonly currency: string
   readonly since: string
   readonly until: string
-  /** The requests before this moment were not looked at: there are too many. null: all were. */
+  /** Requests before this moment were not priced, since there are too many; null: all were. */
   readonly coveredSince: string | null
-  /** Whether each amount is what would have been charged: false where another model would have counted otherwise. */
+  /** Whether each amount is what would have been charged; false where another model would have counted differently. */
   readonly exact: boolean
   readonly total: Sum
-  /** Dearest first; those of more keys are in the total alone. */
+  /** Dearest first; further keys are in the total only. */
   readonly keys: readonly (Sum & { readonly key: string; readonly keyName: string })[]
-  /** In no sum. */
+  /** Requests that are in no sum. */
   readonly unpriced: readonly {
     readonly reason: Reason
     readonly requests: number
@@ -49,7 +49,7 @@ interface WhatIf {
   }[]
 }
 
-/** So many requests are priced at most, the newest first, so that nobody keeps the server at it. */
+/** Most requests priced, the newest first, so that one call does not occupy the server. */
 const mostRows = 50_000
 const rowsAtOnce = 500
 const mostPages = 1_000
@@ -57,7 +57,7 @@ const mostKeys = 100
 const mostDays = 90
 const dayMs = 86_400_000
 
-/** Row by row, each rounded as it would have been. Throws `not_found` for a model or a group that is not there. */
+/** Prices row by row, rounded as charges are. Throws AdminError `not_found` for an unknown model or group. */
 export async function whatIf(
   { store, nowMs }: Pick<AdminContext, 'store' | 'nowMs'>,
   offer: Offer,
@@ -83,13 +83,13 @@ export async function whatIf(
 interface UsageReading {
   readonly filter: UsagePredicate
   readonly each: (row: UsageRow) => void
-  /** So many rows at most, the newest first; so many pages, and so many rows in each. */
+  /** Most rows, the newest first; most pages, and most rows of each. */
   readonly most?: number
   readonly pages?: number
   readonly atOnce?: number
 }
 
-/** Returns the moment before which rows were not looked at, Unix milliseconds; null: all were. */
+/** Returns the moment before which rows were not read, in Unix milliseconds; null: all were. */
 export async function forUsage(
   { usage }: Pick<Store, 'usage'>,
   { filter, each, most = mostRows, pages = mostPages, atOnce = rowsAtOnce }: UsageReading,
@@ -109,7 +109,7 @@ export async function forUsage(
   return before?.at ?? null
 }
 
-/** Half open. Throws `invalid` for a span that ends before it begins or is too long. */
+/** A half-open span. Throws AdminError `invalid` where it ends before it begins or is too long. */
 function spanOf({ days, since, until }: Input<'whatIf'>, nowMs: number) {
   const end = until ?? nowMs
   const begin = since ?? end - days * dayMs
@@ -133,7 +133,7 @@ function checkTarget({ modelAccess }: Offer, viewer: Viewer, { model, group }: I
 
 type Pricer = (row: UsageRow) => bigint | Reason
 
-/** A model in a group as it is priced now. */
+/** A model in a group at present prices. */
 interface PricedTarget {
   readonly rate: Rate
   readonly asked: (name: string) => bigint | null
@@ -148,7 +148,7 @@ function pricer(offer: Offer, input: Input<'whatIf'>, nowMs: number): Pricer {
   return (row) => {
     const model = input.model ?? row.modelAsked
     const group = input.group ?? row.group
-    // A policy or the group made it free: so it stays, but for another group.
+    // A policy or the group's multiplier made it free: it stays free, except in another group.
     if (countsNothing(row) || (row.multiplierPpm === 0 && group === row.group)) return 0n
     const name = JSON.stringify([model, group])
     const target = targets.get(name) ?? targetOf(offer, model, group, nowMs)
@@ -177,7 +177,7 @@ function targetOf(offer: Offer, name: string, group: string, nowMs: number): Tar
   return { rate, kinds: [model.kind, ...model.also], asked: askedBy(row.prices) }
 }
 
-/** What another model has no price for would look free. */
+/** Whether all that was counted has a price: without one it would look free. */
 export function pricesAll({ rate, asked }: PricedTarget, row: UsageRow): boolean {
   const units = Object.entries(row.units ?? {}).filter(([, count]) => count > 0)
   return (

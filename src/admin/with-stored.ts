@@ -1,4 +1,4 @@
-// The configuration with the channels, groups and models that are made at run time: the file's word stands above theirs.
+// Adds the channels, groups and models of the store to the configuration; the file takes precedence over them.
 
 import {
   channelConfig,
@@ -19,24 +19,24 @@ import { vendors } from '../vendors/registry.ts'
 import { decryptSecrets } from './channel-secrets.ts'
 import { knownNames } from './configuration.ts'
 
-/** What serves those secrets alone. */
+/** The purpose of the key that encrypts these secrets. */
 export const storedSecretsPurpose = 'stored configuration'
 
 export interface StoredRooms {
-  /** What the file says, without what the store has. */
+  /** The configuration of the file, without the store. */
   readonly declared: Config
-  /** For the secrets of channels. */
+  /** Encrypts and decrypts the secrets of channels. */
   readonly box: SecretBox
 }
 
-/** What there is, at one moment. */
+/** The stored items at one moment. */
 export interface Stored extends StoredRooms {
   readonly items: readonly StoredItem[]
-  /** Of the table, from before the items were read. */
+  /** The table's revision, read before the items. */
   readonly readAt: number
 }
 
-/** What does not fit is left out, each by itself. Loads no schema: what is stored was held to it when it was written. */
+/** Leaves out each item that does not fit. Loads no schema: items were checked by it when they were stored. */
 export function withStored(declared: Config, items: readonly StoredItem[], box: SecretBox): Config {
   if (items.length === 0) return declared
   const ofFile = new Set(
@@ -71,7 +71,7 @@ export function withStored(declared: Config, items: readonly StoredItem[], box: 
   })
 }
 
-/** The file says it, so that what the store says does not count. */
+/** Whether the file defines the item, so that the stored one is not in force. */
 export function isDeclared(
   declared: Config,
   { kind, id }: Pick<StoredItem, 'kind' | 'id'>,
@@ -85,7 +85,7 @@ export function isDeclared(
   return model !== undefined && model.origin === undefined
 }
 
-/** The channel, or why it does not fit. Shows no secret. */
+/** The channel, or why it does not fit, without secrets. */
 function judgeChannel(
   document: StoredItem['document'],
   groups: ReadonlySet<string>,

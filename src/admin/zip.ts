@@ -1,11 +1,11 @@
-// Writes a ZIP as it goes: no file is held, and none need say its size before it ends (APPNOTE 6.3.10, with ZIP64).
+// Writes a ZIP as a stream: holds no file in memory and needs no sizes in advance (APPNOTE 6.3.10, with ZIP64).
 
 import { Buffer } from 'node:buffer'
 import { Readable } from 'node:stream'
 import { crc32, createDeflateRaw } from 'node:zlib'
 
 export interface ZipFile {
-  /** With `/` between folders; ASCII. */
+  /** A path with `/` between folders; ASCII. */
   readonly name: string
   readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 }
@@ -22,7 +22,7 @@ const version = 45
 /** Sizes follow the data; names are UTF-8. */
 const flags = 0x0808
 const deflated = 8
-/** 1 January 1980: the form has no year before, and no time zone. */
+/** 1 January 1980: the format has no earlier year, and no time zone. */
 const noDate = 0x0021
 const elsewhere = 0xffffffff
 
@@ -53,7 +53,7 @@ async function* summed(chunks: ZipFile['chunks'], sums: { crc: number; size: num
   for await (const chunk of chunks) {
     sums.crc = crc32(chunk, sums.crc)
     sums.size += chunk.length
-    // An empty piece would be taken for the end.
+    // An empty chunk would be taken for the end.
     if (chunk.length > 0) yield chunk
   }
 }

@@ -1,4 +1,4 @@
-// Time zones: when their clocks change, and where hours, days, weeks and months begin by them.
+// Time zones: when their clocks change, and where hours, days, weeks and months begin.
 
 export const hourMs = 3_600_000
 export const dayMs = 86_400_000
@@ -10,14 +10,14 @@ interface ZoneOffset {
   readonly offsetMs: number
 }
 
-/** What `offsetsIn` found, and for which zone. */
+/** The zone and its offsets in the range given to `zoneIn`. */
 export interface Zone {
   readonly name: string
-  /** In the order of their time; the first holds at the beginning and before. */
+  /** In order of time; the first also applies before its `fromMs`. */
   readonly offsets: readonly ZoneOffset[]
 }
 
-/** Null where there is no such zone. Names are those of the IANA data, and offsets such as `+05:30`. */
+/** Null for an unknown zone. Names are those of the IANA data, and offsets such as `+05:30`. */
 function clockOf(name: string): Intl.DateTimeFormat | null {
   const numeric = 'numeric'
   const fields = { year: numeric, month: numeric, day: numeric } as const
@@ -42,12 +42,12 @@ function offsetAt(clock: Intl.DateTimeFormat, ms: number): number {
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(ms / 1_000) * 1_000
 }
 
-/** The zone with every change of its clocks in [since, until], to the minute. Throws RangeError where there is none. */
+/** The zone with every clock change in [since, until], to the minute. Throws RangeError for an unknown zone. */
 export function zoneIn(name: string, since: number, until: number): Zone {
   const clock = clockOf(name)
   if (clock === null) throw new RangeError(`there is no time zone ${name}`)
   const offsets = [{ fromMs: since, offsetMs: offsetAt(clock, since) }]
-  // No zone changes twice in a day.
+  // No zone changes its clocks twice in a day.
   for (let at = since; at < until; at += dayMs) {
     const before = offsetAt(clock, at)
     if (offsetAt(clock, at + dayMs) === before) continue
@@ -67,13 +67,13 @@ function changeIn(clock: Intl.DateTimeFormat, since: number, until: number, befo
   return high * minuteMs
 }
 
-/** What the zone's clocks show, as if it were UTC. */
+/** The local time at this moment, as if it were UTC. */
 export function localOf({ offsets }: Zone, ms: number): number {
   const offset = offsets.findLast(({ fromMs }) => fromMs <= ms) ?? offsets[0]
   return ms + (offset?.offsetMs ?? 0)
 }
 
-/** The first moment at which the zone's clocks show this or later: a time that is skipped is the one after the gap. */
+/** The first moment at which the local time is this or later: a skipped time becomes the moment after the gap. */
 export function momentOf({ offsets }: Zone, localMs: number): number {
   for (const [place, { fromMs, offsetMs }] of offsets.entries()) {
     const until = offsets[place + 1]?.fromMs ?? Number.POSITIVE_INFINITY
@@ -83,12 +83,12 @@ export function momentOf({ offsets }: Zone, localMs: number): number {
   return localMs
 }
 
-/** The first moment of the day that this moment is in. */
+/** The first moment of the local day that contains this moment. */
 export function startOfDay(zone: Zone, ms: number): number {
   return momentOf(zone, Math.floor(localOf(zone, ms) / dayMs) * dayMs)
 }
 
-/** Earlier (below 0) or later by whole days of the clocks. */
+/** Moves by whole local days, later or (negative) earlier. */
 export function addDays(zone: Zone, ms: number, days: number): number {
   return momentOf(zone, localOf(zone, ms) + days * dayMs)
 }
@@ -104,8 +104,8 @@ const units: Readonly<Record<Interval, number>> = {
 }
 
 /**
- * Where the intervals of [since, until) begin: the first at `since`, which may be in the middle of one. Weeks begin on
- * Monday. Where clocks are set back an hour comes twice; a day never does. Null where there are more than `most`.
+ * The beginnings of the intervals in [since, until): the first is at `since`, which may be within one. Weeks begin on
+ * Monday. Where clocks are set back an hour occurs twice; a day never does. Null where there are more than `most`.
  */
 export function cutsOf(
   interval: Interval,
@@ -129,11 +129,11 @@ export function cutsOf(
   return cuts
 }
 
-/** Grows from one interval to the next. */
+/** A number that grows from one interval to the next. */
 function labelOf(interval: Interval, number: number, at: number): number {
   if (interval === 'day') return number
   if (interval === 'week') return Math.floor((number + 3) / 7)
-  // Hours and quarters are what they are, also those that clocks show twice.
+  // Hours and quarters follow absolute time, so those that clocks show twice stay apart.
   if (interval !== 'month') return at
   const date = new Date(number * dayMs)
   return date.getUTCFullYear() * 12 + date.getUTCMonth()
