@@ -1,4 +1,4 @@
-// Builds every room, listens, reloads and drains: the only file that knows them all.
+// Starts the server: builds all its parts, listens, reloads and drains. The only file that knows every part.
 
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -42,7 +42,7 @@ import { labelled } from './telemetry/exposition.ts'
 import { createLog, type Log } from './telemetry/log.ts'
 
 const oldestBun = '1.4.5'
-/** Where the ledger cannot be opened, a worker listens all the same after this, and says so. */
+/** Where the ledger cannot be opened, a worker listens after this time all the same and reports it. */
 const longestJoinMs = 10_000
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -62,7 +62,10 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** Of a failure whose message tells the operator what to do: 2 where the command line is wrong, else 1. null: a mistake. */
+/**
+ * The exit code of a failure whose message tells the operator what to do: 2 for a wrong command line, else 1. null: an
+ * unexpected error.
+ */
 function exitCodeOf(error: unknown): number | null {
   if (error instanceof StartError) return error.exitCode
   if (error instanceof ConfigError) {
@@ -132,7 +135,7 @@ async function serve(argv: readonly string[]): Promise<void> {
   const stops = new Stops()
   if (worker !== null) {
     worker.onStop(stops.request)
-    // A worker that joins others takes its part of their connections at once: not before it can serve them.
+    // A worker that listens gets its share of the connections at once, so it must not listen before it can serve them.
     await Promise.race([state.ledger.opened, delay(longestJoinMs, undefined, { ref: false })])
   }
   const notify = (request: Request) => control.handle(request, null)
@@ -169,11 +172,11 @@ async function serve(argv: readonly string[]): Promise<void> {
     process.on('SIGHUP', reload)
   }
   logMistakes(log)
-  // Health is answered meanwhile; requests are taken when what the last run left is settled.
+  // Health checks are answered meanwhile; requests are served once the last run's outbox is settled.
   await state.ledger.opened
   state.videoJobs.start()
   const reported = await reportOf(state, config, listener.url, worker)
-  // Last: whoever waits for this may send a signal at once.
+  // Last: a supervisor or script that waits for this may send a signal at once.
   if (worker !== null) {
     worker.ready({ ...reported, port: listener.port })
     return
@@ -183,7 +186,7 @@ async function serve(argv: readonly string[]): Promise<void> {
   consoleFiles?.begin()
 }
 
-/** What the start tells: of several workers the first has the link. */
+/** What the start reports; among several workers only the first makes the sign-in link. */
 async function reportOf(state: State, config: Config, url: string, worker: Worker | null) {
   const address = browserAddress(config, url)
   const isFirst = worker === null || worker.slot === 0
@@ -209,7 +212,7 @@ function logMistakes(log: Log): void {
 
 type WatchParts = Pick<ListeningParts, 'log' | 'play' | 'worker'>
 
-/** Keys, prices and settings changed elsewhere count here within a second; usage rows are kept as long as they say. */
+/** Follows the store: keys, prices and settings changed elsewhere apply here within a second; prunes usage rows. */
 function watchStore(state: State, { log, play, worker }: WatchParts) {
   const { store, ledger, prices, runTime, stored, activity } = state
   const busy = activity.isBusy
@@ -308,7 +311,7 @@ function firstOf({ current }: State) {
   return firstModel(current.config, current.front.services.modelAccess)
 }
 
-/** A changed file is taken over whole or not at all. */
+/** Applies a changed file as a whole or not at all. */
 function followConfig(
   first: Config,
   load: () => Promise<Config>,

@@ -1,16 +1,16 @@
-// Lets what is only needed for requests rest while none come, so that an idle server wakes for nothing.
+// Pauses background work while no requests come, so that an idle server does not wake the processor.
 
 import type { Load } from '../http/load.ts'
 
-/** What rests by itself once the server is not busy. */
+/** Background work that pauses by itself once the server is not busy. */
 interface Resting {
-  /** What is to be waited for; null: nothing. */
+  /** Resumes the work; a request waits for the promise. null: nothing to wait for. */
   wake(): Promise<void> | null | void
 }
 
-/** The last request is over for so long. */
+/** How long after the last request the server counts as busy. */
 const restAfterMs = 5_000
-/** A store that does not answer keeps a request no longer: what was known before goes on to hold. */
+/** A request waits no longer for a store that does not answer: the state known before still applies. */
 const longestWakeMs = 1_000
 
 export class Activity {
@@ -29,7 +29,7 @@ export class Activity {
     this.resting.push(resting)
   }
 
-  /** A request has come; null: it can be answered at once. */
+  /** Called for each request. null: it can be answered at once. */
   readonly arrived = (): Promise<void> | null => {
     this.latestMs = performance.now()
     let waking: Promise<void>[] | null = null

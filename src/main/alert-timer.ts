@@ -1,5 +1,5 @@
-// Looks after alerts once a minute; what that takes is loaded once somebody wants to be warned of something. What nobody
-// is slowed down by any more is forgotten on the way.
+// Checks alerts once a minute, and prunes counters of limited actions that no longer matter. The code for alerts is
+// loaded once an account or the configuration asks for any.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Alert } from '../admin/operation-alerts.ts'
@@ -65,7 +65,7 @@ export function keepAlerts(state: State, log: Log): { close(): void } {
   }
 }
 
-/** Other processes say how they do while somebody looks: they are given the time to. */
+/** Waits for the readings of other processes, which report only while somebody looks. */
 async function operatorAlerts(state: State): Promise<readonly Alert[]> {
   const { store } = state
   const [{ readOperatorAlerts }, { offerOf }, { readProcess }] = await Promise.all([
@@ -83,5 +83,5 @@ export async function mailerOf({ smtp }: Pick<Config, 'smtp'>): Promise<Mailer |
   return smtp && (await import('../upstream/mail.ts')).openMailer(smtp)
 }
 
-/** Of the box that webhooks' secrets are kept in. */
+/** The purpose of the key that encrypts webhook secrets. */
 export const webhookPurpose = 'alert webhooks'

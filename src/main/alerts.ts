@@ -1,4 +1,4 @@
-// Once a minute, in one process of the deployment: raises alerts, and sends what is due to webhooks and by mail.
+// Once a minute, in one process of the deployment: raises alerts, and sends due notices to webhooks and by mail.
 
 import { raiseAlerts, rulesOf } from '../admin/alert-rules.ts'
 import { noticeView } from '../admin/alerts.ts'
@@ -27,35 +27,35 @@ type Sending = (
 export interface AlertOptions {
   readonly store: Store
   readonly config: () => Pick<Config, 'currency' | 'keys' | 'webhooks'>
-  /** What needs an operator now; asked only where a webhook is told. */
+  /** The operators' alerts that are raised now; called only where a webhook is configured. */
   readonly operatorAlerts: () => Promise<readonly Alert[]>
   readonly box: SecretBox
-  /** For how long no other process looks; less than a minute unless a test says otherwise. */
+  /** How long this process keeps its turn; less than a minute unless a test sets it. */
   readonly turnMs?: number
-  /** Throws NotFetched. */
+  /** Posts to an account's webhook. Throws NotFetched. */
   readonly post: Sending
-  /** The same, to an address that an operator named. Throws NotFetched. */
+  /** Posts to a webhook that the operator configured. Throws NotFetched. */
   readonly postHome: Sending
   /** null: no mail server is configured. */
   readonly mailer: () => Promise<Mailer | null>
-  /** Where the console is, without a slash at its end. */
+  /** The console's address, without a slash at its end. */
   readonly address: () => Promise<string>
-  /** A mail that did not leave: for the log. */
+  /** Reports a mail that could not be sent, for the log. */
   readonly onMailProblem?: (error: MailNotSent, account: string) => void
 }
 
 const minuteMs = 60_000
 const dayMs = 86_400_000
 const usualTurnMs = 50_000
-/** No more is begun afterwards, so that a turn holds what was. */
+/** No post begins after this time, so that all posts end within the turn. */
 const postingMs = 25_000
-/** After each failed attempt; then it is given up. */
+/** Waits after each failed attempt; after the last one the notice is given up. */
 const waitsMs = [1, 5, 30, 120, 360].map((minutes) => minutes * minuteMs)
 const mostPosts = 50
 const atOnce = 5
 const keptMs = 90 * dayMs
 
-/** Does nothing where another process has its turn. Rejects where the store is away. */
+/** Does nothing where another process has the turn. Rejects where the store is unavailable. */
 export async function lookAfterAlerts(options: AlertOptions): Promise<void> {
   const { store, config, turnMs = usualTurnMs } = options
   if (!(await store.alerts.takeTurn(turnMs))) return
@@ -72,13 +72,13 @@ export async function lookAfterAlerts(options: AlertOptions): Promise<void> {
 
 interface Failure {
   readonly text: string
-  /** Not tried again. */
+  /** True where it must not be tried again. */
   readonly isFinal: boolean
 }
 
 type Post = (notice: AlertNotice, setting: AlertSetting | undefined) => Promise<Failure | null>
 
-/** Several at once. `post` gives null where it was taken. */
+/** Posts several notices at once. `post` gives null where the notice was accepted. */
 async function postDue({ store }: AlertOptions, way: NoticeWay, post: Post): Promise<void> {
   const startMs = Date.now()
   const due = [...(await store.alertNotices.due(way, startMs, mostPosts))]
@@ -173,7 +173,7 @@ function accountsCall(
   return { address: webhook, body, key, send }
 }
 
-/** null: it was encrypted under another key of the deployment. */
+/** null: it was encrypted under another encryption key. */
 function decrypted(box: SecretBox, secret: string): string | null {
   try {
     return box.decrypt(secret)

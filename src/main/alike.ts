@@ -1,4 +1,4 @@
-// What must be equal on every node, as a process tells it of itself: its version, and fingerprints of key and configuration.
+// What must be equal on every node, as this process reports it: its version, and fingerprints of key and configuration.
 
 import { createHmac } from 'node:crypto'
 import type { Config } from '../config/types.ts'
@@ -7,7 +7,7 @@ import type { Alike } from '../store/running.ts'
 
 const known = new WeakMap<Config, Alike>()
 
-/** Fingerprints are keyed by the encryption key, so that the store does not help to guess what they are of. */
+/** Fingerprints are keyed by the encryption key, so that the store does not help anybody guess their contents. */
 export function alikeOf(version: string, config: Config): Alike {
   const found = known.get(config)
   if (found !== undefined) return found
@@ -23,7 +23,7 @@ export function alikeOf(version: string, config: Config): Alike {
   return alike
 }
 
-/** Without what may differ from node to node: where its files, its services and its ports are, and how much it logs. */
+/** The configuration without what may differ between nodes: places of files, services and ports, and the log level. */
 function sharedOf(config: Config): object {
   const { dataDir, file, sources, databaseUrl, valkeyUrl, encryptionKey: _, ...others } = config
   const { logLevel, server, ...shared } = others

@@ -1,4 +1,4 @@
-// The thread that archives usage rows: ends when nothing is left to do.
+// The thread that archives usage rows: it ends when nothing is left to archive.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -28,7 +28,7 @@ try {
       files: archiveFiles(settings.dataDir, bucket),
       holder,
       before,
-      // What settles has half of the time.
+      // Pauses as long as the removal took, so that settling gets half of the time.
       pause: (tookMs) => delay(tookMs),
       onFile: ({ name, requests, bytes }) => tell({ file: name, requests, bytes }),
     })

@@ -1,4 +1,4 @@
-// Archives usage rows in a thread of its own: it reads, compresses and writes what a serving thread has no time for.
+// Archives usage rows in a thread, since reading, compressing and writing them would block requests.
 
 import { hostname } from 'node:os'
 import { Worker as Thread } from 'node:worker_threads'
@@ -12,7 +12,7 @@ import type { Worker } from './worker.ts'
 
 interface ArchiverParts {
   readonly config: () => Config
-  /** Of several serving processes on one data directory the first does it. */
+  /** Among several serving processes on one data directory, the first archives. */
   readonly worker: Worker | null
   readonly store: Pick<Store, 'archive' | 'failingWork'>
   readonly offloading: Offloading
@@ -33,7 +33,7 @@ export function openArchiver({ config, worker, store, offloading, log }: Archive
       made.on('message', (word: ArchiveWord) => {
         if ('failure' in word) {
           reject(new Error(word.failure))
-          // A call that nobody answers would keep it.
+          // A call that is never answered would keep the thread alive.
           void made.terminate()
         } else log.info(word, 'usage rows are archived, and will be removed')
       })
@@ -53,18 +53,18 @@ export function openArchiver({ config, worker, store, offloading, log }: Archive
   }
 
   return {
-    /** Of requests from before that moment, the beginning of a day in UTC. */
+    /** Archives requests from before that moment, which is the beginning of a UTC day. */
     async archive(before: number): Promise<void> {
       if (worker !== null && worker.slot > 0) return
       const { dataDir, databaseUrl, media } = config()
       const holder = `${hostname()} ${dataDir}`
       if (await store.archive.isDue({ holder, nowMs: Date.now() }, before))
         await noted(() => run({ dataDir, databaseUrl, bucket: media.s3, holder, before }))
-      // Also where another process tries.
+      // Read also where another process archives.
       const failing = (await store.failingWork.all()).find((each) => each.work === work.work)
       offloading.archiveFailingSince = failing?.since ?? null
     },
-    /** Each step is whole by itself: the next start goes on from it. */
+    /** Each step is complete by itself: the next start continues from it. */
     close() {
       void thread?.terminate()
     },

@@ -1,4 +1,4 @@
-// Runs the audit in a process of its own: it reads every row there is, which a serving process has no time for.
+// Runs the audit in a process of its own: it reads every row, for which a serving process has no time.
 
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
@@ -6,7 +6,7 @@ import type { Audit } from '../admin/audit.ts'
 import { argumentsFor, endsWithParent } from '../installation.ts'
 import type { StoreSettings } from '../store/open.ts'
 
-/** Ends the process where it is aborted. Rejects, with what it said, where it could not be done. */
+/** An abort ends the process. Rejects with the process's error output where the audit could not be done. */
 export async function auditApart(
   { dataDir, databaseUrl }: StoreSettings,
   signal: AbortSignal,
@@ -22,7 +22,7 @@ export async function auditApart(
   child.on('error', ended.reject)
   child.on('close', () => ended.resolve())
   const [said, failure] = await Promise.all([text(child.stdout), text(child.stderr), ended.promise])
-  // It ends with 1 also where it found something.
+  // The exit code does not tell: it is 1 also where the audit found something.
   if (said === '') throw new Error(failure.trim() || 'the audit gave no answer')
   return JSON.parse(said) as Audit
 }

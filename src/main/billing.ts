@@ -1,4 +1,4 @@
-// Builds the authorizer from the prices of the moment, and tells the operator of models that nobody priced.
+// Builds the authorizer from the present prices, and logs models without a price that clients ask for.
 
 import { type Authorizer, createAuthorizer } from '../billing/authorize.ts'
 import type { Config } from '../config/types.ts'
@@ -28,7 +28,7 @@ export function buildAuthorizer(
       metrics.unpriced.inc()
       const nowMs = performance.now()
       if (nowMs - (reported.get(model) ?? Number.NEGATIVE_INFINITY) < tellAgainMs) return
-      // Names come from outside: what is remembered of them is bounded.
+      // Model names come from clients, so the memory for them is bounded.
       if (reported.size >= 1_000) reported.clear()
       reported.set(model, nowMs)
       const fix = `tollgate price set '${model}' input=... output=..., or models.${model}.prices`

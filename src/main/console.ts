@@ -1,4 +1,4 @@
-// The console beside the server: built by a process of its own that ends, and loaded when a browser first asks for it.
+// The console beside the server: built by a short-lived process, and loaded when a browser first asks for it.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,20 +15,20 @@ import { type FirstModel, firstSteps, type Start } from './welcome.ts'
 
 const folder = join(root, 'console/dist')
 const script = join(root, 'scripts/console.mjs')
-/** What of a build's output is kept: its end, where the cause stands. */
+/** Most characters kept of a build's output: its end, which tells the cause. */
 const keptCharacters = 4_000
 
-/** Why the last build failed, for every process of this server; there is none while one runs, and after one that worked. */
+/** Holds the error of the last build, for every process of this server; absent during a build and after a good one. */
 const failureFile = (dataDir: string) => join(dataDir, 'console-failure.txt')
 
-/** What the start says of it; null: it is turned off. */
+/** What the start reports about the console; null: it is turned off. */
 export function shownConsole(config: Config, listening: string): Start['console'] {
   if (!config.server.console) return null
   const isBuilt = existsSync(join(folder, 'files.json'))
   return { url: `${browserAddress(config, listening)}/`, isBuilt }
 }
 
-/** What answers a browser; the first request waits until it is loaded. */
+/** Answers browsers; the first request waits until the console's code is loaded. */
 export function openConsole(state: State, model: () => FirstModel | null) {
   let loading: Promise<Console> | null = null
   const load = async () => {
@@ -46,15 +46,15 @@ export function openConsole(state: State, model: () => FirstModel | null) {
 }
 
 interface ConsoleBuild {
-  /** Has the console built where its sources changed since it was; the second call does nothing. */
+  /** Builds the console where its sources changed since the last build; a second call does nothing. */
   begin(): void
-  /** A build that runs is ended. */
+  /** Ends a build that runs. */
   close(): void
 }
 
-/** null: it is turned off. */
+/** null: the console is turned off or cannot be built here. */
 export function consoleBuild({ server, dataDir }: Config, log: Log): ConsoleBuild | null {
-  // Packages have it built, and nothing to build it with.
+  // Released packages contain the built console, and no build script.
   if (!server.console || !existsSync(script)) return null
   const failure = failureFile(dataDir)
   rmSync(failure, { force: true })
@@ -63,7 +63,7 @@ export function consoleBuild({ server, dataDir }: Config, log: Log): ConsoleBuil
     begin() {
       child ??= build((output, isBuilt) => {
         if (isBuilt) {
-          // It says nothing where there was nothing to do.
+          // A build without work has no output.
           if (output !== '') log.info({}, 'the console was built')
           return
         }
@@ -81,14 +81,14 @@ export function consoleBuild({ server, dataDir }: Config, log: Log): ConsoleBuil
   }
 }
 
-/** What a terminal, or whoever stops the server, sends to all of its processes at once. */
+/** Signals that a terminal or a supervisor sends to all processes of the server at once. */
 const leaving: ReadonlySet<string | null> = new Set(['SIGINT', 'SIGTERM', 'SIGHUP'])
-/** The same, as the build says it of what it started. */
+/** Exit codes with which the build reports the same signals of its child processes. */
 const leftCodes: ReadonlySet<number | null> = new Set([129, 130, 143])
 
 /**
- * `ended` is told the end of what it said, unless it was stopped. Whatever it starts ends with it, and it with this
- * process.
+ * `ended` is called with the end of the output, unless the build was stopped. Its child processes end with it, and it
+ * ends with this process.
  */
 function build(ended: (output: string, isBuilt: boolean) => void): ChildProcess {
   const flags = ['--no-orphans', '--no-env-file', '--config=/dev/null']
@@ -105,7 +105,7 @@ function build(ended: (output: string, isBuilt: boolean) => void): ChildProcess 
     said += error.message
   })
   child.on('close', (code, signal) => {
-    // It may hear of the server's end before the server does.
+    // The build may receive the signal that stops the server before the server does.
     if (leaving.has(signal) || leftCodes.has(code)) return
     if (signal !== null) said += `The build was ended by ${signal}.`
     ended(stripVTControlCharacters(said).trim(), code === 0)

@@ -1,4 +1,4 @@
-// The control API, loaded with the first request to it: a server that only relays holds none of it.
+// The control API, loaded with the first request to it: a server that only relays does not load it.
 
 import { createCallers } from '../http/callers.ts'
 import type { Control } from '../http/control/app.ts'
@@ -18,7 +18,7 @@ interface ControlOptions {
   readonly version: string
   readonly log: Log
   readonly play: PlayMoney
-  /** Reads anew what this process keeps of the store: keys, settings, prices. */
+  /** Rereads what this process keeps of the store: keys, settings, prices. */
   refresh(): Promise<void>
 }
 
@@ -26,7 +26,7 @@ interface LoadedControl extends Control {
   readonly services: ControlServices
 }
 
-/** The first request waits until it is loaded. */
+/** The first request waits until the control API is loaded. */
 export function openControl(state: State, options: ControlOptions) {
   let loading: Promise<LoadedControl> | null = null
   return {
@@ -86,7 +86,7 @@ function servicesOf(
   }
 }
 
-/** PostgreSQL's calls wait on its connection, not on the thread. */
+/** Calls to PostgreSQL wait for its connection and do not block this thread, as SQLite's would. */
 function storeOf(state: State): Store {
   if (state.store.engine === 'postgres') return state.store
   return openStoreThread(state.current.config, 'sqlite')

@@ -1,4 +1,4 @@
-// Ends a server in good order: unready first, then deaf, then idle, then closed.
+// Shuts a server down in order: report not ready, stop listening, end requests, close.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Listener } from '../http/server.ts'
@@ -10,20 +10,20 @@ interface DrainOptions {
   readonly state: State
   readonly listener: Listener
   readonly log: Log
-  /** The last that is closed. */
+  /** Closes what must be closed last. */
   readonly close: () => Promise<void>
 }
 
 export interface Drain {
-  /** Has load balancers turn away, stops listening, lets requests under way end, and exits. */
+  /** Reports not ready to load balancers, stops listening, lets requests under way end, and exits. */
   begin(): void
-  /** Ends what is under way at once, and exits. */
+  /** Ends requests under way at once, and exits. */
   now(): void
 }
 
-/** Long enough for two or three looks of a usual load balancer, and half of what Docker gives a container. */
+/** Long enough for two or three checks of a usual load balancer, and half of the time Docker gives a container. */
 const usualDelayMs = 5_000
-/** A load balancer looks more often than this. */
+/** A readiness check within this time means that a load balancer watches: they check more often. */
 const askedWithinMs = 60_000
 
 export function createDrain(options: DrainOptions): Drain {
@@ -61,12 +61,12 @@ function delayOf({ state, listener }: DrainOptions, nowMs: number): number {
   return watched && !isAttended() ? usualDelayMs : 0
 }
 
-/** Whoever started it from a terminal or by `npm start` waits for its end. */
+/** Whoever started the server from a terminal or by `npm start` waits for it to end. */
 function isAttended(): boolean {
   return isInForeground() || process.env['npm_lifecycle_event'] === 'start'
 }
 
-/** What waits may be lost: no money is in it. */
+/** Longest wait for the history queue, which may be lost: it contains no money. */
 const longestMs = 5_000
 
 async function closeHistory({ history: { recorder } }: State): Promise<void> {

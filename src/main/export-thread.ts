@@ -1,4 +1,4 @@
-// The thread that sends records of requests to warehouses: reads, compresses and waits where no request does.
+// The thread that sends usage records to warehouses, so that reading, compressing and waiting block no request.
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { keepExporting, type WarehouseExportEvent } from '../admin/warehouse-export.ts'
@@ -28,7 +28,7 @@ const dialer = createDialer()
 const warehouses = openWarehouses(settings, dialer)
 const names = new Set<string>(warehouses.map(({ name }) => name))
 
-/** Also where another process sends them. */
+/** Read also where another process sends them. */
 const reading = setInterval(() => {
   store.usageExport.list().then(
     (all) => {
@@ -38,7 +38,7 @@ const reading = setInterval(() => {
       })
       tell({ readings })
     },
-    // Whoever sends finds the store away, and says so.
+    // The process that sends reports that the store is unavailable.
     () => undefined,
   )
 }, 5_000)

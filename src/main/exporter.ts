@@ -1,5 +1,4 @@
-// Lets records of requests leave to the warehouses that the configuration names, by a thread of its own; without any
-// nothing of it is loaded.
+// Sends usage records to the configured warehouses in a thread; without any, none of the code is loaded.
 
 import { hostname } from 'node:os'
 import { Worker as Thread } from 'node:worker_threads'
@@ -14,16 +13,16 @@ const script = moduleAt(new URL('./export-thread.ts', import.meta.url))
 
 interface ExporterParts {
   readonly config: () => Config
-  /** Of several serving processes on one data directory the first does it. */
+  /** Among several serving processes on one data directory, the first exports. */
   readonly worker: Worker | null
   readonly offloading: Offloading
   readonly log: Log
 }
 
 const firstMs = 1_000
-/** How soon a changed configuration counts, and a thread that ended begins again. */
+/** How soon a changed configuration takes effect, and a thread that ended starts again. */
 const everyMs = 5_000
-/** Longer than what it is sending is not waited for: whoever comes after sends it again. */
+/** Longest wait for the batch being sent: the next process sends it again. */
 const leavingMs = 2_000
 
 export function openExporter({ config, worker, offloading, log }: ExporterParts) {

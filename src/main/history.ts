@@ -1,4 +1,4 @@
-// Message history of this process: what accounts want kept, the queue in front of the thread that writes, and their hook.
+// Message history of this process: the accounts' choices, the queue to the thread that writes, and the request hook.
 
 import type { RunTimeSettings } from '../config/run-time.ts'
 import type { Config, HistorySettings } from '../config/types.ts'
@@ -14,13 +14,13 @@ import type { Log } from '../telemetry/log.ts'
 export interface HistoryParts {
   readonly choices: HistoryChoices
   readonly recorder: Recorder
-  /** Settings in force at the moment. */
+  /** The settings in force. */
   readonly runTime: () => RunTimeSettings
-  /** Takes settings over that have changed. */
+  /** Applies changed settings. */
   configure(settings: HistorySettings): void
 }
 
-/** What a broken disk is told of in the log, at most. */
+/** How often a failing disk is reported in the log, at most. */
 const logEveryMs = 60_000
 
 export async function openHistoryParts(

@@ -1,32 +1,32 @@
-// Settles what workers left that are no longer started: an outbox stays behind when `workers` is lowered.
+// Settles the outboxes of workers that are no longer started, which stay behind when `workers` is lowered.
 
 import { outboxSlots } from '../store/sqlite-outbox.ts'
 import type { Log } from '../telemetry/log.ts'
 
-/** What is asked of a node of the ledger that only settles what its outbox holds. */
+/** A node of the ledger that only settles its outbox. */
 export interface LeftNode {
-  /** Resolves when what was left in the outbox is settled. */
+  /** Resolves when the outbox is settled. */
   readonly opened: Promise<void>
-  /** Gives the leases back and closes; resolves to the number of records that stay. */
+  /** Gives the leases back and closes; resolves to the number of records that stay in the outbox. */
   drain(): Promise<number>
 }
 
 interface LeftOptions {
   readonly dataDir: string
-  /** Slots from 0 that are in use. */
+  /** The number of slots in use, counted from 0. */
   readonly workers: number
   readonly open: (slot: number) => Promise<LeftNode>
   readonly log: Pick<Log, 'info' | 'error'>
 }
 
-/** Slots with an outbox in this directory that none of so many workers has, lowest first. */
+/** Slots with an outbox in this directory that are beyond the number of workers, lowest first. */
 export function leftSlots(dataDir: string, workers: number): number[] {
   return outboxSlots(dataDir).filter((slot) => slot >= workers)
 }
 
 /**
- * Opens and settles them one after another; for one process of a server only. Never rejects: an outbox that
- * cannot be opened is told of and stays as it is.
+ * Opens and settles them one after another; to be called in one process of a server only. Never rejects: an outbox that
+ * cannot be opened is logged and left as it is.
  */
 export async function settleLeftOutboxes(options: LeftOptions): Promise<void> {
   const { dataDir, workers, open, log } = options

@@ -1,11 +1,11 @@
-// How what leaves the database does, as this process last saw it: for metrics.
+// The state of archive and export, as this process last read it: for metrics.
 
 import type { ExportStatus } from '../store/usage-export.ts'
 
 export type ExportReading = Pick<ExportStatus, 'destination' | 'rowsBehind' | 'waitingSince'>
 
 export interface Offloading {
-  /** Unix milliseconds; null: it does not fail, or there is none. */
+  /** Unix milliseconds; null: the archive does not fail, or there is none. */
   archiveFailingSince: number | null
   exports: readonly ExportReading[]
 }

@@ -1,4 +1,5 @@
-// What an OpenTelemetry collector is told: traces of requests, and metrics once a minute. Loaded only where one is named.
+// Sends traces of requests, and metrics once a minute, to an OpenTelemetry collector. Loaded only where one is
+// configured.
 
 import type { Traces } from '../relay/request-spans.ts'
 import type { Registry } from '../telemetry/registry.ts'
@@ -8,11 +9,11 @@ import { RequestMetrics } from './request-metrics.ts'
 import { SpanQueue } from './traces.ts'
 
 export interface OpenTelemetryOptions extends CollectorOptions {
-  /** The product's own metrics, once there are some. */
+  /** The gateway's own metrics; called once they exist. */
   readonly registry: () => Registry
 }
 
-/** By the standard variables, each of the two may be turned off by itself. */
+/** Each of the two can be turned off by OpenTelemetry's standard variables. */
 export function openTelemetry(options: OpenTelemetryOptions): Traces {
   const { env, settings, registry } = options
   const collector = collectorAt(options)
@@ -48,7 +49,7 @@ export function openTelemetry(options: OpenTelemetryOptions): Traces {
 /** Source: OpenTelemetry specification, "Periodic exporting MetricReader". */
 const usualIntervalMs = 60_000
 
-/** Instruments of the conventions keep their older names unless their user asks for the newest. */
+/** The conventions keep their older names unless the user asks for the newest. */
 function isNewest(optIn: string | undefined): boolean {
   return (optIn ?? '').split(',').some((each) => each.trim() === 'gen_ai_latest_experimental')
 }

@@ -1,4 +1,4 @@
-// An OpenTelemetry collector that takes OTLP over HTTP in JSON: where it is, who speaks to it, and what it does not take.
+// An OpenTelemetry collector that takes OTLP over HTTP in JSON: its address, the sender's attributes, and its refusals.
 
 import { hostname } from 'node:os'
 import type { Config } from '../config/types.ts'
@@ -12,17 +12,17 @@ export interface CollectorOptions {
   readonly settings: Config['telemetry']['otlp']
   readonly env: Readonly<Record<string, string | undefined>>
   readonly version: string
-  /** One of several serving processes; null: the only one. */
+  /** This process among several serving ones; null: it is the only one. */
   readonly worker: { readonly slot: number } | null
   readonly dialer: Dialer
   readonly log: Log
 }
 
 export interface Collector {
-  /** What every message says of its sender. */
+  /** Attributes of the sender, in every message. */
   readonly resource: object
   readonly scope: { readonly name: string; readonly version: string }
-  /** Whether it was taken; where not, the log says why, once a minute. Never rejects. */
+  /** Whether the collector accepted it; if not, the log tells why, once a minute. Never rejects. */
   send(kind: 'traces' | 'metrics', message: object): Promise<boolean>
 }
 
@@ -40,14 +40,14 @@ export function collectorAt(options: CollectorOptions): Collector {
   const about = {
     'service.name': env['OTEL_SERVICE_NAME'] ?? 'tollgate',
     'service.version': version,
-    // Metrics of processes that say the same of themselves would be taken for one's.
+    // Metrics of several processes with the same id would be taken for those of one.
     'service.instance.id': worker === null ? hostname() : `${hostname()}/${worker.slot}`,
     'host.name': hostname(),
   }
   const bounds = { dialer, maxBytes: maxReplyBytes, timeoutMs: answerWithinMs }
   const warnedMs = { traces: Number.NEGATIVE_INFINITY, metrics: Number.NEGATIVE_INFINITY }
 
-  /** null: it was taken. */
+  /** null: it was accepted. */
   async function refusal(kind: string, message: object): Promise<string | null> {
     const url = `${endpoint.replace(/\/$/, '')}/v1/${kind}`
     try {
@@ -74,12 +74,12 @@ export function collectorAt(options: CollectorOptions): Collector {
   }
 }
 
-/** Attributes that are text, as OTLP writes them in JSON. */
+/** Text attributes in OTLP's JSON form. */
 export function attributesOf(pairs: readonly (readonly [key: string, value: string])[]) {
   return pairs.map(([key, stringValue]) => ({ key, value: { stringValue } }))
 }
 
-/** `name=value,name=value`, values with percent escapes: the OpenTelemetry specification of OTLP exporters. */
+/** `name=value,name=value` with percent-encoded values: the OpenTelemetry specification of OTLP exporters. */
 function standardHeaders(text: string): Readonly<Record<string, string>> {
   const pairs = text.split(',').flatMap((each) => {
     const at = each.indexOf('=')

@@ -1,11 +1,11 @@
-// Sends metrics to an OpenTelemetry collector at intervals: readings of a registry as OTLP writes them in JSON.
+// Sends a registry's metrics to an OpenTelemetry collector at intervals, in OTLP's JSON form.
 
 import type { Distribution, Exemplar, Reading } from '../telemetry/registry.ts'
 import { attributesOf, type Collector } from './otlp-collector.ts'
 
-/** Of the protocol: opentelemetry/proto/metrics/v1/metrics.proto, AGGREGATION_TEMPORALITY_CUMULATIVE. */
+/** From opentelemetry/proto/metrics/v1/metrics.proto: AGGREGATION_TEMPORALITY_CUMULATIVE. */
 const cumulative = 2
-/** An interval of no sense is no reason to send without pause. */
+/** A senseless interval must not make it send without pause. */
 const leastIntervalMs = 100
 
 export type OtlpReading = Reading & {
@@ -65,12 +65,12 @@ function metricOf(reading: OtlpReading, times: Times) {
     : { ...about, histogram: kept }
 }
 
-/** What is not known is left out. */
+/** Leaves empty attributes out. */
 function pairOf(label: string, value = ''): readonly (readonly [string, string])[] {
   return value === '' ? [] : [[label, value]]
 }
 
-/** OTLP writes whole numbers as text, since they have 64 bits. */
+/** OTLP writes 64-bit integers as text in JSON. */
 function distributionOf({ bounds, counts, sum, exemplars }: Distribution) {
   const known = exemplars.flatMap((exemplar) => exemplar ?? [])
   return {

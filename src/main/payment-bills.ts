@@ -1,4 +1,4 @@
-// Each day the providers' bills of the day before are held against what was booked; a difference is a warning in the log.
+// Compares the payment providers' bills of the day before with what was booked; a difference is logged as a warning.
 
 import type { OrderDesk } from '../admin/orders.ts'
 import { chinaTime } from '../payments/china-time.ts'
@@ -7,7 +7,7 @@ import type { Log } from '../telemetry/log.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/** Bills are there from about ten in the morning on. */
+/** Bills are available from about ten in the morning (China time) on. */
 const readyHour = 11
 const againMs = hourMs
 const providers = ['alipay', 'wechatpay', 'stripe'] as const
@@ -18,9 +18,12 @@ interface BillParts {
   readonly desk: () => Promise<OrderDesk>
 }
 
-/** Each bill once in the deployment; after a failure again an hour later, by whichever process looks then. */
+/**
+ * Each bill is compared once in the deployment; a failure is tried again an hour later, by whichever process looks
+ * then.
+ */
 export function createBillWatch({ store, log, desk }: BillParts) {
-  /** By provider the day that this process need not look at again. */
+  /** By provider, the day that this process has compared. */
   const seen = new Map<string, string>()
   let waitUntil = 0
 
@@ -40,7 +43,7 @@ export function createBillWatch({ store, log, desk }: BillParts) {
   }
 
   return {
-    /** Does nothing where it is too early, was done, or is another process's. */
+    /** Does nothing where it is too early, or the bill is compared already or by another process. */
     async look(nowMs: number): Promise<void> {
       const hour = Number(chinaTime(nowMs).slice(11, 13))
       if (hour < readyHour || nowMs < waitUntil) return
@@ -50,7 +53,7 @@ export function createBillWatch({ store, log, desk }: BillParts) {
       const failures: unknown[] = []
       for (const provider of providers) {
         if (!names.has(provider) || seen.get(provider) === day) continue
-        // Also where another process has it, which may fail.
+        // Set also where another process takes the bill, since that one may fail.
         waitUntil = nowMs + againMs
         if (!(await store.bills.take({ provider, day }, nowMs, waitUntil))) continue
         try {

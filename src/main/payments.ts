@@ -1,4 +1,4 @@
-// Payments of this process: built of the configuration at first use, and looked after while the server runs.
+// Payments of this process: set up from the configuration at first use, and maintained while the server runs.
 
 import type { OrderDesk } from '../admin/orders.ts'
 import type { Config } from '../config/types.ts'
@@ -13,7 +13,7 @@ import type { State } from './state.ts'
 
 type Parts = Pick<State, 'dialer' | 'current'>
 
-/** A day's bill is the largest of what is asked for. */
+/** Sized for a day's bill, the largest reply of a provider. */
 const bounds = { maxBytes: 32 * 1_048_576, timeoutMs: 10_000 }
 
 interface DeskOptions {
@@ -21,7 +21,7 @@ interface DeskOptions {
   readonly play: PlayMoney
 }
 
-/** What routes and the sweeper use; another configuration makes another. */
+/** Gives routes and the sweeper their order desk; a changed configuration makes a new one. */
 export function openOrderDesk(
   state: Parts,
   store: Store,
@@ -33,7 +33,7 @@ export function openOrderDesk(
     if (made?.config === config) return made.desk
     const desk = makeDesk(state, store, options)
     made = { config, desk }
-    // The store may have been away: the next use makes it again.
+    // The store may have been unavailable: the next use tries again.
     desk.catch(() => {
       if (made?.desk === desk) made = null
     })
@@ -64,7 +64,7 @@ async function makeDesk(
   return { payments: createPayments(options), settings, mode, address }
 }
 
-/** A currency that nobody gave a rate for is credited one to one. */
+/** Currencies without a configured rate, which are credited one to one. */
 export function rateWarnings({ payments, currency }: Config): readonly string[] {
   const { alipay, wechatpay, stripe, rates } = payments
   const paidIn = [alipay && 'CNY', wechatpay && 'CNY', stripe && (stripe.currency ?? currency)]
@@ -80,7 +80,7 @@ export function rateWarnings({ payments, currency }: Config): readonly string[] 
 const firstMs = 9_000
 const everyMs = 15_000
 
-/** Asks about orders that are not settled; where no provider is configured, nothing of it is loaded. */
+/** Checks unsettled orders with their providers; without any provider, none of the code is loaded. */
 export function keepPayments(
   state: Parts & Pick<State, 'store'>,
   options: DeskOptions,

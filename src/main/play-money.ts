@@ -1,4 +1,4 @@
-// Payments in play money: the simulator stands in for the providers where none is configured and nobody else can reach it.
+// Payments in play money: where no provider is configured and only this machine can connect, a simulator replaces them.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,23 +10,23 @@ import { knownAddress } from './sign-in-link.ts'
 import type { State } from './state.ts'
 
 export interface PlayMoney {
-  /** Whether there is play money under the configuration in force. */
+  /** Whether the configuration in force allows play money. */
   isOn(): boolean
-  /** Whether an order may wait for it: it is loaded, or was used before. */
+  /** Whether an order may be waiting: the simulator is loaded, or was used before. */
   isUsed(): boolean
-  /** What is configured, with the simulator as each provider. `address`: this deployment's, without a slash at its end. */
+  /** Payment settings with the simulator as each provider. `address`: this deployment's, without a slash at its end. */
   settings(address: string): Promise<PaymentSettings>
-  /** To the simulator, which is in this process. */
+  /** Sends a request to the simulator, which runs in this process. */
   readonly send: Send
-  /** Below `/paysim`; null where there is no play money. */
+  /** Answers below `/paysim`; null where there is no play money. */
   handle(request: Request): Promise<Response | null>
   close(): void
 }
 
 interface PlayMoneyOptions {
-  /** Several processes would each have a simulator of its own. */
+  /** Whether this is the only serving process: each of several would have its own simulator. */
   readonly isAlone: boolean
-  /** Takes the simulator's notifications. */
+  /** Handles the simulator's notifications. */
   readonly notify: (request: Request) => Promise<Response>
 }
 
@@ -88,7 +88,7 @@ export function openPlayMoney(
       if (!isOn()) return null
       const address = await knownAddress(config(), state.store)
       const paysim = await open(address)
-      // However the browser calls this machine, the simulator knows itself by one name.
+      // The simulator knows one address only, whichever name for this machine the browser uses.
       const { pathname, search } = new URL(request.url)
       const url = new URL(`${pathname}${search}`, address)
       return paysim.fetch(new Request(url, request))
@@ -99,10 +99,10 @@ export function openPlayMoney(
   }
 }
 
-/** Play money buys real requests: only whoever is at this machine may have it. */
+/** Play money buys real requests, so only users of this machine may have it. */
 function isPlayable({ payments, server, identity }: Config): boolean {
   if (!payments.simulator || !isLoopback(server.host)) return false
-  // Without an address of its own it may stand behind a proxy, where strangers sign in.
+  // Without a public URL it may be behind a proxy; identity providers would then let strangers sign in.
   if (server.publicUrl === null) return identity.providers.length === 0
   return isLoopback(new URL(server.publicUrl).hostname)
 }

@@ -1,4 +1,4 @@
-// The prices of this process: written down from its configuration, followed in the store, and watched for disagreement.
+// The prices of this process: stored from its configuration, followed in the store, and checked for conflicts.
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import type { PriceRow } from '../store/ledger.ts'
 import type { Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 
-/** In the data folder: tells the configuration file of this node from those of others. */
+/** In the data directory: identifies this node's configuration file among those of other nodes. */
 const nodeFile = 'price-node'
 
 const fix =
@@ -23,7 +23,7 @@ const fix =
 export class Prices {
   book: PriceBook = createPriceBook([])
   rows: readonly PriceRow[] = []
-  /** Models whose price in this node's file is not the one that is charged. */
+  /** Models whose price in this node's file differs from the one in force. */
   conflicts: readonly PriceConflict[] = []
   readonly #store: Store
   readonly #log: Log
@@ -41,7 +41,7 @@ export class Prices {
     return prices
   }
 
-  /** Writes down what a configuration and the catalogue say anew, and reads every card. */
+  /** Stores prices of the configuration and the catalogue that are new, and reads every card. */
   async load(config: Config): Promise<void> {
     const shipped = shippedPrices(config.currency)
     const aliases = aliasPrices(config.channels, shipped)
@@ -52,14 +52,14 @@ export class Prices {
     this.#config = config
     for (const row of rows) {
       const { model, version, prices, effectiveFrom, createdAt, origin } = row
-      // Cards that hold from the beginning follow none.
+      // Cards that are in force from the beginning replace none.
       if (origin === 'file' && createdAt === nowMs && effectiveFrom > 0)
         this.#log.warn({ model, version, prices }, 'the file changed a price, for every node')
     }
     this.take(rows)
   }
 
-  /** Every version there is. */
+  /** Replaces the prices by these rows, which are all versions. */
   take(rows: readonly PriceRow[]): void {
     this.book = createPriceBook(rows)
     this.rows = rows
@@ -76,7 +76,7 @@ export class Prices {
       )
   }
 
-  /** For people; empty where the file and the store agree. */
+  /** Texts for people; empty where the file and the store agree. */
   warnings(): readonly string[] {
     if (this.conflicts.length === 0) return []
     const names = this.conflicts.map(({ model }) => model).join(', ')
@@ -85,7 +85,7 @@ export class Prices {
     ]
   }
 
-  /** A data folder with its own database is one node for as long as it lives. */
+  /** A data directory with its own database is the same node for ever. */
   #node({ dataDir }: Config): string {
     if (this.#store.engine === 'sqlite') return 'local'
     return keptText(join(dataDir, nodeFile), randomUUID)

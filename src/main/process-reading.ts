@@ -1,11 +1,11 @@
-// How this process does at the moment: for the operators' first page, told by itself and by every other process.
+// The present state of this process: for the operators' overview page, where every process reports its own.
 
 import { randomUUID } from 'node:crypto'
 import type { ProcessReading } from '../store/running.ts'
 import { alikeOf } from './alike.ts'
 import type { State } from './state.ts'
 
-/** Tells this process from others in what is kept in the store. */
+/** Identifies this process in the store. */
 export const processId: string = randomUUID()
 
 export function readProcess(state: State): ProcessReading {

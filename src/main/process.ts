@@ -1,4 +1,4 @@
-// What a process has once: it outlives a change of the configuration, and each builder takes its part of it.
+// What a process has once: it outlives configuration changes, and each builder takes the parts it needs.
 
 import type { DiskFiles } from '../blobs/hosting-disk.ts'
 import type { Spools } from '../blobs/spool.ts'

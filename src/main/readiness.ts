@@ -1,4 +1,4 @@
-// Whether requests should be sent here at present, by what they need.
+// Whether this process can serve requests at present, judged by the components they need.
 
 import type { State } from './state.ts'
 
@@ -17,7 +17,7 @@ export function readiness(state: Needed, nowMs: number): Readonly<Record<string,
   }
 }
 
-/** Their states are those of `tollgate_channel_state`. */
+/** The channels' states are those of the metric `tollgate_channel_state`. */
 function channelsReason({ current, health }: Needed, nowMs: number): string | null {
   let [failing, refused] = [0, 0]
   for (const id of current.channelIds) {

@@ -1,4 +1,4 @@
-// Metrics of requests under the names of OpenTelemetry's conventions for generative AI, the widely read or the newest.
+// Metrics of requests under the names of OpenTelemetry's generative AI conventions, the established or the newest.
 
 import type { Settlement } from '../billing/settlement.ts'
 import { promptTokens, replyTokens } from '../config/prices.ts'
@@ -14,7 +14,7 @@ import {
 import { providerName } from '../vendors/provider-name.ts'
 import type { OtlpReading } from './otlp-metrics.ts'
 
-/** Source: semantic conventions for generative AI, "Metrics": the buckets they advise, in seconds and in tokens. */
+/** Source: semantic conventions for generative AI, "Metrics": the advised bucket bounds, in seconds and in tokens. */
 const durations = Array.from({ length: 14 }, (_, power) => 0.01 * 2 ** power)
 const tokenCounts = Array.from({ length: 14 }, (_, power) => 4 ** power)
 
@@ -49,7 +49,7 @@ export class RequestMetrics {
     this.#countTokens = isNewest ? this.#tokenCounters() : this.#tokenHistogram()
   }
 
-  /** `traceId`: of a request whose trace is told. */
+  /** `traceId`: set where the request's trace is sent to the collector. */
   note({ sentAfterMs }: Settlement, row: UsageRow, traceId: string | null): void {
     const provider = providerName(row.vendor) ?? ''
     const values = [

@@ -1,4 +1,4 @@
-// Where what vendors make beside text is kept and served, as the configuration says.
+// Where results other than text (images, sound, videos) are stored and served, as the configuration says.
 
 import { join } from 'node:path'
 import { createHosting, type FileStore } from '../blobs/hosting.ts'
@@ -9,7 +9,7 @@ import type { Config } from '../config/types.ts'
 import { encryptionKey } from '../identity/encryption-key.ts'
 import type { ProcessParts } from './process.ts'
 
-/** A result may take as long as its request; this long nothing may come. */
+/** Longest time without a byte while a result is fetched; the whole may take as long as its request. */
 const quietMs = 30_000
 const sweepMs = 300_000
 const nowMs = () => Date.now()
@@ -40,7 +40,7 @@ function storeFor({ media }: Config, diskFiles: DiskFiles): FileStore {
     : new BucketFiles({ settings: media.s3, nowMs })
 }
 
-/** Removes now and from time to time what has expired, also from the disk that was used before a bucket. */
+/** Removes expired results now and at intervals, also from a disk that was in use before a bucket. */
 export function sweepResults(
   config: () => Config,
   { diskFiles, log }: Pick<ResultParts, 'diskFiles' | 'log'>,

@@ -1,23 +1,23 @@
-// Removes usage rows that are older than the deployment keeps them: a few at a time, through the ledger's thread; or, where
-// they are archived, by whole days, through a thread that writes them to files before.
+// Removes expired usage rows: a few at a time through the ledger's thread; or, where they are archived, by whole days
+// through a thread that writes them to files first.
 
 import type { Pruning } from '../ledger/messages.ts'
 
 const dayMs = 86_400_000
 const firstMs = 5_000
 const everyMs = 60_000
-/** Settling goes on between two batches. */
+/** Pause between two batches, so that settling goes on. */
 const pauseMs = 100
 const rowsAtOnce = 500
 
 interface RetentionOptions {
-  /** Null: for ever. Asked each time. */
+  /** Called each time; null: rows are kept for ever. */
   readonly keepDays: () => number | null
-  /** Of requests that were refused before a vendor was asked. */
+  /** For requests that were refused before a vendor was asked. */
   readonly keepRefusalsDays: () => number
-  /** Returns how many rows it removed. */
+  /** Returns the number of rows removed. */
   readonly prune: (pruning: Pruning) => Promise<number>
-  /** In place of `prune`, all there is before that moment; null: rows are removed alone. Asked each time. */
+  /** Replaces `prune` where it is not null: archives and removes all rows before that moment. Called each time. */
   readonly archive: () => ((before: number) => Promise<void>) | null
   readonly onError: (error: unknown) => void
 }

@@ -29,16 +29,16 @@ export class RunTime {
     return settings
   }
 
-  /** In force at the moment: to be asked each time. */
+  /** The settings in force; to be called each time. */
   readonly current = (): RunTimeSettings => this.#current
 
-  /** After a reload: what the file says has the last word. */
+  /** Called after a reload: the file takes precedence. */
   take(config: Config): void {
     this.#config = config
     this.#current = settingsInForce(config, this.#set)
   }
 
-  /** What another process changed counts here within a second. */
+  /** Changes by other processes apply here within a second. */
   watch({ onError, busy }: WatchOptions): RevisionWatch {
     return watchRevision({
       known: this.#revision,
@@ -50,10 +50,10 @@ export class RunTime {
   }
 
   async #read(): Promise<number> {
-    // In this order: a change in between leaves the number behind, and the next look reads again.
+    // The revision is read first: after a change in between it is behind, and the next look reads again.
     this.#revision = await this.#table.revision()
     const rows = await this.#table.all()
-    // Judged when they were set; a name that a newer version knows is passed over.
+    // Values were checked when they were set; a name that only a newer version knows is ignored.
     this.#set = Object.fromEntries(rows.map(({ name, value }) => [name, value]))
     this.take(this.#config)
     return this.#revision

@@ -1,4 +1,4 @@
-// Tells the store what runs in this process while somebody looks, and stops what is to be stopped.
+// Reports this process's requests under way to the store while somebody looks, and stops those marked to be stopped.
 
 import type { Deadlines } from '../relay/deadlines.ts'
 import { runningIn, stopIn } from '../relay/running.ts'
@@ -13,10 +13,10 @@ interface RunningOptions {
   readonly busy: () => boolean
 }
 
-/** Of one process, so that a report stays small. */
+/** Most requests reported by one process, so that reports stay small. */
 const mostReported = 500
 
-/** Looks twice a second while requests come. */
+/** Checks the store twice a second while requests come. */
 export function watchRunning(table: RunningTable, options: RunningOptions): RevisionWatch {
   const { deadlines, reading, onError, busy } = options
   const look = async (): Promise<number> => {
@@ -27,13 +27,13 @@ export function watchRunning(table: RunningTable, options: RunningOptions): Revi
     if (accounts === null || accounts.length > 0) {
       const whose = accounts === null ? null : new Set(accounts)
       const requests = runningIn(deadlines, whose, mostReported)
-      // How the process does is for those who look at all of it.
+      // The state of the process is for operators, who look at all accounts.
       if (whose === null) await table.report(processId, requests, reading())
       else await table.report(processId, requests)
     }
     return unchanged
   }
-  // Nothing is kept here that would have to be read anew.
+  // There is no state to reread here: looking is all of the work.
   return watchRevision({ known: unchanged, read: look, reload: look, onError, busy })
 }
 

@@ -1,4 +1,4 @@
-// What the control API asks of this process: what it offers at the moment, and which settings count.
+// What the control API asks of this process: the models it offers and the settings in force.
 
 import type { ChannelWatch } from '../admin/channel-view.ts'
 import { withChannels } from '../admin/channels.ts'
@@ -30,7 +30,7 @@ export function runningOf(state: State, store: Pick<Store, 'rollups'>): Running 
   }
 }
 
-/** What is offered at the moment, without how it went of late. */
+/** The models and prices offered at present, without performance figures. */
 export function offerOf({ current, prices }: Pick<State, 'current' | 'prices'>) {
   const { modelAccess } = current.front.services
   const { book, rows } = prices
@@ -57,7 +57,7 @@ function channelWatch({ health, limiter }: Pick<State, 'health' | 'limiter'>): C
   }
 }
 
-/** Anyone may ask for it, and it adds up a day of everybody's requests: read once in so long. */
+/** Keeps the figures for a while: anyone may ask for them, and they sum a day of all requests. */
 function keptFor(ms: number, read: () => Promise<ReadonlyMap<string, Live>>) {
   let reading: ReturnType<typeof read> | null = null
   let atMs = 0

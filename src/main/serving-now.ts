@@ -1,4 +1,4 @@
-// What serves requests at the moment, and how a changed configuration takes its place.
+// What serves requests at present, and how a changed configuration replaces it.
 
 import { storedSecretsPurpose } from '../admin/with-stored.ts'
 import { lanesOf } from '../config/channel-keys.ts'
@@ -24,7 +24,7 @@ export function openStored({ config, store, log }: StoredOptions): Promise<Store
   return StoredConfiguration.open(store.configuration, config, box, log)
 }
 
-/** What the configuration names and the store must know: accounts, and the groups that keys are made for. */
+/** Stores the names of the configuration that the store must know: its accounts and groups. */
 export async function keepNames(store: Store, config: Config): Promise<void> {
   await store.deployment.rememberGroups(Object.keys(config.groups))
   await ensureAccounts(store, config, Date.now())
@@ -34,7 +34,7 @@ export function servingOf(stored: StoredConfiguration, runTime: RunTime, parts: 
   const { store, prices, keyring, health, history } = parts
   let current: Serving = buildServing(stored.current, parts)
   health.limit(limitsOf(stored.current))
-  /** Swaps all of it at once; requests under way keep those they began with. */
+  /** Replaces everything at once; requests under way keep what they began with. */
   const apply = oneAtATime(async (next) => {
     const serving = buildServing(next, parts)
     await keepNames(store, next)
@@ -50,7 +50,7 @@ export function servingOf(stored: StoredConfiguration, runTime: RunTime, parts: 
     get current() {
       return current
     },
-    /** Takes a changed file over, or rejects and leaves what was. */
+    /** Applies a changed file, or rejects and keeps the previous configuration. */
     async replace(declared: Config): Promise<void> {
       const before = stored.declared
       try {
@@ -60,12 +60,12 @@ export function servingOf(stored: StoredConfiguration, runTime: RunTime, parts: 
         throw error
       }
     },
-    /** Takes what was made at run time over. */
+    /** Applies changes made at run time. */
     applyStored: () => apply(() => stored.current),
   }
 }
 
-/** Each with the configuration there is when its turn comes. */
+/** Runs one call after another, each with the configuration at its turn. */
 function oneAtATime(take: (config: Config) => Promise<void>) {
   let last: Promise<void> = Promise.resolve()
   return (next: () => Config): Promise<void> => {
@@ -75,7 +75,7 @@ function oneAtATime(take: (config: Config) => Promise<void>) {
   }
 }
 
-/** Channels that are asked elsewhere or otherwise than before: a key corrected, an address changed. */
+/** Lanes whose address, key or options changed: their health starts afresh. */
 function changedLanes(before: Config, after: Config): readonly string[] {
   const identities = ({ channels }: Config) =>
     channels.flatMap((channel) => {
@@ -90,7 +90,7 @@ function changedLanes(before: Config, after: Config): readonly string[] {
   )
 }
 
-/** By lane; one that is not named takes any number at once. */
+/** Most concurrent requests, by lane; a lane that is missing is unlimited. */
 function limitsOf({ channels }: Config): ReadonlyMap<string, number> {
   return new Map(
     channels.flatMap((channel) => {

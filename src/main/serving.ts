@@ -1,4 +1,4 @@
-// Builds what a request passes through from one configuration; replaced whole when that changes.
+// Builds what a request passes through from one configuration; a changed one replaces it as a whole.
 
 import { lanesOf } from '../config/channel-keys.ts'
 import type { Config } from '../config/types.ts'
@@ -30,17 +30,17 @@ import type { ProcessParts } from './process.ts'
 import { resultsFor } from './results.ts'
 import { videosFor } from './videos.ts'
 
-/** One configuration at work. */
+/** What is built from one configuration. */
 export interface Serving {
   readonly config: Config
-  /** Of the channels that take requests: one for each of their keys. */
+  /** Lanes of the channels that take requests: one for each key. */
   readonly channelIds: readonly string[]
   readonly front: Front
 }
 
-/** Requests whose clients left, heard to their end at once at most, and for how long. */
+/** Most vendor replies that are read to their end after their clients left, and for how long. */
 const mostDrains = 64
-/** What is fetched at an address that a user named. */
+/** For files at addresses that users name. */
 const safeFetchBounds = { maxBytes: 10_485_760, timeoutMs: 10_000 }
 const drainLimitMs = 30_000
 
@@ -76,7 +76,7 @@ function frontOf(config: Config, parts: ProcessParts, core: CoreServices): Front
       limitHook({
         limiter,
         scopes: modelAccess.scopes,
-        // The scope's kind only: an id would be a label without bound.
+        // Only the scope's kind: ids as label values would be unbounded.
         refused: ({ scope, kind }) =>
           metrics.rateLimited.with(scope.split(':', 1)[0] ?? '', kind).inc(),
       }),
@@ -133,7 +133,7 @@ function observerOf(
   }
 }
 
-/** Pages that a browser asks for by itself are nobody's mistake. */
+/** Pages that a browser opens, such as an icon, are no mistakes of an API client. */
 const isPage = ({ headers }: ClientRequest) =>
   (headers.get('sec-fetch-dest') ?? 'empty') !== 'empty'
 

@@ -1,4 +1,4 @@
-// What a newcomer needs to sign in: the address browsers use, and a one-time link while nobody has signed in.
+// What a newcomer needs to sign in: the browser address, and a one-time link until an admin has signed in.
 
 import { AdminError } from '../admin/use-case.ts'
 import type { Config } from '../config/types.ts'
@@ -7,13 +7,13 @@ import type { Store } from '../store/store.ts'
 
 const linkMinutes = 60
 
-/** What the operator said, else where this process listens: an address for every network is no place to go to. */
+/** The configured public URL, else where this process listens, with 0.0.0.0 and :: replaced by loopback addresses. */
 export function browserAddress({ server }: Pick<Config, 'server'>, listening: string): string {
   if (server.publicUrl !== null) return new URL(server.publicUrl).origin
   return listening.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
 }
 
-/** What the operator said, else what the last start remembered. */
+/** The configured public URL, else the address remembered from the last start. */
 export async function knownAddress(
   { server }: Pick<Config, 'server'>,
   { deployment }: Pick<Store, 'deployment'>,
@@ -21,7 +21,7 @@ export async function knownAddress(
   return server.publicUrl ?? (await deployment.address()) ?? 'http://127.0.0.1:8787'
 }
 
-/** null once an administrator has signed in, and where the usual account may not. */
+/** null once an admin has signed in, and where the default account may not sign in. */
 export async function firstSignInLink(
   store: Store,
   address: string,
@@ -40,13 +40,13 @@ export async function firstSignInLink(
     const { path } = await createSignInLink(admin, { minutes: linkMinutes })
     return `${address}${path}`
   } catch (error) {
-    // Where its account is suspended or deleted, the command line names another.
+    // The account is suspended or deleted: the command line can make a link for another.
     if (error instanceof AdminError) return null
     throw error
   }
 }
 
-/** Cookies that browsers send over plain http can be read on the way. */
+/** Warns where sign-in uses plain http: its cookies can be read on the way. */
 export function cookieWarnings({ server, identity }: Config, address: string): readonly string[] {
   const isUsed = server.publicUrl !== null || identity.providers.length > 0
   if (!isUsed || takesSecureCookies(new URL(address))) return []

@@ -1,4 +1,4 @@
-// Sign-in, with what it needs of the running process.
+// Builds sign-in with what it needs of the running process.
 
 import { Buffer } from 'node:buffer'
 import { hkdfSync } from 'node:crypto'
@@ -9,9 +9,9 @@ import type { Store } from '../store/store.ts'
 import { ask } from '../upstream/ask.ts'
 import type { State } from './state.ts'
 
-/** What a provider may answer with, and how long it may take. */
+/** Limits on an identity provider's replies. */
 const bounds = { maxBytes: 262_144, timeoutMs: 10_000 }
-/** A sign-in takes two: to the provider, and back. */
+/** A sign-in takes two requests: to the provider, and back. */
 const attemptLimits = { requestsPerMinute: 30 }
 const secretBytes = 32
 
@@ -40,7 +40,7 @@ export function openSessions(state: Parts, store: Store): Sessions {
   })
 }
 
-/** A key of its own, so that nothing signed or sealed for another purpose passes for a cookie. */
+/** A key for cookies alone, so that nothing signed or sealed for another purpose is accepted as one. */
 function cookieSecret(deploymentKey: Uint8Array): string {
   const key = hkdfSync('sha256', deploymentKey, '', 'tollgate session cookies', secretBytes)
   return Buffer.from(key).toString('base64')

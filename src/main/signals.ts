@@ -1,14 +1,16 @@
-// What the signals of a server mean: one stop for one press of Ctrl-C, and an end where its terminal is closed.
+// Handles a server's signals: one press of Ctrl-C is one stop, and a closed terminal ends the server.
 
 import { isatty } from 'node:tty'
 
 /**
- * A terminal sends Ctrl-C to its whole process group, and npm passes its own on besides: signals this close to the first
+ * A terminal sends Ctrl-C to its whole process group, and npm forwards its own copy: signals this close to the first
  * are the same request to stop.
  */
 const samePressMs = 1_000
 
-/** Calls `press` for the first signal, and for a later one only when a second has gone by since the last that counted. */
+/**
+ * Calls `press` for the first signal, and again only for one that comes at least a second after the last that counted.
+ */
 export function oncePerPress(press: () => void, nowMs = () => performance.now()): () => void {
   let countedMs = Number.NEGATIVE_INFINITY
   return () => {
@@ -27,7 +29,7 @@ export function onSignals({ stop, reload }: { stop(): void; reload(): void }): v
   process.on('SIGHUP', isInForeground() ? pressed : reload)
 }
 
-/** Whoever started it watches a terminal; under nohup, a supervisor or a container none of the three is one. */
+/** Whether a terminal is attached: under nohup, a supervisor or in a container no standard stream is one. */
 export function isInForeground(): boolean {
   return [0, 1, 2].some((descriptor) => isatty(descriptor))
 }

@@ -1,6 +1,6 @@
-// What stops a start, in words for the operator.
+// A failure that stops the start, with a message for the operator.
 
-/** Its message is printed as it is, and the process ends with this code: 2 where the command line is wrong. */
+/** The message is printed as it is, and the process exits with this code: 2 for a wrong command line. */
 export class StartError extends Error {
   readonly exitCode: number
 

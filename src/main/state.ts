@@ -1,4 +1,4 @@
-// What outlives a change of the configuration: the store, the ledger's node, keys, prices, health and metrics.
+// What outlives configuration changes: the store, the ledger's node, keys, prices, health and metrics.
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
@@ -49,7 +49,7 @@ interface StateOptions {
   readonly config: Config
   readonly store: Store
   readonly log: Log
-  /** One of several serving processes; null: the only one. */
+  /** This process among several serving ones; null: it is the only one. */
   readonly worker: Worker | null
   readonly collector: Collector
 }
@@ -117,7 +117,7 @@ export async function buildState(options: StateOptions) {
     get current() {
       return serving.current
     },
-    /** Asked for each request. */
+    /** Called for each request. */
     front: () => serving.current.front,
     replace: serving.replace,
     applyStored: serving.applyStored,
@@ -125,7 +125,7 @@ export async function buildState(options: StateOptions) {
   }
 }
 
-/** Loaded only where a collector is named: in the file, or by the variable that all of OpenTelemetry reads. */
+/** Loaded only where a collector is named: in the file, or by OpenTelemetry's standard variable. */
 async function tracesOf(
   { version, log, worker }: StateOptions,
   config: Config,
@@ -160,12 +160,12 @@ function watchedLoad() {
   return { load, activity, lag }
 }
 
-/** What requests leave beside their money. */
+/** What requests leave behind besides their charges: kept responses and key uses. */
 function keptBeside(store: Store, ledger: LedgerNode, log: Log) {
   return { kept: keptResponses(store, ledger, log), keyUses: keyUsesOf(ledger, log) }
 }
 
-/** Where there are several processes, each tells the others of mistaken requests through the store. */
+/** Among several processes, each shares mistaken requests with the others through the store. */
 function watchedCallers({ config, store: { arrivals }, log, worker }: StateOptions) {
   const process = randomUUID()
   const others = {
@@ -210,7 +210,7 @@ function sourcesOf({ output }: Log, ledger: LedgerNode, traces: Traces | null) {
   }
 }
 
-/** For graphs only: a float is no account. */
+/** For graphs only, since floats are not exact. */
 function readingOf(ledger: LedgerNode): LedgerReading {
   const stats = ledger.stats()
   return {
@@ -223,7 +223,7 @@ function readingOf(ledger: LedgerNode): LedgerReading {
   }
 }
 
-/** Begins to settle what the last run left, in one process; says when it is done. */
+/** Starts to settle the outboxes of former workers, in one process; `done` tells when that is complete. */
 function settlingLeft(options: StateOptions): { readonly done: boolean } {
   const { worker } = options
   const left = { done: worker !== null && worker.slot > 0 }
@@ -234,7 +234,7 @@ function settlingLeft(options: StateOptions): { readonly done: boolean } {
   return left
 }
 
-/** Outboxes of workers that are no longer started. */
+/** Settles the outboxes of workers that are no longer started. */
 function settleLeft(options: StateOptions): Promise<void> {
   const { config, log } = options
   return settleLeftOutboxes({
@@ -254,7 +254,7 @@ async function openLedger(
     ...ledgerOptions(options, options.worker?.slot ?? 0),
     spendLimits: () => keyring.spendLimits,
   })
-  // What ran under a lost lease must not run on: it is settled with what it delivered.
+  // Requests under a lost lease must not continue: they end and are settled with what they delivered.
   ledger.onFenced(() => deadlines.shutDown())
   return ledger
 }

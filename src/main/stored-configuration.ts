@@ -1,4 +1,4 @@
-// The configuration of this process: what the file says, with what was made at run time, followed in the store.
+// The configuration of this process: the file's, with what was made at run time, followed in the store.
 
 import { withStored } from '../admin/with-stored.ts'
 import type { Config } from '../config/types.ts'
@@ -8,21 +8,21 @@ import { type RevisionWatch, watchRevision } from '../store/revision.ts'
 import type { Log } from '../telemetry/log.ts'
 
 interface WatchOptions {
-  /** Takes `current` over. */
+  /** Called to replace the configuration in force by `current`. */
   readonly onChange: () => Promise<void>
   readonly onError: (error: unknown) => void
   readonly busy: () => boolean
 }
 
 export class StoredConfiguration {
-  /** What the file says. */
+  /** The file's configuration. */
   declared: Config
-  /** With what the store has. */
+  /** The file's configuration with the store's items. */
   current: Config
   #items: readonly StoredItem[] = []
   #revision = 0
   readonly #table: ConfigurationTable
-  /** For the secrets of what the store has. */
+  /** Encrypts and decrypts the secrets of stored items. */
   readonly box: SecretBox
   readonly #log: Log
 
@@ -45,7 +45,7 @@ export class StoredConfiguration {
     return stored
   }
 
-  /** After a reload of the file, whose word stands above the store's. */
+  /** Called after a reload of the file, which takes precedence over the store. */
   take(declared: Config): Config {
     const before = JSON.stringify(this.current.leftOut)
     this.declared = declared
@@ -57,7 +57,7 @@ export class StoredConfiguration {
     return this.current
   }
 
-  /** What another process changed counts here within a second. */
+  /** Changes by other processes apply here within a second. */
   watch({ onChange, onError, busy }: WatchOptions): RevisionWatch {
     return watchRevision({
       known: this.#revision,
@@ -73,7 +73,7 @@ export class StoredConfiguration {
   }
 
   async #read(): Promise<number> {
-    // In this order: a change in between leaves the number behind, and the next look reads again.
+    // The revision is read first: after a change in between it is behind, and the next look reads again.
     this.#revision = await this.#table.revision()
     this.#items = await this.#table.all()
     this.take(this.declared)

@@ -1,4 +1,4 @@
-// Makes this process the supervisor of `--workers`: takes the data and the port, starts the workers, passes signals on.
+// Makes this process the supervisor of `--workers`: locks the data, checks the port, starts workers, forwards signals.
 
 import { hostname } from 'node:os'
 import { needsRestart } from '../config/describe.ts'
@@ -17,15 +17,18 @@ import { startWorkers } from './workers.ts'
 interface SuperviseOptions {
   readonly version: string
   readonly config: Config
-  /** Reads the configuration anew under these flags; throws ConfigError. */
+  /** Reads the configuration again with these flags; throws ConfigError. */
   readonly load: (flags: Flags) => Promise<Config>
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** What a server that was killed just now may take to leave its port. */
+/** How long a server that was killed just now may take to free its port. */
 const leavingMs = 1_000
 
-/** Resolves when the workers have been started; the process then lives until they have ended. Throws StartError, DataError. */
+/**
+ * Resolves when the workers have been started; the process then lives until they have ended. Throws StartError,
+ * DataError.
+ */
 export async function supervise(options: SuperviseOptions): Promise<void> {
   const { config, version } = options
   checkPlatform(process.platform)
@@ -62,7 +65,7 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
   process.on('unhandledRejection', mistake)
 }
 
-/** Elsewhere the system gives a shared port's connections to one process only, or refuses to share it. */
+/** On other systems only one process gets a shared port's connections, or the port cannot be shared. */
 export function checkPlatform(platform: NodeJS.Platform): void {
   if (platform === 'linux') return
   throw new StartError(
@@ -88,7 +91,7 @@ async function waitForPort(host: string, port: number): Promise<void> {
   }
 }
 
-/** What all workers must agree in, whatever the file says by the time one is started again. */
+/** The settings that all workers must share, whatever the file says when one of them is started again. */
 function pinned(config: Config, port: number): Flags {
   return {
     config: config.file ?? undefined,
@@ -106,7 +109,7 @@ function words(flags: Flags): string[] {
   )
 }
 
-/** Why a worker started now would not be like the others; null: it would. */
+/** Why a worker started now would differ from the others; null: it would not. */
 async function changes({ config, load }: SuperviseOptions): Promise<string | null> {
   try {
     const changed = needsRestart(config, await load(pinned(config, config.server.port)))

@@ -1,4 +1,4 @@
-// Sends requests that have ended to an OpenTelemetry collector as spans, some at a time.
+// Sends finished requests to an OpenTelemetry collector as spans, in batches.
 
 import {
   spansOf,
@@ -9,7 +9,7 @@ import {
 } from '../relay/request-spans.ts'
 import type { Collector } from './otlp-collector.ts'
 
-/** Requests that wait at most; further ones are left out and counted. */
+/** Most requests that wait; further ones are dropped and counted. */
 const mostWaiting = 4_096
 const mostInBatch = 256
 const gatherMs = 1_000
@@ -22,13 +22,13 @@ export class SpanQueue {
   #timer: Timer | null = null
   #sending: Promise<void> | null = null
 
-  /** `ratio`: the share of the requests whose clients have not decided. */
+  /** `ratio`: share of requests to sample whose clients send no trace context. */
   constructor(collector: Collector, ratio: number) {
     this.#collector = collector
     this.#ratio = ratio
   }
 
-  /** Its trace; null where it is not sampled. */
+  /** Returns the trace id; null where the request is not sampled. */
   note(...[settlement, row]: Parameters<Traces['ended']>): string | null {
     const { traceparent } = settlement.request.caller
     if (!this.#samples(traceparent)) return null
@@ -46,7 +46,7 @@ export class SpanQueue {
     return this.#sending
   }
 
-  /** A client that is traced has decided; else it is by chance. */
+  /** The client's trace context decides; without one, chance does. */
   #samples(traceparent: string | null): boolean {
     if (traceparent === null) return Math.random() < this.#ratio
     return (Number.parseInt(traceparent.slice(53, 55), 16) & 1) === 1

@@ -1,4 +1,4 @@
-// Builds what makes videos: the jobs, which outlive a change of the configuration, and what requests for videos work with.
+// Builds the video jobs, which outlive configuration changes, and what requests for videos work with.
 
 import type { Config } from '../config/types.ts'
 import type { Front } from '../http/front.ts'

@@ -11,23 +11,23 @@ import { anyoneOf, type ModelAccess } from '../operations/model-access.ts'
 export interface Start {
   readonly version: string
   readonly url: string
-  /** A key made just now; null when there was one before. */
+  /** The secret of a key made at this start; null: there was a key before. */
   readonly secret: string | null
-  /** Where the console is, and whether it is yet to be built; null: it is turned off. */
+  /** The console's address, and whether it is built; null: it is turned off. */
   readonly console: { readonly url: string; readonly isBuilt: boolean } | null
-  /** For the first administrator; null once one has signed in. */
+  /** For the first admin; null once one has signed in. */
   readonly signInLink: string | null
   readonly currency: string
-  /** null: no model answers yet. */
+  /** A model for a first call; null: no model answers yet. */
   readonly model: FirstModel | null
-  /** What the operator should see to at once. */
+  /** Conditions the operator should fix at once. */
   readonly warnings: readonly string[]
 }
 
-/** What the first call asks, and of which model. */
+/** The model that the first call asks. */
 export type FirstModel = Pick<Model, 'id' | 'kind'>
 
-/** Kinds whose first call is a line of JSON, the cheapest and most usual first. */
+/** Kinds whose first call fits in a line of JSON, the cheapest and most usual first. */
 const firstCalls: Readonly<Partial<Record<ModelKind, readonly [path: string, body: object]>>> = {
   chat: ['/v1/chat/completions', { messages: [{ role: 'user', content: 'Hello' }] }],
   completion: ['/v1/completions', { prompt: 'Hello' }],
@@ -38,7 +38,7 @@ const firstCalls: Readonly<Partial<Record<ModelKind, readonly [path: string, bod
   video: ['/v1/videos', { prompt: 'a red cat' }],
 }
 
-/** A model that answers now, of the group that new keys are in or else of another; null: none does. */
+/** A model that can be used now, in the default group or else another; null: there is none. */
 export function firstModel(config: Config, modelAccess: ModelAccess): FirstModel | null {
   const groups = new Set([defaultGroup, ...Object.keys(config.groups)])
   for (const group of groups) {
@@ -54,7 +54,7 @@ export function firstModel(config: Config, modelAccess: ModelAccess): FirstModel
 function firstCall(url: string, secret: string, model: FirstModel | null): string {
   const { id, kind } = model ?? { id: 'MODEL', kind: 'chat' as const }
   const [path, body] = firstCalls[kind] ?? ['/v1/models', {}]
-  // Within the quotes of a shell.
+  // To stand within single quotes of a shell.
   const text = JSON.stringify({ model: id, ...body }, null, 1).replace(/\n\s*/g, ' ')
   const data = text.replaceAll("'", "'\\''").replaceAll(/([[{]) | ([\]}])/g, '$1$2')
   return [
@@ -65,7 +65,7 @@ function firstCall(url: string, secret: string, model: FirstModel | null): strin
   ].join('\n')
 }
 
-/** Text for the terminal; the first line is stable, so that scripts may wait for it. */
+/** Text for the terminal; its first line is stable, so that scripts may wait for it. */
 export function startText(start: Start): string {
   const { url, secret, signInLink, currency, model } = start
   const keys = secret ?? 'YOUR_KEY'
@@ -104,7 +104,7 @@ function consoleLines(shown: Start['console']): string[] {
   return [`  Console  ${url}${isBuilt ? '' : '  (being built; the page opens it by itself)'}`]
 }
 
-/** What pages for browsers say of a first call. */
+/** The first call as pages for browsers show it. */
 export function firstSteps(url: string, model: FirstModel | null): FirstSteps {
   return { url, call: firstCall(url, 'YOUR_KEY', model) }
 }

@@ -1,26 +1,26 @@
-// A worker's side of the supervisor: who it is, that it serves, and when it shall stop.
+// A worker's side of the supervisor: its slot, its report that it serves, and requests to stop.
 
 import { isHolder } from '../store/lock.ts'
 import { oncePerPress } from './signals.ts'
 import { StartError } from './start-error.ts'
 import type { FirstModel } from './welcome.ts'
 
-/** The variable that makes a process a worker; its value is the slot, from 0. */
+/** The variable that makes a process a worker; its value is the slot, counted from 0. */
 export const slotVariable = 'TOLLGATE_WORKER'
 
-/** What a worker tells once it serves. */
+/** What a worker reports once it serves. */
 export interface Ready {
   readonly url: string
   readonly port: number
-  /** A key made just now. */
+  /** The secret of a key made at this start; null: there was a key before. */
   readonly secret: string | null
   readonly signInLink: string | null
-  /** What the first call is of, and what the operator should see to. */
+  /** The model for a first call, and the conditions the operator should fix. */
   readonly model: FirstModel | null
   readonly warnings: readonly string[]
 }
 
-/** What the supervisor tells: how many times it was asked to stop. */
+/** The supervisor's message: how many times it was asked to stop. */
 export interface Stop {
   readonly stops: number
 }
@@ -29,8 +29,8 @@ export interface Worker {
   readonly slot: number
   ready(ready: Ready): void
   /**
-   * Calls `stop` once for each request to stop: a signal to this process, or one to the supervisor. A terminal
-   * sends Ctrl-C to both, which counts once.
+   * Calls `stop` once for each request to stop: a signal to this process, or one to the supervisor. A terminal sends
+   * Ctrl-C to both, which counts once.
    */
   onStop(stop: () => void): void
 }
@@ -52,8 +52,8 @@ export class Stops {
 }
 
 /**
- * null: this process is no worker. Throws StartError where its parent is no supervisor: two processes on one
- * slot would spend the same lease.
+ * null: this process is no worker. Throws StartError where its parent is no supervisor: two processes on one slot would
+ * spend the same lease.
  */
 export function readWorker(slotText: string | undefined, dataDir: string): Worker | null {
   if (slotText === undefined || slotText === '') return null

@@ -1,4 +1,4 @@
-// Several serving processes on one port and one data directory, kept alive by the process that was started.
+// Runs several serving processes on one port and data directory, and restarts those that end.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { endsWithParent } from '../installation.ts'
@@ -7,35 +7,35 @@ import { type Ready, type Stop, slotVariable } from './worker.ts'
 
 interface WorkersOptions {
   readonly count: number
-  /** The words after the runtime's name that start a worker, once its port is known. */
+  /** The runtime's arguments that start a worker, once its port is known. */
   readonly command: (port: number) => readonly string[]
-  /** 0: the first worker finds one that is free. */
+  /** 0: the first worker finds a free port. */
   readonly port: number
   readonly env: Readonly<Record<string, string | undefined>>
   readonly log: Pick<Log, 'info' | 'error'>
   /** Why a worker may not be started again now; null: it may. */
   readonly whyNot: () => Promise<string | null>
-  /** Called when all serve for the first time, and again when a worker made a key. */
+  /** Called when all workers serve for the first time, and again when a worker made a key. */
   readonly onReady: (ready: Ready) => void
-  /** Called when the last has ended: with 0 where all ended well after a stop, else 1. */
+  /** Called when the last worker has ended: with 0 where all ended well after a stop, else 1. */
   readonly onEnd: (code: number) => void
 }
 
 interface Workers {
-  /** The first call drains all, the second ends their streams at once. */
+  /** The first call drains all workers, the second ends their streams at once. */
   stop(): void
-  /** Has all read the configuration again. */
+  /** Makes all workers read the configuration again. */
   reload(): void
 }
 
-/** A worker that served for less than this, twice in a row, is held back before it is started again. */
+/** A worker that twice in a row served for less than this is restarted after a delay. */
 const quickMs = 1_000
 const firstDelayMs = 200
 const maxDelayMs = 10_000
 
 /**
- * Starts the first worker alone, as it makes tables, accounts and the first key; then the others. One that
- * ends before all have served once ends them all; later it is started again.
+ * Starts the first worker alone, since it makes tables, accounts and the first key; then the others. A worker that ends
+ * before all have served ends them all; later it is started again.
  */
 export function startWorkers(options: WorkersOptions): Workers {
   const supervisor = new Supervisor(options)
@@ -46,11 +46,11 @@ export function startWorkers(options: WorkersOptions): Workers {
 interface Slot {
   readonly slot: number
   child: ChildProcess | null
-  /** On the monotonic clock; null while it does not serve. */
+  /** On the monotonic clock; null while the worker does not serve. */
   readyMs: number | null
-  /** How often in a row it ended soon after it had begun. */
+  /** How often in a row the worker ended soon after its start. */
   quickEnds: number
-  /** A reload came before it could hear of it. */
+  /** A reload came before the worker could receive the signal. */
   reload: boolean
   again: ReturnType<typeof setTimeout> | null
 }
@@ -59,9 +59,9 @@ class Supervisor implements Workers {
   readonly #options: WorkersOptions
   readonly #slots: Slot[]
   #port: number
-  /** What the first worker told at the start. */
+  /** What the first worker reported at the start. */
   #first: Ready | null = null
-  /** All have served at the same time. */
+  /** Whether all workers have served at the same time. */
   #served = false
   #stops = 0
   #failed = false
@@ -97,7 +97,7 @@ class Supervisor implements Workers {
 
   reload(): void {
     for (const slot of this.#slots) {
-      // A worker that is still starting would die of the signal.
+      // A worker that is still starting has no handler for the signal and would end.
       if (slot.readyMs === null) slot.reload = true
       else slot.child?.kill('SIGHUP')
     }
@@ -193,7 +193,7 @@ class Supervisor implements Workers {
   }
 
   #tell(slot: Slot, stop: Stop): void {
-    // One that is ending anyway no longer listens.
+    // A worker that is ending no longer listens.
     if (slot.child?.connected === true) slot.child.send(stop, () => undefined)
   }
 
