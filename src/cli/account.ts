@@ -1,4 +1,4 @@
-// `tollgate account` and `tollgate balance`: what accounts have, and an operator's own entries in the journal.
+// `tollgate account` and `tollgate balance`: accounts, their balances, and journal entries that an operator makes.
 
 import { adjustBalance, type Balance, listAccounts, readBalance } from '../admin/accounts.ts'
 import { readInput } from '../admin/input.ts'
@@ -10,7 +10,7 @@ import { withStore } from './settings.ts'
 const headings = ['CURRENCY', 'AVAILABLE', 'HELD', 'POSTED']
 const hints = { 'not_found account': '; `tollgate account list` lists them' }
 
-/** Amounts in the currency's units, to the last place. */
+/** Amounts in units of the currency, exact to the last digit. */
 function cells(balance: Balance): Cell[] {
   const amounts = [balance.availableNano, balance.heldNano, balance.postedNano]
   return [balance.currency, ...amounts.map((nano) => formatUnits(BigInt(nano)))]

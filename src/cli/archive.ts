@@ -1,4 +1,4 @@
-// `tollgate archive`: the files that old usage rows went to, and whether they are what they were.
+// `tollgate archive`: lists the archive files of old usage rows, and checks that they are unchanged.
 
 import { checkArchive, listArchive } from '../admin/archive-check.ts'
 import { archiveFiles } from '../blobs/archive-files.ts'
@@ -56,7 +56,7 @@ export const archiveVerify: Command = {
   },
 }
 
-/** A bucket is known from the configuration alone. */
+/** A bucket is known only from the configuration. */
 async function filesFor(context: Context) {
   const { dataDir } = await storeSettings(context)
   const isConfigured = context.flags.has('config') || Boolean(context.env.TOLLGATE_CONFIG)

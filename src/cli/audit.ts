@@ -1,4 +1,4 @@
-// `tollgate audit`: derives every balance and total again from the journal, and says what differs.
+// `tollgate audit`: derives every balance and total again from the journal, and reports differences.
 
 import { type Audit, auditLedger } from '../admin/audit.ts'
 import { formatUnits } from '../money.ts'

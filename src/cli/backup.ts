@@ -1,4 +1,4 @@
-// `tollgate backup` and `tollgate restore`: the ledger as one file, and that file as the ledger.
+// `tollgate backup` and `tollgate restore`: write the ledger to one file, and restore it from that file.
 
 import { resolve } from 'node:path'
 import { backUp } from '../admin/backup.ts'

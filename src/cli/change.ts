@@ -1,11 +1,11 @@
-// Commands that do one thing to what their word names, and say so.
+// Runs commands that change one named thing and confirm it.
 
 import type { AdminContext } from '../admin/use-case.ts'
 import type { Context } from './command.ts'
 import { printJson, say } from './output.ts'
 import { withStore } from './settings.ts'
 
-/** `kind`: what it is called at the beginning of a sentence; `done`: what it is afterwards. */
+/** `kind`: the kind of thing, capitalized for the confirmation; `done`: the participle that follows its name. */
 export async function changeNamed(
   context: Context,
   kind: string,

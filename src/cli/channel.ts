@@ -1,4 +1,4 @@
-// `tollgate channel`: the channels in force, a call to one of them, and the models of its vendor.
+// `tollgate channel`: the channels in force, a test call to one of them, and its vendor's models.
 
 import { describeConfig } from '../config/describe.ts'
 import type { Command } from './command.ts'

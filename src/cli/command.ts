@@ -1,8 +1,8 @@
-// What a command of the CLI is, and what it is given.
+// The types of a CLI command and of what it is given.
 
 export interface Option {
   readonly type: 'string' | 'boolean'
-  /** How the value is called in help: `NAME`. */
+  /** The placeholder of the value in help: `NAME`. */
   readonly value?: string
   readonly help: string
 }
@@ -17,26 +17,26 @@ export interface Context {
 }
 
 export interface Command {
-  /** `key create`. */
+  /** The command's words: `key create`. */
   readonly name: string
-  /** Words it takes, as help shows them: `ID`, `[FILE]`, `NAME=PRICE...` for one or more. */
+  /** Its arguments as help shows them: `ID`, `[FILE]`, `NAME=PRICE...` for one or more. */
   readonly words: readonly string[]
   readonly summary: string
   readonly options: Readonly<Record<string, Option>>
-  /** What of the line gave a field of the use case's input: an option or a word, where it is not called as the field. */
+  /** By field of the use case's input, the option or argument that gives it, where the names differ. */
   readonly fields?: Readonly<Record<string, string>>
-  /** Advice that only a command line can give, by refusal and field: `not_found id`. */
+  /** Advice that only the command line can give, by refusal and field: `not_found id`. */
   readonly hints?: Readonly<Record<string, string>>
-  /** It prints no value, so it takes no `--json`. */
+  /** Set where the command prints no value and takes no `--json`. */
   readonly json?: false
-  /** Returns the exit code when it is not 0. */
+  /** Returns the exit code where it is not 0. */
   run(context: Context): Promise<number | undefined>
 }
 
-/** The command line itself is wrong: exit 2. */
+/** The command line itself is wrong: exit code 2. */
 export class UsageError extends Error {}
 
-/** The flags given, by name without dashes; reading one checks it. */
+/** The given flags, by name without dashes; each is checked when it is read. */
 export class Flags {
   readonly #values: ReadonlyMap<string, string>
 
@@ -62,7 +62,7 @@ export class Flags {
     return value
   }
 
-  /** Not a number where it is no whole one. */
+  /** NaN where the value is not a whole number. */
   number(name: string): number | undefined {
     const value = this.text(name)
     if (value === undefined) return undefined
@@ -70,7 +70,7 @@ export class Flags {
   }
 }
 
-/** A command line, taken apart. */
+/** A parsed command line. */
 export interface Line {
   readonly command: Command
   readonly words: readonly string[]

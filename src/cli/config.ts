@@ -1,4 +1,4 @@
-// `tollgate config`: checks the configuration, and shows what is in force.
+// `tollgate config`: checks the configuration, and shows the one in force.
 
 import { ConfigError, type Problem } from '../config/problems.ts'
 import type { PriceConflict } from '../meter/file-prices.ts'
@@ -33,7 +33,7 @@ export const configCheck: Command = {
   },
 }
 
-/** `prices` is null where no store was asked. */
+/** `prices` is null where no store was read. */
 async function printResult(
   { json }: Context,
   file: string | null,

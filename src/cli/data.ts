@@ -1,4 +1,4 @@
-// `tollgate data copy`: a deployment on SQLite as one on PostgreSQL.
+// `tollgate data copy`: copies a deployment from SQLite to PostgreSQL.
 
 import { resolve } from 'node:path'
 import { copyData } from '../admin/data-copy.ts'

@@ -1,4 +1,4 @@
-// `tollgate export`: how far records of requests have left to a warehouse, and the table that takes them.
+// `tollgate export`: how far the export to a warehouse has come, and the table it needs there.
 
 import { exportStatus, restartExport } from '../admin/export-status.ts'
 import { tableOf } from '../store/warehouse-table.ts'

@@ -21,7 +21,7 @@ export const version: Command = {
   },
 }
 
-/** `help` lists these commands and itself; `help key create` tells of one. */
+/** `help` lists these commands and itself; `help key create` describes one. */
 export function createHelp(others: readonly Command[]): Command {
   const help: Command = {
     name: 'help',

@@ -1,4 +1,4 @@
-// `tollgate history`: messages that are kept for their accounts, and the keys that sealed ones open with.
+// `tollgate history`: the messages kept for accounts, and the key pairs for sealed ones.
 
 import { Buffer } from 'node:buffer'
 import { createWriteStream, readFileSync, writeFileSync } from 'node:fs'
@@ -35,7 +35,7 @@ const filters: Readonly<Record<string, Option>> = {
   limit: { type: 'string', value: 'N', help: 'at most so many; 100 unless said, up to 5000' },
 }
 
-/** Whoever has the data folder can read it all. */
+/** Whoever has the data directory can read everything in it. */
 const operator = { self: null, readsAll: true }
 
 export const historySet: Command = {
@@ -132,7 +132,7 @@ async function showList(
   return undefined
 }
 
-/** A page of a search may be short, and not the last. */
+/** Reads pages until the limit: a page of a search may be short although more pages follow. */
 async function listed(admin: AdminContext, input: Input<'listHistory'>) {
   const items: HistorySummary[] = []
   let cursor: string | undefined

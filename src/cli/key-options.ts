@@ -1,4 +1,4 @@
-// What the commands of keys have in common: the options a key is held to limits by, and how they are read.
+// Shared by the key commands: the options that limit a key, and how they are read.
 
 import { type Flags, type Option, UsageError } from './command.ts'
 
@@ -31,7 +31,7 @@ export const narrowingOptions = {
   },
 } as const satisfies Readonly<Record<string, Option>>
 
-/** Which option gives which field. */
+/** By field, the option that gives it. */
 export const narrowingFields = {
   expiresAt: 'expires',
   deniedModels: 'deny',
@@ -43,7 +43,7 @@ export const narrowingFields = {
   historyMode: 'history',
 } as const
 
-/** As `narrowingOptions` have it; `none` takes a limit away. */
+/** Reads the options of `narrowingOptions`; `none` removes a limit. */
 export function readNarrowing(flags: Flags) {
   return {
     expiresAt: orNone(flags, 'expires', () => flags.text('expires')),

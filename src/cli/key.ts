@@ -1,4 +1,4 @@
-// `tollgate key`: makes, lists, shows, edits, rotates, disables and removes keys.
+// `tollgate key`: creates, lists, shows, edits, rotates, disables and removes keys.
 
 import { readInput } from '../admin/input.ts'
 import {
@@ -106,7 +106,7 @@ async function printKeys(keys: Awaited<ReturnType<typeof listKeys>>['items']): P
   await print(table(headings, cells))
 }
 
-/** Of the file that the command line or the environment names. */
+/** The keys of the configuration file that the command line or the environment names. */
 async function declaredKeys(context: Context): Promise<readonly KeyConfig[]> {
   const isNamed = context.flags.has('config') || Boolean(context.env.TOLLGATE_CONFIG)
   return isNamed ? (await loadFor(context)).keys : []

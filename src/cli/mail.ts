@@ -1,4 +1,4 @@
-// `tollgate mail`: whether the mail server that is configured takes mail.
+// `tollgate mail`: tests whether the configured mail server accepts mail.
 
 import { type Command, UsageError } from './command.ts'
 import { printJson, say } from './output.ts'

@@ -152,7 +152,7 @@ async function run(args: readonly string[]): Promise<number> {
   try {
     return await runLine(parseLine(args, [...commands, createHelp(commands)]))
   } catch (error) {
-    // The reader of a pipe, such as `head`, has seen enough.
+    // The reader of the pipe, such as `head`, needs no more output.
     if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return 0
     say(`tollgate: ${describe(error)}`)
     return error instanceof UsageError ? 2 : 1
@@ -174,15 +174,15 @@ async function runLine(line: Line): Promise<number> {
   }
 }
 
-/** One line, but for a configuration, whose every problem has one. */
+/** One line of text; a configuration error has a line for each problem. */
 function describe(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   return error instanceof ConfigError ? text : (text.split('\n', 1)[0] ?? '')
 }
 
-/** Runs the command and sets the exit code: 0 done, 1 failed, 2 the command line is wrong. */
+/** Runs the command and sets the exit code: 0 done, 1 failed, 2 wrong command line. */
 export async function main(args: readonly string[]): Promise<void> {
-  // `print` reports it too; without a listener it would end the process with a stack trace.
+  // `print` reports this error too; without a listener it would end the process with a stack trace.
   process.stdout.on('error', () => undefined)
   process.exitCode = await run(args)
 }

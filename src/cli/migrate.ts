@@ -1,4 +1,5 @@
-// `tollgate migrate`: brings the database to this version's schema before the server is started, or says what that takes.
+// `tollgate migrate`: migrates the database to this version's schema before the server starts, or shows what is
+// pending.
 
 import { openStore, waitingChanges } from '../store/open.ts'
 import type { Command } from './command.ts'

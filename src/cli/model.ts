@@ -1,4 +1,4 @@
-// `tollgate model`: what a group is offered, and at which prices.
+// `tollgate model`: the models offered to a group, and their prices.
 
 import { readInput } from '../admin/input.ts'
 import type { ModelView } from '../admin/models.ts'
@@ -81,7 +81,7 @@ export const modelShow: Command = {
   },
 }
 
-/** By the configuration, and by the prices in the store. */
+/** Runs a use case on what is offered by the configuration and the store's prices. */
 export async function offered<Result>(
   context: Context,
   useCase: (offer: Offer, viewer: Viewer, admin: AdminContext) => Result | Promise<Result>,

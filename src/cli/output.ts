@@ -1,6 +1,6 @@
-// What the CLI prints: text as it is, JSON, and tables for people.
+// Prints the CLI's results: plain text, JSON, and tables for people.
 
-/** Resolves once the text is handed on, so that a long list waits for its reader. */
+/** Resolves once the text is handed to the reader, so that a long list goes no faster than it reads. */
 export function print(text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(text, (error) => (error ? reject(error) : resolve()))
@@ -11,14 +11,14 @@ export function printJson(value: unknown): Promise<void> {
   return print(`${JSON.stringify(value, null, 2)}\n`)
 }
 
-/** For people, beside the result: never part of it. */
+/** Messages for people on standard error, never part of the result. */
 export function say(text: string): void {
   process.stderr.write(`${text}\n`)
 }
 
 export type Cell = string | number | null
 
-/** Columns as wide as their widest cell; columns of numbers are set to the right. Null prints as `-`. */
+/** Columns are as wide as their widest cell; columns of numbers are right-aligned. Null prints as `-`. */
 export function table(headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const lines = [headings, ...rows].map((cells) => cells.map(cellText))
   const widths = headings.map((_, column) =>
@@ -35,7 +35,7 @@ export function table(headings: readonly string[], rows: readonly (readonly Cell
   return lines.map((cells) => `${format(cells)}\n`).join('')
 }
 
-/** Names come from clients: a control character must not reach the terminal. */
+/** Names come from clients, so control characters are replaced before they reach the terminal. */
 function cellText(cell: Cell): string {
   return cell === null ? '-' : String(cell).replaceAll(/\p{C}/gu, '\uFFFD')
 }

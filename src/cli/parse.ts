@@ -1,10 +1,10 @@
-// From the words of a command line to a command and what it is given.
+// Parses a command line into a command, its arguments and its flags.
 
 import { parseArgs } from 'node:util'
 import { suggestion } from '../config/problems.ts'
 import { type Command, Flags, type Line, type Option, UsageError } from './command.ts'
 
-/** Every command takes these. */
+/** The options that every command takes. */
 export const sharedOptions = {
   json: { type: 'boolean', help: 'print one JSON value and nothing else' },
   data: { type: 'string', value: 'DIR', help: 'data directory (TOLLGATE_DATA, ./data)' },
@@ -12,13 +12,13 @@ export const sharedOptions = {
   help: { type: 'boolean', help: 'say how the command is used' },
 } satisfies Readonly<Record<string, Option>>
 
-/** What a command takes: its own options, then those of all. */
+/** A command's options: its own, then the shared ones. */
 export function optionsOf({ options, json: answersJson }: Command) {
   const { json, ...rest } = sharedOptions
   return { ...options, ...(answersJson !== false && { json }), ...rest }
 }
 
-/** Throws `UsageError`, with a suggestion where a known name is near. */
+/** Throws UsageError, with a suggestion where a known name is near. */
 export function parseLine(args: readonly string[], commands: readonly Command[]): Line {
   const words = withoutGroupHelp(args, commands)
   const command = findCommand(words, commands)
@@ -64,14 +64,14 @@ function valueOf(token: OptionToken, option: Option): string {
     if (token.value !== undefined) throw new UsageError(`${token.rawName} takes no value`)
     return ''
   }
-  // `--account --json` forgot the account; a value that begins with a dash is given with `=`.
+  // In `--account --json` the account is missing; a value that begins with a dash is given with `=`.
   if (token.value === undefined || (!token.inlineValue && token.value.startsWith('-'))) {
     throw new UsageError(`${token.rawName} needs a value: ${token.rawName} ${option.value ?? ''}`)
   }
   return token.value
 }
 
-/** `key --help`, where `key` begins the names of several commands, asks what `help key` does. */
+/** Turns `key --help` into `help key`, where `key` begins the names of several commands. */
 function withoutGroupHelp(
   args: readonly string[],
   commands: readonly Command[],

@@ -1,4 +1,4 @@
-// `tollgate price apply`: the prices of a configuration file count from now on, whatever other nodes' files say.
+// `tollgate price apply`: puts a configuration file's prices in force, whatever other nodes' files contain.
 
 import { applyFilePrices, type FilePriceChange } from '../admin/price-apply.ts'
 import type { Prices } from '../admin/price-card.ts'
@@ -37,7 +37,7 @@ function changeView({ model, before, prices, version }: FilePriceChange) {
   return { model, before, prices, version }
 }
 
-/** Lines such as `gpt-4o: the file has input 15, input 0.15 counts (version 12)`. */
+/** A line such as `gpt-4o: the file has input 15; what counts is input 0.15 (version 12)`. */
 export function conflictText({ model, file, stored, version }: PriceConflict): string {
   const counts = Object.keys(stored).length === 0 ? 'none, it was withdrawn' : listed(stored)
   return `${model}: the file has ${file === null ? 'none' : listed(file)}; what counts is ${counts} (version ${version})`

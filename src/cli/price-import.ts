@@ -1,4 +1,4 @@
-// `tollgate price import` and `catalog update`: what a document of prices would change, and the change where --yes is said.
+// `tollgate price import` and `catalog update`: show what a price document would change, and apply it with --yes.
 
 import { readFile } from 'node:fs/promises'
 import { readInput } from '../admin/input.ts'
@@ -9,7 +9,7 @@ import { type Cell, print, printJson, say, table } from './output.ts'
 import { actor, allowLarge, tooLarge } from './price.ts'
 import { withStore } from './settings.ts'
 
-/** The exit code where there are changes and --yes was not said. */
+/** The exit code where there are changes but no --yes. */
 const notApplied = 3
 
 const importOptions: Readonly<Record<string, Option>> = {

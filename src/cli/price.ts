@@ -48,7 +48,7 @@ export const priceList: Command = {
 
 const headings = ['MODEL', 'VERSION', 'FROM', 'ORIGIN', 'STATE', 'PRICES', 'SOURCE', 'DATE']
 
-/** From when a model's first card holds. */
+/** The moment from which a model's first card is in force. */
 const beginning = timeText(0)
 
 function cells({ model, version, from, origin, state, prices, source, sourceDate }: ListedCard) {
@@ -105,7 +105,7 @@ async function change(context: Context, from: string | undefined): Promise<undef
   return undefined
 }
 
-/** `['input=0.15', 'output=0.60']`. */
+/** Reads words such as `input=0.15 output=0.60`. */
 function readPrices(words: readonly string[]): Prices {
   const prices = new Map<string, string>()
   for (const word of words) {
@@ -151,7 +151,7 @@ export const priceRollback: Command = {
   },
 }
 
-/** The configuration file has the last word on the model's prices. */
+/** Tells that the configuration file takes precedence on the model's prices. */
 function noteFile(model: string): void {
   say(`note: the configuration file prices ${model}; this holds once it does not`)
 }
@@ -167,7 +167,7 @@ function pricesText(prices: Prices): string {
   return entries.length === 0 ? 'withdrawn' : entries.map((entry) => entry.join(' ')).join(', ')
 }
 
-/** Lines such as `gpt-4o: input 0.15 -> 0.2 (+33.3%)`. */
+/** Prints lines such as `gpt-4o: input 0.15 -> 0.2 (+33.3%)`. */
 export function sayDifferences(model: string, differences: readonly Difference[]): void {
   for (const { name, before, after, percent } of differences) {
     const change = percent === null ? '' : ` (${percent}%)`
@@ -175,7 +175,7 @@ export function sayDifferences(model: string, differences: readonly Difference[]
   }
 }
 
-/** What is said where a difference is too large to be applied unasked. */
+/** The error for differences too large to apply without --allow-large. */
 export function tooLarge(models: readonly string[]): Error {
   const names = models.length === 0 ? '' : ` (${models.join(', ')})`
   return new Error(

@@ -1,9 +1,9 @@
-// A refusal of a use case in the words of the command line that brought it about.
+// Puts a use case's refusal into the terms of the command line that caused it.
 
 import type { AdminError } from '../admin/use-case.ts'
 import { type Line, UsageError } from './command.ts'
 
-/** An error fit to print; a UsageError where it is the line that is wrong. */
+/** An error fit to print; a UsageError where the command line is wrong. */
 export function refusalOf({ refusal, field, message }: AdminError, line: Line): Error {
   const [root = ''] = /^\w+/.exec(field) ?? []
   const advised = `${message}${line.command.hints?.[`${refusal} ${root}`] ?? ''}`
@@ -15,7 +15,7 @@ export function refusalOf({ refusal, field, message }: AdminError, line: Line): 
   return new UsageError(`${label}${field === root ? shown(given) : ''}: ${advised}`)
 }
 
-/** The option or word that gives a field; null where the command line does not. */
+/** The option or argument that gives a field; null where the command line does not give it. */
 function placeOf(field: string, { command, words, flags }: Line) {
   const name = command.fields?.[field] ?? field
   if (name in command.options) return { label: `--${name}`, given: flags.text(name) }
@@ -23,7 +23,7 @@ function placeOf(field: string, { command, words, flags }: Line) {
   return at < 0 ? null : { label: name, given: words[at] }
 }
 
-/** What would be hard to make out in the line is left out. */
+/** The given text; '' where it would be hard to recognize in the message. */
 function shown(given: string): string {
   const isPlain = given === given.trim() && given.length <= 128 && !/\p{C}/u.test(given)
   return isPlain ? ` ${given}` : ''

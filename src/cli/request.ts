@@ -1,4 +1,4 @@
-// `tollgate request`: one request with its receipt, those that run, and how one is stopped.
+// `tollgate request`: shows one request with its receipt, lists requests under way, and stops one.
 
 import { readInput } from '../admin/input.ts'
 import { listRunning, stopRequest } from '../admin/running.ts'

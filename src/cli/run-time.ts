@@ -1,4 +1,4 @@
-// `tollgate settings`: what may be changed while servers run.
+// `tollgate settings`: settings that may be changed while servers run.
 
 import { readInput } from '../admin/input.ts'
 import { listSettings, type Setting, setSetting, unsetSetting } from '../admin/settings.ts'
@@ -54,7 +54,7 @@ export const settingsUnset: Command = {
   },
 }
 
-/** With the configuration, which has the last word. */
+/** Runs a use case with the configuration, which takes precedence over settings of the store. */
 async function work<Result>(
   context: Context,
   useCase: (admin: AdminContext, config: Config) => Promise<Result>,
@@ -63,7 +63,7 @@ async function work<Result>(
   return withStore(context, (admin) => useCase(admin, config))
 }
 
-/** A list or an object is written as JSON; anything else stands for itself. */
+/** Parses lists and objects as JSON; any other word is the value itself. */
 function valueOf(word: string): unknown {
   if (!/^\s*[[{]/.test(word)) return word
   try {

@@ -1,4 +1,4 @@
-// `tollgate serve`: the server, in this process or with workers below it.
+// `tollgate serve`: runs the server, in this process or with worker processes.
 
 import { moduleAt } from '../installation.ts'
 import type { Command } from './command.ts'
@@ -22,7 +22,7 @@ export const serve: Command = {
       const value = flags.text(name)
       return value === undefined ? [] : [`--${name}=${value}`]
     })
-    // The server stands beside the command line, not below it: it is started, not built upon.
+    // Imported by its address: the server is no lower layer that the command line may build on.
     const server = moduleAt(new URL('../main.ts', import.meta.url))
     const { main }: { main: Main } = await import(String(server))
     await main(flags.has('no-console') ? [...argv, '--no-console'] : argv)

@@ -1,4 +1,4 @@
-// Where a command finds the configuration and the data.
+// Finds the configuration and the data for a command.
 
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -14,7 +14,7 @@ import { databaseFile } from '../store/sqlite.ts'
 import type { Store } from '../store/store.ts'
 import type { Context } from './command.ts'
 
-/** The whole configuration, as the server would read it. `file` stands above `--config`. */
+/** The whole configuration, as the server would read it. `file` takes precedence over `--config`. */
 export async function loadFor(context: Context, file?: string): Promise<Config> {
   const { loadConfiguration } = await import('../admin/configuration.ts')
   return loadConfiguration({
@@ -24,8 +24,8 @@ export async function loadFor(context: Context, file?: string): Promise<Config> 
 }
 
 /**
- * Opens the store for one piece of work and closes it after. Unless `make` is set, data that is not there
- * is an error: a mistyped directory would else look like an empty one.
+ * Opens the store for one piece of work and closes it afterwards. Unless `make` is set, missing data is an error: a
+ * mistyped directory would otherwise look like an empty one.
  */
 export async function withStore<Result>(
   context: Context,
@@ -44,7 +44,7 @@ export async function withStore<Result>(
   }
 }
 
-/** The one the data counts in; before the server's first start, the one it would count in. */
+/** The currency of the data; before the server's first start, the one it would use. */
 async function currencyOf(store: Store, context: Context): Promise<string> {
   const kept = await store.deployment.currency()
   if (kept !== null) return kept
@@ -59,7 +59,7 @@ export function requireData(dataDir: string): void {
   )
 }
 
-/** The file is read only where it may be what says where the data is. */
+/** Reads the configuration file only where that may tell where the data is. */
 export async function storeSettings(context: Context): Promise<StoreSettings> {
   const { flags, env } = context
   const dataDir = flags.text('data') ?? (env.TOLLGATE_DATA || undefined)
@@ -69,7 +69,7 @@ export async function storeSettings(context: Context): Promise<StoreSettings> {
   return { dataDir: resolve(dataDir ?? 'data'), databaseUrl }
 }
 
-/** Every price of the data that the command line or the environment names; null where there is none. */
+/** Every price row of the data that the command line or the environment names; null where there is none. */
 export async function storedIn(
   { flags, env }: Context,
   { dataDir, databaseUrl }: Config,
@@ -84,7 +84,7 @@ export async function storedIn(
   }
 }
 
-/** The configuration with what was made at run time, where there is data, and with the channels the server would serve. */
+/** The configuration with the store's items, where there is data, and with the channels that the server would use. */
 export async function loadWithChannels(context: Context): Promise<Config> {
   const { withChannels } = await import('../admin/channels.ts')
   return withChannels(await withStoredOf(await loadFor(context)), context.env)
@@ -104,7 +104,7 @@ async function withStoredOf(config: Config): Promise<Config> {
   }
 }
 
-/** What the use cases of the stored configuration need beside the store. */
+/** Runs a use case with what it needs besides the store to change stored items. */
 export async function withStoredRooms<Result>(
   context: Context,
   work: (admin: AdminContext, rooms: StoredRooms) => Promise<Result>,

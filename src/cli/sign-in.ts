@@ -1,4 +1,4 @@
-// `tollgate admin link` and `tollgate invite`: how people are let in.
+// `tollgate admin link` and `tollgate invite`: make sign-in links and invitations.
 
 import { readInput } from '../admin/input.ts'
 import {
@@ -41,7 +41,7 @@ export const adminLink: Command = {
   },
 }
 
-/** Where the server was reached last; before its first start, where it would be. */
+/** The address at which the server was last reached; before its first start, where it would listen. */
 async function addressOf(context: Context, known: string | null): Promise<string> {
   if (known !== null) return known
   const { server } = await loadFor(context)

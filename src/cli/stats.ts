@@ -1,4 +1,4 @@
-// `tollgate stats`: what usage adds up to, by what it was of or over time.
+// `tollgate stats`: sums up usage by dimension or over time.
 
 import { type Breakdown, type BreakdownFigures, readBreakdown } from '../admin/breakdown.ts'
 import { readInput } from '../admin/input.ts'

@@ -77,7 +77,7 @@ export const channelDelete: Command = {
   },
 }
 
-/** What the line says of the channel, as the file would. */
+/** The channel's document from the flags, as the file would write it. */
 function documentOf({ flags, env }: Context): Readonly<Record<string, unknown>> {
   const list = (name: string) =>
     flags

@@ -1,4 +1,4 @@
-// `tollgate usage`: finished requests, newest first, on the screen or in a file.
+// `tollgate usage`: lists finished requests, newest first, on the screen or in a file.
 
 import { writeFile } from 'node:fs/promises'
 import { readInput } from '../admin/input.ts'
@@ -11,7 +11,7 @@ import { type Command, type Context, type Flags, UsageError } from './command.ts
 import { print, printJson, say, table } from './output.ts'
 import { withStore } from './settings.ts'
 
-/** Rows read at once, so that a long list needs no more memory than a short one. */
+/** Rows read at once, so that a long list takes no more memory than a short one. */
 const pageRows = 5_000
 const mostRows = 1_000_000
 
@@ -88,7 +88,7 @@ export const usage: Command = {
   },
 }
 
-/** By the names of the use case's input. */
+/** The filters by the field names of the use case's input. */
 function asked(flags: Flags): Readonly<Record<string, string | undefined>> {
   const named = Object.fromEntries(Object.entries(fields).map(([field, flag]) => [flag, field]))
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-// `tollgate user`: who signs in, what they may do, and whether they still may.
+// `tollgate user`: people who sign in: their roles, suspension and deletion.
 
 import { readInput } from '../admin/input.ts'
 import {

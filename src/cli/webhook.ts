@@ -1,4 +1,4 @@
-// `tollgate webhook`: whether a webhook of operators takes what is posted to it.
+// `tollgate webhook`: tests whether an operators' webhook accepts posts.
 
 import type { Command } from './command.ts'
 import { printJson, say } from './output.ts'

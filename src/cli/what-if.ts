@@ -1,4 +1,4 @@
-// `tollgate what-if`: what past requests would cost now.
+// `tollgate what-if`: computes what past requests would cost now.
 
 import { readInput } from '../admin/input.ts'
 import { formatUnits } from '../money.ts'
