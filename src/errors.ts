@@ -1,8 +1,8 @@
-// The one table of error codes, and the two shapes a failure takes: a refusal thrown, a fault returned.
+// The one table of error codes, and the two forms of a failure: a refusal that is thrown, a fault that is returned.
 
 /**
- * What each code means to the caller. Status and code follow the specification, section "Errors";
- * `retry` becomes the header `x-should-retry`, which the official SDKs obey over their own rule.
+ * What each code means to the caller. Status and code follow the specification, section "Errors"; `retry` becomes the
+ * header `x-should-retry`, which the official SDKs obey over their own rule.
  */
 export const errorTable = {
   invalid_request_error: { status: 400, type: 'invalid_request_error', retry: false },
@@ -36,13 +36,13 @@ export interface ErrorDetail {
   /** A finer code shown in place of the table's, such as a vendor's `context_length_exceeded`. */
   readonly shownCode?: string
   readonly retryAfterMs?: number
-  /** Of a key that was not known, what every key of its kind begins with: for the log. */
+  /** For an unknown key: the prefix that all keys of its kind share, for the log. */
   readonly keyPrefix?: string | null
   /** Overrides the table's advice to the client's SDK. */
   readonly retry?: boolean
 }
 
-/** A refusal: thrown anywhere, turned into bytes in one place, in the client's own format. */
+/** A refusal: thrown anywhere, and turned into bytes in one place, in the client's own format. */
 export class GatewayError extends Error {
   readonly code: ErrorCode
   readonly detail: ErrorDetail
@@ -61,13 +61,13 @@ export function invalidRequest(message: string, param: string | null): GatewayEr
 }
 
 /**
- * How an attempt at a vendor may fail. `failover`: another channel may serve the request.
- * `uncertain`: the vendor may have done (and charged) the work all the same.
- * `health`: what it says of the channel. `code`: what the client gets when nothing else served.
+ * How an attempt at a vendor may fail. `failover`: another channel may serve the request. `uncertain`: the vendor may
+ * have done (and charged) the work all the same. `health`: the effect on the channel's health. `code`: what the client
+ * gets when no other channel served.
  */
 export const faultTable = {
   unreachable: { failover: true, uncertain: false, health: 'failure', code: 'service_unavailable' },
-  /** The proxy of its channel let nothing through. */
+  /** The channel's proxy refused or failed. */
   proxy: { failover: true, uncertain: false, health: 'failure', code: 'service_unavailable' },
   timeout: { failover: true, uncertain: true, health: 'failure', code: 'service_unavailable' },
   reset: { failover: true, uncertain: true, health: 'failure', code: 'service_unavailable' },
@@ -75,16 +75,19 @@ export const faultTable = {
   unreadable: { failover: true, uncertain: true, health: 'failure', code: 'service_unavailable' },
   vendor_error: { failover: true, uncertain: false, health: 'failure', code: 'server_error' },
   overloaded: { failover: true, uncertain: false, health: 'failure', code: 'service_unavailable' },
-  /** A 4xx that tells of the moment and not of the request (409, 424, 425, 499); a caller may bring one about. */
+  /**
+   * A 4xx that depends on the moment and not on the request (409, 424, 425, 499); callers can cause one deliberately,
+   * so it does not count against the channel.
+   */
   transient: { failover: true, uncertain: false, health: 'none', code: 'service_unavailable' },
   rate_limited: { failover: true, uncertain: false, health: 'cool', code: 'rate_limit_exceeded' },
   quota: { failover: true, uncertain: false, health: 'cool', code: 'service_unavailable' },
   credentials: { failover: true, uncertain: false, health: 'disable', code: 'service_unavailable' },
   unknown_model: { failover: true, uncertain: false, health: 'alarm', code: 'service_unavailable' },
   rejected: { failover: false, uncertain: false, health: 'none', code: 'invalid_request_error' },
-  /** The gateway's own: what the vendor gives cannot be kept. */
+  /** The gateway's own fault: there is no room to keep the vendor's result. */
   no_room: { failover: false, uncertain: true, health: 'none', code: 'service_unavailable' },
-  /** Somebody wanted no more of a running request. */
+  /** The running request was stopped on demand. */
   stopped: { failover: false, uncertain: true, health: 'none', code: 'request_stopped' },
   stopped_by_operator: {
     failover: false,
@@ -129,7 +132,7 @@ const causes: Readonly<Record<FaultKind, string>> = {
   stopped_by_operator: 'stopped by an operator of the gateway',
 }
 
-/** In words that name no channel and quote no vendor. */
+/** The cause in words that name no channel and quote no vendor. */
 export function causeOf(fault: Fault): string {
   const status = fault.status === undefined ? '' : ` (status ${fault.status})`
   return `${causes[fault.kind]}${status}`

@@ -1,13 +1,13 @@
-// Where the files of this installation are, and how another thread or process of it is started: from the sources, or
-// from the program that scripts/program.mjs makes of them.
+// Where this installation's files are, and how to start another thread or process of it: from the sources, or from the
+// program that scripts/program.mjs builds of them.
 
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 
-/** What a program has inside it has addresses in here. */
+/** The path of files embedded in the program. */
 const embedded = '/$bunfs/root'
 
-/** This process is that program. `import.meta.main` is true in there for every module it lists. */
+/** Whether this process is that program. `import.meta.main` is true in it for every module it lists. */
 export const isProgram = import.meta.dirname.startsWith(embedded)
 
 /** The folder with package.json. The program is in `dist` below it. */
@@ -15,12 +15,12 @@ export const root = isProgram
   ? join(dirname(process.execPath), '..')
   : join(import.meta.dirname, '..')
 
-/** The path of what is no code, such as `store/migrations`, below src. */
+/** The path of a file other than code, such as `store/migrations`, below src. */
 export function sourcePath(path: string): string {
   return join(root, 'src', path)
 }
 
-/** Where modules that are started by their address stand in the program, by the names of their files. */
+/** Embedded names of modules that are started by their address, by the names of their source files. */
 const started: ReadonlyMap<string, string> = new Map(
   Object.entries({
     'main.ts': 'main.js',
@@ -32,7 +32,7 @@ const started: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** What `new Worker` and `import` are to be given for a module of the sources. */
+/** The address to give to `new Worker` and `import` for a module of the sources. */
 export function moduleAt(address: URL | string): URL | string {
   if (!isProgram) return address
   const file = started.get(basename(String(address)))
@@ -40,10 +40,10 @@ export function moduleAt(address: URL | string): URL | string {
   return join(embedded, file)
 }
 
-/** For packages whose code breaks in strict mode, which is what it would be in within the program: read from the disk. */
+/** Loads packages from the disk whose code breaks in strict mode, which applies to all code within the program. */
 export const requirePackage = createRequire(join(root, 'package.json'))
 
-/** The words that src/program.ts takes, and the script that is the same from the sources. */
+/** The words that src/program.ts accepts, and the script of the sources that each stands for. */
 const parts = {
   serve: 'main.ts',
   'check-configuration': 'config/apart-main.ts',
@@ -51,8 +51,8 @@ const parts = {
 } as const
 
 /**
- * What to start `process.execPath` with for another process of this installation. `flags` are the runtime's, for the
- * sources: the program was made with its own.
+ * The arguments with which `process.execPath` starts another process of this installation. `flags` are the runtime's
+ * and apply to the sources: the program has its own built in.
  */
 export function argumentsFor(
   part: keyof typeof parts,
@@ -62,8 +62,8 @@ export function argumentsFor(
   return isProgram ? [part, ...words] : [...flags, sourcePath(parts[part]), ...words]
 }
 
-/** Runs a script with the runtime itself. The variable makes the program behave as Bun; Bun ignores it. */
+/** Variables with which the program runs a script as Bun does; Bun itself ignores them. */
 export const runtimeVariables = { BUN_BE_BUN: '1' } as const
 
-/** The system kills such a process when the one that started it is gone, however it went; so it does what that starts. */
+/** Makes the system kill the process when its parent is gone, however that ended, and its own children in turn. */
 export const endsWithParent = { BUN_FEATURE_FLAG_NO_ORPHANS: '1' } as const

@@ -1,16 +1,16 @@
 // Money: whole nano-units of the deployment's one currency, as bigint, and the one rounding rule.
 
-/** A millionth of a thousandth of the currency's unit. Never a float. */
+/** A billionth of the currency's unit. Never a float. */
 export type Nano = bigint
 
 export const nanoPerUnit = 1_000_000_000n
 
-/** What int64 holds, and so every column of money. */
+/** The largest int64, the type of every money column. */
 export const maxNano = 9_223_372_036_854_775_807n
 
 /**
- * Reads a decimal of at least 0 with at most nine places (`12.50`), as an operator writes it; null where it is
- * anything else, or more than the database can hold. Never goes through a float.
+ * Reads a decimal of at least 0 with at most nine places (`12.50`), as an operator writes it; null where it is anything
+ * else, or more than the database can hold. Never goes through a float.
  */
 export function parseUnits(text: string): Nano | null {
   const match = /^(\d{1,10})(?:\.(\d{1,9}))?$/.exec(text)
@@ -19,7 +19,7 @@ export function parseUnits(text: string): Nano | null {
   return nano > maxNano ? null : nano
 }
 
-/** The exact decimal, without zeros at its end: `0.000123`, `12`, `-3.5`. */
+/** The exact decimal, without trailing zeros: `0.000123`, `12`, `-3.5`. */
 export function formatUnits(nano: Nano): string {
   const sign = nano < 0n ? '-' : ''
   const digits = String(nano < 0n ? -nano : nano).padStart(10, '0')
@@ -27,7 +27,7 @@ export function formatUnits(nano: Nano): string {
   return `${sign}${digits.slice(0, -9)}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-/** The quotient rounded up; both of at least 0, the divisor above. */
+/** The quotient rounded up; `dividend` at least 0, `divisor` above 0. */
 export function ceilDiv(dividend: bigint, divisor: bigint): bigint {
   return (dividend + divisor - 1n) / divisor
 }

@@ -1,4 +1,5 @@
-// Where the program begins that scripts/program.mjs makes: the server, the command line, and what they start.
+// The entry point of the program that scripts/program.mjs builds: starts the server, the command line, or a part of
+// them.
 
 import { argv } from 'node:process'
 

@@ -1,11 +1,11 @@
-// Has a file checked by a short-lived process, so that a server need not keep what only its start takes.
+// Checks a configuration file in a short-lived process, so that the server does not keep YAML and the schema in memory.
 
 import { spawn } from 'node:child_process'
 import { argumentsFor } from '../installation.ts'
 import type { Checked, Question } from './check.ts'
 import type { Environment } from './settings.ts'
 
-/** As in check.ts. Rejects where the process cannot do its work. */
+/** As `checkText` of check.ts. Rejects where the process fails. */
 export async function checkText(question: Question, env: Environment): Promise<Checked> {
   const child = spawn(process.execPath, argumentsFor('check-configuration', []), {
     env: { ...env },

@@ -1,19 +1,19 @@
-// Names that begin alike, written `gpt-*`: found by what they begin with, however many there are.
+// Patterns such as `gpt-*`, which stand for all names that begin alike: finds those that match a name, in few steps.
 
-/** Whether a name stands for all that begin with what is before its star. */
+/** Whether a name is a pattern, which stands for all names that begin with the text before its star. */
 export function isPattern(name: string): boolean {
   return name.endsWith('*')
 }
 
-/** Whether a name is this one, or one of those this pattern stands for. */
+/** Whether a name is equal to the pattern or matches it. */
 export function fits(pattern: string, name: string): boolean {
   return isPattern(pattern) ? name.startsWith(pattern.slice(0, -1)) : name === pattern
 }
 
-/** What belongs to beginnings, the stars left out; of one that is given twice the first counts. */
+/** Values by the beginnings of names, without stars; of one given twice the first value counts. */
 export class Beginnings<Value> {
   readonly #values = new Map<string, Value>()
-  /** Of beginnings there are, longest first: few, however many beginnings. */
+  /** The distinct lengths of the beginnings, longest first: few, however many beginnings there are. */
   readonly #lengths: readonly number[]
 
   constructor(entries: Iterable<readonly [beginning: string, value: Value]>) {
@@ -31,7 +31,7 @@ export class Beginnings<Value> {
     return this.#values.keys()
   }
 
-  /** Of every beginning of a name, the longest first. */
+  /** The values of every beginning of a name, longest first. */
   *all(name: string): Generator<Begun<Value>> {
     for (const length of this.#lengths) {
       if (length > name.length) continue
@@ -41,7 +41,7 @@ export class Beginnings<Value> {
     }
   }
 
-  /** Of the longest beginning of a name. */
+  /** The value of the longest beginning of a name. */
   find(name: string): Begun<Value> | undefined {
     for (const found of this.all(name)) return found
     return undefined

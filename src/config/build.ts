@@ -1,4 +1,5 @@
-// Makes the configuration out of what the file says, with its defaults, and what stands above it.
+// Builds the configuration from the file's settings with their defaults, and the flags and variables that override
+// them.
 
 import { dirname, resolve } from 'node:path'
 import { defaultData, defaultGroup } from './defaults.ts'
@@ -15,7 +16,10 @@ import type {
   ServerSettings,
 } from './types.ts'
 
-/** `file` is absolute; a relative `data` in it starts at its folder, any other at the working folder. */
+/**
+ * `file` is absolute; a relative `data` in it starts at the file's folder, any other relative path at the working
+ * folder.
+ */
 export function buildConfig(
   settings: FileSettings,
   override: Override,
@@ -73,7 +77,7 @@ function withMp<Settings extends FileSettings['payments']['wechatpay']>(settings
   return settings && { ...settings, mp: settings.mp?.secret ? settings.mp : null }
 }
 
-/** A provider whose key or secret the environment left empty is off; it is no place for play money either. */
+/** Turns a provider off whose key or secret is empty in the environment; play money does not replace it either. */
 function paymentSettings(settings: FileSettings['payments']): FileSettings['payments'] {
   const { alipay, wechatpay, stripe } = settings
   const isSet = (...secrets: readonly (string | undefined)[]) => secrets.every(Boolean)
@@ -113,7 +117,7 @@ export function groupConfig(
   return { ...plain, id, ...(hasAny && { modelMultipliers }) }
 }
 
-/** What a channel, a group and a model are that say nothing; `build.test.ts` holds them to the schema. */
+/** The settings of a channel, a group and a model that set nothing; `build.test.ts` checks them against the schema. */
 export const emptyChannel: Omit<FileSettings['channels'][number], 'id' | 'vendor'> = {
   baseUrl: null,
   key: null,

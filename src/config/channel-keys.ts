@@ -1,19 +1,19 @@
-// A channel with several keys is asked with each of them in turn: what each way is called, and which key it has.
+// The lanes of a channel: it is asked with each of its keys in turn, and each key has a lane with its own health.
 
 import type { ChannelConfig } from './types.ts'
 
 interface Lane {
-  /** The channel's own id for the first key that is in use, so that whoever knows the channel alone finds one. */
+  /** The first key in use has the channel's own id as its lane, so that the channel's id alone finds one. */
   readonly lane: string
   /** The key's name; null: the channel has no list of keys. */
   readonly name: string | null
   readonly key: string | null
 }
 
-/** One for each key that is in use; none where all of them are disabled. */
+/** One lane for each key in use; none where all keys are disabled. */
 export function lanesOf({ id, key, keys }: Pick<ChannelConfig, 'id' | 'key' | 'keys'>): Lane[] {
   if (keys === undefined) return [{ lane: id, name: null, key }]
   const used = keys.filter(({ disabled }) => !disabled)
-  // No id has a # in it.
+  // Unambiguous, since no channel id contains a #.
   return used.map(({ name, key }, at) => ({ lane: at === 0 ? id : `${id}#${name}`, name, key }))
 }

@@ -1,4 +1,4 @@
-// Reads and checks a file's text: the only file that brings in YAML and the schema.
+// Parses and checks a file's text: the only file that loads YAML and the schema.
 
 import type { KnownNames } from './cross-check.ts'
 import { interpolate } from './interpolate.ts'
@@ -11,7 +11,7 @@ import { validate } from './validate.ts'
 
 export interface Question {
   readonly text: string
-  /** Where paths within the file start. */
+  /** The folder that relative paths in the file start from. */
   readonly folder: string
   readonly known: KnownNames
 }
@@ -20,7 +20,7 @@ export interface Checked {
   readonly problems: readonly Problem[]
   /** null where there are problems. Plain JSON data. */
   readonly input: FileSettings | null
-  /** Files that the configuration takes values from. */
+  /** Further files that the configuration takes values from. */
   readonly files: readonly string[]
 }
 
@@ -36,7 +36,7 @@ export async function checkText(question: Question, env: Environment): Promise<C
   const raw = readSecretFiles(plain, { folder, files }, problems)
   const validated = validate(raw, known)
   if (!validated.ok) {
-    // An unset variable leaves an empty text behind: what follows from that is not reported twice.
+    // An unset variable leaves an empty text: problems that follow from it are not reported too.
     const reported = new Set(problems.map(({ path }) => path))
     problems.push(...validated.problems.filter(({ path }) => !reported.has(path)))
   }

@@ -1,11 +1,11 @@
-// Makes the schema's library ready to check one file and no more: imported before anything that makes a schema.
+// Sets up the schema library to check one file only; to be imported before anything that makes a schema.
 
 import { z } from 'zod'
 
 z.config({
-  // Code made for each section would run once.
+  // Compiled code for a section would run only once.
   jitless: true,
-  // No section is within itself, for which each would be searched.
+  // No section contains itself, so the search for cycles is not needed.
   memoizer: {
     attach: () => undefined,
     guard: () => undefined,

@@ -1,18 +1,18 @@
-// What of a channel must fit what stands elsewhere: vendors, formats and groups there are. Needs no schema.
+// Checks channels against the known vendors, formats and groups. Needs no schema.
 
 import { isPattern } from './beginnings.ts'
 import { type Problem, pathText, suggestion } from './problems.ts'
 import type { FileSettings } from './schema.ts'
 
-/** Names that only higher rooms know. */
+/** Names that only higher folders know. */
 export interface KnownNames {
   readonly vendors: readonly string[]
   readonly dialects: readonly string[]
-  /** Vendors without an address of their own. */
+  /** Vendors without a default address. */
   readonly addressless?: readonly string[]
 }
 
-/** `at`: where the channel stands. */
+/** `at`: the channel's place in the file. */
 export function channelProblems(
   channel: FileSettings['channels'][number],
   at: readonly PropertyKey[],
@@ -71,7 +71,10 @@ export function unknownName(
   return [{ path, message: `unknown ${what}${near || `; expected one of ${listed(known)}`}` }]
 }
 
-/** Past so many a wrong name is not compared with each, nor are all of them told: there may be as many wrong ones. */
+/**
+ * With more known names than these, a wrong name is not compared with each, and not all are listed: there may be as
+ * many wrong names.
+ */
 const mostCompared = 1_000
 const mostListed = 100
 

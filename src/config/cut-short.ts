@@ -1,8 +1,8 @@
-// Tells a configuration file that was emptied or cut off while it was written from one that was edited.
+// Tells a configuration file that was emptied or cut off while being written from one that was edited.
 
 import type { Problem } from './problems.ts'
 
-/** A file of blanks and comments declares nothing: every channel, key and price would be gone. */
+/** A file of blanks and comments declares nothing: applying it would drop every channel, key and price. */
 export function emptied(text: string): Problem | null {
   const declares = text.split('\n').some((line) => /^\s*[^\s#]/.test(line.replace(/^\uFEFF/, '')))
   if (declares) return null
@@ -10,8 +10,8 @@ export function emptied(text: string): Problem | null {
 }
 
 /**
- * The beginning of the file in force, ending within a line, without one of its sections or without all of the last one's
- * entries: what a copy or an editor that failed half-way leaves behind. Some entries fewer at the end are an edit.
+ * A beginning of the file in force that ends within a line, lacks a section or lacks all entries of the last one: the
+ * result of a copy or an editor that failed half-way. A few entries less at the end count as an edit.
  */
 export function cutShort(before: string, now: string): Problem | null {
   const isBeginning = now.length < before.length && before.startsWith(now)

@@ -1,8 +1,8 @@
-// Names that stand where none is said, and that more than the schema knows.
+// Default names that not only the schema needs.
 
 /** The group and the account of a key that names none. */
 export const defaultGroup = 'default'
 export const defaultAccount = 'default'
 
-/** In the working folder, wherever the file lies. */
+/** Relative to the working folder, wherever the file is. */
 export const defaultData = './data'

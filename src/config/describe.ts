@@ -1,4 +1,4 @@
-// Shows a configuration to its operator: what is in force, without a secret in it.
+// Shows an operator the configuration in force, without secrets; and tells which changes need a restart.
 
 import type {
   BucketSettings,
@@ -10,13 +10,13 @@ import type {
 } from './types.ts'
 
 const mask = '***'
-/** Of a vendor's own settings. */
+/** Names of vendor options whose values are secrets. */
 export const secretName = /key|secret|token|password|credential/i
 
-/** Of headers that a channel sends. */
+/** Names of channel headers whose values are secrets. */
 export const secretHeader = /auth|key|secret|token|signature|password|credential|cookie/i
 
-/** The effective configuration as plain data, secrets and passwords in addresses masked. */
+/** The configuration in force as plain data; secrets, and passwords in addresses, are masked. */
 export function describeConfig(config: Config): Record<string, unknown> {
   const { server, leftOut, ...others } = config
   return {
@@ -55,7 +55,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
   }
 }
 
-/** Settings that a running server does not take over: `server.port`, `dataDir`. Empty: reload is enough. */
+/** Changed settings that only a restart applies: `server.port`, `dataDir`. Empty: a reload is enough. */
 export function needsRestart(before: Config, after: Config): readonly string[] {
   const general = ['dataDir', 'databaseUrl', 'valkeyUrl', 'currency'] as const
   const changed = general.filter((name) => before[name] !== after[name])

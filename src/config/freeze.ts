@@ -1,4 +1,4 @@
-// Plain data that cannot be changed and answers for no name it does not hold.
+// Freezes plain data, and makes records without a prototype.
 
 /** Freezes a tree of plain objects and arrays in place. */
 export function deepFreeze<Tree>(tree: Tree): Tree {
@@ -9,7 +9,7 @@ export function deepFreeze<Tree>(tree: Tree): Tree {
   return tree
 }
 
-/** A record without a prototype: a model called `constructor` is found only where it was put. */
+/** A record without a prototype: a model called `constructor` is found only where there is one. */
 export function recordOf<Value>(
   entries: Iterable<readonly [string, Value]>,
 ): Record<string, Value> {

@@ -1,4 +1,4 @@
-// Puts the environment's values in the place of ${NAME}, after the file was parsed, so that a value cannot change its structure.
+// Replaces ${NAME} by the environment's values after the file is parsed, so that a value cannot change its structure.
 
 import { type Problem, pathText } from './problems.ts'
 
@@ -8,8 +8,8 @@ const reference = /\$\$\{|\$\{([^}]*)\}|\$\{/g
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /**
- * Replaces `${NAME}` in every text of a parsed file; `$${` stands for a literal `${`. Names of keys
- * are left alone. A variable that is not set is a problem, and so is a reference of another form.
+ * Replaces `${NAME}` in every text of a parsed file; `$${` stands for a literal `${`. Key names are left alone. An
+ * unset variable is a problem, and so is a reference in another form.
  */
 export function interpolate(value: unknown, env: Environment, problems: Problem[]): unknown {
   return visit(value, [], env, problems)

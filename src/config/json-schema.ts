@@ -1,4 +1,4 @@
-// For tests: the file's schema as JSON Schema, which they hold `config.schema.json` to.
+// For tests: the file's schema as JSON Schema, against which they check `config.schema.json`.
 
 import { z } from 'zod'
 import { type FileSettings, fileSchema } from './schema.ts'
@@ -14,12 +14,12 @@ const fileReference: Node = {
   additionalProperties: false,
 }
 
-/** What a file that says nothing comes to, as committed in defaults.json: a start without a file loads no schema. */
+/** The settings of an empty file, as committed in defaults.json, so that a start without a file loads no schema. */
 export function defaultSettings(): FileSettings {
   return fileSchema.parse({})
 }
 
-/** Draft 2020-12, as committed in config.schema.json. */
+/** JSON Schema draft 2020-12, as committed in config.schema.json. */
 export function configJsonSchema(): Node {
   const schema = z.toJSONSchema(fileSchema, {
     target: 'draft-2020-12',
@@ -55,14 +55,17 @@ function published(value: unknown): unknown {
   return forms.length > 1 ? { ...described, anyOf: forms } : { ...described, ...plain }
 }
 
-/** A number, a yes or no, a choice, or text of a fixed form: a reference may stand there all the same. */
+/**
+ * Whether the type excludes a `${NAME}` reference, as a number, a boolean, a choice or a text of fixed form does; the
+ * published schema must allow one there.
+ */
 function refusesReference({ type, pattern, minLength, enum: choices }: Node): boolean {
   if (type === 'integer' || type === 'boolean' || choices !== undefined) return true
   if (type !== 'string') return false
   return minLength !== undefined || !new RegExp(String(pattern ?? ''), 'u').test('${NAME}')
 }
 
-/** A key left empty counts as left out, but nobody needs to be offered that. */
+/** An empty key counts as left out, but the schema need not offer null. */
 function withoutNull(node: Node): Node {
   if (Array.isArray(node.type)) return { ...node, type: node.type.find((name) => name !== 'null') }
   if (!Array.isArray(node.anyOf)) return node

@@ -12,12 +12,12 @@ import type { Config } from './types.ts'
 export interface LoadOptions {
   readonly flags: Flags
   readonly env: Environment
-  /** Values that `vendor` and `dialect` of a channel may take. */
+  /** Allowed values of a channel's `vendor` and `dialect`. */
   readonly knownVendors: readonly string[]
   readonly knownDialects: readonly string[]
   /** Vendors whose channels need a baseUrl. */
   readonly addresslessVendors?: readonly string[]
-  /** Checks the file in a process of its own: YAML and schema would stay in this one with some 18 MB. */
+  /** Checks the file in a separate process: YAML and schema would keep some 18 MB in this one. */
   readonly apart?: boolean
 }
 
@@ -33,7 +33,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   return readConfig(await readText(file, problems), file, override, problems, options)
 }
 
-/** As the schema has them, without loading it. */
+/** The schema's defaults, without loading the schema. */
 async function defaultSettings(): Promise<FileSettings> {
   const { default: settings } = await import('./defaults.json', { with: { type: 'json' } })
   return settings as FileSettings

@@ -1,4 +1,5 @@
-// What of requests to its vendor a channel may change: not what the gateway owns, nor what decides the cost unseen.
+// Which members of its requests a channel may change: not those the gateway owns, nor those that decide the cost
+// unseen.
 
 import {
   countNames,
@@ -12,7 +13,7 @@ import {
   tierNames,
 } from './priced-names.ts'
 
-/** What is asked, of whom, and how the reply comes. */
+/** Members that decide the request's content, its model and the form of the reply. */
 const owned: ReadonlySet<string> = new Set([
   ...['model', 'modelId', 'stream', 'stream_options', 'streamOptions', 'encoding_format'],
   ...['messages', 'input', 'inputs', 'prompt', 'contents', 'query', 'documents', 'texts'],
@@ -27,21 +28,24 @@ const priced: ReadonlySet<string> = new Set([
   ...placeNames,
   ...thoughtNames,
 ])
-/** Limits that stand deeper, in Gemini's format and in Bedrock's. */
+/** Length limits within nested objects, in Gemini's format and in Bedrock's. */
 const deeperLimits = ['generationConfig.maxOutputTokens', 'inferenceConfig.maxTokens']
 
-/** A path that says how long a reply may be. */
+/** Whether the path is a limit on the reply's length. */
 export function isLimit(path: string): boolean {
   return limitNames.includes(path) || deeperLimits.includes(path)
 }
 
-/** Why a channel must not change a member, or not to `value`; null: it may. `value` is undefined where it is removed. */
+/**
+ * Why a channel must not change a member, or not to `value`; null: it may. `value` is undefined where the channel
+ * removes the member.
+ */
 export function refusedParameter(path: string, value: unknown): string | null {
   const [first = '', second] = path.split('.')
   const isSettings = settingsNames.includes(first)
   if (owned.has(first)) return 'is not to be changed: it belongs to the gateway'
   if (isSettings && second === undefined) return `name its members, such as ${first}.temperature`
-  // Deeper than that, such a name means something else.
+  // At a deeper level such a name means something else.
   const name = isSettings ? (second ?? '') : path
   if (priced.has(name) || (isSettings && settingsNames.includes(name)))
     return 'is not to be changed: it decides what a request may cost'

@@ -1,19 +1,19 @@
-// Reads the text of a configuration file: YAML in block or flow style, of which JSON is a part.
+// Parses the text of a configuration file: YAML in block or flow style, which includes JSON.
 
 import { Composer, type Document, Lexer, Parser } from 'yaml'
 import type { Problem } from './problems.ts'
 import { type Fault, readNodes } from './yaml-value.ts'
 
-/** One mistake makes the parser stumble many times; the first few places are enough to find it. */
+/** One mistake makes the parser report many faults; the first few are enough to find it. */
 const shownFaults = 3
-/** No setting lies nearly as deep; what reads a file calls itself for each level. */
+/** Deepest nesting: no setting is nearly as deep, and reading recurses at each level. */
 const mostLevels = 100
-/** Words, signs and blanks; some hundred thousand entries, and what is read in seconds. */
+/** Most lexemes (words, signs, blanks) of a file: some hundred thousand entries, which are read in seconds. */
 const mostPieces = 8_000_000
 
 /**
- * The value of a file, `{}` for an empty one. Problems carry line and column; the parser's words are
- * cut before the piece of the file it quotes, which may be a secret.
+ * The value of a file, `{}` for an empty one. Problems contain line and column; the parser's message is cut before its
+ * quote of the file, which may be a secret.
  */
 export function parseFile(text: string, problems: Problem[]): unknown {
   const source = text.replace(/^\uFEFF/, '')
@@ -47,10 +47,10 @@ function read(source: string): Read {
   return { value, faults: [...parsed, ...faults] }
 }
 
-/** Step by step, so that a file of brackets alone is left at its first hundred. */
+/** Parses step by step, so that a file of nothing but brackets is refused at its first hundred. */
 function compose(source: string): Document.Parsed | Fault {
   const parser = new Parser()
-  // Keys that stand twice are found later on, in one pass.
+  // Duplicate keys are found later, in one pass.
   const composer = new Composer({ prettyErrors: false, merge: true, uniqueKeys: false })
   const documents: Document.Parsed[] = []
   let pieces = 0
@@ -74,10 +74,10 @@ function compose(source: string): Document.Parsed | Fault {
   return document ?? { at: 0, what: 'not YAML' }
 }
 
-/** What YAML does not allow in a text; a file of another encoding, or none, is full of them. */
+/** Characters that YAML forbids in a text; a file in another encoding, or a binary one, is full of them. */
 const controlCharacter = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/
 
-/** Within a flow collection YAML takes the brace of `${NAME}` for one of its own. */
+/** Within a flow collection YAML takes the braces of `${NAME}` for its own. */
 function hasBareReference(line: string): boolean {
   return /[{[,]/.test(line.slice(0, Math.max(0, line.lastIndexOf('${'))))
 }

@@ -1,6 +1,8 @@
-// Members of requests that decide what they may cost, in every spelling that some vendor reads.
+// Request members that decide the cost, in every spelling that some vendor reads.
 
-/** How long a reply may be, as OpenAI's formats, Anthropic's, TGI, vLLM, llama.cpp, Ollama, Llama and Titan say it. */
+/**
+ * Largest length of a reply, as named by OpenAI's formats, Anthropic, TGI, vLLM, llama.cpp, Ollama, Llama and Titan.
+ */
 export const limitNames: readonly string[] = [
   'max_tokens',
   'max_completion_tokens',
@@ -21,7 +23,7 @@ export const limitNames: readonly string[] = [
   'maxTokenCount',
   'numPredict',
 ]
-/** How long it must be. */
+/** Least length of a reply. */
 export const leastNames: readonly string[] = [
   'min_tokens',
   'min_new_tokens',
@@ -29,14 +31,14 @@ export const leastNames: readonly string[] = [
   'min_length',
   'minTokens',
 ]
-/** How much may be thought before the reply, beside its limit: DashScope, SiliconFlow and servers like theirs. */
+/** Tokens for thinking before the reply, not counted in its limit: DashScope, SiliconFlow and similar servers. */
 export const thoughtNames: readonly string[] = [
   'thinking_budget',
   'thinkingBudget',
   'max_thinking_tokens',
   'reasoning_budget',
 ]
-/** How many replies are made. */
+/** Number of replies. */
 export const countNames: readonly string[] = [
   'n',
   'best_of',
@@ -49,7 +51,7 @@ export const countNames: readonly string[] = [
   'num_return_sequences',
   'num_samples',
 ]
-/** Objects in which vendors and relays look for settings, those above among them. */
+/** Objects in which vendors and relays look for settings, including those above. */
 export const settingsNames: readonly string[] = [
   'options',
   'parameters',
@@ -60,13 +62,16 @@ export const settingsNames: readonly string[] = [
   'inferenceConfig',
   'sampling_params',
 ]
-/** Other models than the one that is paid for, as OpenRouter and LiteLLM take them. */
+/** Models other than the priced one, as OpenRouter and LiteLLM accept them. */
 export const modelNames: readonly string[] = ['models', 'fallbacks', 'fallback_models', 'preset']
 export const tierNames: readonly string[] = ['service_tier', 'serviceTier', 'speed']
-/** Anthropic: where the work is done, at a price of its own. */
+/** Anthropic: the place of inference, which has prices of its own. */
 export const placeNames: readonly string[] = ['inference_geo']
 
-/** Tiers at no more than the standard price; of OpenAI's `auto` and Anthropic's the account decides, as where none is named. */
+/**
+ * Tiers at no more than the standard price. With OpenAI's `auto` and Anthropic's, the vendor account decides the tier,
+ * as where none is named.
+ */
 export const standardTiers: ReadonlySet<string> = new Set([
   'auto',
   'default',

@@ -1,7 +1,7 @@
-// What is priced: the one table of the kinds of token, and the names a price may have in the configuration.
+// What is priced: the one table of token kinds, and the price names that a configuration may use.
 
 /**
- * The kinds of token: which side of a request each is of, and what a kind without a price of its own costs. They are
+ * The kinds of token: which side of a request each is on, and whose price a kind without its own takes. They are
  * disjoint, so that sums over them count no token twice. Priced per million; each may have tiers by length of the
  * prompt: `input>200000`.
  */
@@ -25,7 +25,9 @@ export const tokenPrices = Object.keys(tokenKinds) as readonly TokenKind[]
 export const promptKinds = tokenPrices.filter((kind) => tokenKinds[kind].side === 'prompt')
 export const replyKinds = tokenPrices.filter((kind) => tokenKinds[kind].side === 'reply')
 
-/** Every kind, 0 where nothing was counted. Written out because each request's record is made with it. */
+/**
+ * Every kind, 0 where nothing was counted. Written out, without a loop, since each request's record is made with it.
+ */
 export function tokenCounts(counts: Partial<TokenCounts>): TokenCounts {
   return {
     input: counts.input ?? 0,
@@ -43,12 +45,12 @@ export function tokenCounts(counts: Partial<TokenCounts>): TokenCounts {
 
 export const noTokens = tokenCounts({})
 
-/** The kind whose price this one has where it has none of its own. */
+/** The kind whose price applies where this one has none of its own. */
 export function parentOf(kind: TokenKind): TokenKind | null {
   return tokenKinds[kind].parent
 }
 
-/** All that a prompt is made of, whatever it costs: what tiers go by. */
+/** All tokens of the prompt, whatever their price: the number that selects the tier. */
 export function promptTokens(counts: Partial<TokenCounts>): number {
   return sumOf(counts, promptKinds)
 }
@@ -63,19 +65,19 @@ function sumOf(counts: Partial<TokenCounts>, kinds: readonly TokenKind[]): numbe
   return sum
 }
 
-/** Calls that a vendor makes by itself while it works on a chat, and counts beside its tokens. Priced per million. */
+/** Calls that a vendor makes by itself during a chat, counted beside the tokens. Priced per million. */
 const callKinds = ['webSearch'] as const
 
 export type CallCounts = Readonly<Record<(typeof callKinds)[number], number>>
 
-/** By price name; null where none was counted. */
+/** Counted calls by price name; null where none was counted. */
 export function callsIn(counts: Partial<CallCounts>): Partial<CallCounts> | null {
   const calls = callKinds.filter((kind) => counts[kind] !== undefined)
   return calls.length === 0 ? null : Object.fromEntries(calls.map((kind) => [kind, counts[kind]]))
 }
 
 /**
- * Priced per million of the unit; `image` may be narrowed by size and quality: `image/1024x1024/hd`, and `second` by a
+ * Priced per million of the unit. `image` may be qualified by size and quality, `image/1024x1024/hd`, and `second` by a
  * video's size or its lines: `second/1920x1080`, `second/1080p`.
  */
 const unitPrices = [
@@ -91,7 +93,7 @@ const unitPrices = [
 
 export const priceNames: readonly string[] = [...tokenPrices, ...unitPrices]
 
-/** One price name with its tier, its image size and quality, a size before a quality, or its video's size. */
+/** A price name with its tier, with an image's size and quality (size first), or with a video's size. */
 export const priceNamePattern = new RegExp(
   `^((${tokenPrices.join('|')})(>[1-9]\\d{0,8})?|(${unitPrices.join('|')})` +
     '|image(/[1-9]\\d{0,4}x[1-9]\\d{0,4})?(/[a-z]+)?' +

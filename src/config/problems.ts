@@ -1,12 +1,12 @@
-// What is wrong with a configuration, in words that name the place and never show a value.
+// Problems of a configuration: texts that name the place and never show a value.
 
 export interface Problem {
-  /** Where, as the operator would look for it: `channels[0].baseUrl`, `--port`, `PORT`; '' for the file itself. */
+  /** The place as the operator would look for it: `channels[0].baseUrl`, `--port`, `PORT`; '' for the file itself. */
   readonly path: string
   readonly message: string
 }
 
-/** The configuration is refused; every problem found is in it, and `message` is fit to print. */
+/** The configuration is refused; contains every problem found, and `message` is fit to print. */
 export class ConfigError extends Error {
   readonly problems: readonly Problem[]
 
@@ -42,7 +42,7 @@ export function nearest(name: string, known: Iterable<string>): string | null {
   let best: string | null = null
   let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1
   for (const candidate of known) {
-    // No shorter way leads over as many letters.
+    // The edit distance is at least the difference in length.
     if (Math.abs(name.length - candidate.length) >= bestDistance) continue
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
     if (distance < bestDistance && distance < candidate.length) {
@@ -53,7 +53,7 @@ export function nearest(name: string, known: Iterable<string>): string | null {
   return best
 }
 
-/** Levenshtein's distance: insertions, deletions and replacements from one text to the other. */
+/** The Levenshtein distance: insertions, deletions and replacements from one text to the other. */
 function editDistance(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (let row = 1; row <= from.length; row++) {

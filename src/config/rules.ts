@@ -1,4 +1,4 @@
-// Rules of single values, shared by the file's schema and by flags and environment.
+// Checks of single values, shared by the file's schema and by flags and environment.
 
 import { isIP } from 'node:net'
 
@@ -7,7 +7,7 @@ export function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 }
 
-/** What stands before a vendor's own paths: without credentials, which belong in `key`, and nothing after its path. */
+/** The address before a vendor's paths: without credentials, which belong in `key`, and without query or fragment. */
 export function isBaseUrl(text: string): boolean {
   if (!isHttpUrl(text) || /[?#]/.test(text)) return false
   const { username, password } = new URL(text)
@@ -20,13 +20,13 @@ export const baseUrlExpected =
 export const proxyExpected =
   'expected http://HOST:PORT or http://USER:PASSWORD@HOST:PORT; *** stands for a stored password where nothing else is changed'
 
-/** An HTTP proxy. */
+/** The address of an HTTP proxy. */
 export function isProxyUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, pathname, search, hash, port, username, password } = new URL(text)
   const isBare = pathname === '/' && search === '' && hash === ''
   if (protocol !== 'http:' || !isBare || password === '***') return false
-  // The port of a proxy is not a matter of habit; 80 is dropped by the parser.
+  // Proxies have no usual port, so it must be given; the URL parser drops 80.
   if (port === '' && !/:80\/?$/.test(text)) return false
   return isPlainText(username) && isPlainText(password)
 }
@@ -59,7 +59,7 @@ export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] a
 export const portRange = { min: 0, max: 65_535 } as const
 export const workersRange = { min: 1, max: 64 } as const
 
-/** A number written as text, as a variable of the environment is; null when it is none. */
+/** The number that a text such as an environment variable stands for; null when it is none. */
 export function numberFrom(text: string): number | null {
   return /^-?\d{1,16}(\.\d{1,16})?$/.test(text.trim()) ? Number(text) : null
 }

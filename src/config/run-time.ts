@@ -1,4 +1,4 @@
-// Settings that may change while servers run: what each is, where the file says it, and which word counts.
+// Settings that may change while servers run: their types, their place in the file, and which source takes precedence.
 
 import type { FileSettings } from './schema.ts'
 import type { Config } from './types.ts'
@@ -9,19 +9,19 @@ export type Notice = Readonly<Section<'notices'>[number]>
 type SignUp = NonNullable<Section<'identity'>['signUp']>
 type HistoryMode = NonNullable<Section<'history'>['mode']>
 
-/** By the name of the setting, which is its place in the file. */
+/** Keyed by the setting's name, which is its path in the file. */
 export interface RunTimeSettings {
-  /** Who may make an account by signing in. */
+  /** Who may create an account by signing in. */
   readonly 'identity.signUp': SignUp
-  /** The group of new accounts; there always is one of this name. */
+  /** The group of new accounts; it always exists. */
   readonly 'identity.defaultGroup': string
-  /** How long the record of each request is kept; null: for ever. */
+  /** How long the record of each request is kept, in days; null: for ever. */
   readonly 'usage.keepDays': number | null
-  /** What is kept of messages, and for how long, where their account has not chosen. */
+  /** What is kept of messages, and for how many days, where their account has not chosen. */
   readonly 'history.mode': HistoryMode
   readonly 'history.keepDays': number
   readonly notices: readonly Notice[]
-  /** Anyone may see how the models of public groups do. */
+  /** Whether anyone may see how the models of public groups did. */
   readonly statusPage: boolean
 }
 
@@ -39,7 +39,7 @@ export const runTimeDefaults: RunTimeSettings = {
 
 export const runTimeNames = Object.keys(runTimeDefaults) as readonly RunTimeName[]
 
-/** What the file says; a setting that it leaves out is absent. */
+/** The settings that the file sets; others are absent. */
 export function declaredSettings(
   config: Pick<Config, 'identity' | 'usage' | 'history' | 'notices' | 'statusPage'>,
 ): Partial<RunTimeSettings> {
@@ -56,7 +56,10 @@ export function declaredSettings(
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null))
 }
 
-/** The file's word, else the one that was set, else the default. A default group that is gone is `default`. */
+/**
+ * The file's value, else the one set at run time, else the default. A default group that no longer exists becomes
+ * `default`.
+ */
 export function settingsInForce(config: Config, set: Partial<RunTimeSettings>): RunTimeSettings {
   const settings = { ...runTimeDefaults, ...set, ...declaredSettings(config) }
   const group = settings['identity.defaultGroup']

@@ -1,4 +1,4 @@
-// What a channel may say beyond where it is and whom it serves: how its requests differ, and what follows failures.
+// Further settings of a channel: how its requests differ, and what follows failures.
 
 import { z } from 'zod'
 import { refusedParameter } from './parameter-rules.ts'

@@ -1,11 +1,11 @@
-// The part of the file that says where records of requests leave to.
+// The section of the file that says where usage records are exported to.
 
 import { z } from 'zod'
 import { baseUrlExpected, isBaseUrl } from './rules.ts'
 import { bucketKeys } from './schema-media.ts'
 import { checkedText, key, secretText, section, text, wholeNumber } from './schema-parts.ts'
 
-/** Stands in statements as it is. */
+/** A name that is written into SQL statements unquoted. */
 const name = z
   .string('expected a name')
   .regex(

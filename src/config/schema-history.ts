@@ -1,8 +1,8 @@
-// What the file alone says of message history: its bounds.
+// Bounds of message history, which only the file can set.
 
 import { choice, key, wholeNumber, yesOrNo } from './schema-parts.ts'
 
-/** From what keeps least to what keeps most. */
+/** From the mode that keeps least to the one that keeps most. */
 export const historyModes = ['off', 'metadata', 'sealed', 'full'] as const
 
 const mebibyte = 1_048_576

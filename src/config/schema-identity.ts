@@ -1,4 +1,4 @@
-// The part of the file that says who vouches for people.
+// The section of the file on identity providers.
 
 import { z } from 'zod'
 import { baseUrlExpected, isBaseUrl, withoutTrailingSlash } from './rules.ts'

@@ -1,4 +1,4 @@
-// The sections of the file that are about keys, and the limits they share with groups.
+// The sections of the file on keys, and the limits they share with groups.
 
 import { z } from 'zod'
 import { defaultAccount, defaultGroup } from './defaults.ts'

@@ -1,13 +1,13 @@
-// The section of the file that is about images, sound and video.
+// The section of the file on images, sound and video.
 
 import { isHttpUrl, withoutTrailingSlash } from './rules.ts'
 import { checkedText, key, part, secretText, section, text, wholeNumber } from './schema-parts.ts'
 
 const bytes = wholeNumber(1_024, 1_099_511_627_776)
-/** A signed address of S3 holds for seven days at most (Signature Version 4, query string). */
+/** S3's signed addresses are valid for at most seven days (Signature Version 4, query string). */
 const hours = wholeNumber(1, 168)
 
-/** A bucket, wherever one is named: what stands at its address, and what its key is to do. */
+/** The settings of a bucket, wherever one is configured. `use`: descriptions of its address and of its key's rights. */
 export const bucketKeys = (use: { readonly endpoint: string; readonly accessKeyId: string }) => ({
   endpoint: key(
     checkedText('expected an http or https address', isHttpUrl).transform(withoutTrailingSlash),

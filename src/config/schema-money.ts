@@ -1,4 +1,4 @@
-// The sections of the file that are about money: what is charged, and how the ledger keeps up.
+// The sections of the file on money: what is charged, and the ledger's timing.
 
 import { choice, decimal, key, section, wholeNumber } from './schema-parts.ts'
 

@@ -1,9 +1,9 @@
-// The kinds of value the configuration file is made of: each says what it expects in its own words.
+// The kinds of value in the configuration file, each with its own error text.
 
 import { z } from 'zod'
 import { numberFrom } from './rules.ts'
 
-/** A value from the environment is text; where a number is expected a number is read from it. */
+/** Values from the environment are text: where a number is expected, it is read from the text. */
 function numberLike(value: unknown): unknown {
   return typeof value === 'string' ? (numberFrom(value) ?? value) : value
 }
@@ -13,7 +13,7 @@ function booleanLike(value: unknown): unknown {
   return value === 'false' ? false : value
 }
 
-/** YAML reads an unquoted 0.15 as a number; one short enough to be exact is taken as it was written. */
+/** YAML reads an unquoted 0.15 as a number; one short enough to be exact is converted back to its text. */
 function decimalLike(value: unknown): unknown {
   if (typeof value !== 'number') return value
   const text = String(value)
@@ -45,7 +45,7 @@ export function text(expected = 'expected text'): z.ZodString {
     .max(4_096, 'expected at most 4096 characters')
 }
 
-/** Text that may stand in a file of its own, as `{ file: PATH }`. */
+/** Text that may be kept in a file of its own, as `{ file: PATH }`. */
 export function secretText(): z.ZodString {
   return text('expected text, or { file: PATH }').meta({ fromFile: true })
 }
@@ -71,7 +71,7 @@ export function checkedText(
   return text(expected).refine(holds, expected)
 }
 
-/** A moment with its zone, or a date, which is its first moment in UTC; as RFC 3339 in UTC. */
+/** A moment with its zone, or a date, which stands for its first moment in UTC; converted to RFC 3339 in UTC. */
 export function instant(): z.ZodType<string, unknown> {
   const expected = 'expected a date such as 2027-01-31 or 2027-01-31T12:00:00Z'
   return checkedText(expected, isInstant).transform((value) => new Date(value).toISOString())
@@ -84,7 +84,7 @@ function isInstant(value: string): boolean {
   )
 }
 
-/** A model's name, or names that begin alike: `gpt-*`. */
+/** A model's name, or a pattern: `gpt-*`. */
 export const modelPattern = z
   .string('expected the name of a model; put a number in quotes')
   .regex(
@@ -94,13 +94,10 @@ export const modelPattern = z
 
 export const modelPatterns = z.array(modelPattern, 'expected a list of model names')
 
-/** What a key is that may be left out, or left empty. */
+/** The type of a key that may be left out or left empty. */
 type Settled<Type extends z.ZodType, Else> = z.ZodType<z.output<Type> | Else, unknown>
 
-/**
- * A key with the words the documentation and the JSON Schema show for it, and its default: null where there is none to
- * say.
- */
+/** A key with its description for the documentation and the JSON Schema, and its default: null where none is given. */
 export function key<Type extends z.ZodType>(type: Type, description: string): Settled<Type, null>
 export function key<Type extends z.ZodType>(
   type: Type,
@@ -119,7 +116,7 @@ export function key<Type extends z.ZodType>(
     .meta(meta)
 }
 
-/** A section that may be left out: its keys have their defaults then. */
+/** A section that may be left out: its keys then have their defaults. */
 export function part<Type extends z.ZodType>(
   type: Type,
   description: string,
@@ -139,12 +136,12 @@ export function sparseKey<Type extends z.ZodType>(
   return type.nullish().meta({ description })
 }
 
-/** A section that holds only what was said: what was left out stays as it is elsewhere. */
+/** A section that contains only the keys that were set: others inherit their value from elsewhere. */
 export function sparse<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return section(shape).transform(given)
 }
 
-/** The members that were said: neither left out nor left empty. */
+/** The members that were set: neither left out nor left empty. */
 type Given<Section> = { [Name in keyof Section]?: NonNullable<Section[Name]> }
 
 function given<Section extends object>(section: Section): Given<Section> {
@@ -172,7 +169,7 @@ export function named<Entry extends z.ZodType>(
   return z.record(name, orEmpty, { error: sectionError })
 }
 
-/** Names of one kind to values of one kind. */
+/** A map from names of one kind to values of one kind. */
 export function pairs<Value extends z.ZodType>(
   name: z.ZodString,
   value: Value,

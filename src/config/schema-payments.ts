@@ -1,4 +1,4 @@
-// The part of the file that says how customers pay: amounts, the first bonus, and the merchant's account at each provider.
+// The section of the file on payments: amounts, the first bonus, and the merchant's account at each provider.
 
 import { z } from 'zod'
 import { baseUrlExpected, isBaseUrl, withoutTrailingSlash } from './rules.ts'
@@ -14,7 +14,7 @@ import {
   yesOrNo,
 } from './schema-parts.ts'
 
-/** A secret or a key in PEM. Empty where the environment has none: the provider is off then. */
+/** A secret or a key in PEM. It may be empty where the environment has none: the provider is then off. */
 function keyText(description: string) {
   return z
     .string('expected text, or { file: PATH }')

@@ -1,4 +1,4 @@
-// The sections of the file whose settings may also be changed while servers run, and what each may be.
+// The sections of the file whose settings may also be changed while servers run, and their allowed values.
 
 import { z } from 'zod'
 import { usageExport } from './schema-export.ts'
@@ -34,7 +34,7 @@ const notice = section({
 
 const keptDays = wholeNumber(1, 3_650)
 
-/** By the name of the setting, which is its place in the file. */
+/** Keyed by the setting's name, which is its path in the file. */
 export const runTimeValues = {
   'identity.signUp': choice(['open', 'invite', 'closed']),
   'identity.defaultGroup': identifier,

@@ -1,4 +1,4 @@
-// The part of the file that names the server by which mail is sent.
+// The section of the file on the mail server.
 
 import { z } from 'zod'
 import { checkedText, choice, key, secretText, section, text, wholeNumber } from './schema-parts.ts'

@@ -1,4 +1,4 @@
-// The part of the file that says where traces and metrics go.
+// The section of the file on where traces and metrics are sent.
 
 import { z } from 'zod'
 import { isHttpUrl, withoutTrailingSlash } from './rules.ts'

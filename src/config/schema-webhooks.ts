@@ -1,10 +1,10 @@
-// The part of the file that says who is told of what needs an operator.
+// The section of the file on webhooks that receive the operators' alerts.
 
 import { z } from 'zod'
 import { isHttpUrl } from './rules.ts'
 import { checkedText, choice, identifier, key, secretText, section } from './schema-parts.ts'
 
-/** What the operators' first page warns of. */
+/** Codes of the alerts on the operators' overview page. */
 export const operatorEvents = [
   'ledger_closed',
   'channel_disabled',

@@ -54,7 +54,7 @@ const milliseconds = wholeNumber(1, day)
 const count = wholeNumber(1, 1_000_000_000)
 const bytes = wholeNumber(1_024, 1_099_511_627_776)
 
-/** Of one attempt; each may be set for all, by channel and by model. */
+/** Time limits of one attempt; each may be set for all, by channel and by model. */
 const timers = {
   connectMs: [5_000, 'Name look-up, connection and TLS.'],
   sendIdleMs: [30_000, 'The vendor took no byte of the request for this long.'],
@@ -237,7 +237,7 @@ const channelModels = z.union(
   { error: 'expected a list of model names, or a map of public name to the name the vendor uses' },
 )
 
-/** What the connection says by itself. */
+/** Headers that the connection itself sends, so that a channel may not. */
 const ownHeaders =
   /^(host|connection|upgrade|expect|te|trailer|transfer-encoding|keep-alive|content-.*|accept|accept-encoding|user-agent|proxy-.*|sec-websocket-.*)$/
 const headerName = z
@@ -398,7 +398,7 @@ export const fileSchema = section({
   ),
   server: part(server, 'Where it listens and what it takes.'),
   uploads: part(uploads, 'Files that clients send in forms.'),
-  // Whether it was said decides where it starts.
+  // null is kept, since whether it was given decides what it is relative to.
   data: text()
     .nullish()
     .transform((folder) => folder ?? null)
@@ -471,5 +471,5 @@ export const fileSchema = section({
   keys: part(z.array(apiKey, 'expected a list of keys'), 'API keys declared here.', []),
 })
 
-/** What a file says, with the default of all it leaves out. Plain JSON data. */
+/** The settings of a file, with the default of everything it leaves out. Plain JSON data. */
 export type FileSettings = z.output<typeof fileSchema>

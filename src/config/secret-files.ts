@@ -1,11 +1,14 @@
-// Values that stand in files of their own: `{ file: PATH }` in the place of a secret, and a file of variables.
+// Values in files of their own: `{ file: PATH }` in place of a secret, and a file of variables.
 
 import { resolve } from 'node:path'
 import { type Problem, pathText } from './problems.ts'
 import type { Environment } from './settings.ts'
 import { readTextFileSync } from './text-file.ts'
 
-/** Where paths start, and every file that was read, absolute: a change of one is a change of the configuration. */
+/**
+ * The folder that paths start from, and the absolute path of every file read: a change of one changes the
+ * configuration.
+ */
 interface FileValues {
   readonly folder: string
   readonly files: string[]
@@ -14,7 +17,7 @@ interface FileValues {
 const secretName = /key|secret|token|password/i
 const longestBytes = 65_536
 
-/** Puts the content of its file in the place of each `{ file: PATH }` that a secret is written as. */
+/** Replaces each `{ file: PATH }` that stands for a secret by the content of its file. */
 export function readSecretFiles(
   value: unknown,
   values: FileValues,
@@ -36,7 +39,7 @@ export function readSecretFiles(
   )
 }
 
-/** The environment with what the file's `environmentFile` says in its place: lines of `NAME=value`. */
+/** The environment, overridden by the file's `environmentFile`: lines of `NAME=value`. */
 export function readEnvironment(
   parsed: unknown,
   env: Environment,

@@ -4,13 +4,13 @@ import { z } from 'zod'
 
 type Node = Readonly<Record<string, unknown>>
 
-/** One section, as programs send it: values stand for themselves, null for the default. */
+/** One section as programs send it: values without references, and null for a default. */
 export function sectionJsonSchema(section: z.ZodType): Node {
   const { $schema: _, ...schema } = z.toJSONSchema(section, { io: 'input', reused: 'inline' })
   return described(schema) as Node
 }
 
-/** Defaults are told in words: programs that are made from the schema would else have to give them. */
+/** Moves defaults into the description: code generated from the schema would otherwise require callers to send them. */
 function described(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(described)
   if (typeof value !== 'object' || value === null) return value

@@ -1,4 +1,4 @@
-// Reads flags and environment variables: the settings that stand above the file.
+// Reads flags and environment variables, which take precedence over the file.
 
 import { type Problem, suggestion } from './problems.ts'
 import {
@@ -13,20 +13,20 @@ import {
 } from './rules.ts'
 import type { Config } from './types.ts'
 
-/** As parsed from the command line, without the dashes. */
+/** The flags as parsed from the command line, without dashes. */
 export interface Flags {
   readonly config?: string | undefined
   readonly data?: string | undefined
   readonly port?: string | undefined
   readonly host?: string | undefined
   readonly workers?: string | undefined
-  /** `off`: there is none. */
+  /** `off`: no console is served. */
   readonly console?: string | undefined
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What flags and environment say; an absent member leaves the file's word. */
+/** The values of flags and environment; where a member is absent the file's value applies. */
 export interface Override {
   file?: string
   dataDir?: string
@@ -43,7 +43,7 @@ export interface Override {
 
 const shortestKey = 16
 
-/** An empty variable counts as unset. Problems are added under the name of the flag or variable. */
+/** An empty variable counts as unset. Problems are reported under the name of the flag or variable. */
 export function readOverride(flags: Flags, env: Environment, problems: Problem[]): Override {
   const override: Override = {}
   const file = firstOf(['--config', flags.config], ['TOLLGATE_CONFIG', env.TOLLGATE_CONFIG])

@@ -1,22 +1,22 @@
-// Reads a file that an operator named: whatever is there, it ends soon, with a text or with why there is none.
+// Reads a file that an operator named: ends soon whatever it is, with its text or the reason why it cannot be read.
 
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** `refused` goes on after the name of the file: `does not exist`. */
+/** `refused` continues a sentence that begins with the file's name: `does not exist`. */
 type TextFile = { readonly text: string } | { readonly refused: string }
 
-/** Of a configuration: some hundred thousand models, and what is read in seconds. */
+/** Largest size of a configuration in bytes: some hundred thousand models, which are read in seconds. */
 export const longestConfiguration = 16 * 1024 * 1024
 
-/** A pipe that nobody writes to would be waited for without end. */
+/** Opening a pipe without a writer would otherwise block for ever. */
 const flags = constants.O_RDONLY | constants.O_NONBLOCK
-/** Whoever writes to a pipe, such as a program that decrypts, has so long. */
+/** How long the writer of a pipe, such as a program that decrypts, may take. */
 const pipeMs = 10_000
 const retryMs = 10
 
-/** For a serving process, which must not wait for a slow disk. Never throws. */
+/** For a serving process, which must not block on a slow disk. Never throws. */
 export async function readTextFile(file: string, longestBytes: number): Promise<TextFile> {
   try {
     const handle = await open(file, flags)
@@ -33,7 +33,7 @@ export async function readTextFile(file: string, longestBytes: number): Promise<
   }
 }
 
-/** What a shell's `<(...)` or `/dev/stdin` stands for. */
+/** Reads a shell's `<(...)` or `/dev/stdin`. */
 async function readPipe(handle: FileHandle, longestBytes: number): Promise<TextFile> {
   const untilMs = performance.now() + pipeMs
   const pieces: Uint8Array[] = []
@@ -46,7 +46,7 @@ async function readPipe(handle: FileHandle, longestBytes: number): Promise<TextF
       await delay(retryMs)
       continue
     }
-    // A program that failed has written nothing: that is no empty configuration.
+    // A writer that failed has written nothing, which must not count as an empty configuration.
     if (piece.length === 0 && length === 0) return { refused: 'is a pipe with nothing in it' }
     if (piece.length === 0) return textOf(Buffer.concat(pieces))
     pieces.push(piece)
@@ -55,7 +55,7 @@ async function readPipe(handle: FileHandle, longestBytes: number): Promise<TextF
   return { refused: `is longer than ${longestBytes} bytes` }
 }
 
-/** null: nothing has come yet. Empty: nobody writes any more. */
+/** null: nothing has arrived yet. Empty: no writer is left. */
 async function pieceOf(handle: FileHandle): Promise<Uint8Array | null> {
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(65_536))
@@ -66,7 +66,7 @@ async function pieceOf(handle: FileHandle): Promise<Uint8Array | null> {
   }
 }
 
-/** The same at once, of plain files alone. */
+/** Reads synchronously; plain files only. */
 export function readTextFileSync(file: string, longestBytes: number): TextFile {
   try {
     const descriptor = openSync(file, flags)

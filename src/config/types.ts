@@ -1,5 +1,5 @@
-// The configuration as the rooms see it, once read, checked and frozen. What a setting is, and what it is where nothing is
-// said, stands in the schema; here is what it becomes where that differs.
+// The configuration as the rest of the code sees it, once read, checked and frozen. The schema defines the settings and
+// their defaults; these types say where the result differs.
 
 import type { FileSettings } from './schema.ts'
 
@@ -27,40 +27,40 @@ export type ExportSettings = File['usage']['export']
 export type ClickHouseSettings = NonNullable<ExportSettings['clickhouse']>
 export type HistorySettings = File['history']
 export type HistoryMode = HistorySettings['maxMode']
-/** Ceilings for one key or one group; an absent one does not limit. */
+/** Limits of one key or one group; an absent member sets no limit. */
 export type LimitSettings = File['groups'][string]['limits']
 export type ModelKind = NonNullable<Model['kind']>
-/** A store that speaks S3; its prefix ends in `/`. */
+/** An S3-compatible store; its prefix ends in `/`. */
 export type BucketSettings = NonNullable<File['media']['store']['s3']>
 
 interface MediaSettings extends Omit<File['media'], 'store'> {
-  /** null: hosted results lie on disk. */
+  /** null: hosted results are stored on disk. */
   readonly s3: BucketSettings | null
 }
 
-/** How requests to a channel differ from what clients sent; names are paths with dots between. */
+/** How requests to a channel differ from the clients'; names are dotted paths. */
 export type ParameterSettings = NonNullable<Channel['parameters']>
 
 export type GroupSettings = Omit<File['groups'][string], 'modelMultipliers'> & {
-  /** By name or pattern of a model; absent: `multiplier` for all. */
+  /** Factors by the name or pattern of a model; absent: `multiplier` applies to all. */
   readonly modelMultipliers?: File['groups'][string]['modelMultipliers']
   readonly id: string
   /** Left out: the file. */
   readonly origin?: 'built-in' | 'stored'
 }
 
-/** What a channel may say beside what every one has; an absent one is said to be nothing special. */
+/** Optional settings of a channel; an absent one has its default. */
 interface ChannelExtras {
-  /** In place of `key`, one or more. */
+  /** One or more keys, in place of `key`. */
   readonly keys: Channel['keys']
-  /** Where it is not said by `disabled` alone. */
+  /** Present where `disabled` alone does not tell the state. */
   readonly state: Channel['state']
   readonly concurrency: number
   readonly limits: Channel['limits']
   readonly costMultiplier: string
   readonly tags: readonly string[]
   readonly note: string
-  /** Names in lower case. */
+  /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly proxy: string
   readonly parameters: ParameterSettings
@@ -71,26 +71,26 @@ export interface ChannelConfig
   extends Omit<Channel, 'models' | 'options' | 'passTrace' | keyof ChannelExtras>,
     Partial<ChannelExtras> {
   /**
-   * Public name (or pattern with one trailing `*`) to the vendor's own name; null: the vendor's
-   * catalogue. Where both end in `*`, what the first stood for takes the place of the second.
+   * Public name (or pattern with one trailing `*`) to the vendor's own name; null: the vendor's catalogue. Where both
+   * end in `*`, the text that the first star stood for replaces the second star.
    */
   readonly models: Readonly<Record<string, string>> | null
-  /** The vendor is told the trace that a request is part of. */
+  /** Whether the vendor gets the trace context of the request. */
   readonly passTrace?: boolean
   readonly options: Readonly<Record<string, string>>
-  /** Where it came from: the file, an environment variable, the product itself, or the store. */
+  /** The channel's origin: the file, an environment variable, built in, or the store. */
   readonly origin: 'file' | 'environment' | 'built-in' | 'stored'
 }
 
-/** What the file says of a model; null: not said there, so the shipped catalogue decides. */
+/** A model's settings in the file; null: not set there, so the shipped catalogue decides. */
 export type ModelConfig = Model & { readonly origin?: 'stored' }
 /** `expiresAt` in Unix milliseconds. */
 export type KeyConfig = File['keys'][number]
 
-/** What may be made at run time. */
+/** The kinds of items that can be made at run time. */
 export type StoredKind = 'channel' | 'group' | 'model'
 
-/** What the store has and does not fit: it does not count. */
+/** A stored item that does not fit the configuration and is not in force. */
 export interface LeftOut {
   readonly kind: StoredKind
   readonly id: string
@@ -105,7 +105,7 @@ export interface Config
   > {
   /** Absolute. */
   readonly dataDir: string
-  /** What the deployment signs with; null: a key kept in the data folder. */
+  /** The key for the deployment's signatures and encryption; null: one kept in the data directory. */
   readonly encryptionKey: string | null
   readonly media: MediaSettings
   readonly groups: Readonly<Record<string, GroupSettings>>
@@ -114,6 +114,6 @@ export interface Config
   readonly leftOut: readonly LeftOut[]
   /** The file read, absolute; null when there was none. */
   readonly file: string | null
-  /** Every file it was read from: that one, and those its values stand in. */
+  /** Every file it was read from: the file itself, and those that its values are in. */
   readonly sources: readonly string[]
 }

@@ -1,4 +1,4 @@
-// Holds a parsed file against the schema and against itself, and says everything that is wrong at once.
+// Validates a parsed file against the schema and for contradictions, and reports all problems at once.
 
 import type { z } from 'zod'
 import { channelProblems, type KnownNames, unknownName } from './cross-check.ts'
@@ -28,10 +28,10 @@ export function validate(raw: unknown, known: KnownNames): Validated {
   return problems.length === 0 ? { ok: true, input: parsed.data } : { ok: false, problems }
 }
 
-/** What is checked against itself; an entry that is wrong by itself is null, so that the others keep their places. */
+/** The parts that are checked against each other; an invalid entry is null, so that the others keep their places. */
 interface Parts {
   readonly ledger: FileSettings['ledger'] | null
-  /** What the file says of the ledger, before its defaults. */
+  /** The ledger section as written in the file, without defaults. */
   readonly said: Readonly<Record<string, unknown>>
   readonly groups: Readonly<Record<string, unknown>>
   readonly publicGroups: readonly string[]
@@ -40,7 +40,7 @@ interface Parts {
   readonly keys: readonly (ApiKey | null)[]
 }
 
-/** The parts of a refused file that are right by themselves: what is wrong between them is reported as well. */
+/** The valid parts of a refused file, so that contradictions between them are reported as well. */
 function wholeParts(raw: unknown): Parts {
   const file: Readonly<Record<string, unknown>> = Object(raw)
   const entries = <Entry>(value: unknown, schema: z.ZodType<Entry>): (Entry | null)[] =>
@@ -71,7 +71,7 @@ function issueProblems(issue: z.core.$ZodIssue): Problem[] {
   return [{ path, message: issue.message }]
 }
 
-/** The keys that the schema knows of the section at a path. */
+/** The keys that the schema knows in the section at a path. */
 function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): readonly string[] {
   const def = (schema as z.core.$ZodTypes)._zod.def
   if (def.type === 'optional' || def.type === 'nullable') return keysAt(def.innerType, path)
@@ -113,7 +113,7 @@ function crossCheck(input: Parts, known: KnownNames): Problem[] {
   ]
 }
 
-/** A node must renew before it fences itself, and fence itself before its leases are taken from it. */
+/** A node must renew its lease before it fences itself, and fence itself before its leases are taken away. */
 function ledgerProblems(ledger: FileSettings['ledger'], said: Parts['said']): Problem[] {
   const order = ['renewMs', 'fenceMs', 'leaseMs'] as const
   const problems: Problem[] = []

@@ -1,4 +1,4 @@
-// Takes a changed configuration file over while the server runs; a refused one leaves the old in force.
+// Applies a changed configuration file while the server runs; a refused one leaves the old in force.
 
 import { type FSWatcher, lstatSync, watch } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -11,29 +11,29 @@ import type { Config } from './types.ts'
 export interface WatchOptions {
   /** Absolute. */
   readonly file: string
-  /** Files that the configuration in force takes values from: their content counts as its own. */
+  /** Files that the configuration in force takes values from: their content counts as part of it. */
   readonly sources?: readonly string[]
   /** Reads the whole configuration again; throws ConfigError where it is refused. */
   readonly load: () => Promise<Config>
   readonly onConfig: (config: Config) => void
-  /** The old configuration stays in force. */
+  /** Called for a refused file; the old configuration stays in force. */
   readonly onRefused: (error: ConfigError) => void
-  /** The file must have been left alone for this long. */
+  /** How long the file must have been unchanged before it is read. */
   readonly debounceMs?: number
-  /** How often the file is looked at where the system reports no change of it. */
+  /** How often the file is checked where the system reports no changes. */
   readonly pollMs?: number
 }
 
 export interface ConfigWatch {
-  /** Loads at once, changed or not; true when the new configuration was taken over. */
+  /** Loads at once, changed or not; true when the new configuration was applied. */
   reload(): Promise<boolean>
   /** Resolves when nothing of the watch is left running. */
   close(): Promise<void>
 }
 
 /**
- * Watches the file, and where that is a link or missing, its folder; after a rename over it (editors, deployments) the
- * new one. A poll covers file systems that report nothing. Only a change of content counts.
+ * Watches the file, and its folder where the file is a link or missing; after a rename over it (editors, deployments)
+ * it watches the new file. Polling covers file systems that report no changes. Only a change of content counts.
  */
 export async function watchConfig(options: WatchOptions): Promise<ConfigWatch> {
   const content = await contentOf(options.file)
@@ -49,19 +49,19 @@ class Watching implements ConfigWatch {
   readonly #options: WatchOptions
   readonly #debounceMs: number
   #content: string | null
-  /** Of the configuration in force. */
+  /** The content of the configuration in force. */
   #accepted: string | null
   #sources: readonly string[]
-  /** What those files hold. */
+  /** The contents of those files. */
   #values: string
   #signature: string | null = null
   #settling: ReturnType<typeof setTimeout> | null = null
   #poll: ReturnType<typeof setInterval> | null = null
   #watcher: FSWatcher | null = null
-  /** The file itself is watched, and not its folder. */
+  /** Whether the file itself is watched rather than its folder. */
   #isAlone = false
   #closed = false
-  /** Loads run one after another. */
+  /** Makes loads run one after another. */
   #queue: Promise<unknown> = Promise.resolve()
 
   constructor(options: WatchOptions, content: string | null, values: string) {
@@ -78,7 +78,7 @@ class Watching implements ConfigWatch {
     let polls = 0
     this.#poll = setInterval(() => {
       polls += 1
-      // What the system notifies of is polled only now and then: a look wakes other threads too.
+      // With working notifications the file is polled only now and then: each check also wakes other threads.
       const watched = this.#watcher !== null && this.#sources.length === 0
       if (!watched || polls % watchedPolls === 0) void this.#enqueue(() => this.#look())
     }, pollMs ?? 2_000)
@@ -86,7 +86,10 @@ class Watching implements ConfigWatch {
     this.#watch()
   }
 
-  /** Other files of the folder may be written all the time, such as the ledger's, and each write would be reported. */
+  /**
+   * Watches the file alone where possible: other files in its folder, such as the ledger's, may be written all the
+   * time.
+   */
   #watch(): void {
     const { file } = this.#options
     const isAlone = isPlainFile(file)
@@ -97,19 +100,19 @@ class Watching implements ConfigWatch {
         { persistent: false },
         (event, name) => {
           if (isAlone && event === 'rename') this.#watchAnew()
-          // A mounted secret is a link through `..data`, and that is what is replaced.
+          // A mounted secret is a link through `..data`, and that link is replaced.
           else if (isAlone || name === null || name === basename(file) || name.startsWith('..'))
             this.#settle()
         },
       )
       this.#watcher.on('error', () => this.#stopWatching())
     } catch {
-      // The poll sees what cannot be watched here.
+      // Polling covers what cannot be watched here.
       this.#stopWatching()
     }
   }
 
-  /** Another file has its name by now, or none. */
+  /** Called when the file was renamed or replaced. */
   #watchAnew(): void {
     if (this.#closed) return
     this.#stopWatching()
@@ -151,7 +154,7 @@ class Watching implements ConfigWatch {
     this.#settling.unref()
   }
 
-  /** Waits until two looks see the same file, lest a half-written one is read; then compares. */
+  /** Waits until two checks see the same file, so that no half-written one is read; then compares. */
   async #look(): Promise<void> {
     const signature = await signaturesOf([this.#options.file, ...this.#sources])
     if (this.#closed) return
@@ -172,7 +175,7 @@ class Watching implements ConfigWatch {
     await this.#load((text) => emptied(text) ?? cutShort(this.#accepted ?? '', text))
   }
 
-  /** Contents read before the load stay where the files are the same: what changed since is then seen. */
+  /** Where the files are the same, contents read before the load are kept: a change since is then noticed. */
   async #follow(sources: readonly string[]): Promise<void> {
     if (sources.join('\n') === this.#sources.join('\n')) return
     this.#sources = sources
@@ -210,7 +213,7 @@ function unexpected(error: unknown): ConfigError {
   return new ConfigError([{ path: '', message }], null)
 }
 
-/** null while the file is not there or cannot be read: the load that follows says why. */
+/** null while the file is missing or unreadable: the load that follows reports why. */
 async function contentOf(file: string): Promise<string | null> {
   const read = await readTextFile(file, longestConfiguration)
   return 'text' in read ? read.text : null

@@ -1,31 +1,34 @@
-// Turns the nodes of a YAML document into plain data, in one pass: aliases, merge keys and keys that stand twice.
+// Turns the nodes of a YAML document into plain data in one pass: aliases, merge keys and duplicate keys.
 
 import { type Alias, isAlias, isMap, isScalar, isSeq, type ParsedNode, type YAMLMap } from 'yaml'
 
-/** What is wrong, and after how many characters of the text. */
+/** What is wrong, and its offset in characters. */
 export interface Fault {
   readonly at: number
   readonly what: string
 }
 
 /**
- * Most values that all aliases of a file may stand for together. What an alias stands for is copied later on, and a
- * page of aliases of aliases would be more than any memory holds.
+ * Most values that all aliases of a file may stand for together. The data of an alias is copied later on, and a page of
+ * aliases of aliases would expand beyond any memory.
  */
 const mostRepeated = 1_000_000
 
 interface Anchored {
   value: unknown
-  /** Values in it, aliases at their full size; null while it is read: an alias of it would be within itself. */
+  /** Values in it, aliases at their full size; null while it is read: an alias of it would contain itself. */
   size: number | null
 }
 
-/** The library's own way searches the whole document for each alias, and each key among all before it. */
+/**
+ * Reads in linear time: the library searches the whole document for each alias, and compares each key with all before
+ * it.
+ */
 class Reader {
   readonly faults: Fault[] = []
-  /** By name; one that is given twice means what it was given last. */
+  /** Anchored values by name; of a name that is anchored twice the last value counts. */
   readonly #anchors = new Map<string, Anchored>()
-  /** Values so far, aliases at their full size. */
+  /** Values read so far, aliases at their full size. */
   #size = 0
   #repeated = 0
 
@@ -52,7 +55,7 @@ class Reader {
       this.#size += anchored.size
       return anchored.value
     }
-    // Told once: every later alias is past it too.
+    // Reported once, since every later alias is past the limit too.
     if (this.#repeated - anchored.size <= mostRepeated)
       this.#fault(alias, `aliases up to here stand for more than ${mostRepeated} values`)
     return {}
@@ -104,7 +107,7 @@ class Reader {
     const name = this.read(key)
     if (typeof name === 'object' && name !== null)
       this.#fault(key, 'a section or a list cannot be a key')
-    // Sections are copied on the way, and some copies would leave it out.
+    // Sections are copied later, and some ways of copying would drop this key.
     if (name === '__proto__') this.#fault(key, 'a key cannot be called __proto__')
     return String(name ?? '')
   }
@@ -115,7 +118,7 @@ class Reader {
   }
 }
 
-/** The plain data of a document, and what is wrong with it; with faults the data has gaps. */
+/** The plain data of a document, and its faults; with faults the data has gaps. */
 export function readNodes(root: ParsedNode | null): {
   readonly value: unknown
   readonly faults: readonly Fault[]
@@ -125,12 +128,12 @@ export function readNodes(root: ParsedNode | null): {
   return { value, faults: reader.faults }
 }
 
-/** Some tags make lists of what is no value. */
+/** Some tags make the library put other things than values into lists. */
 function isPlain(item: unknown): item is ParsedNode {
   return isAlias(item) || isScalar(item) || isMap(item) || isSeq(item)
 }
 
-/** `<<` without quotes; the library reads it as a symbol. */
+/** `<<` without quotes, which the library reads as a symbol. */
 function isMerge(key: ParsedNode): boolean {
   return isScalar(key) && typeof key.value === 'symbol'
 }
