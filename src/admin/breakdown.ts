@@ -14,7 +14,7 @@ export interface BreakdownFigures {
   readonly requests: number
   readonly success: number
   readonly failed: number
-  /** By kind, those of the prompt first; each token counts in one kind only. */
+  /** Tokens of each kind, those of the prompt first; each token counts in one kind only. */
   readonly tokens: TokenCounts
   readonly spendNano: string
   /** The row's part of the whole spend; null where nothing was spent. */

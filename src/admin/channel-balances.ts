@@ -62,7 +62,7 @@ export async function askBalance(
   }
 }
 
-/** By channel, for the last seven days, read from the operator events. */
+/** The latest balance of each channel in the last seven days, read from the operator events. */
 export async function lastBalances({
   store,
   nowMs,

@@ -17,7 +17,7 @@ export interface LastTest {
   readonly durationMs: number
 }
 
-/** By channel, for the last seven days and at most the last 500 tests. */
+/** The latest test of each channel in the last seven days and the last 500 tests. */
 export async function lastTests({
   store,
   nowMs,

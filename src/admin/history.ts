@@ -23,7 +23,7 @@ interface HistoryChoice {
   readonly revision: number
 }
 
-/** With the policy in force for the account, and the limits of its choice. */
+/** The account's choice, the policy in force for it, and the limits of its choice. */
 export async function readHistoryChoice(
   { store }: Pick<AdminContext, 'store'>,
   { account }: Input<'account'>,

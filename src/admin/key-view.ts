@@ -25,7 +25,7 @@ interface Spending {
 
 const nothing: Spending = { requests: 0, chargeNano: 0n }
 
-/** By key id, for requests that began at `since` or later. Keys without requests are left out. */
+/** Spending for each key id, of requests that began at `since` or later. Keys without requests are left out. */
 export async function spendingOf(
   { rollups }: Pick<Store, 'rollups'>,
   keys: readonly KeyRow[],

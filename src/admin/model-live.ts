@@ -22,7 +22,7 @@ const mostRows = 100_000
 
 const cells = cellsOf('ttft')
 
-/** By the model name that clients ask for. */
+/** Figures for each model name that clients ask for. */
 export async function readLive(
   rollups: RollupReader,
   nowMs: number,

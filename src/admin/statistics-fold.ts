@@ -64,7 +64,7 @@ export interface Folded {
   /** The number of groups, where several are summed as one. */
   readonly others?: number
   readonly whole: Added
-  /** By the interval's place; intervals without requests are left out. */
+  /** Sums for each interval's place; intervals without requests are left out. */
   readonly intervals: Map<number, Added>
 }
 

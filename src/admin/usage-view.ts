@@ -60,7 +60,7 @@ export function usageView(row: UsageRow, book: PriceBook) {
   }
 }
 
-/** By kind, those of the prompt first. */
+/** Tokens of each kind, those of the prompt first. */
 function tokensOf(row: UsageRow): TokenCounts {
   const counts = [...promptKinds, ...replyKinds].map((kind) => [kind, row[kind]])
   return Object.fromEntries(counts) as TokenCounts

@@ -65,7 +65,7 @@ export async function keepExporting(parts: WarehouseExport, signal: AbortSignal)
       if (isWell !== false) tell({ failure })
       isWell = false
       failures += 1
-      // Where the store itself is unavailable, the report above has to do.
+      // Where the store itself is unavailable, the call of `tell` above is the only report.
       await note(failure).catch(() => undefined)
     }
     const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (failures - 1))

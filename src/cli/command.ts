@@ -23,7 +23,7 @@ export interface Command {
   readonly words: readonly string[]
   readonly summary: string
   readonly options: Readonly<Record<string, Option>>
-  /** By field of the use case's input, the option or argument that gives it, where the names differ. */
+  /** For each field of the use case's input, the option or argument that gives it, where the names differ. */
   readonly fields?: Readonly<Record<string, string>>
   /** Advice that only the command line can give, by refusal and field: `not_found id`. */
   readonly hints?: Readonly<Record<string, string>>

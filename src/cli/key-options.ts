@@ -31,7 +31,7 @@ export const narrowingOptions = {
   },
 } as const satisfies Readonly<Record<string, Option>>
 
-/** By field, the option that gives it. */
+/** The option that gives each field. */
 export const narrowingFields = {
   expiresAt: 'expires',
   deniedModels: 'deny',

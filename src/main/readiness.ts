@@ -6,7 +6,7 @@ type Needed = Pick<State, 'load' | 'ledger' | 'leftSettled' | 'health'> & {
   readonly current: Pick<State['current'], 'channelIds'>
 }
 
-/** By component, why it cannot serve; null: it can. Names no channel, since anybody may read it. */
+/** For each component, why it cannot serve; null: it can. Names no channel, since anybody may read it. */
 export function readiness(state: Needed, nowMs: number): Readonly<Record<string, string | null>> {
   const { load, ledger, leftSettled } = state
   const unsettled = leftSettled.done ? null : 'what former workers left is being settled'

@@ -68,7 +68,10 @@ interface Part {
   readonly place: SettledPlace
 }
 
-/** By search and place: clients that follow the same list share each read, since all poll at the same moments. */
+/**
+ * Reads in progress by search and place: clients that follow the same list share each read, since all poll at the same
+ * moments.
+ */
 const parts = new WeakMap<Asking['admin']['store'], Map<string, Promise<Part>>>()
 
 /** Follows a list of requests. Throws ControlError `limited`, AdminError. */
