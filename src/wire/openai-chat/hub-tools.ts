@@ -3,6 +3,7 @@
 import { invalidRequest } from '../../errors.ts'
 import type { ChatRequest, JsonObject, JsonValue, Tool, ToolChoice } from '../ir.ts'
 import { isObject, objectOf, stringOf } from '../json/value.ts'
+import { toolSchema } from '../openai/tool-schema.ts'
 import { cacheOf, hasFields, ownFields, present, withExtra } from './hub-fields.ts'
 
 type FunctionTool = Extract<Tool, { readonly type: 'function' }>
@@ -17,7 +18,8 @@ function functionTool(target: JsonObject, rest: JsonObject): Tool {
     ...(isObject(parameters) && { parameters }),
     ...(typeof strict === 'boolean' && { strict }),
     ...cacheOf(rest),
-    ...withExtra(kept),
+    // Even where it is empty: a tool of this format is written as it came.
+    extra: { 'openai-chat': kept },
   }
 }
 
@@ -125,7 +127,9 @@ export function takeToolChoice(
 }
 
 function encodeFunction(tool: FunctionTool): JsonObject {
-  const { name, description, parameters, strict } = tool
+  const { name, description, strict, extra } = tool
+  const foreign = extra?.['openai-chat'] === undefined
+  const parameters = foreign ? toolSchema(tool.parameters) : tool.parameters
   return {
     name,
     ...(description !== undefined && { description }),

@@ -199,7 +199,12 @@ describe('to a chat', () => {
         { role: 'system', content: 'Be brief.' },
         { role: 'user', content: 'hi' },
       ],
-      tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }],
+      tools: [
+        {
+          type: 'function',
+          function: { name: 'f', parameters: { type: 'object', properties: {} } },
+        },
+      ],
       tool_choice: { type: 'function', function: { name: 'f' } },
       parallel_tool_calls: false,
       max_completion_tokens: 100,

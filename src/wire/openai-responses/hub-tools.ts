@@ -3,6 +3,7 @@
 import { invalidRequest } from '../../errors.ts'
 import type { ChatRequest, JsonObject, JsonValue, Tool, ToolChoice } from '../ir.ts'
 import { isObject, listOf, objectsIn, stringOf } from '../json/value.ts'
+import { toolSchema } from '../openai/tool-schema.ts'
 import { present } from '../openai-chat/hub-fields.ts'
 import { type ClientTool, clientToolOf, clientToolOfItem } from './client-tools.ts'
 import { ownFields, self } from './hub-fields.ts'
@@ -210,7 +211,7 @@ function encodeTool(tool: Tool, index: number, dropped: string[]): JsonObject {
     type: 'function',
     name,
     ...described,
-    parameters: tool.parameters ?? (foreign ? { type: 'object', properties: {} } : null),
+    parameters: foreign ? toolSchema(tool.parameters ?? {}) : (tool.parameters ?? null),
     ...(strict !== undefined && { strict }),
     ...ownFields(extra),
   }

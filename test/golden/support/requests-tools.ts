@@ -97,6 +97,12 @@ const choices: Readonly<Record<string, Asked>> = {
       },
     ],
   },
+  'tool-schema-bare': {
+    tools: [
+      { type: 'function', name: 'now', parameters: { type: 'object' } },
+      { type: 'function', name: 'here', parameters: {} },
+    ],
+  },
   'tool-custom': { tools: [{ type: 'custom', name: 'shell', description: 'Runs.' }] },
   'tool-of-another': {
     tools: [{ type: 'other', extra: { 'some-dialect': { type: 'web_search' } } }],
