@@ -114,6 +114,42 @@ test('a whole reply, and what the vendor was not told', async () => {
   expect(response.headers.get('x-tollgate-dropped')).toBe('seed, temperature')
 })
 
+test('calls that share an id, or have none, are told apart, each with its own answer', async () => {
+  stage.stub.on('claude-twins', whole(text('Done')))
+  const call = (id: string, name: string) => ({
+    id,
+    type: 'function' as const,
+    function: { name, arguments: '{}' },
+  })
+  const answer = (id: string, content: string) => ({
+    role: 'tool' as const,
+    tool_call_id: id,
+    content,
+  })
+  await openaiClient(stage.gateway.url).chat.completions.create({
+    model: 'claude-twins',
+    messages: [
+      ...ask('Go'),
+      { role: 'assistant', tool_calls: [call('call_0', 'first'), call('', 'second')] },
+      answer('call_0', '1'),
+      answer('', '2'),
+      { role: 'assistant', tool_calls: [call('call_0', 'third')] },
+      answer('call_0', '3'),
+    ],
+  })
+  const blocks = sent('claude-twins').body.messages.flatMap(
+    ({ content }: { content: object[] }) => content,
+  )
+  expect(blocks.slice(1)).toMatchObject([
+    { name: 'first', id: 'call_0' },
+    { name: 'second', id: 'call_2' },
+    { tool_use_id: 'call_0', content: '1' },
+    { tool_use_id: 'call_2', content: '2' },
+    { name: 'third', id: 'call_0_2' },
+    { tool_use_id: 'call_0_2', content: '3' },
+  ])
+})
+
 test('several replies are refused before the vendor is asked', async () => {
   const error = await openaiClient(stage.gateway.url)
     .chat.completions.create({ model: 'claude-never', messages: ask('Hi'), n: 2 })

@@ -5,7 +5,7 @@ import type { ChatRequest, JsonObject, Tool } from '../ir.ts'
 import { isObject } from '../json/value.ts'
 import { ownFields, self, writeCache } from './fields.ts'
 import type { ModelTraits } from './models.ts'
-import { constrained, inputSchema, isExpressible } from './schema.ts'
+import { constrained, inputSchema, isExpressible, isRecursive } from './schema.ts'
 
 /**
  * The tool whose input is the reply, for models that cannot be held to a schema otherwise. Its name alone marks it: the
@@ -30,7 +30,7 @@ export function formatOf(
   dropped: string[],
 ): JsonObject {
   if (format === undefined || format.type === 'text') return {}
-  if (format.type === 'json' || !traits.structured) {
+  if (format.type === 'json' || !traits.structured || isRecursive(format.schema)) {
     dropped.push('response_format')
     return {}
   }

@@ -103,7 +103,8 @@ function isOpen(value: JsonValue | undefined): boolean {
   return (bare && !refers) || Object.values(value).some(isOpen)
 }
 
-function isRecursive(root: JsonObject): boolean {
+/** The decoding refuses a schema that holds itself. */
+export function isRecursive(root: JsonObject): boolean {
   const visit = (value: JsonValue | undefined, open: readonly string[]): boolean => {
     if (Array.isArray(value)) return value.some((each) => visit(each, open))
     if (!isObject(value)) return false

@@ -38,6 +38,20 @@ export const optionRequests: Readonly<Record<string, Asked>> = {
     responseFormat: { type: 'schema', name: 'report', schema },
     tools: [{ type: 'function', name: 'clock' }],
   },
+  'format-recursive-and-forced-call': {
+    responseFormat: {
+      type: 'schema',
+      name: 'tree',
+      schema: {
+        type: 'object',
+        properties: { child: { $ref: '#' } },
+        required: ['child'],
+        additionalProperties: false,
+      },
+    },
+    tools: [{ type: 'function', name: 'clock' }],
+    toolChoice: { mode: 'required' },
+  },
   'effort-none': { reasoning: { effort: 'none' } },
   'effort-minimal': { reasoning: { effort: 'minimal' } },
   'effort-high': { reasoning: { effort: 'high' }, maxOutputTokens: 4_000 },
