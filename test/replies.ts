@@ -68,7 +68,9 @@ class ChoiceSteps {
   end(why: FinishReason): void {
     const choice = this.index
     const ends = this.open.map((part): ChatEvent => ({ type: 'part-end', choice, part }))
-    this.steps.push([...ends, { type: 'choice-end', choice, reason: why }])
+    // A reply with calls stops for them.
+    const said = why === 'stop' && ends.length > 0 ? 'tool_calls' : why
+    this.steps.push([...ends, { type: 'choice-end', choice, reason: said }])
   }
 
   private text(type: 'text' | 'reasoning' | 'refusal', list: readonly string[]): void {

@@ -14,6 +14,8 @@ interface Call {
   /** -1 until the call's name is known. */
   part: number
   empty: boolean
+  /** The vendor gave it no id; then what it said so far tells where it ends. */
+  said: string | null
   /** What the vendor wants back with the call; '' where there is nothing. */
   sealed: string
   readonly extra: JsonObject
@@ -106,8 +108,9 @@ export class CallReader {
     const { index, id, name } = piece
     if (index !== null) {
       const call = this.byIndex.get(index)
-      const other = id !== '' && name !== '' && call !== undefined && call.id !== id
-      return call === undefined || (other && call.id !== '') ? this.open(piece) : call
+      if (call === undefined) return this.open(piece)
+      const other = id === '' ? isOver(call, name) : name !== '' && call.id !== id
+      return other && call.id !== '' ? this.open(piece) : call
     }
     if (id !== '') return this.calls.find((call) => call.id === id) ?? this.open(piece)
     return (name === '' ? this.calls.at(-1) : undefined) ?? this.open(piece)
@@ -115,7 +118,17 @@ export class CallReader {
 
   private open(piece: Piece): Call {
     const { id, custom } = piece
-    const call = { id, name: '', custom, held: '', part: -1, empty: true, sealed: '', extra: {} }
+    const call = {
+      id,
+      name: '',
+      custom,
+      held: '',
+      part: -1,
+      empty: true,
+      said: null,
+      sealed: '',
+      extra: {},
+    }
     this.calls.push(call)
     if (piece.index !== null) this.byIndex.set(piece.index, call)
     return call
@@ -139,6 +152,7 @@ export class CallReader {
     const { owner } = this
     owner.closeText(out)
     call.part = owner.nextPart()
+    if (call.id === '') call.said = ''
     call.id ||= owner.callId(this.calls.indexOf(call))
     const { id, name, custom, part } = call
     const head = { type: 'tool-call', id, name, ...(custom && { custom }) } as const
@@ -149,6 +163,19 @@ export class CallReader {
   private say(call: Call, text: string, out: ChatEvent[]): void {
     if (text === '') return
     call.empty = false
+    if (call.said !== null) call.said += text
     out.push({ type: 'part-delta', choice: this.owner.index, part: call.part, text })
+  }
+}
+
+/** Whether a piece without an id begins another call: it is named anew, and this one has its arguments or another name. */
+function isOver({ said, name: begun }: Call, name: string): boolean {
+  if (name === '' || begun === '' || said === null) return false
+  if (name !== begun) return true
+  try {
+    return isObject(JSON.parse(said))
+  } catch (error) {
+    if (error instanceof SyntaxError) return false
+    throw error
   }
 }

@@ -230,7 +230,14 @@ export class ChoiceReader {
     if (this.cited.length > 0) this.keep({ delta: { annotations: this.cited } }, out)
     // The deprecated word means something else to the client that asked with `functions`.
     const extra = withExtra(word === 'function_call' ? { finish_reason: word } : {})
-    out.push({ type: 'choice-end', choice: this.index, reason, ...extra })
+    // OpenAI itself says `stop` behind a call that it was made to make.
+    const called = reason === 'stop' && this.calls.any
+    out.push({
+      type: 'choice-end',
+      choice: this.index,
+      reason: called ? 'tool_calls' : reason,
+      ...extra,
+    })
   }
 }
 

@@ -54,10 +54,12 @@ function part(index: number, partHead: PartHead, text: string, sealed?: string):
 }
 
 function reply(...parts: readonly (readonly ChatEvent[])[]): ChatEvent[] {
+  const said = parts.flat()
+  const calls = said.some((event) => event.type === 'part-start' && event.head.type === 'tool-call')
   return [
     { type: 'response-start', id: 'r', model: 'm', createdAt: 5 },
-    ...parts.flat(),
-    { type: 'choice-end', choice: 0, reason: 'stop' },
+    ...said,
+    { type: 'choice-end', choice: 0, reason: calls ? 'tool_calls' : 'stop' },
   ]
 }
 
@@ -337,6 +339,33 @@ describe('the mistakes of others', () => {
     expect(messageOf(body).tool_calls).toMatchObject([
       { id: 'a', function: { name: 'f', arguments: '{"a":1}' } },
     ])
+  })
+
+  test('W1: calls without ids that all come under one index are told apart', () => {
+    const named = (name: string, text: string): JsonObject =>
+      said(call(0, { id: '', function: { name, arguments: text } }))
+    const list = [
+      named('f', '{"a":1}'),
+      named('f', '{"a":2}'),
+      named('g', '{"b"'),
+      named('g', ':3}'),
+    ]
+    const body = whole(read([...list, said({}, 'tool_calls')]))
+    expect(messageOf(body).tool_calls).toMatchObject([
+      { function: { name: 'f', arguments: '{"a":1}' } },
+      { function: { name: 'f', arguments: '{"a":2}' } },
+      { function: { name: 'g', arguments: '{"b":3}' } },
+    ])
+  })
+
+  test('W32: a stop behind a call is one for the call', () => {
+    expect(read([said(open(0, 'a')), said({}, 'stop')]).at(-1)).toMatchObject({
+      type: 'choice-end',
+      reason: 'tool_calls',
+    })
+    expect(read([said(open(0, 'a')), said({}, 'length')]).at(-1)).toMatchObject({
+      reason: 'length',
+    })
   })
 
   test('W35: a call without arguments has an empty object', () => {
