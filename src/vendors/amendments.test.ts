@@ -92,11 +92,49 @@ const golden: readonly (readonly [
           refusal: null,
           annotations: [],
           reasoning_content: 'Hm.',
+          thinking_blocks: [{ type: 'thinking', thinking: 'Hm.', signature: 's' }],
         },
         ...say,
       ],
     },
     { messages: [...say, { role: 'assistant', content: 'Hi.' }, ...say] },
+  ],
+  [
+    'mistral: files are documents, or ids beside the type',
+    'mistral',
+    {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'Read.' },
+            {
+              type: 'file',
+              file: { file_data: 'data:application/pdf;base64,JVBE', filename: 'a.pdf' },
+            },
+            { type: 'file', file: { file_data: 'JVBE' } },
+            { type: 'file', file: { file_id: 'id' } },
+          ],
+        },
+      ],
+    },
+    {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'Read.' },
+            {
+              type: 'document_url',
+              document_url: 'data:application/pdf;base64,JVBE',
+              document_name: 'a.pdf',
+            },
+            { type: 'document_url', document_url: 'data:application/pdf;base64,JVBE' },
+            { type: 'file', file_id: 'id' },
+          ],
+        },
+      ],
+    },
   ],
   [
     'deepseek: reasoning goes back with tool turns, under its own name, empty where there was none',

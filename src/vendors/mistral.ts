@@ -48,6 +48,7 @@ const foreignMembers = [
   'reasoning',
   'reasoning_content',
   'reasoning_details',
+  'thinking_blocks',
 ]
 
 const replayedMessages: Amendment = {
@@ -56,6 +57,27 @@ const replayedMessages: Amendment = {
     for (const message of messagesOf(body)) {
       if (message.role !== 'assistant') continue
       for (const name of foreignMembers) delete message[name]
+    }
+  },
+}
+
+/** A file by its bytes is a document there; its own `file` is an id beside the type (API reference, `FileChunk`). */
+function documentOf(part: JsonObject): JsonObject {
+  const { file } = part
+  if (part.type !== 'file' || !isObject(file)) return part
+  const { file_data: data, file_id: id, filename } = file
+  if (typeof data !== 'string') return typeof id === 'string' ? { type: 'file', file_id: id } : part
+  const url = /^(data|https?):/i.test(data) ? data : `data:application/pdf;base64,${data}`
+  const named = typeof filename === 'string' ? { document_name: filename } : {}
+  return { type: 'document_url', document_url: url, ...named }
+}
+
+const files: Amendment = {
+  texts: ['"file"'],
+  apply(body) {
+    for (const message of messagesOf(body)) {
+      if (!Array.isArray(message.content)) continue
+      message.content = message.content.map((part) => (isObject(part) ? documentOf(part) : part))
     }
   },
 }
@@ -104,6 +126,7 @@ export const mistral = openaiCompatible({
       developerAsSystem,
       toolCallIds,
       replayedMessages,
+      files,
     ),
     refine,
     rewrite: true,
