@@ -16,6 +16,7 @@ import {
   type Writer,
 } from '../wire/codec.ts'
 import type { ClientSide } from '../wire/dialect.ts'
+import { withAnswersInPlace } from '../wire/hub/answers-in-place.ts'
 import { withDistinctCalls } from '../wire/hub/distinct-calls.ts'
 import { CallRestorer, type FittedTools, fitTools, type ToolTraits } from '../wire/hub/fit-tools.ts'
 import type { ChatEvent, ChatRequest, JsonObject, JsonValue, Usage } from '../wire/ir.ts'
@@ -96,9 +97,9 @@ function encodedNow(
   const { value, dropped } = client.request()
   const decoded = withBytes(value, target, client.inlined)
   const same = request.dialect.id === dialect
-  // Between a client and a vendor of one format ids are the vendor's to judge.
-  const distinct = same ? decoded : withDistinctCalls(decoded)
-  const own = openedRequest(distinct, opaqueFrom ?? dialect, channel, same)
+  // Between a client and a vendor of one format the history is the vendor's to judge.
+  const ordered = same ? decoded : withAnswersInPlace(withDistinctCalls(decoded))
+  const own = openedRequest(ordered, opaqueFrom ?? dialect, channel, same)
   const fitted = fitTools(own, toolTraits(candidate, channel, target))
   const written = target.encodeRequest(
     vendor.quirks.refusesThoughts ? withoutThoughts(fitted.request) : fitted.request,

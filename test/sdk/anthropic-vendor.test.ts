@@ -150,6 +150,25 @@ test('calls that share an id, or have none, are told apart, each with its own an
   ])
 })
 
+test('an answer behind a word of the user and of the model goes to its call', async () => {
+  stage.stub.on('claude-late', whole(text('Done')))
+  await openaiClient(stage.gateway.url).responses.create({
+    model: 'claude-late',
+    input: [
+      ...ask('Go'),
+      { type: 'function_call', call_id: 'c1', name: 'slow', arguments: '{}' },
+      { role: 'user', content: 'Wait' },
+      { role: 'assistant', content: 'I wait' },
+      { type: 'function_call_output', call_id: 'c1', output: 'late' },
+    ],
+  })
+  expect(sent('claude-late').body.messages.slice(1)).toMatchObject([
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'c1' }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1' }, { text: 'Wait' }] },
+    { role: 'assistant', content: [{ text: 'I wait' }] },
+  ])
+})
+
 test('several replies are refused before the vendor is asked', async () => {
   const error = await openaiClient(stage.gateway.url)
     .chat.completions.create({ model: 'claude-never', messages: ask('Hi'), n: 2 })
