@@ -44,6 +44,13 @@ export function readDataUrl(url: string, param: string): DataUrl | null {
   return { mediaType, data: btoa(binary(encoder.encode(percentDecoded(rest, param)))) }
 }
 
+const plainTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|javascript|x-ndjson)\b)/
+
+/** Files of this media type are read as the text they are. */
+export function isPlainText(mediaType: string): boolean {
+  return plainTypes.test(mediaType)
+}
+
 /** Text in UTF-8 as an address of its own. */
 export function textUrl(text: string, mediaType = 'text/plain'): string {
   return `data:${mediaType};base64,${btoa(binary(encoder.encode(text)))}`

@@ -3,7 +3,7 @@
 import { type GatewayError, invalidRequest } from '../../errors.ts'
 import type { FilePart, ImagePart, JsonObject, RequestPart, ToolCallPart } from '../ir.ts'
 import { isObject } from '../json/value.ts'
-import { readDataUrl, textOf } from './data-url.ts'
+import { isPlainText, readDataUrl, textOf } from './data-url.ts'
 import { ownFields, self, writeCache } from './fields.ts'
 import { toolId } from './ids.ts'
 
@@ -55,8 +55,6 @@ function addressSource(url: string, place: Place): JsonObject {
   return data === null ? { type: 'url', url } : pictureSource(data.mediaType, data.data, place)
 }
 
-const plainTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|javascript|x-ndjson)\b)/
-
 function documentSource(url: string, place: Place): JsonObject {
   const data = readDataUrl(url, place.param)
   if (data === null) return { type: 'url', url }
@@ -64,7 +62,7 @@ function documentSource(url: string, place: Place): JsonObject {
   if (mediaType === 'application/pdf') {
     return { type: 'base64', media_type: mediaType, data: data.data }
   }
-  if (!plainTypes.test(mediaType)) throw cannot('documents as PDF or text alone', place)
+  if (!isPlainText(mediaType)) throw cannot('documents as PDF or text alone', place)
   return { type: 'text', media_type: 'text/plain', data: textOf(data.data, place.param) }
 }
 

@@ -1,7 +1,8 @@
 // Parts of messages and tool calls, into the hub and out of it.
 
 import { invalidRequest } from '../../errors.ts'
-import type { JsonObject, JsonValue, RequestPart, ToolCallPart } from '../ir.ts'
+import { isPlainText, readDataUrl, textOf } from '../anthropic-messages/data-url.ts'
+import type { FilePart, JsonObject, JsonValue, RequestPart, ToolCallPart } from '../ir.ts'
 import { isObject, objectOf, stringOf } from '../json/value.ts'
 import { cacheOf, hasFields, mergeFields, ownFields, present, withExtra } from './hub-fields.ts'
 
@@ -161,13 +162,24 @@ export function encodePart(
       const image = { url, ...(detail !== undefined && { detail }) }
       return mergeFields({ type: 'image_url', image_url: image }, own)
     }
-    case 'file':
+    case 'file': {
+      const text = textIn(part, place)
+      if (text !== null) return { type: 'text', text }
       return mergeFields({ type: 'file', file: encodeFile(part, place) }, own)
+    }
     case 'audio': {
       const { data, format } = part
       return mergeFields({ type: 'input_audio', input_audio: { data, format } }, own)
     }
   }
+}
+
+/** What a file of text says, under its name: OpenAI takes no file but a PDF in this format. Null of any other. */
+function textIn({ url, name }: FilePart, place: string): string | null {
+  const data = readDataUrl(url, place)
+  if (data === null || !isPlainText(data.mediaType)) return null
+  const text = textOf(data.data, place)
+  return name === undefined ? text : `${name}:\n\n${text}`
 }
 
 function encodeFile(
