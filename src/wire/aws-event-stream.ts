@@ -1,10 +1,10 @@
-// Binary event streams of AWS cut into their messages ("Amazon Event Stream Specification", smithy.io).
+// Cuts AWS binary event streams into messages ("Amazon Event Stream Specification", smithy.io).
 
 import { FrameError, type FrameSource } from './reply.ts'
 
 const preludeBytes = 12
 const checksumBytes = 4
-/** The format's own bounds: 128 KiB of headers and 24 MiB of payload. */
+/** The specification's limits: 128 KiB of headers and 24 MiB of payload. */
 const maxHeaderBytes = 131_072
 const maxMessageBytes = 25_297_936
 
@@ -14,7 +14,7 @@ const crcTable = Int32Array.from({ length: 256 }, (_, byte) => {
   return value
 })
 
-/** CRC-32 as of ISO 3309 and gzip. */
+/** CRC-32 of ISO 3309, as gzip uses it. */
 export function crc32(bytes: Uint8Array, start: number, end: number): number {
   let value = -1
   for (let at = start; at < end; at++) {
@@ -23,7 +23,7 @@ export function crc32(bytes: Uint8Array, start: number, end: number): number {
   return (value ^ -1) >>> 0
 }
 
-/** Sizes of header values by type; the types not listed say their own length. */
+/** Sizes of header values by type; values of other types carry their own length. */
 const valueBytes: Readonly<Record<number, number>> = {
   0: 0,
   1: 0,
@@ -103,14 +103,14 @@ export class AwsEventFrames implements FrameSource {
   private readonly seen = new Set<string>()
   private held: Uint8Array[] = []
   private heldBytes = 0
-  /** Bytes before which there is nothing to read: a prelude, or the message it announced. */
+  /** Bytes needed before the next step: a prelude, or the message that it announced. */
   private neededBytes = preludeBytes
   private begun = false
-  /** Of the last message, as bytes and as they read. */
+  /** The last message's headers, as bytes and decoded. */
   private headers = new Uint8Array()
   private texts: ReadonlyMap<string, string> = new Map()
 
-  /** `isLast`: whether a stream of these events may end here, for the format itself has no terminator. */
+  /** `isLast`: whether a stream with these events may end here, for the format itself has no terminator. */
   constructor(isLast: (seen: ReadonlySet<string>) => boolean) {
     this.isLast = isLast
   }
@@ -122,14 +122,14 @@ export class AwsEventFrames implements FrameSource {
     return this.cut(this.joined())
   }
 
-  /** Throws FrameError where the last message is not whole. */
+  /** Throws FrameError where the last message is incomplete. */
   end(): readonly string[] {
     if (this.heldBytes > 0) throw new FrameError('the stream ended inside an event')
     this.done = this.isLast(this.seen)
     return []
   }
 
-  /** Event after event has the same headers: they are read where they differ from those before. */
+  /** Most events repeat the headers of the one before, so they are decoded only where they differ. */
   private message(bytes: Uint8Array, view: DataView, start: number): SeenEvent {
     const end = start + this.neededBytes - checksumBytes
     if (view.getUint32(end) !== crc32(bytes, start, end)) {
@@ -180,7 +180,7 @@ export class AwsEventFrames implements FrameSource {
   }
 }
 
-/** The length of the message whose prelude stands at `start`. Throws FrameError where it cannot be true. */
+/** The length of the message whose prelude is at `start`. Throws FrameError where it is impossible. */
 function announced(bytes: Uint8Array, view: DataView, start: number): number {
   const messageBytes = view.getUint32(start)
   const headerBytes = view.getUint32(start + 4)

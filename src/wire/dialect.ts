@@ -1,4 +1,5 @@
-// One wire format: what it is to its clients, to its vendors, and where its bytes pass between the two. Pure and synchronous.
+// One wire format: how clients use it, how vendors use it, and how bytes pass between two that share it. Pure,
+// synchronous.
 
 import type { Fault, GatewayError } from '../errors.ts'
 import type { ClientHub, ClientList, VendorHub, VendorList } from './codec.ts'
@@ -24,92 +25,102 @@ import type { Address, FormFields, Peek } from './request.ts'
 
 /** What it takes to serve clients of a format. */
 export interface ClientSide {
-  /** Where the gateway itself is asked, below the prefix; names the endpoint in logs and metrics. */
+  /** Path on the gateway, below the prefix; also names the endpoint in logs and metrics. */
   readonly path: string
-  /** What the ids of its replies begin with, e.g. `chatcmpl-`. */
+  /** Prefix of the ids of its replies, e.g. `chatcmpl-`. */
   readonly idPrefix: string
-  /** What a quiet stream is sent, which every client passes over. */
+  /** What is sent on an idle stream to keep it open; every client ignores it. */
   readonly heartbeat: string
-  /** Headers of the client that mean something in this format, in lower case: they go on to a vendor that speaks it. */
+  /** Client headers (lower case) that have a meaning in this format and are forwarded to a vendor that speaks it. */
   readonly clientHeaders?: readonly string[]
-  /** Requests may also come as a form of these fields (`multipart/form-data`). */
+  /** The fields, where requests may also come as a form (`multipart/form-data`). */
   readonly form?: FormFields
-  /** Requests come as a form alone. */
+  /** Requests come only as a form. */
   readonly formOnly?: true
-  /** Validates and locates. Throws GatewayError `invalid_request_error` naming the field. */
+  /** Validates a request and finds what `Peek` holds. Throws GatewayError `invalid_request_error` naming the field. */
   peek(body: Uint8Array, address?: Address): Peek
-  /** A whole reply or one stream frame with what it cost in its usage; as it was where it shows none. */
+  /** Adds the cost to the usage of a whole reply or of one stream frame; unchanged where it shows no usage. */
   withCost(bytes: Uint8Array, cost: string): Uint8Array
-  /** The HTTP status of a refusal, where this format has another for it than the table of errors.ts. */
+  /** The HTTP status of an error, where this format's differs from the table of errors.ts. */
   status?(error: GatewayError): number
-  /** A refusal in this format's own shape, as JSON text. */
+  /** An error in this format's own shape, as JSON text. */
   refuse(error: GatewayError, requestId: string): string
-  /** The frames that end a stream in an error. */
+  /** The frames that end a stream with an error. */
   errorFrames(error: GatewayError, requestId: string): string
-  /** What the events of a stream are put into where the address asks for another frame; null: they stay. */
+  /** How to change the framing of a stream, if the address asks for another; null: the events stay as they are. */
   reframe?(address: Address): Reframe | null
-  /** Headers this format's clients look for on every reply. */
+  /** Headers that clients of this format expect on every reply. */
   replyHeaders?(requestId: string): Readonly<Record<string, string>>
-  /** Of a chat format. */
+  /** Set for chat formats. */
   readonly hub?: ClientHub
-  /** Of embeddings and reranking. */
+  /** Set for embeddings and reranking. */
   readonly list?: ClientList
 }
 
 /** What it takes to ask vendors in a format. */
 export interface VendorSide {
-  /** Usage comes on every stream of this format, which has no `stream_options` to ask for it. */
+  /** Streams of this format always report usage; there is no `stream_options` to ask for it. */
   readonly usageAlways?: true
-  /** Headers a vendor of this format answers with and wants back from its client, in lower case. */
+  /** Headers (lower case) that a vendor of this format sends and expects back from its client. */
   readonly stateHeaders?: readonly string[]
-  /** Texts of which one stands in every body that offers tools, or tells of calls, of types some vendors of this format lack. */
+  /**
+   * Every body with tools, or calls of tools, of types that some vendors of this format lack contains one of these
+   * texts.
+   */
   readonly toolMarks?: readonly string[]
-  /** The member that holds a vendor's opaque state, which its account alone can open; undefined where any account can. */
+  /**
+   * The member that holds a vendor's opaque state, which only its own account can open; undefined where any account
+   * can.
+   */
   readonly opaqueMember?: string
-  /** The format whose replies hold the opaque state brought back here, where it is another. */
+  /** The format whose replies the opaque state in these requests comes from, where it is not this one. */
   readonly opaqueFrom?: DialectId
-  /** How this format's vendors cut their streams; server-sent events unless given. */
+  /** Cuts this format's streams into frames; server-sent events unless given. */
   frames?(): FrameSource
   /** Reads a vendor's error reply. `header` looks a reply header up by lower-case name. */
   fault(status: number, header: (name: string) => string | null, body: string): Fault
-  /** Of a chat format. */
+  /** Set for chat formats. */
   readonly hub?: VendorHub
-  /** Of embeddings and reranking. */
+  /** Set for embeddings and reranking. */
   readonly list?: VendorList
 }
 
 /** How replies pass from a vendor to a client that speaks the same format. */
 export interface IdentitySide {
-  /** What a stream ends with (`data: [DONE]`), for vendors that leave it out; empty where the format has none. */
+  /**
+   * The end marker of a stream (`data: [DONE]`), added where a vendor leaves it out; empty where the format has none.
+   */
   readonly terminator: string
-  /** The longest event of a stream, in bytes; 1 MiB unless given. */
+  /** The longest event of a stream, in bytes; 1 MiB if absent. */
   readonly maxFrameBytes?: number
-  /** A text that each thing of a reply brings that is charged by its number: counted in one too large to hold. */
+  /**
+   * A text that occurs once in each item charged by number: its occurrences are counted in replies too large to hold.
+   */
   readonly itemMark?: string
   watcher(options: WatchOptions): Watcher
   whole(body: Uint8Array, peek: Peek, quirks: ReplyQuirks): WholeReply
-  /** Whether a reply that begins so and is too large to hold has to be brought to another form, for which it is held. */
+  /** Whether a reply with this beginning that is too large to pass unparsed must be converted, and so held whole. */
   mustRecode?(head: Uint8Array, peek: Peek): boolean
   /**
-   * What the end of a reply too large to hold says; `bytes` may begin anywhere in it. `items`: how often `itemMark`
-   * stood in all of it.
+   * What the end of a reply too large to hold says; `bytes` may begin anywhere in the reply. `items`: how often
+   * `itemMark` occurred in the whole reply.
    */
   tail(bytes: Uint8Array, quirks: ReplyQuirks, peek?: Peek, items?: number): ReplyFacts
 }
 
-/** Replies that are sound or text, or are sent as a stream though they came whole. */
+/** For replies that are audio or plain text, or that are sent as a stream though the vendor answered whole. */
 export interface MediaSide {
-  /** Replies may be other than JSON: bytes of this media type are the reply, passed on as they come. */
+  /** Whether a reply of this media type is not JSON: its bytes are passed on as they arrive. */
   isRaw(mediaType: string): boolean
-  /** What such a reply says, whose bytes are passed on unread; `reported` is its usage, where known from elsewhere. */
+  /** The facts of such a reply, whose bytes are not parsed; `reported` is its usage, where known from elsewhere. */
   raw(peek: Peek, reported: JsonObject | null): ReplyFacts
-  /** The media type of such a reply, where the vendor's own word says nothing. */
+  /** The media type of such a reply, where the vendor's content type is not specific. */
   typeOf?(mediaType: string, peek: Peek): string
   /** For vendors that answer whole where a stream was asked for. */
   replay(peek: Peek, mediaType: string): Replay
 }
 
-/** The parts of a format: those it lacks are left out. */
+/** The parts of a format; those it does not have are absent. */
 interface Sides {
   readonly client?: ClientSide
   readonly vendor?: VendorSide
@@ -122,13 +133,13 @@ export interface Dialect extends Sides {
   readonly operation: Operation
 }
 
-/** A format that clients are served in. */
+/** A format that clients may use. */
 export interface ClientDialect extends Dialect {
   readonly id: ClientDialectId
   readonly client: ClientSide
 }
 
-/** A format that vendors are asked in. */
+/** A format in which vendors may be asked. */
 export interface VendorDialect extends Dialect {
   readonly id: VendorDialectId
   readonly vendor: VendorSide
@@ -138,7 +149,7 @@ export type Dialects = Readonly<
   Record<ClientDialectId, ClientDialect> & Record<VendorDialectId, VendorDialect>
 >
 
-/** The format of this name, put together from its parts. */
+/** Builds the format of this name from its parts. */
 export function format<Id extends DialectId, Parts extends Sides>(
   id: Id,
   parts: Parts,

@@ -1,4 +1,4 @@
-// All dialects spoken here, whatever is in use: for what goes through all of them.
+// All dialects of the gateway, loaded at once, for code that goes through every one of them.
 
 import type { Dialects } from './dialect.ts'
 import { audioDialects } from './openai-audio/dialects.ts'

@@ -1,6 +1,6 @@
-// The formats by name, and the operation each is for.
+// The ids of all formats, and the operation each one serves.
 
-/** Spoken by clients and by vendors. */
+/** Formats that both clients and vendors may use. */
 const common = {
   'openai-chat': 'chat',
   'openai-completions': 'completion',
@@ -20,10 +20,10 @@ const common = {
   'openai-videos': 'video',
 } as const
 
-/** Vendors are asked in others. */
+/** Only clients use these; vendors are asked in other formats. */
 const ofClients = { 'google-embed': 'embedding', rerank: 'rerank', score: 'rerank' } as const
 
-/** Their own clients are not served here. */
+/** Only vendors use these; clients are not served in them. */
 const ofVendors = {
   'cohere-v2': 'chat',
   'bedrock-converse': 'chat',
@@ -43,7 +43,7 @@ export type DialectId = ClientDialectId | VendorDialectId
 export type CommonDialectId = keyof typeof common
 export type Operation = (typeof operationOf)[DialectId]
 
-/** Where OpenAI's clients ask for each. */
+/** The path of each operation in OpenAI's API. */
 export const endpointOf: Readonly<Record<Operation, string>> = {
   chat: '/v1/chat/completions',
   completion: '/v1/completions',

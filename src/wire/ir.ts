@@ -1,4 +1,4 @@
-// What a chat means, independent of any format: the hub every dialect decodes into and encodes from.
+// The hub: chat requests and replies independent of any format; every dialect decodes into it and encodes from it.
 
 import type { CallCounts, TokenCounts } from '../config/prices.ts'
 
@@ -7,44 +7,44 @@ export interface JsonObject {
   [key: string]: JsonValue | undefined
 }
 
-/** Fields private to one dialect, returned only to it. */
+/** Fields that only one dialect knows; they are sent back only in that dialect. */
 export type Extra = Readonly<Record<string, JsonObject>>
 
 /**
- * How one dialect words a tool, a call or an answer that other dialects know as a function's: a namespace, a type that the
- * client runs. For vendors alone that take every type of tool of that dialect.
+ * A tool, call or answer in one dialect's own form (in a namespace, or of a type that the client runs), which other
+ * dialects see as a function's. Only vendors that accept every tool type of that dialect are sent this form.
  */
 type Native = Extra
 
 /**
- * Token counts by kind. The kinds are disjoint: no token is counted inside another kind, so that a
- * price is a plain sum. `input` excludes cached and cache-written tokens, `output` excludes reasoning. Calls are no tokens.
+ * Token counts by kind. The kinds are disjoint: no token is counted in two of them, so that a price is a plain sum.
+ * `input` excludes cached and cache-written tokens, `output` excludes reasoning. Call counts are not tokens.
  */
 export interface Usage
   extends Pick<TokenCounts, UsualKind>,
     Partial<Omit<TokenCounts, UsualKind>>,
     Partial<CallCounts> {}
 
-/** Kinds that every reader counts; few requests have the others. `cacheWrite` is what is written for five minutes. */
+/** Kinds that every reader counts; the others are rare. `cacheWrite` is what is written to a cache for five minutes. */
 type UsualKind = 'input' | 'cachedInput' | 'cacheWrite' | 'output' | 'reasoning'
 
-/** A choice that ends by the vendor's own trouble has no reason: it is a `fault`. */
+/** A choice that the vendor's own failure cuts off has no finish reason: that is a `fault` event. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
 export type Role = 'system' | 'developer' | 'user' | 'assistant' | 'tool'
 
-/** Up to here the vendor may keep the prompt for later requests: five minutes, or an hour. */
+/** Marks the end of the prompt prefix that the vendor may cache for later requests, for five minutes or an hour. */
 export interface CacheMark {
   readonly ttl: '5m' | '1h'
 }
 
-/** What every part of a request may have. */
+/** What every part of a request may carry. */
 interface PartBase {
   readonly cache?: CacheMark
   readonly extra?: Extra
 }
 
-/** Text a person or a model wrote. `sealed`: the vendor's own, to be given back on this part. */
+/** Text a person or a model wrote. `sealed` is the vendor's opaque state, which must go back to it on this part. */
 interface TextPart extends PartBase {
   readonly type: 'text'
   readonly text: string
@@ -53,7 +53,7 @@ interface TextPart extends PartBase {
 
 export interface ImagePart extends PartBase {
   readonly type: 'image'
-  /** `https:` or `data:`; a vendor's own file has `vendorFile` and an empty address. */
+  /** An `https:` or `data:` URL; empty where `vendorFile` names a file stored with the vendor. */
   readonly url: string
   readonly vendorFile?: string
   readonly detail?: string
@@ -61,9 +61,9 @@ export interface ImagePart extends PartBase {
 
 export interface FilePart extends PartBase {
   readonly type: 'file'
-  /** `https:` or `data:` (its media type says what it is); empty where `vendorFile` is set. */
+  /** An `https:` or `data:` URL (its media type says what the file is); empty where `vendorFile` is set. */
   readonly url: string
-  /** The id of a file that lies with the vendor. */
+  /** The id of a file stored with the vendor. */
   readonly vendorFile?: string
   readonly name?: string
 }
@@ -77,8 +77,8 @@ interface AudioPart extends PartBase {
 }
 
 /**
- * What a model thought, given back to it. `sealed` is the signature or the encrypted text as the client was given it
- * (see hub/opaque-state.ts); `redacted`: there is nothing but that.
+ * A model's earlier reasoning, sent back to it. `sealed` is the signature or the encrypted text as the client
+ * received it (see hub/opaque-state.ts); `redacted` parts have no text, only that.
  */
 export interface ReasoningPart extends PartBase {
   readonly type: 'reasoning'
@@ -98,7 +98,7 @@ export interface ToolCallPart extends PartBase {
   readonly native?: Native
 }
 
-/** A part only one dialect knows: it stands in `extra` under that dialect's name. */
+/** A part that only one dialect knows: `extra` holds it under that dialect's name. */
 interface OtherPart extends PartBase {
   readonly type: 'other'
   readonly extra: Extra
@@ -114,13 +114,13 @@ export type RequestPart =
   | OtherPart
 
 /**
- * One turn, or a part of one: consecutive messages of a role stand as the client sent them, and a dialect whose turns
- * must alternate joins them. Role `tool` answers one call with text, images and files.
+ * One turn, or a piece of one: consecutive messages of a role stay as the client sent them, and a dialect whose turns
+ * must alternate joins them. A message of role `tool` answers one call with text, images and files.
  */
 export interface Message {
   readonly role: Role
   readonly parts: readonly RequestPart[]
-  /** For role `tool`: the call it answers. */
+  /** For role `tool`: the id of the call it answers. */
   readonly callId?: string
   /** For role `tool`: the tool failed. */
   readonly isError?: true
@@ -133,14 +133,14 @@ export type Tool =
       readonly type: 'function'
       readonly name: string
       readonly description?: string
-      /** JSON Schema of the arguments; absent where there are none. */
+      /** JSON Schema of the arguments; absent where the function takes none. */
       readonly parameters?: JsonObject
       readonly strict?: boolean
       readonly cache?: CacheMark
       readonly extra?: Extra
       readonly native?: Native
     }
-  /** Its input is text, by a grammar where `format` says one (OpenAI's form). */
+  /** A tool whose input is text, which must follow the grammar in `format` if there is one (OpenAI's form). */
   | {
       readonly type: 'custom'
       readonly name: string
@@ -150,19 +150,19 @@ export type Tool =
       readonly extra?: Extra
       readonly native?: Native
     }
-  /** A tool the vendor runs itself; only its own dialect knows it. */
+  /** A tool that the vendor runs itself; only its own dialect knows it. */
   | { readonly type: 'other'; readonly extra: Extra }
 
 export type ToolChoice =
   | { readonly mode: 'none' | 'auto' | 'required' }
-  /** This one must be called. */
+  /** The model must call this tool. */
   | { readonly mode: 'tool'; readonly name: string }
-  /** Only these may be called; `required`: one of them must. */
+  /** The model may call only these tools; with `required` it must call one of them. */
   | { readonly mode: 'allowed'; readonly names: readonly string[]; readonly required: boolean }
 
 export type ResponseFormat =
   | { readonly type: 'text' }
-  /** Any JSON. */
+  /** Any JSON object or value, without a schema. */
   | { readonly type: 'json' }
   | {
       readonly type: 'schema'
@@ -174,13 +174,13 @@ export type ResponseFormat =
 
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
-/** How much the model is to think; by effort or by a budget, whichever the client said. */
+/** How much the model should think: an effort or a token budget, whichever the client gave. */
 export interface Reasoning {
   readonly effort?: Effort
   readonly budgetTokens?: number
-  /** The model decides by itself. */
+  /** The model decides itself how much to think. */
   readonly adaptive?: true
-  /** The client wants to see the thoughts, or a summary of them; absent: the vendor's habit. */
+  /** How the client wants to see the reasoning, in full or as a summary; absent: the vendor's default. */
   readonly show?: 'none' | 'auto' | 'concise' | 'detailed'
 }
 
@@ -200,7 +200,7 @@ export interface ChatRequest {
   /** Token id -> -100..100. */
   readonly logitBias?: JsonObject
   readonly user?: string
-  /** A stable name of the person behind the request, by which the vendor tells who breaks its rules. */
+  /** A stable id of the end user, by which the vendor recognises who breaks its usage policies. */
   readonly safetyIdentifier?: string
   readonly tools?: readonly Tool[]
   readonly toolChoice?: ToolChoice
@@ -208,33 +208,33 @@ export interface ChatRequest {
   readonly parallelToolCalls?: boolean
   readonly responseFormat?: ResponseFormat
   readonly reasoning?: Reasoning
-  /** Probabilities of tokens are wanted, with so many alternatives for each. */
+  /** The client wants the log probabilities of tokens, with this many alternatives for each. */
   readonly logprobs?: number
   readonly verbosity?: string
-  /** In OpenAI's words: `auto`, `default`, `flex`, `priority`, ... */
+  /** As OpenAI spells it: `auto`, `default`, `flex`, `priority`, ... */
   readonly serviceTier?: string
   readonly metadata?: JsonObject
-  /** Requests of one key share what the vendor keeps of their prompts. */
+  /** Requests with the same key share the vendor's prompt cache. */
   readonly promptCacheKey?: string
-  /** The whole prompt is to be kept (a mark of the request, not of a part). */
+  /** The whole prompt should be cached (a mark on the request, not on a part). */
   readonly cache?: CacheMark
-  /** What the reply may consist of: `text`, `image`, `audio`. */
+  /** The kinds of output the reply may contain: `text`, `image`, `audio`. */
   readonly modalities?: readonly string[]
   readonly extra?: Extra
   /**
-   * What fields above tell already, as the client worded it where its dialect has several words for it: returned to that
-   * dialect as it was, of no interest to any other.
+   * Fields above in the client's own spelling, where its dialect has several for the same thing: written back
+   * unchanged in that dialect and ignored by every other.
    */
   readonly wording?: Extra
 }
 
-/** What a request asks beside its messages: what a format may have no word for. */
+/** The fields of a request beside its messages; a format may be unable to express some of them. */
 export type ChatField = Exclude<
   keyof ChatRequest,
   'model' | 'messages' | 'stream' | 'extra' | 'wording'
 >
 
-/** The name clients know each by. */
+/** The name by which clients know each field; used in `x-tollgate-dropped`. */
 export const chatFieldNames: Readonly<Record<ChatField, string>> = {
   maxOutputTokens: 'max_tokens',
   temperature: 'temperature',
@@ -262,7 +262,7 @@ export const chatFieldNames: Readonly<Record<ChatField, string>> = {
   modalities: 'modalities',
 }
 
-/** A place on the web that the text rests on; `start` and `end` are offsets in the part's text. */
+/** A web page that the text cites; `start` and `end` are offsets in the part's text. */
 export interface UrlCitation {
   readonly url: string
   readonly title?: string
@@ -273,12 +273,12 @@ export interface UrlCitation {
 
 export type PartHead =
   | { readonly type: 'text' }
-  /** `redacted`: nothing is shown of it; its end has it as `sealed`. */
+  /** `redacted`: no text is shown; the part's end carries the encrypted text as `sealed`. */
   | { readonly type: 'reasoning'; readonly redacted?: true }
   | { readonly type: 'refusal' }
   /** Its deltas are base64. */
   | { readonly type: 'image'; readonly mediaType: string }
-  /** What one dialect alone tells, such as a tool the vendor ran itself: never shown as a tool call. */
+  /** Something only one dialect expresses, such as a tool the vendor ran itself: never shown as a tool call. */
   | { readonly type: 'other'; readonly extra: Extra }
   | {
       readonly type: 'tool-call'
@@ -289,11 +289,11 @@ export type PartHead =
     }
 
 /**
- * One thing a reply says. A whole reply is the fold of its events: `response-start` first, then for each
- * choice its parts and one `choice-end`, choices interleaved at will. Part numbers count up within a
- * choice and are never used twice. Of all but tool calls at most one part is open per choice;
- * tool calls may be open beside them and each other, for vendors interleave parallel calls. Every part
- * is closed before its choice ends. Usage may come at any time, each event replacing the last.
+ * One event of a reply. A whole reply is the fold of its events: `response-start` first, then for each choice its
+ * parts and one `choice-end`; choices may be interleaved. Part numbers ascend within a choice and are never reused.
+ * At most one part per choice is open, tool calls excepted: these may be open beside it and beside each other, for
+ * vendors interleave parallel calls. Every part is closed before its choice ends. Usage may come at any time; each
+ * usage event replaces the one before.
  */
 export type ChatEvent =
   | {
@@ -315,7 +315,7 @@ export type ChatEvent =
       readonly part: number
       readonly text: string
     }
-  /** `sealed`: the vendor's signature or encrypted text, to be given back to it on this part. */
+  /** `sealed`: the vendor's signature or encrypted text, which must go back to it on this part. */
   | {
       readonly type: 'part-end'
       readonly choice: number
@@ -329,7 +329,7 @@ export type ChatEvent =
       readonly part: number
       readonly citation: UrlCitation
     }
-  /** Probabilities of the tokens of an open part, in OpenAI's form. */
+  /** Log probabilities of the tokens of an open part, in OpenAI's form. */
   | {
       readonly type: 'logprobs'
       readonly choice: number
@@ -340,12 +340,12 @@ export type ChatEvent =
       readonly type: 'choice-end'
       readonly choice: number
       readonly reason: FinishReason
-      /** The text of `stop` that was met, where the vendor says so. */
+      /** The entry of `stop` that the model produced, where the vendor says so. */
       readonly stopText?: string
       readonly extra?: Extra
     }
-  /** Private fields that come between the others: of one choice, or of the reply itself where null. */
+  /** Dialect-private fields between the other events: of one choice, or of the whole reply where `choice` is null. */
   | { readonly type: 'extra'; readonly choice: number | null; readonly extra: Extra }
-  /** null: what the vendor reports cannot be believed, and nothing it reported before counts. */
+  /** `usage` is null where the vendor's report is implausible: any usage it reported before is then void too. */
   | { readonly type: 'usage'; readonly usage: Usage | null }
   | { readonly type: 'fault'; readonly fault: import('../errors.ts').Fault }

@@ -1,9 +1,9 @@
-// Tells of a body that was refused whether it is in another format of text than that of its path.
+// Detects whether a refused body is in another text format than that of the path it was sent to.
 
 import type { ClientDialectId } from './formats.ts'
 import { JsonSyntaxError, members, skipSpace } from './json/scan.ts'
 
-/** Where each is asked. */
+/** The path of each text format. */
 const paths = {
   'openai-chat': '/v1/chat/completions',
   'openai-responses': '/v1/responses',
@@ -15,7 +15,7 @@ const paths = {
 type TextFormat = keyof typeof paths
 type Headers = Pick<globalThis.Headers, 'has'>
 
-/** null: it is in the format asked for, in none that is known, or either is not of text. */
+/** Null where the body is in the format asked for or in no known one, or where the format asked for is not of text. */
 export function otherFormat(
   body: Uint8Array,
   asked: ClientDialectId,

@@ -1,4 +1,4 @@
-// The dialects in use, each put together from its parts: those of text at once, others as their operations are loaded.
+// The dialects in use, each built from its parts: text formats at once, others when their operation is loaded.
 
 import { anthropicMessages } from './anthropic-messages/dialect.ts'
 import { bedrockConverse } from './bedrock-converse/dialect.ts'
@@ -38,7 +38,7 @@ import { peekScore, scoreList } from './rerank/score.ts'
 import { cohereRerank, jinaRerank, voyageRerank } from './rerank/vendors.ts'
 import { voyageEmbeddings } from './voyage/embeddings.ts'
 
-/** A vendor's own form of embeddings or reranking. */
+/** A vendor's own format for embeddings or reranking. */
 function listOnly(id: VendorDialectId, list: VendorList) {
   return format(id, { vendor: { ...openaiVendor, list } })
 }
@@ -56,10 +56,10 @@ const openaiResponses = format('openai-responses', {
   vendor: {
     ...openaiVendor,
     usageAlways: true,
-    // Codex: the turn's next requests are to reach the server that keeps its state.
+    // Codex: later requests of the turn must reach the server that keeps its state.
     stateHeaders: ['x-codex-turn-state'],
     toolMarks,
-    // OpenAI opens it for the organisation alone that it was made for.
+    // Only the OpenAI organisation for which it was made can open it.
     opaqueMember: 'encrypted_content',
     frames: () => new ResponsesFrames(),
     hub: responsesHub,
@@ -83,7 +83,7 @@ const openaiCompaction = format('openai-compaction', {
   identity: openaiResponses.identity,
 })
 
-/** Those of text, and of videos, whose jobs outlive their requests. */
+/** Text formats, and videos, whose jobs outlive their requests. */
 export const textDialects = {
   'openai-chat': format('openai-chat', {
     client: {
@@ -164,17 +164,17 @@ export const textDialects = {
   gemini,
 } satisfies Partial<Dialects>
 
-/** Others are here from the first request on that needs them. */
+/** The other formats are added with the first request that needs them. */
 const known: Partial<Dialects> = { ...textDialects }
 
 export function addDialects(more: Partial<Dialects>): void {
   Object.assign(known, more)
 }
 
-/** What is looked up of a request's own operation is there: an operation is loaded with its formats. */
+/** A request's own dialect is always in it, for an operation is loaded together with its formats. */
 export const dialects = known as Dialects
 
-/** The same of any format: undefined while its operation is not loaded. */
+/** Any dialect by its id; undefined while its operation is not loaded. */
 export function loadedDialect(id: DialectId): Dialect | undefined {
   return known[id]
 }

@@ -1,64 +1,64 @@
-// How replies are read as they pass: streams frame by frame, whole replies at once.
+// Contracts for reading replies on the way from vendor to client: streams frame by frame, whole replies at once.
 
 import type { Fault, GatewayError } from '../errors.ts'
 import type { JsonObject, JsonValue, Usage } from './ir.ts'
 import { isObject } from './json/value.ts'
 import type { Peek, Units } from './request.ts'
 
-/** Puts a reply's stream into another frame on its way out; one per reply. */
+/** Changes the framing of a reply's stream on its way to the client; one per reply. */
 export interface Reframe {
   readonly contentType: string
   push(chunk: Uint8Array): Uint8Array
   end(): Uint8Array
 }
 
-/** What a stream frame is to the relay. Plain numbers: one is made per frame. */
+/** What a stream frame means to the relay. Plain numbers, because one is produced for every frame. */
 export const frameKind = {
-  /** Comments, empty deltas, role openers: nothing a caller would miss after a failover. */
+  /** Comments, empty deltas, role openers: nothing a client would miss if another channel took over. */
   lifecycle: 0,
-  /** Content, tool call, reasoning, refusal or finish: from here on the reply is committed. */
+  /** Content, tool call, reasoning, refusal or finish: the commit point. */
   semantic: 1,
-  /** Carries usage: to be passed through `Watcher.amend` before it is relayed. */
+  /** Carries usage: must pass through `Watcher.amend` before it is relayed. */
   usage: 2,
   /** The stream's terminator. */
   done: 3,
   /** An error in the vendor's stream: `Watcher.fault` says which. */
   fault: 4,
-  /** Not relayed: it says nothing, or is no frame of this format. */
+  /** Not relayed: it carries nothing, or is not a frame of this format. */
   empty: 5,
 } as const
 export type FrameKind = (typeof frameKind)[keyof typeof frameKind]
 
 export interface WatchOptions {
   readonly wantsUsage: boolean
-  /** What was asked, where the stream alone does not say when it has ended. */
+  /** The request, for formats whose stream alone does not show when it has ended. */
   readonly peek?: Peek
   readonly quirks: ReplyQuirks
 }
 
 /** How a vendor's replies differ from the dialect they claim to speak. */
 export interface ReplyQuirks {
-  /** Corrects the JSON value of `usage` before it is read or shown, e.g. a count without reasoning. */
+  /** Corrects the JSON value of `usage` before it is read or shown, e.g. a count that leaves out reasoning. */
   readonly usage?: (usage: JsonObject) => JsonObject
-  /** Where usage hides when it is not at the top level of the frame, e.g. ['x_groq', 'usage']. */
+  /** Path of usage where it is not at the top level of the frame, e.g. ['x_groq', 'usage']. */
   readonly usagePath?: readonly string[]
-  /** The replies must be re-written event by event, e.g. content as an array: takes the translate path. */
+  /** The reply must be rewritten event by event (e.g. its content is an array), so it takes the translate path. */
   readonly rewrite?: boolean
 }
 
 /** Looks at one streamed reply on the identity path, frame by frame, without altering it. */
 export interface Watcher {
-  /** One whole frame `bytes[start, end)`, its blank line included. */
+  /** Reads one whole frame `bytes[start, end)`, its blank line included. */
   frame(bytes: Uint8Array, start: number, end: number): FrameKind
   /** The bytes to relay in place of the `usage` frame just given; null where nothing is relayed now. */
   amend(bytes: Uint8Array, start: number, end: number): Uint8Array | null
-  /** The usage chunk the client asked for, to be relayed right before the terminator; null where none is. */
+  /** The usage chunk the client asked for, to be relayed right before the terminator; null if there is none. */
   held(): Uint8Array | null
   /** Whether the frame last given said something new: a `usage` frame may also carry text. */
   readonly semantic: boolean
   readonly fault: Fault | null
   readonly usage: Usage | null
-  /** Usage was reported that cannot be believed: it is counted, and logged. */
+  /** The vendor reported implausible usage: tokens are counted instead, and a metric records it. */
   readonly unbelieved?: boolean
   /** Bytes of generated text seen so far, for counting when no usage is reported. */
   readonly outputBytes: number
@@ -67,51 +67,54 @@ export interface Watcher {
   readonly model: string | null
   /** The frame last given was the stream's terminal event, whatever its kind. */
   readonly ended?: boolean
-  /** What the reply brought of what is charged beside tokens; absent: as was expected. */
+  /** Quantities other than tokens that the reply was charged for; absent: as the request led to expect. */
   readonly units?: Units | null
-  /** Where frames may be too long to be held: whether one that begins so may be passed on as it comes. */
+  /** For frames that may be too long to hold: whether a frame that begins like this may be relayed as it arrives. */
   mayPass?(beginning: Uint8Array): boolean
-  /** What a frame was that passed, by its beginning and its end. */
+  /** Classifies a frame that was relayed as it arrived, from its beginning and its end. */
   passed?(beginning: Uint8Array, end: Uint8Array): FrameKind
-  /** The frames that end the stream in an error, where they depend on what was said; else the dialect's own. */
+  /**
+   * The frames that end the stream with an error, where they depend on earlier frames; else the dialect's own are
+   * used.
+   */
   fail?(error: GatewayError, requestId: string): string
 }
 
-/** What a reply says of itself. */
+/** What a reply states about itself. */
 export interface ReplyFacts {
   readonly usage: Usage | null
-  /** As `Watcher.unbelieved`. */
+  /** See `Watcher.unbelieved`. */
   readonly unbelieved?: boolean
-  /** Bytes of generated text; null where usage was reported, so that nobody needs to count. */
+  /** Bytes of generated text; null where usage was reported and no count is needed. */
   readonly outputBytes: number | null
   readonly finishReason: string | null
   readonly model: string | null
-  /** As `Watcher.units`. */
+  /** See `Watcher.units`. */
   readonly units?: Units | null
 }
 
-/** A whole reply, judged: either a fault, or the bytes for the client with what they say. */
+/** A whole reply after inspection: either a fault, or the bytes for the client and the facts read from them. */
 export interface WholeReply extends ReplyFacts {
   readonly fault: Fault | null
   readonly bytes: Uint8Array
 }
 
-/** Tells a whole reply as the stream that was asked for; one per reply. */
+/** Turns a whole reply into the stream that the client asked for; one per reply. */
 export interface Replay {
-  /** Bytes of the reply to frames for the client, as far as there are any yet. */
+  /** Takes the next bytes of the reply; gives the frames for the client that are complete so far. */
   push(chunk: Uint8Array): Uint8Array
-  /** The last frames as `bytes`, or the fault that the reply is. */
+  /** The last frames as `bytes`, or the fault if the reply is one. */
   end(): WholeReply
 }
 
-/** Cuts a vendor's stream into the data of its frames, given in any pieces. */
+/** Cuts a vendor's stream, given in any pieces, into the data of its frames. */
 export interface FrameSource {
-  /** Data of the frames completed, in order, without a terminator. Throws FrameError where they cannot be read. */
+  /** The data of each frame that is now complete, in order, without the terminator. Throws FrameError if unreadable. */
   push(chunk: Uint8Array): readonly string[]
   end(): readonly string[]
   /** The stream's terminator was seen. */
   readonly done: boolean
-  /** A stream whose connection ends before it is `done` was cut, whatever it said. */
+  /** The format always ends its streams: one whose connection closes before `done` was cut off. */
   readonly mustEnd?: boolean
 }
 
@@ -120,7 +123,7 @@ export class FrameError extends Error {
   override readonly name = 'FrameError'
 }
 
-/** One frame of a stream as the object it holds; else what is wrong with it, as a fault's message. */
+/** Parses one frame of a stream into the object it holds, or gives what is wrong with it as a fault's message. */
 export function frameObject(data: string): JsonObject | string {
   let frame: JsonValue
   try {

@@ -6,43 +6,46 @@ export interface Span {
   readonly end: number
 }
 
-/** Counts of what is not tokens, by price name. */
+/** Charged quantities other than tokens, by price name. */
 export type Units = Readonly<Record<string, number>>
 
-/** A file of a form, as far as a format has to know of it. */
+/** What a format needs to know about an uploaded file of a form. */
 export interface FileInfo {
   readonly field: string
   readonly name: string
-  /** Media type in lower case, as the bytes themselves show it where they do, else as the client said. */
+  /** Media type in lower case, detected from the bytes where possible, else as the client declared it. */
   readonly type: string
   readonly size: number
-  /** Of audio and video whose container says it. */
+  /** Duration of audio and video whose container states it; else null. */
   readonly seconds: number | null
 }
 
 /**
- * The fields of a form, and what each is: text is turned into the JSON type of that name. `files` may come several
- * times, as `name`, `name[]` or `name[0]`; `list` likewise, and is a list of texts.
+ * The fields of a form and their types: text is converted to the JSON type of that name. `files` may be repeated as
+ * `name`, `name[]` or `name[0]`; so may `list`, which is a list of texts.
  */
 export type FormFields = Readonly<
   Record<string, 'text' | 'number' | 'boolean' | 'json' | 'list' | 'file' | 'files'>
 >
 
-/** What decides an image's price and whether a model makes such. */
+/** What determines an image's price and whether a model can make it. */
 export interface RequestedImages {
-  /** `WIDTHxHEIGHT`, `auto`, or what else the client wrote; null where it said nothing. */
+  /** `WIDTHxHEIGHT`, `auto`, or whatever else the client wrote; null where it named no size. */
   readonly size: string | null
   readonly quality: string | null
   readonly count: number
-  /** Images on the way to each that a stream shows. */
+  /** Partial images that a stream shows before each finished image. */
   readonly partials: number
-  /** Images given, the mask included. */
+  /** Input images, the mask included. */
   readonly inputs: number
 }
 
 /** What the gateway needs to know of a request, and where it stands in the bytes. */
 export interface Peek {
-  /** The bytes all spans refer to: the client's own, but for names spelled plainly and members in `dropped`. */
+  /**
+   * The bytes all spans refer to: the client's body with escaped names spelled plainly and members in `dropped` cut
+   * out.
+   */
   readonly body: Uint8Array
   readonly model: string
   /** The model's JSON string, quotes included; null where the address names the model. */
@@ -55,55 +58,58 @@ export interface Peek {
   /** Offset of the closing brace of the body. */
   readonly bodyEnd: number
   readonly maxOutputTokens: number | null
-  /** As many tokens may come whatever `maxOutputTokens` says: some vendors read other members. */
+  /** Output tokens to allow for whatever `maxOutputTokens` says: some vendors read another member as the limit. */
   readonly leastOutputTokens?: number
-  /** Members that were cut out of the body, named to the client. */
+  /** Members that were cut out of the body; the client is told their names. */
   readonly dropped?: readonly string[]
-  /** Replies that are made: `n`, or the `best_of` it is chosen from, for each of the prompts. */
+  /** Replies the vendor generates: `n`, or the `best_of` from which they are chosen, times the number of prompts. */
   readonly choices: number
   /** The first image part, as a parameter path (`messages[1].content[0]`), else null. */
   readonly imageParam: string | null
-  /** Where in the body the parts begin that are more than text: pictures, sound, films, documents; absent: none. */
+  /** Offsets in the body of parts other than text: images, audio, video, documents; absent where there are none. */
   readonly attachments?: readonly number[] | undefined
-  /** How closely they are looked at where they do not say, in the client's word. */
+  /** The resolution (the client's word) for attachments that do not state their own. */
   readonly attachmentDetail?: string | null
   /** Names of all members at the top level. */
   readonly keys: readonly string[]
-  /** Embeddings: what the client expects back. */
+  /** For embeddings: the encoding of the vectors that the client expects. */
   readonly encodingFormat: 'float' | 'base64'
-  /** Embeddings: the input holds token ids and not text. */
+  /** For embeddings: the input is token ids and not text. */
   readonly tokenInput: boolean
-  /** What is charged beside tokens, by price name (`image/1024x1024/hd`, `second`, `character`): at most so many. */
+  /** The most that is charged beside tokens, by price name (`image/1024x1024/hd`, `second`, `character`). */
   readonly units?: Units
-  /** Tokens of the prompt at most, where the body's bytes do not tell. */
+  /** Upper bound of the prompt's tokens, where the body's size does not give one. */
   readonly inputTokens?: number
-  /** Of requests for images. */
+  /** Set for image requests. */
   readonly picture?: RequestedImages
-  /** What is charged where the reply does not say, where `units` are only the most it can be. */
+  /** What is charged if the reply does not say; `units` are then only an upper bound. */
   readonly likelyUnits?: Units
-  /** The longest that sound of a file's size can last: no report of more is believed. */
+  /**
+   * The longest that audio in a file of this size can last, in seconds: a longer duration in a report is not
+   * believed.
+   */
   readonly mostSeconds?: number
-  /** Tokens of sound in files, which no byte of the body shows. */
+  /** Tokens of the audio in uploaded files, which the size of the body does not include. */
   readonly audioTokens?: { readonly most: number; readonly likely: number }
-  /** What a vendor of this format is sent otherwise than the client said. */
+  /** Replacements in the body for a vendor of this same format. */
   readonly vendorEdits?: readonly (Span & { readonly text: string })[]
 }
 
-/** What a request's address says, where a format keeps it there and not in the body. */
+/** What the request's URL and headers say, where a format keeps it there and not in the body. */
 export interface Address {
   readonly model?: string
   readonly stream?: boolean
-  /** The client's headers of `Dialect.clientHeaders` and `stateHeaders`, where it sent them. */
+  /** Those client headers that `clientHeaders` and `stateHeaders` of the dialect list. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Only the tokens of the request are to be counted. */
+  /** The request asks only for a count of its tokens. */
   readonly counts?: true
   /** The files of a form; the body is then its other fields as JSON. */
   readonly files?: readonly FileInfo[]
-  /** The stream is to be one JSON list in place of events (Gemini without `alt=sse`). */
+  /** The stream should be one JSON array in place of events (Gemini without `alt=sse`). */
   readonly list?: boolean
 }
 
-/** A request of which nothing but its model is looked at. */
+/** The peek of a request of which only the model is known. */
 export function modelPeek(model: string, body: Uint8Array): Peek {
   return {
     body,

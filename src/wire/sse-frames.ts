@@ -1,12 +1,15 @@
-// Server-sent events as the data of their frames, for readers that take them one by one.
+// Yields the data of server-sent events one frame at a time.
 
 import { FrameError, type FrameKind, type FrameSource, frameKind } from './reply.ts'
 import { FrameSplitter, frameData, frameTooLong, unframedJson } from './sse.ts'
 
-/** OpenAI's mark of the end of a stream; formats without one never send it. */
+/** OpenAI's end-of-stream marker; formats without one never send it. */
 const doneData = '[DONE]'
 
-/** What a frame without an event is to a watcher: a comment goes on; an empty line of data, which clients read, does not. */
+/**
+ * How a watcher classes a frame without an event: comments are relayed; empty data lines, which clients parse, are
+ * not.
+ */
 export function emptyKind(bytes: Uint8Array, start: number, end: number): FrameKind {
   return frameData(bytes, start, end).data === null ? frameKind.lifecycle : frameKind.empty
 }
@@ -40,7 +43,7 @@ export class SseFrames implements FrameSource {
     return found
   }
 
-  /** The data of one frame; empty where it says nothing. Sets `done` where it ends the stream. */
+  /** The data of one frame; empty where it carries none. Sets `done` if it ends the stream. */
   protected dataOf(bytes: Uint8Array, start: number, end: number): string {
     const data = frameData(bytes, start, end).data ?? unframedJson(bytes, start, end)
     const said = data.trim()

@@ -1,4 +1,4 @@
-// Server-sent events on bytes: cuts a stream into frames, and reads one frame (WHATWG HTML, 9.2.6).
+// Server-sent events as bytes: cuts a stream into frames and reads one frame (WHATWG HTML, 9.2.6).
 
 import { textOf } from './json/scan.ts'
 
@@ -22,31 +22,31 @@ const empty = new Uint8Array(0)
  */
 export class FrameSplitter {
   bytes: Uint8Array = empty
-  /** The next piece of a long frame that has begun; null where none is under way. Stands before the frames. */
+  /** The next piece of the long frame in progress, which precedes `starts` and `ends`; null if none is. */
   part: Uint8Array | null = null
-  /** The long frame ends with `part`. */
+  /** Whether the long frame ends with `part`. */
   partEnds = false
-  /** A long frame begins with these bytes, behind the frames. */
+  /** The beginning of a long frame that follows the frames of `starts` and `ends`. */
   opened: Uint8Array | null = null
   readonly starts: number[] = []
   readonly ends: number[] = []
   private readonly maxBytes: number
   private readonly longBytes: number
-  /** Of the long frame under way; 0: none is. */
+  /** Bytes given away of the long frame in progress; 0: there is none. */
   private passedBytes = 0
   private lineFeedLast = false
-  /** What is left of the frame under way: `tail[0, tailLength)`. */
+  /** The incomplete frame so far: `tail[0, tailLength)`. */
   private tail: Uint8Array = empty
   private tailLength = 0
-  /** Whether `tail` may be written to; false where it is a view into bytes given away. */
+  /** Whether `tail` may be written to; false where it is a view into bytes the caller may keep. */
   private tailOwned = false
-  /** Up to here the tail holds no frame end. */
+  /** No frame ends in the tail before this offset. */
   private searched = 0
   private afterCarriageReturn = false
-  /** Bytes of a byte order mark still expected; 0 once the stream has begun. */
+  /** Whether a byte order mark may still come. */
   private beginning = true
 
-  /** A frame longer than `longBytes` is given in pieces as it comes, and not kept. */
+  /** A frame longer than `longBytes` is given in pieces as they arrive, and not held. */
   constructor(maxBytes: number = maxFrameBytes, longBytes = Number.POSITIVE_INFINITY) {
     this.maxBytes = maxBytes
     this.longBytes = longBytes
@@ -68,7 +68,7 @@ export class FrameSplitter {
     return this.cut(bytes, length)
   }
 
-  /** Says that the stream is over; gives 1 where a last frame lacked its blank line, else 0. */
+  /** Ends the stream; gives 1 where the last frame lacked its blank line and is now complete, else 0. */
   end(): number {
     if (this.passedBytes > 0) return this.push(new Uint8Array(this.lineFeedLast ? 1 : 2).fill(LF))
     this.part = null
@@ -78,7 +78,7 @@ export class FrameSplitter {
     return this.push(new Uint8Array(missing).fill(LF))
   }
 
-  /** The next piece of a long frame, up to its blank line; what follows it are frames again. */
+  /** Gives the next piece of a long frame, up to its blank line; the rest is cut into frames again. */
   private pass(piece: Uint8Array): number {
     const end = this.blankLineEnd(piece)
     const until = end < 0 ? piece.length : end
@@ -92,7 +92,7 @@ export class FrameSplitter {
     return until === piece.length ? this.none() : this.gather(piece.subarray(until))
   }
 
-  /** Behind the line feed that ends a blank line; -1 where there is none. */
+  /** Offset after the line feed that ends a blank line; -1 where there is none. */
   private blankLineEnd(piece: Uint8Array): number {
     if (this.lineFeedLast && piece[0] === LF) return 1
     for (let at = piece.indexOf(LF); at >= 0; at = piece.indexOf(LF, at + 1))
@@ -156,7 +156,7 @@ export class FrameSplitter {
     return this.none()
   }
 
-  /** Keeps `bytes[at, length)`; after frames were given away only as a view. */
+  /** Keeps `bytes[at, length)`; as a view if frames in the same buffer (`given`) were handed out. */
   private keepTail(bytes: Uint8Array, at: number, length: number, given: number): void {
     if (given === 0 && at === 0 && this.tailOwned) {
       this.tailLength = length
@@ -165,7 +165,7 @@ export class FrameSplitter {
       this.tailLength = length - at
       this.tailOwned = false
     }
-    // The last byte may be the first of the two line feeds.
+    // The last byte may be the first of the two line feeds that end a frame.
     this.searched = Math.max(0, this.tailLength - 1)
   }
 
@@ -226,13 +226,13 @@ export function frameData(bytes: Uint8Array, start: number, end: number): FrameT
   return { data, event }
 }
 
-/** JSON that stands in a stream without `data:`, as an error in place of events does; '' where there is none. */
+/** JSON in a stream that lacks `data:`, such as an error sent in place of events; '' where there is none. */
 export function unframedJson(bytes: Uint8Array, start: number, end: number): string {
   const text = textOf(bytes, start, end).trim()
   return text.startsWith('{') || text.startsWith('[') ? text : ''
 }
 
-/** Where the data of a frame of one single data line begins, or -1 where the frame is not that simple. */
+/** Offset of the data in a frame that consists of one data line; -1 for any other frame. */
 export function plainDataStart(bytes: Uint8Array, start: number, end: number): number {
   if (
     end - start < 7 ||

@@ -1,4 +1,4 @@
-// What the tests of this room share: bytes from texts, and a stream relayed as the identity path does it.
+// Test helpers for wire formats: bytes from texts, and a stream relayed as the identity path does it.
 
 import { dialects } from './dialects.ts'
 import { frameKind, type ReplyQuirks, type Watcher } from './reply.ts'
@@ -15,12 +15,12 @@ export function textOf(bytes: Uint8Array): string {
   return decoder.decode(bytes)
 }
 
-/** One frame with `value` as its data, texts as they are. */
+/** One frame with `value` as its data: JSON, or the text itself where it is a string. */
 export function frame(value: unknown): string {
   return `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`
 }
 
-/** A chunk of a chat with the members given. */
+/** A chunk of a chat stream with these members. */
 export function chunk(members: object): object {
   const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm' }
   return { ...head, ...members }
@@ -35,7 +35,7 @@ export function delta(
   return chunk({ choices: [{ index: 0, delta, finish_reason }], ...members })
 }
 
-/** What became of a stream. */
+/** What the client received of a stream, and what the watcher made of it. */
 interface Relayed {
   readonly text: string
   readonly kinds: readonly number[]
@@ -77,7 +77,7 @@ export function relay(
   return { text: out.map(textOf).join(''), kinds, semantics, watcher }
 }
 
-/** Relays frames with the values given, and the terminator. */
+/** Relays frames with these values, followed by the terminator. */
 export function relayFrames(
   values: readonly unknown[],
   wantsUsage = false,
@@ -97,7 +97,7 @@ export function shortestMs(run: () => unknown): number {
   return Math.min(...times)
 }
 
-/** What a few passes over a million tokens take on this machine at this moment: a bound for what must be linear. */
+/** What a few passes over a million tokens take on this machine now, in ms: a bound for code that must be linear. */
 export function linearMs(): number {
   const million = `[${'50256,'.repeat(1_000_000)}0]`
   return 8 * shortestMs(() => JSON.parse(million))
