@@ -1,4 +1,4 @@
-// Checks `messages` of a request in Anthropic's format without building them, and finds the first image in them.
+// Checks `messages` in Anthropic's format without parsing them into objects, and finds the first image.
 
 import { invalidRequest } from '../../errors.ts'
 import { ElementScan, kindAt, MemberScan, spells } from '../json/scan.ts'
@@ -14,7 +14,7 @@ const block = new MemberScan()
 const inner = new ElementScan()
 const innerBlock = new MemberScan()
 
-/** Whether the string at `at` is `"word"`. */
+/** Whether the string that begins at `at` is `"word"`. */
 function isWord(bytes: Uint8Array, at: number, word: string): boolean {
   return (
     bytes[at] === 0x22 &&
@@ -46,11 +46,11 @@ const INPUT = 7
 const CITATIONS = 8
 const nestedFields = new Fields('type')
 
-/** What the last check of messages found. */
+/** Results of the last check of messages. */
 export const seen: AttachmentOffsets & {
   /** The path of the first image, or null. */
   imageParam: string | null
-  /** The path of the first thing version 2026-10-21 has taken out, with what to say of it, or null. */
+  /** The path of the first content that version 2026-10-21 no longer has, with an error message, or null. */
   removed: { readonly param: string; readonly message: string } | null
 } = { imageParam: null, removed: null, attachments: undefined }
 
@@ -66,7 +66,7 @@ function isKind(bytes: Uint8Array, at: number, kind: 'object' | 'array'): boolea
   return at >= 0 && kindAt(bytes, at) === kind
 }
 
-/** Checks what a result holds: a string, or blocks. */
+/** Checks the content of a tool result: a string, or blocks. */
 function checkNested(bytes: Uint8Array, at: number, param: string): void {
   if (at < 0 || bytes[at] === 0x22) return
   needs(bytes[at] === 0x5b, param, 'must be a string or an array of content blocks')
@@ -143,8 +143,8 @@ function checkTurn(bytes: Uint8Array, at: number, path: string): void {
 }
 
 /**
- * Checks the array of messages at `at`; gives the offset behind it and leaves what it saw in `seen`. Throws GatewayError
- * naming the field.
+ * Checks the array of messages at `at`; gives the offset after it and leaves the results in `seen`. Throws
+ * GatewayError naming the field.
  */
 export function checkMessages(bytes: Uint8Array, at: number): number {
   seen.imageParam = null

@@ -1,9 +1,9 @@
-// Tools of Anthropic's own types that the client runs: to any other vendor, functions.
+// Anthropic's predefined tools that the client runs, described as functions for all other vendors.
 
 import type { JsonObject } from '../ir.ts'
 
 interface ClientTool {
-  /** What the type begins with, before its date. */
+  /** The tool's `type` up to its date. */
   readonly beginning: string
   readonly description: string
   readonly parameters: JsonObject
@@ -13,7 +13,7 @@ const text = { type: 'string' } as const
 const count = { type: 'integer' } as const
 const place = { type: 'array', items: count } as const
 
-/** Anthropic, "Bash tool". */
+/** Source: Anthropic, "Bash tool". */
 const bash: ClientTool = {
   beginning: 'bash_',
   description: 'Runs a command in a bash session that lasts from call to call.',
@@ -26,7 +26,7 @@ const bash: ClientTool = {
   },
 }
 
-/** Anthropic, "Text editor tool". */
+/** Source: Anthropic, "Text editor tool". */
 const textEditor: ClientTool = {
   beginning: 'text_editor_',
   description: 'Views, creates and edits text files.',
@@ -49,7 +49,7 @@ const textEditor: ClientTool = {
   },
 }
 
-/** Anthropic, "Computer use tool". */
+/** Source: Anthropic, "Computer use tool". */
 const computer: ClientTool = {
   beginning: 'computer_',
   description: 'Looks at a screen and acts on it with mouse and keyboard.',
@@ -90,7 +90,7 @@ const computer: ClientTool = {
   },
 }
 
-/** Anthropic, "Memory tool". */
+/** Source: Anthropic, "Memory tool". */
 const memory: ClientTool = {
   beginning: 'memory_',
   description: 'Keeps notes in files below /memories, from conversation to conversation.',
@@ -117,7 +117,10 @@ const memory: ClientTool = {
 
 const clientTools: readonly ClientTool[] = [bash, textEditor, computer, memory]
 
-/** The function that a tool of this type is to others; null where Anthropic runs it itself, or nobody knows it. */
+/**
+ * The function that stands for a tool of this type; null where Anthropic runs the tool itself, or the type is
+ * unknown.
+ */
 export function asFunction(
   type: string,
   { display_width_px: width, display_height_px: height }: JsonObject,

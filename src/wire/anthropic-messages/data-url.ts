@@ -1,4 +1,4 @@
-// `data:` addresses, taken apart and put together, for formats that keep media type and bytes apart.
+// Parses and builds `data:` URLs, for formats that keep media type and bytes apart.
 
 import { invalidRequest } from '../../errors.ts'
 
@@ -14,7 +14,7 @@ const encoder = new TextEncoder()
 
 function binary(bytes: Uint8Array): string {
   let text = ''
-  // Pieces: a function takes only so many arguments.
+  // In pieces, because the number of arguments of a call is limited.
   for (let at = 0; at < bytes.length; at += 8_192) {
     text += String.fromCharCode(...bytes.subarray(at, at + 8_192))
   }
@@ -30,7 +30,7 @@ function percentDecoded(text: string, param: string): string {
   }
 }
 
-/** null where the address is none. Throws GatewayError naming `param` where it is broken. */
+/** Null where the address is not a `data:` URL. Throws GatewayError naming `param` where it is malformed. */
 export function readDataUrl(url: string, param: string): DataUrl | null {
   if (!/^data:/i.test(url)) return null
   const comma = url.indexOf(',')
@@ -46,17 +46,17 @@ export function readDataUrl(url: string, param: string): DataUrl | null {
 
 const plainTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|javascript|x-ndjson)\b)/
 
-/** Files of this media type are read as the text they are. */
+/** Whether a file of this media type is plain text. */
 export function isPlainText(mediaType: string): boolean {
   return plainTypes.test(mediaType)
 }
 
-/** Text in UTF-8 as an address of its own. */
+/** A text as a `data:` URL, in UTF-8. */
 export function textUrl(text: string, mediaType = 'text/plain'): string {
   return `data:${mediaType};base64,${btoa(binary(encoder.encode(text)))}`
 }
 
-/** The text of base64 in UTF-8. Throws GatewayError naming `param` where it is no base64. */
+/** The UTF-8 text that is in base64. Throws GatewayError naming `param` where it is not base64. */
 export function textOf(data: string, param: string): string {
   try {
     return decoder.decode(Uint8Array.from(atob(data), (each) => each.charCodeAt(0)))

@@ -1,4 +1,4 @@
-// Content blocks of a request in Anthropic's format, into the hub's parts.
+// Decodes content blocks of a request in Anthropic's format into the hub's parts.
 
 import type { JsonObject, JsonValue, RequestPart } from '../ir.ts'
 import { isObject, objectOf, objectsIn, stringOf } from '../json/value.ts'
@@ -6,13 +6,13 @@ import { textUrl } from './data-url.ts'
 import { present, self, takeCache, withExtra } from './fields.ts'
 import { carriedOpaque } from './opaque-state.ts'
 
-/** A string, or blocks. */
+/** The parts of `content`, which may be a string or blocks. */
 export function decodeContent(content: JsonValue | undefined): RequestPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
   return decodeBlocks(objectsIn(content))
 }
 
-/** Opaque state that stands beside the part it is of goes back onto it. */
+/** Decodes blocks; opaque state in a thinking block of its own returns to the part it belongs to. */
 export function decodeBlocks(blocks: readonly JsonObject[]): RequestPart[] {
   const parts: RequestPart[] = []
   let next: string | null = null
@@ -28,7 +28,7 @@ export function decodeBlocks(blocks: readonly JsonObject[]): RequestPart[] {
       next = null
     }
   }
-  // The part it was of said nothing.
+  // The part that the opaque state belongs to had no text, so that no block follows.
   if (next !== null) parts.push({ type: 'text', text: '', sealed: next })
   return parts
 }
@@ -60,7 +60,7 @@ function decodeBlock(block: JsonObject): RequestPart {
   return other(block)
 }
 
-/** What a block says of a tool that came or went: to other formats, whose lists of tools say it too, a text. */
+/** A text for other formats, where this format's block announces that a tool is added or removed. */
 function toolChangeText({ type, tool_name: referred, tool }: JsonObject): string | null {
   if (type === 'tool_reference') return `The tool ${stringOf(referred)} can be called.`
   if (type !== 'tool_addition' && type !== 'tool_removal') return null
@@ -75,7 +75,7 @@ function other(block: JsonObject): RequestPart {
   return { type: 'other', extra: { [self]: block } }
 }
 
-/** Citations this gateway made of another vendor's lack what only Anthropic gives them. */
+/** Citations that this gateway made from another vendor's have no `encrypted_index`, which only Anthropic gives. */
 function citesForeign(citation: JsonObject): boolean {
   return citation.type === 'web_search_result_location' && citation.encrypted_index === ''
 }
@@ -105,7 +105,7 @@ function imagePart(block: JsonObject, source: JsonObject): RequestPart {
   return { type: 'image', ...place, ...cache, ...withExtra(rest) }
 }
 
-/** The text a document consists of; null where it is none. */
+/** The text of a document that consists of text alone; null for any other document. */
 function documentText(source: JsonObject): string | null {
   if (source.type === 'text') return stringOf(source.data)
   if (source.type !== 'content') return null
@@ -121,7 +121,7 @@ function documentPart(block: JsonObject, source: JsonObject): RequestPart {
   if (place === null) return other(block)
   const cache = takeCache(block)
   const { type: _, source: __, title, ...rest } = block
-  // Where the citations of a document are counted in its blocks, those must stay what they are.
+  // Citations of a document made of blocks count those blocks, which must therefore be kept.
   const fields = source.type === 'content' ? { ...rest, source } : rest
   const name = stringOf(title)
   return {

@@ -1,4 +1,4 @@
-// A request in Anthropic's Messages format, into the hub.
+// Decodes a request in Anthropic's Messages format into the hub.
 
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
@@ -19,8 +19,8 @@ import { decodeBlocks, decodeContent } from './decode-blocks.ts'
 import { present, self, takeCache, withExtra } from './fields.ts'
 
 /**
- * The body as Anthropic's "Create a Message" describes it, under either of its versions. Null counts as absent; fields
- * nobody else has ride along in `extra`.
+ * Decodes the body that Anthropic's "Create a Message" describes, in either version. Null counts as absent; fields
+ * that only this format has are kept in `extra`.
  */
 export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
   const rest = present(body)
@@ -53,8 +53,8 @@ function takeSystem(rest: JsonObject): Message[] {
 }
 
 /**
- * One turn as the messages it consists of. Results stand first, as the format demands of a turn that has them; each
- * answers one call.
+ * Splits one turn into messages: first one for each tool result (the format demands that they come first), then the
+ * rest.
  */
 function decodeTurn(value: JsonValue, index: number): Message[] {
   const param = `messages[${index}]`
@@ -76,7 +76,7 @@ function decodeTurn(value: JsonValue, index: number): Message[] {
   return messages
 }
 
-/** A mark on the result is one on its last part. */
+/** A cache mark on the result becomes one on its last part. */
 function decodeResult(block: JsonObject): Message {
   const fields = present(block)
   const marked = fields['cache_control']
@@ -150,7 +150,7 @@ function typedTool(tool: JsonObject, type: string, name: string): Tool {
   return { type: 'function', name, ...known, native: { [self]: { tool } } }
 }
 
-/** Tools that messages of the system add amid the conversation: to this format those messages tell of them. */
+/** Tools that system messages add later in the conversation; in this format those messages themselves announce them. */
 function addedTools(messages: readonly JsonValue[], offered: readonly Tool[]): Tool[] {
   const known = new Set(offered.map((tool) => (tool.type === 'other' ? null : tool.name)))
   const added: Tool[] = []
@@ -198,7 +198,7 @@ function isEffort(value: JsonValue | undefined): value is Effort {
   return typeof value === 'string' && efforts.has(value)
 }
 
-/** Thinking, with the effort that the format keeps apart from it. */
+/** Takes `thinking`, and the effort, which the format keeps in `output_config`. */
 function takeReasoning(rest: JsonObject): Pick<ChatRequest, 'reasoning'> {
   const thinking = objectOf(rest['thinking'])
   const { effort: asked, ...config } = objectOf(rest['output_config'])
@@ -217,13 +217,13 @@ function takeReasoning(rest: JsonObject): Pick<ChatRequest, 'reasoning'> {
   return Object.keys(reasoning).length === 0 ? {} : { reasoning }
 }
 
-/** Thinking between tools is the least there is. */
+/** `between_tools` is the least thinking short of none, hence `minimal`. */
 function effortOf({ type }: JsonObject, asked: Effort | undefined): Effort | undefined {
   if (type === 'disabled') return 'none'
   return type === 'between_tools' ? 'minimal' : asked
 }
 
-/** `output_config.format`, or `output_format` as the beta had it; the format names no schema. */
+/** Takes `output_config.format`, or `output_format` as in the beta; schemas have no name in this format. */
 function takeFormat(rest: JsonObject): { responseFormat?: ResponseFormat } {
   const { format: inside, ...config } = objectOf(rest['output_config'])
   const format = objectOf(inside ?? rest['output_format'])

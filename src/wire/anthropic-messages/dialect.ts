@@ -1,4 +1,4 @@
-// Anthropic's Messages format as the relay knows it.
+// Assembles the dialect of Anthropic's Messages format.
 
 import { format } from '../dialect.ts'
 import { withCost } from '../openai/cost.ts'

@@ -1,4 +1,4 @@
-// Parts of a request as Anthropic's content blocks.
+// Encodes parts of a request as Anthropic's content blocks.
 
 import { type GatewayError, invalidRequest } from '../../errors.ts'
 import type { FilePart, ImagePart, JsonObject, RequestPart, ToolCallPart } from '../ir.ts'
@@ -7,15 +7,15 @@ import { isPlainText, readDataUrl, textOf } from './data-url.ts'
 import { ownFields, self, writeCache } from './fields.ts'
 import { toolId } from './ids.ts'
 
-/** Where a part stands in the client's request, and what could not be said of it. */
+/** Where a part is in the client's request, and the list of what could not be expressed. */
 export interface Place {
-  /** `messages[1].content[0]`. */
+  /** Parameter path, e.g. `messages[1].content[0]`. */
   readonly param: string
   readonly role: 'user' | 'assistant'
   readonly dropped: string[]
 }
 
-/** How base64 of each picture format begins: what a media type says is not always true. */
+/** How base64 of each image format begins: the declared media type is not always right. */
 const beginnings: readonly (readonly [beginning: string, mediaType: string])[] = [
   ['iVBORw0KGgo', 'image/png'],
   ['/9j/', 'image/jpeg'],
@@ -28,7 +28,7 @@ function cannot(what: string, { param }: Place): GatewayError {
   return invalidRequest(`${param}: this model's vendor takes ${what}`, param)
 }
 
-/** A file of this vendor's; another's id would lead nowhere. */
+/** A file stored with this vendor; the id of another vendor's file would be unknown there. */
 function fileSource(id: string, place: Place): JsonObject {
   if (!id.startsWith('file_')) throw cannot('no files that lie with another vendor', place)
   return { type: 'file', file_id: id }
@@ -80,12 +80,12 @@ function fileBlock(part: FilePart, place: Place): JsonObject {
   }
 }
 
-/** The name clients of chat know a message's thoughts by, whatever part of it they are. */
+/** The parameter path by which clients of the chat format know a message's reasoning. */
 function thoughtsIn({ param }: Place): string {
   return param.replace(/\.content\[\d+\]$/, '.reasoning_content')
 }
 
-/** A call's input as the object the format demands; what is none is kept under a name. */
+/** A call's input as the object that the format demands; any other input is wrapped as `{ input }`. */
 export function inputOf(text: string): JsonObject {
   if (text.trim() === '') return {}
   try {
@@ -108,7 +108,7 @@ function callBlock(part: ToolCallPart): JsonObject {
   }
 }
 
-/** This vendor's signature on another part is that of a thought which showed nothing. */
+/** A signature on another part came from a thinking block without text. */
 function opaqueBlock(sealed: string | undefined): JsonObject[] {
   return sealed === undefined ? [] : [{ type: 'thinking', thinking: '', signature: sealed }]
 }
@@ -118,15 +118,15 @@ function isBlank(text: string): boolean {
 }
 
 /**
- * The blocks of one part, none where it says nothing: Anthropic refuses text that is empty. Throws GatewayError naming
- * the part where it cannot be said and the model would miss it.
+ * The blocks of one part; none where it is blank, because Anthropic refuses empty text. Throws GatewayError naming
+ * the part where it cannot be expressed and the model would miss it.
  */
 export function encodePart(part: RequestPart, place: Place): JsonObject[] {
   switch (part.type) {
     case 'text': {
       const { text, cache, extra, sealed } = part
       const own = ownFields(extra)
-      // A block of another type, which is a text to others.
+      // A block of another type, which other formats get as text.
       if (own['type'] !== undefined) return [own]
       if (isBlank(text)) return opaqueBlock(sealed)
       return [...opaqueBlock(sealed), { type: 'text', text, ...writeCache(cache), ...own }]
@@ -142,7 +142,7 @@ export function encodePart(part: RequestPart, place: Place): JsonObject[] {
     case 'reasoning': {
       const { text, sealed, redacted, extra } = part
       if (sealed === undefined) {
-        // A thought that nobody signed is refused.
+        // Anthropic refuses thinking without a signature.
         if (text !== '') place.dropped.push(thoughtsIn(place))
         return []
       }
@@ -153,7 +153,7 @@ export function encodePart(part: RequestPart, place: Place): JsonObject[] {
       const own = part.extra[self]
       if (own !== undefined) return [own]
       if (place.role === 'user') throw cannot('no such part', place)
-      // What a model said in another format's own way belongs to the past.
+      // Foreign parts of past replies can be left out.
       place.dropped.push(place.param)
       return []
     }

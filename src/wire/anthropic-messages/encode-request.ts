@@ -1,4 +1,4 @@
-// A request out of the hub, in Anthropic's Messages format of version 2023-06-01.
+// Encodes a request from the hub in Anthropic's Messages format, version 2023-06-01.
 
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
@@ -11,10 +11,10 @@ import { ownFields, self, writeCache } from './fields.ts'
 import { type ModelTraits, refusedSampling, traitsOf } from './models.ts'
 import { type Thinking, thinkingOf } from './thinking.ts'
 
-/** Members of other formats that say what the hub has carried already. */
+/** Members of other formats whose meaning the hub's own fields already hold. */
 const carriedElsewhere: ReadonlySet<string> = new Set(['max_tokens'])
 
-/** Of the hub's fields, beside what every format knows. */
+/** The hub fields that this format can express, beside those every format can. */
 const supported = supportedFields(
   'topK',
   'user',
@@ -25,8 +25,8 @@ const supported = supportedFields(
 )
 
 /**
- * `model` is the vendor's name; what it takes is looked up in the table of models.ts. Throws GatewayError naming what
- * cannot be said and would be missed; the rest is named in `dropped`.
+ * `model` is the vendor's name of the model; models.ts tells what it accepts. Throws GatewayError naming what cannot
+ * be expressed and would be missed; the rest is named in `dropped`.
  */
 export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
   refuseImpossible(request)
@@ -63,7 +63,7 @@ export function encodeRequest(request: ChatRequest, model: string): Decoded<Json
   return { value: body, dropped }
 }
 
-/** Anthropic has one place for who asks ("Create a Message", metadata): `user` stands there before what replaced it. */
+/** Anthropic has one field for the end user ("Create a Message", metadata): `user` goes there before its successor. */
 function userOf({ user, safetyIdentifier }: ChatRequest, dropped: string[]): JsonObject {
   if (user !== undefined && safetyIdentifier !== undefined) dropped.push('safety_identifier')
   const id = user ?? safetyIdentifier
@@ -80,7 +80,7 @@ function refuseImpossible({ choices, modalities = [] }: ChatRequest): void {
   }
 }
 
-/** A limit above what a known model may say is the model's own, as the vendor would refuse it. */
+/** A limit above a known model's maximum is lowered to it, for the vendor would refuse it. */
 function maxTokensOf(request: ChatRequest, traits: ModelTraits, dropped: string[]): number {
   const { maxOutputTokens: asked } = request
   if (asked === undefined) return traits.maxOutput
@@ -89,7 +89,7 @@ function maxTokensOf(request: ChatRequest, traits: ModelTraits, dropped: string[
   return traits.maxOutput
 }
 
-/** What the model takes of it; a temperature of 1 is what it has anyway. */
+/** The sampling fields the model accepts; a temperature of 1 is its default. */
 function samplingOf(
   { temperature, topP, topK }: ChatRequest,
   { field }: Thinking,
@@ -114,7 +114,7 @@ function samplingOf(
   return kept
 }
 
-/** White space alone is no place to stop at. */
+/** Anthropic refuses stop texts of white space alone. */
 function stopOf({ stop = [] }: ChatRequest, dropped: string[]): JsonObject {
   const kept = stop.filter((text) => text.trim() !== '')
   if (kept.length < stop.length) dropped.push('stop')

@@ -1,4 +1,4 @@
-// Tools, the choice among them, and the form of the reply, as Anthropic takes them.
+// Encodes tools, the tool choice and the response format for Anthropic.
 
 import { invalidRequest } from '../../errors.ts'
 import type { ChatRequest, JsonObject, Tool } from '../ir.ts'
@@ -8,22 +8,22 @@ import type { ModelTraits } from './models.ts'
 import { constrained, inputSchema, isExpressible, isRecursive } from './schema.ts'
 
 /**
- * The tool whose input is the reply, for models that cannot be held to a schema otherwise. Its name alone marks it: the
- * reader shows its input as text.
+ * A tool whose input is the reply, for models whose output cannot be constrained to a schema otherwise. The reader
+ * recognises it by this name and shows its input as text.
  */
 export const replyTool = 'tollgate_json_reply'
 
-/** What tells the reader of a reply that its text is the input of `replyTool`. */
+/** Whether the reply comes as input of `replyTool`; the reader of the reply must know. */
 export function answersByTool(request: ChatRequest, traits: ModelTraits): boolean {
   const { responseFormat: format, toolChoice: choice } = request
   if (format === undefined || format.type === 'text' || !traits.forcedTool) return false
-  // Where a tool of the client's own must be called there is no text to shape.
+  // Where one of the client's own tools must be called there is no text to constrain.
   if (choice?.mode === 'required' || choice?.mode === 'tool') return false
   if (choice?.mode === 'allowed' && choice.required) return false
   return format.type === 'json' || !traits.structured || !isExpressible(format.schema)
 }
 
-/** `output_config.format`, where the model has it and the reply does not come by a tool. */
+/** Writes `output_config.format`, where the model has it and the reply does not come as a tool's input. */
 export function formatOf(
   { responseFormat: format }: ChatRequest,
   traits: ModelTraits,
@@ -71,7 +71,7 @@ function replyToolFor({ responseFormat: format }: ChatRequest): JsonObject {
   }
 }
 
-/** The choice in Anthropic's words; `forced` where some tool must be called. */
+/** Anthropic's form of the tool choice. */
 interface Choice {
   readonly type: 'auto' | 'any' | 'none' | 'tool'
   readonly name?: string
@@ -93,9 +93,9 @@ function choiceOf({ toolChoice: choice }: ChatRequest): Choice | null {
   }
 }
 
-/** Where only some tools may be called the others are left out. */
+/** The tools to offer: only those that the choice allows. */
 function offered({ tools: all = [], toolChoice: choice }: ChatRequest): readonly Tool[] {
-  // A tool that a message adds, the message itself names.
+  // A tool that a message adds is defined in that message.
   const tools = all.filter(
     (tool) => tool.type === 'other' || tool.native?.[self]?.['added'] !== true,
   )
@@ -105,11 +105,11 @@ function offered({ tools: all = [], toolChoice: choice }: ChatRequest): readonly
 
 interface EncodedTools {
   readonly fields: JsonObject
-  /** Some tool must be called, which rules thinking out. */
+  /** Some tool must be called, which excludes thinking. */
   readonly forced: boolean
 }
 
-/** `called`: tools the conversation has calls of, which the vendor wants to know even where none is offered. */
+/** `called`: tools called earlier in the conversation, which the vendor must know even where none is offered. */
 export function encodeTools(
   request: ChatRequest,
   traits: ModelTraits,
@@ -141,7 +141,7 @@ export function encodeTools(
   }
 }
 
-/** With the client's tools beside it the reply may also be a call of one of them. */
+/** Where the client has tools of its own, the model may also call one of them instead of replying. */
 function replyChoice(others: number, asked: Choice | null): Choice {
   return others > 0 && asked?.type !== 'none' ? { type: 'any' } : { type: 'tool', name: replyTool }
 }

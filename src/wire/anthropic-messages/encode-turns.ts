@@ -1,4 +1,5 @@
-// The messages of a conversation as Anthropic's turns: a system prompt, then user and assistant by turns.
+// Encodes the messages of a conversation as Anthropic's: a system prompt, then user and assistant turns in
+// alternation.
 
 import type { JsonObject, Message, RequestPart } from '../ir.ts'
 import { encodePart, type Place } from './encode-blocks.ts'
@@ -7,7 +8,7 @@ import { toolId } from './ids.ts'
 
 interface Turn {
   readonly role: 'user' | 'assistant'
-  /** Of calls in the turn before: they stand first. */
+  /** Results of the calls in the turn before; the format wants them first. */
   readonly results: JsonObject[]
   readonly blocks: JsonObject[]
   extra: JsonObject
@@ -18,7 +19,7 @@ interface Conversation {
   readonly turns: readonly Turn[]
 }
 
-/** What stands for a user who said nothing: every conversation begins with one. */
+/** The text of a user turn where none begins the conversation, as the format demands. */
 const nothing = '.'
 
 function isSystem({ role }: Message): boolean {
@@ -28,7 +29,7 @@ function isSystem({ role }: Message): boolean {
 class Turns {
   readonly list: Turn[] = []
 
-  /** The turn that is under way, or a new one. */
+  /** The current turn if it has this role, else a new one. */
   of(role: Turn['role']): Turn {
     const last = this.list.at(-1)
     if (last?.role === role) return last
@@ -56,7 +57,7 @@ function blocksOf(
   )
 }
 
-/** Results whose call nobody named answer the calls before them in their order. */
+/** Assigns tool results without a call id to the preceding calls, in order. */
 class OpenCalls {
   private ids: string[] = []
 
@@ -76,7 +77,7 @@ class OpenCalls {
 function resultBlock(message: Message, id: string, blocks: readonly JsonObject[]): JsonObject {
   const content = [...blocks]
   const last = content.at(-1)
-  // A mark on the result's last part is one on the result.
+  // A cache mark on the last part of the result becomes one on the result.
   const { cache_control: mark, ...unmarked } = last ?? {}
   if (last !== undefined) content[content.length - 1] = unmarked
   const [only] = content
@@ -91,16 +92,16 @@ function resultBlock(message: Message, id: string, blocks: readonly JsonObject[]
   }
 }
 
-/** How many messages the conversation begins with that belong to its system prompt. */
+/** Number of leading messages that form the system prompt. */
 function leading(messages: readonly Message[]): number {
   const first = messages.findIndex((message) => !isSystem(message))
   return first < 0 ? messages.length : first
 }
 
 /**
- * Messages of one side in a row are one turn; a system message in the middle is said by the user, in its place, for
- * only some models take it as what it is, and its role goes to `dropped`. What says nothing is left out. Throws GatewayError naming a part that cannot
- * be said.
+ * Encodes all messages. Consecutive messages of one side form one turn. A system message in the middle becomes a
+ * user's, because only some models accept it there; its role goes to `dropped`. Empty messages are left out. Throws
+ * GatewayError naming a part that cannot be expressed.
  */
 export function encodeConversation(messages: readonly Message[], dropped: string[]): Conversation {
   const begins = leading(messages)
@@ -121,7 +122,7 @@ export function encodeConversation(messages: readonly Message[], dropped: string
   }
   trimEnd(turns.list)
   if (turns.list[0]?.role !== 'user') {
-    // With nothing but a system prompt, that is what the model is to answer.
+    // With nothing but a system prompt, the model is to answer that.
     const said = turns.list.length === 0 ? system.splice(0) : []
     const blocks = said.length > 0 ? said : [{ type: 'text', text: nothing }]
     turns.list.unshift({ role: 'user', results: [], blocks, extra: {} })
@@ -129,7 +130,7 @@ export function encodeConversation(messages: readonly Message[], dropped: string
   return { system, turns: turns.list }
 }
 
-/** An assistant's last words, which the model goes on from, must not end in white space. */
+/** A last assistant turn, which the model continues, must not end in white space. */
 function trimEnd(turns: Turn[]): void {
   const turn = turns.at(-1)
   const last = turn?.blocks.at(-1)
@@ -146,8 +147,9 @@ export function writeTurns(turns: readonly Turn[]): JsonObject[] {
 }
 
 /**
- * Whether thinking by a budget may go on: a turn of calls under way must begin with the thought it began with ("Extended
- * thinking", tool use). Where another vendor's model or a client lost it, the vendor refuses the request.
+ * Whether thinking with a budget is possible: a turn with pending calls must begin with its own thinking block
+ * ("Extended thinking", tool use). If another vendor made the turn or the client lost the block, the vendor refuses
+ * the request.
  */
 export function keepsItsThoughts(turns: readonly Turn[]): boolean {
   const asked = turns.findLastIndex(({ role, results }) => role === 'user' && results.length === 0)

@@ -1,13 +1,13 @@
-// What a request's tokens may come to, where no vendor counts them: text by its bytes, pictures by the piece.
+// Estimates a request's tokens where no vendor counts them: text by its bytes, images and documents by flat rates.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { isObject } from '../json/value.ts'
 
-/** "Vision": width times height by 750, and no picture is shown larger than about this. */
+/** "Vision": an image costs width times height / 750, and is scaled down to about this many at most. */
 const imageTokens = 1_600
-/** "PDF support": a page is 1,500 to 3,000 tokens of text, and about as many bytes of base64 for each as this. */
+/** "PDF support": a page costs 1,500 to 3,000 tokens of text, which is about this many bytes of base64 per token. */
 const documentBytesPerToken = 40
-/** What stands around each message and each tool. */
+/** Overhead in tokens of each message and each tool. */
 const frameTokens = 8
 
 interface Estimate {
@@ -19,7 +19,7 @@ interface Estimate {
 
 const encoder = new TextEncoder()
 
-/** Bytes of text and tokens of the rest, in `system`, `messages` and `tools`. */
+/** Adds up bytes of text and tokens of the rest, in `system`, `messages` and `tools`. */
 export function estimateOf(body: JsonObject): Estimate {
   const sum: Estimate = { bytes: 0, tokens: 0 }
   add(body.system, sum)

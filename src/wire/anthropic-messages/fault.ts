@@ -1,10 +1,10 @@
-// Errors of Anthropic's interface, as faults.
+// Classifies errors of Anthropic's API as faults.
 
 import type { Fault } from '../../errors.ts'
 import type { JsonValue } from '../ir.ts'
 import { faultInside, readFault as readAnyFault } from '../openai/fault.ts'
 
-/** "Errors": 529 is the whole service's load, not this account's. */
+/** "Errors": 529 means that the whole service is overloaded, not that this account exceeds a limit. */
 const overloadedStatus = 529
 
 function sharpened(fault: Fault, text: string): Fault {
@@ -29,7 +29,7 @@ export function readFault(
   return sharpened(readAnyFault(status, header, body), body)
 }
 
-/** Reads the value of `error` in a stream's event or in a success. */
+/** Reads the value of `error` in a stream's event or in a reply with a success status. */
 export function faultIn(error: JsonValue): Fault {
   return sharpened(faultInside(error), JSON.stringify(error))
 }

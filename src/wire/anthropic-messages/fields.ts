@@ -1,4 +1,4 @@
-// Small tools of Anthropic's format: private fields kept and given back, and the marks of the cache.
+// Helpers of Anthropic's format: keep and write back private fields and cache marks.
 
 import type { DialectId } from '../formats.ts'
 import type { CacheMark, Extra, JsonObject } from '../ir.ts'
@@ -17,14 +17,14 @@ export function withExtra(fields: JsonObject): { extra?: Extra } {
   return {}
 }
 
-/** A copy without members that are null, for null counts as absent. */
+/** A copy without members that are null: null counts as absent. */
 export function present(body: JsonObject): JsonObject {
   const kept: JsonObject = {}
   for (const name in body) if (body[name] != null) setMember(kept, name, body[name])
   return kept
 }
 
-/** Takes `cache_control` out of a block. A duration nobody documented counts as five minutes. */
+/** Takes `cache_control` out of a block. An undocumented duration counts as five minutes. */
 export function takeCache(block: JsonObject): { cache?: CacheMark } {
   const { cache_control: mark } = block
   delete block['cache_control']
@@ -32,7 +32,7 @@ export function takeCache(block: JsonObject): { cache?: CacheMark } {
   return { cache: { ttl: mark.ttl === '1h' ? '1h' : '5m' } }
 }
 
-/** `{ cache_control }` for a mark, or nothing. Five minutes is what a mark without a duration means. */
+/** `{ cache_control }` for a mark, or nothing. A mark without a duration means five minutes. */
 export function writeCache(cache: CacheMark | undefined): JsonObject {
   if (cache === undefined) return {}
   return { cache_control: { type: 'ephemeral', ...(cache.ttl === '1h' && { ttl: '1h' }) } }

@@ -1,11 +1,11 @@
-// Why a message ended, in Anthropic's words and the hub's.
+// Maps finish reasons between Anthropic's words and the hub's.
 
 import type { FinishReason } from '../ir.ts'
 
 const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['end_turn', 'stop'],
   ['stop_sequence', 'stop'],
-  // The vendor's own tools want another request to go on; the text until here stands.
+  // The vendor's own tools need another request to continue; the text so far stands.
   ['pause_turn', 'stop'],
   ['compaction', 'stop'],
   ['max_tokens', 'length'],
@@ -14,7 +14,7 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['refusal', 'content_filter'],
 ])
 
-/** A word nobody documented is taken as an ordinary stop. `called`: the message has a call of a client's tool. */
+/** An undocumented word counts as an ordinary stop. `called`: the message calls a tool that the client runs. */
 export function readFinish(word: string, called: boolean): FinishReason {
   const reason = reasons.get(word) ?? 'stop'
   if (reason === 'tool_calls' && !called) return 'stop'

@@ -1,4 +1,4 @@
-// Anthropic's side of the hub: requests, replies and streams of its Messages interface.
+// Anthropic's codec to and from the hub: requests, replies and streams of its Messages API.
 
 import type { ClientHub, VendorHub } from '../codec.ts'
 import { decodeRequest } from './decode-request.ts'

@@ -1,4 +1,4 @@
-// Judges a whole message of Anthropic's on its way to a client who speaks the same.
+// Inspects a whole Anthropic message on the identity path.
 
 import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
@@ -10,7 +10,7 @@ import type { ReplyQuirks, WholeReply } from '../reply.ts'
 import { faultIn } from './fault.ts'
 import { readUsage } from './usage.ts'
 
-/** Bytes of what the model said, for counting where no usage is reported. */
+/** Bytes of generated text, for counting where no usage is reported. */
 function saidBytes(content: readonly JsonValue[]): number {
   const encoder = new TextEncoder()
   let count = 0
@@ -25,7 +25,7 @@ function saidBytes(content: readonly JsonValue[]): number {
   return count
 }
 
-/** A message must have its list `content`; the bytes go on as they came. */
+/** Requires the list `content` in the message; its bytes are passed on unchanged. */
 export function readWholeMessage(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
   return readable(body, (at) => {
     const reply = parseSpan(body, at, body.length) as JsonObject
@@ -59,7 +59,7 @@ function tailUsage(bytes: Uint8Array, quirks: ReplyQuirks): Usage | null {
   }
 }
 
-/** What the end of a message says; `bytes` may begin anywhere in it. */
+/** What the end of a message says; `bytes` may begin anywhere in the message. */
 export function readMessageTail(
   bytes: Uint8Array,
   quirks: ReplyQuirks,

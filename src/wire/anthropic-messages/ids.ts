@@ -1,8 +1,8 @@
-// Ids of tool calls: Anthropic takes letters, digits, `_` and `-` alone, other vendors put anything into them.
+// Tool call ids: Anthropic allows only letters, digits, `_` and `-`; other vendors use any character.
 
 const allowed = /^[a-zA-Z0-9_-]+$/
 
-/** FNV-1a, 32 bits: tells apart what looks alike once its characters are replaced. */
+/** FNV-1a, 32 bits: distinguishes ids that become equal once their characters are replaced. */
 function hash(text: string): string {
   let value = 0x811c9dc5
   for (let at = 0; at < text.length; at++) {
@@ -11,7 +11,7 @@ function hash(text: string): string {
   return (value >>> 0).toString(36)
 }
 
-/** The id where it may stand, else one that is always made of it: a call and its result go on agreeing. */
+/** The id if it is allowed, else one derived from it, so that a call and its result still match. */
 export function toolId(id: string): string {
   return allowed.test(id) ? id : `${id.replace(/[^a-zA-Z0-9_-]/g, '_')}_${hash(id)}`
 }

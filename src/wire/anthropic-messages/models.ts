@@ -1,31 +1,31 @@
-// What Claude models take and refuse, as data: by parts of their names, the first that fits.
+// What each Claude model accepts and refuses, as data: keyed by parts of model names, the first match wins.
 
 import type { JsonValue } from '../ir.ts'
 import { isObject } from '../json/value.ts'
 
-/** What a request to a model must keep to. */
+/** Limits that a request to a model must respect. */
 export interface ModelTraits {
-  /** Tokens a reply may have; the default of `max_tokens`, which the format demands. */
+  /** The most output tokens; also the default of `max_tokens`, which the format requires. */
   readonly maxOutput: number
-  /** The model is listed here; of any other the traits are assumed. */
+  /** Whether the model is listed here; the traits of any other are assumed. */
   readonly known: boolean
-  /** `thinking: {type: adaptive}` with an effort. */
+  /** Accepts `thinking: {type: adaptive}` with an effort. */
   readonly adaptive: boolean
-  /** `thinking: {type: enabled, budget_tokens}`. */
+  /** Accepts `thinking: {type: enabled, budget_tokens}`. */
   readonly budget: boolean
-  /** `thinking: {type: disabled}`. */
+  /** Accepts `thinking: {type: disabled}`. */
   readonly canDisable: boolean
-  /** `thinking: {type: between_tools}`. */
+  /** Accepts `thinking: {type: between_tools}`. */
   readonly betweenTools: boolean
-  /** Effort `xhigh`. */
+  /** Accepts effort `xhigh`. */
   readonly xhigh: boolean
-  /** temperature, top_p, top_k. */
+  /** Accepts temperature, top_p and top_k. */
   readonly sampling: boolean
-  /** temperature and top_p in one request. */
+  /** Accepts temperature and top_p in one request. */
   readonly samplingBoth: boolean
-  /** `tool_choice` of type any or tool. */
+  /** Accepts `tool_choice` of type any or tool. */
   readonly forcedTool: boolean
-  /** `output_config.format` and strict tools. */
+  /** Accepts `output_config.format` and strict tools. */
   readonly structured: boolean
 }
 
@@ -50,7 +50,7 @@ const always: ModelTraits = { ...newest, canDisable: false, budget: false }
 
 /**
  * Sources: Anthropic's "Models overview", "Adaptive thinking", "Effort" and "Structured outputs", and the capability
- * table of @ai-sdk/anthropic. Order matters: a shorter name stands behind the longer ones it begins.
+ * table of @ai-sdk/anthropic. Order matters: a name must come after the longer ones that begin with it.
  */
 const table: readonly (readonly [part: string, traits: ModelTraits])[] = [
   ['claude-sonnet-5-5', { ...always, forcedTool: false, betweenTools: true }],
@@ -78,10 +78,10 @@ const table: readonly (readonly [part: string, traits: ModelTraits])[] = [
   ['claude-instant', older],
 ]
 
-/** Another maker's model behind Anthropic's format. */
+/** Models of other makers that are served in Anthropic's format. */
 const foreign: ModelTraits = { ...budgeted, maxOutput: 8_192, known: false }
 
-/** `model` is the vendor's own name; hosts put a maker before it and dots into it. An unknown Claude is a new one. */
+/** `model` is the vendor's name; hosts prefix a maker and use dots. An unlisted Claude is assumed to be a new one. */
 export function traitsOf(model: string): ModelTraits {
   const name = model.toLowerCase().replaceAll('.', '-')
   const found = table.find(([part]) => name.includes(part))
@@ -89,12 +89,12 @@ export function traitsOf(model: string): ModelTraits {
   return name.includes('claude') ? { ...newest, known: false } : foreign
 }
 
-/** Below it a top_p is refused beside thinking. */
+/** The least top_p that is accepted beside thinking. */
 const leastThinkingTopP = 0.95
 
 /**
- * Thinking allows no temperature but 1, no top_k, and a top_p of 0.95 at least ("Extended thinking", compatibility).
- * `value` gives a member of the request; what comes back are names of members.
+ * Names of the sampling members that the model refuses in this request. Thinking allows no temperature but 1, no
+ * top_k, and a top_p of at least 0.95 ("Extended thinking", compatibility). `value` looks up a member of the request.
  */
 export function refusedSampling(
   { sampling, samplingBoth }: ModelTraits,

@@ -1,6 +1,6 @@
-// Opaque state of parts that are no thoughts: carried by a client of this format in a thinking block of its own.
+// Carries opaque state of parts other than thinking through clients of this format, in a thinking block of its own.
 
-/** The block's signature is of the part behind it, or of the one before. */
+/** Prefixes of a signature that belongs to the part after the block, or to the one before it. */
 const marks = { next: 'next:', previous: 'prev:' } as const
 type Side = keyof typeof marks
 
@@ -8,7 +8,7 @@ export function carried(sealed: string, side: Side): string {
   return marks[side] + sealed
 }
 
-/** The opaque state and which part's it is; null where the signature is the thought's own. */
+/** The opaque state and the side its part is on; null where the signature is the thinking block's own. */
 export function carriedOpaque(
   signature: string,
 ): { readonly side: Side; readonly sealed: string } | null {

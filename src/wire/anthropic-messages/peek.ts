@@ -1,4 +1,4 @@
-// Judges a request in Anthropic's Messages format on its bytes and finds what the gateway acts on.
+// Validates a request in Anthropic's Messages format on its bytes and finds what the gateway acts on.
 
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import { ElementScan, kindAt, type Member } from '../json/scan.ts'
@@ -17,7 +17,7 @@ import {
 import type { Address, Peek } from '../request.ts'
 import { checkMessages, seen } from './check-messages.ts'
 
-/** The version under which sampling is gone, and two forms of content with it. */
+/** The version that removes the sampling fields and two forms of content. */
 const strictVersion = '2026-10-21'
 
 const textOrBlocks: Rule = (_bytes, _start, _end, kind) =>
@@ -32,7 +32,7 @@ const strings: Rule = (bytes, start, _end, kind) => {
   return null
 }
 
-/** Types and ranges of Anthropic's "Create a Message". */
+/** Types and ranges from Anthropic's "Create a Message". */
 const rules: ReadonlyMap<string, Rule> = new Map([
   ['max_tokens', integer(0)],
   ['stream', boolean],
@@ -85,8 +85,8 @@ function checkVersion(body: Body): void {
 }
 
 /**
- * A conversation that the vendor keeps: what lies there could neither be held for nor be asked of another channel. By
- * this code Anthropic's clients know to send the whole conversation instead.
+ * Refuses a conversation stored with the vendor: its size is unknown when the hold is made, and no other channel has
+ * it. On this error code Anthropic's clients send the whole conversation instead.
  */
 function refuseThread(body: Body): void {
   if (present(body, 'thread') === null) return
@@ -116,7 +116,7 @@ function read(body: Body, address: Address = {}): Peek {
     model,
     modelSpan,
     stream: present(body, 'stream')?.kind === 'true',
-    // The format's streams always tell it.
+    // The format's streams always report usage.
     wantsUsage: true,
     streamOptionsSpan: null,
     bodyEnd: body.end,
@@ -130,7 +130,10 @@ function read(body: Body, address: Address = {}): Peek {
   }
 }
 
-/** A missing version counts as 2023-06-01. Throws GatewayError `invalid_request_error` naming the field at fault. */
+/**
+ * A missing version header counts as 2023-06-01. Throws GatewayError `invalid_request_error` naming the field at
+ * fault.
+ */
 export function peekMessages(body: Uint8Array, address?: Address): Peek {
   return readBody(body, messages, (found) => read(found, address))
 }

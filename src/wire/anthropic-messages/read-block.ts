@@ -1,4 +1,4 @@
-// Reads one content block of a reply, from its start to its stop, into the events of one part.
+// Reads one content block of a reply, from its start to its stop, as the events of one part.
 
 import type { ChatEvent, JsonObject, JsonValue, PartHead, UrlCitation } from '../ir.ts'
 import { isObject, objectsIn, setMember, stringOf } from '../json/value.ts'
@@ -17,21 +17,21 @@ const known: ReadonlySet<string> = new Set([
   'data',
 ])
 
-/** A citation with a place on the web is everybody's; any other is this dialect's own. */
+/** A citation with a URL is shown in every dialect; any other is private to this one. */
 function urlCitation(citation: JsonObject, end: number): UrlCitation | null {
   const { url, title } = citation
   if (typeof url !== 'string' || url === '') return null
   return {
     url,
     ...(typeof title === 'string' && { title }),
-    // A block with citations is the text that rests on them.
+    // The citations of a block apply to its whole text.
     start: 0,
     end,
     extra: { [self]: citation },
   }
 }
 
-/** Each block is one part; `out` gets its events as they come. */
+/** Reads one block as one part; `out` receives its events as they occur. */
 export abstract class Block {
   readonly part: number
   readonly isText: boolean
@@ -126,7 +126,7 @@ class RedactedBlock extends Block {
   }
 
   delta(): void {
-    // It comes whole.
+    // The block is complete at its start; there are no deltas.
   }
 
   stop(out: ChatEvent[]): void {
@@ -152,27 +152,27 @@ class CallBlock extends Block {
     this.say(text, out)
   }
 
-  /** Input that came with the start, and no input at all, which is `{}`. */
+  /** Emits input that came with the start; no input at all is `{}`. */
   stop(out: ChatEvent[]): void {
     if (this.empty) this.say(JSON.stringify(this.block.input ?? {}), out)
     this.close('', this.unknownFields(), out)
   }
 }
 
-/** The reply itself, given as the input of a tool made for it. */
+/** The reply's text, delivered as the input of `replyTool`. */
 class ReplyBlock extends CallBlock {
   protected override head(): PartHead {
     return { type: 'text' }
   }
 }
 
-/** What only this dialect knows, such as a tool the vendor ran itself: sent once it is whole. */
+/** A block that only this dialect knows, such as a tool the vendor ran itself: emitted once it is complete. */
 class OtherBlock extends Block {
   private input = ''
   private readonly pieces: JsonObject = {}
 
   start(): void {
-    // Sent at its stop.
+    // The part is emitted when the block stops.
   }
 
   delta(delta: JsonObject): void {

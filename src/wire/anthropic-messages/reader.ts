@@ -1,4 +1,4 @@
-// Reads replies of Anthropic's Messages interface, streamed or whole, into events.
+// Reads replies of Anthropic's Messages API, streamed or whole, into hub events.
 
 import type { FaultKind } from '../../errors.ts'
 import type { Reader, ReplyContext } from '../codec.ts'
@@ -27,7 +27,7 @@ const knownInMessage: ReadonlySet<string> = new Set([
   'usage',
 ])
 
-/** Members of `usage` the hub has kinds for; the rest rides along. */
+/** Members of `usage` that the hub has kinds for; the others are kept as private fields. */
 const counted: ReadonlySet<string> = new Set([
   'input_tokens',
   'output_tokens',
@@ -50,10 +50,10 @@ function trouble(kind: FaultKind, message: string): ChatEvent {
 
 export class MessagesReader implements Reader {
   private readonly quirks: ReplyQuirks
-  /** The reply's text is the input of a tool: what is said before that is no part of it. */
+  /** The reply's text is the input of a tool: text before that call is not part of it. */
   private readonly byTool: boolean
   private readonly blocks = new Map<number, Block>()
-  /** Text held back until it is known whether it is a part of the reply. */
+  /** Events of text held back until it is known whether it belongs to the reply. */
   private aside: ChatEvent[] = []
   private parts = 0
   private id: string | null = null
@@ -61,9 +61,9 @@ export class MessagesReader implements Reader {
   private started: JsonObject = {}
   private called = false
   private ended = false
-  /** Nothing more is read: the message is over, or broken. */
+  /** The message is complete or broken, and nothing more is read. */
   private over = false
-  /** The message came to its stop. */
+  /** The message's stop event was read. */
   done = false
 
   constructor(quirks: ReplyQuirks, context?: ReplyContext) {
@@ -80,7 +80,7 @@ export class MessagesReader implements Reader {
     return out
   }
 
-  /** A message ends with its stop, and a stop has a reason. */
+  /** A complete message has a stop_reason. */
   end(): readonly ChatEvent[] {
     if (this.over || this.ended) return []
     return this.fail(trouble('cut', 'the stream ended without a stop_reason'))
@@ -135,7 +135,7 @@ export class MessagesReader implements Reader {
     }
   }
 
-  /** A start that comes twice is one; another message inside the first leaves neither whole. */
+  /** Ignores a repeated start; a different message inside the first makes both unreadable. */
   private another(message: JsonObject, out: ChatEvent[]): void {
     if (this.id === null) this.messageStart(message, out)
     else if (stringOf(message.id) !== this.id) {
@@ -178,7 +178,7 @@ export class MessagesReader implements Reader {
       this.flush(out)
     }
     const opened = createBlock(this.parts++, block)
-    // Calls may be open beside others; of anything else there is one.
+    // Calls may be open beside other blocks; of all other types only one may be.
     if (!isCallBlock(block)) this.closeOthers(out)
     this.blocks.set(index, opened)
     opened.start(this.outFor(block.type === 'text', out))
@@ -197,7 +197,7 @@ export class MessagesReader implements Reader {
     this.aside = []
   }
 
-  /** A vendor that leaves out a start has said by the delta what would have begun. */
+  /** Opens the block if the vendor left out its start, with the type that the delta implies. */
   private blockDelta(index: number, delta: JsonObject, out: ChatEvent[]): void {
     const begun = this.blocks.get(index)
     if (begun === undefined) {
@@ -237,7 +237,7 @@ export class MessagesReader implements Reader {
     const extra = {
       ...unknown(fields, knownInMessage),
       ...(isObject(details) && { stop_details: details }),
-      // Where the hub's reason would not give it back.
+      // Kept where the hub's reason would not map back to this word.
       ...(writeFinish(reason, stopText) !== word && { stop_reason: word }),
       ...(Object.keys(usage).length > 0 && { usage }),
     }
@@ -245,7 +245,7 @@ export class MessagesReader implements Reader {
     out.push({ type: 'choice-end', choice: 0, reason, ...stop, ...withExtra(extra) })
   }
 
-  /** Why the vendor would not answer, where it says so. */
+  /** Emits the vendor's explanation of a refusal, if it gives one. */
   private refusal(word: string, fields: JsonObject, out: ChatEvent[]): void {
     const text = stringOf(objectOf(fields.stop_details).explanation)
     if (word !== 'refusal' || text === '') return

@@ -1,11 +1,11 @@
-// Refusals in Anthropic's shape: its types and statuses for the gateway's codes ("Errors").
+// Writes errors in Anthropic's shape: its types and statuses for the gateway's codes ("Errors").
 
 import { type ErrorCode, errorTable, type GatewayError } from '../../errors.ts'
 import { frame } from './writer.ts'
 
 interface Row {
   readonly type: string
-  /** Where it differs from the table of errors.ts. */
+  /** HTTP status, where it differs from the table of errors.ts. */
   readonly status?: number
 }
 
@@ -37,7 +37,7 @@ const rows: Readonly<Record<ErrorCode, Row>> = {
   service_unavailable: { type: 'overloaded_error', status: 529 },
 }
 
-/** What no retry mends is no overload. */
+/** An error that no retry can fix must not be reported as overload. */
 const unservable: Row = { type: 'api_error' }
 
 function rowOf({ code, detail }: GatewayError): Row {
@@ -61,12 +61,12 @@ function bodyOf(error: GatewayError, requestId: string) {
   }
 }
 
-/** The refusal as JSON text. */
+/** The error as JSON text. */
 export function refuse(error: GatewayError, requestId: string): string {
   return JSON.stringify(bodyOf(error, requestId))
 }
 
-/** The frame that ends a stream in an error. */
+/** The frame that ends a stream with an error. */
 export function errorFrames(error: GatewayError, requestId: string): string {
   const { type, ...rest } = bodyOf(error, requestId)
   return frame(type, rest)

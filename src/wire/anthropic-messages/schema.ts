@@ -1,9 +1,10 @@
-// JSON Schema within what Anthropic's constrained decoding takes ("Structured outputs", JSON Schema limitations).
+// Restricts JSON Schema to what Anthropic's constrained decoding accepts ("Structured outputs", JSON Schema
+// limitations).
 
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { isObject } from '../json/value.ts'
 
-/** Bounds it refuses: said in the description, where the model reads them. */
+/** Constraints it refuses: moved into the description, where the model reads them. */
 const bounds: ReadonlySet<string> = new Set([
   'minimum',
   'maximum',
@@ -50,7 +51,10 @@ const lists: ReadonlyMap<string, string> = new Map(
   Object.entries({ anyOf: 'anyOf', oneOf: 'anyOf', allOf: 'allOf' }),
 )
 
-/** The schema without what is refused; objects are closed, as the decoding demands. */
+/**
+ * The schema without refused keywords; objects are closed (no additional properties), as constrained decoding
+ * requires.
+ */
 export function constrained(schema: JsonObject): JsonObject {
   const kept: JsonObject = {}
   const said: string[] = []
@@ -87,7 +91,8 @@ function isOfObjects({ type, properties }: JsonObject): boolean {
 }
 
 /**
- * Whether the decoding can hold to the schema: objects of any members, and schemas that hold themselves, are beyond it.
+ * Whether constrained decoding can enforce the schema: it supports neither objects with arbitrary members nor
+ * recursion.
  */
 export function isExpressible(schema: JsonObject): boolean {
   return !isOpen(schema) && !isRecursive(schema)
@@ -120,7 +125,7 @@ export function isRecursive(root: JsonObject): boolean {
   return visit(root, [])
 }
 
-/** What `#/$defs/name` leads to. */
+/** Resolves `#/$defs/name` in the schema. */
 function referred(root: JsonObject, ref: string): JsonValue | undefined {
   let found: JsonValue | undefined = root
   for (const name of ref.replace(/^#\//, '').split('/')) {
@@ -129,7 +134,7 @@ function referred(root: JsonObject, ref: string): JsonValue | undefined {
   return found
 }
 
-/** A schema of tool input, which must be of an object. */
+/** A schema of tool input, whose type must be object. */
 export function inputSchema(parameters: JsonObject | undefined): JsonObject {
   if (parameters === undefined) return { type: 'object', properties: {} }
   return parameters.type === undefined ? { type: 'object', ...parameters } : parameters

@@ -1,25 +1,25 @@
-// How much a model is to think, in the form its generation takes.
+// Writes how much a model should think, in the form its model generation accepts.
 
 import type { ChatRequest, Effort, JsonObject, Reasoning } from '../ir.ts'
 import type { ModelTraits } from './models.ts'
 
 export interface Thinking {
-  /** The request's `thinking`. */
+  /** The request's `thinking` member. */
   readonly field: JsonObject | null
-  /** `output_config.effort`. */
+  /** The value of `output_config.effort`. */
   readonly effort: string | null
 }
 
 interface ThinkingBounds {
   readonly traits: ModelTraits
   readonly maxTokens: number
-  /** Some tool must be called. */
+  /** The tool choice requires a call. */
   readonly forced: boolean
-  /** The calls under way began with a thought that is still there. */
+  /** The turn with pending calls still begins with its thinking block. */
   readonly keepsThoughts: boolean
 }
 
-/** The least the format takes. */
+/** The smallest budget that the format accepts. */
 const leastBudget = 1_024
 
 const budgets: Readonly<Record<Exclude<Effort, 'none'>, number>> = {
@@ -33,7 +33,7 @@ const budgets: Readonly<Record<Exclude<Effort, 'none'>, number>> = {
 
 const none: Thinking = { field: null, effort: null }
 
-/** `dropped` gets `reasoning_effort` where the model does not think as asked. */
+/** `dropped` gets `reasoning_effort` where the model will not think as asked. */
 export function thinkingOf(
   { reasoning }: ChatRequest,
   bounds: ThinkingBounds,
@@ -41,7 +41,7 @@ export function thinkingOf(
 ): Thinking {
   const { traits, forced } = bounds
   if (forced) {
-    // Thinking that a model does by itself must be switched off, for thinking and a forced call exclude each other.
+    // A model that thinks by default must be told not to, for thinking and a forced call exclude each other.
     if (reasoning !== undefined && reasoning.effort !== 'none') dropped.push('reasoning_effort')
     return traits.adaptive && traits.canDisable ? disabled : none
   }
@@ -82,12 +82,12 @@ function adaptive(reasoning: Reasoning, traits: ModelTraits, dropped: string[]):
   const refused = asked === 'xhigh' && !traits.xhigh
   if (refused) dropped.push('reasoning_effort')
   const effort = asked === 'minimal' ? 'low' : refused ? 'high' : asked
-  // Newer models show nothing of their thoughts unless asked, and clients of other formats cannot ask.
+  // Newer models show no thinking unless asked to, and clients of other formats have no field for that.
   const display = reasoning.show === undefined ? { display: 'summarized' } : displayOf(reasoning)
   return { field: { type: 'adaptive', ...display }, effort: effort ?? null }
 }
 
-/** The effort whose budget comes nearest from above. */
+/** The lowest effort whose budget covers this one, `high` at most. */
 function effortFor(budget: number | undefined): Effort | undefined {
   if (budget === undefined) return undefined
   if (budget <= budgets.low) return 'low'
@@ -95,7 +95,7 @@ function effortFor(budget: number | undefined): Effort | undefined {
   return 'high'
 }
 
-/** A budget leaves room for the reply. */
+/** Thinking with a token budget, which must be smaller than `max_tokens`. */
 function budgeted(reasoning: Reasoning, bounds: ThinkingBounds, dropped: string[]): Thinking {
   const { maxTokens, keepsThoughts } = bounds
   const { effort = 'medium', budgetTokens } = reasoning

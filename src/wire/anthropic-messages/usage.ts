@@ -1,4 +1,4 @@
-// Anthropic's counts of tokens, into disjoint kinds and back.
+// Converts Anthropic's token counts into the hub's disjoint kinds and back.
 
 import { promptTokens, replyTokens } from '../../config/prices.ts'
 import { believed, countOf } from '../hub/counts.ts'
@@ -11,8 +11,8 @@ function count(value: JsonValue | undefined): number {
 }
 
 /**
- * The counts of a later event laid over those before it: they are totals of the whole message, never increments, and a
- * later event may leave some out ("Streaming messages", message_delta).
+ * Overlays a later event's counts on those before: they are totals of the message, not increments, and a later event
+ * may omit some ("Streaming messages", message_delta).
  */
 export function mergeUsage(before: JsonObject, later: JsonObject): JsonObject {
   const merged = { ...before }
@@ -28,7 +28,7 @@ interface Counts {
   readonly cacheWrite1h: number
 }
 
-/** Of one object with Anthropic's names: a message's usage, or one of its iterations. */
+/** The counts of one object with Anthropic's names: a message's usage, or one of its iterations. */
 function countsIn(raw: JsonObject): Counts {
   const split = objectOf(raw.cache_creation)
   const hour = count(split.ephemeral_1h_input_tokens)
@@ -45,9 +45,9 @@ function countsIn(raw: JsonObject): Counts {
 }
 
 /**
- * Iterations that the message's own counts leave out (recorded: `input_tokens` is the sum of those of type `message`):
- * a compaction's, which is billed as the model's own ("Compaction", usage), and an advisor's, which is another model's
- * work ("Advisor tool", usage) and is charged at the prices of the model that was asked.
+ * Iterations that the message's own counts exclude (recorded: `input_tokens` is the sum over type `message`): those
+ * of a compaction, billed as the model's own ("Compaction", usage), and those of an advisor, another model's work
+ * ("Advisor tool", usage) that is charged at the requested model's prices.
  */
 const besides: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message'])
 
@@ -64,9 +64,8 @@ function beside(raw: JsonObject): Counts {
 const kinds = ['input', 'output', 'cachedInput', 'cacheWrite', 'cacheWrite1h'] as const
 
 /**
- * Disjoint counts, each an integer of at least 0; null where nothing was counted, so that the caller counts for itself.
- * `input_tokens` holds neither what was read from the cache nor what was written to it, `output_tokens` holds the
- * thinking.
+ * Disjoint counts, each an integer of at least 0; null where there are none, so that the caller counts itself.
+ * `input_tokens` excludes tokens read from the cache and written to it; `output_tokens` includes thinking.
  */
 export function readUsage(value: JsonValue | undefined): Usage | null {
   return believed(objectOf(value), read)
@@ -92,8 +91,8 @@ function read(raw: JsonObject): Usage | null {
 }
 
 /**
- * The counts as Anthropic puts them, each of its fields present: clients read them without looking. `reported` is what the
- * vendor said with them, where it is one of this format; what stands there is not counted twice.
+ * The counts with all of Anthropic's fields present, because clients read them without a check. `reported` is the
+ * vendor's own usage if it is in this format; what it states separately is not counted twice.
  */
 export function writeUsage(usage: Usage, reported: JsonObject): JsonObject {
   const more = believedBeside(reported)
@@ -120,7 +119,7 @@ export function writeUsage(usage: Usage, reported: JsonObject): JsonObject {
   return mergeUsage(counts, reported)
 }
 
-/** What was read of `reported` is in the usage, or nothing is. */
+/** Counts of further iterations in `reported`; zeros if its usage was not believed. */
 function believedBeside(reported: JsonObject): Counts {
   return readUsage(reported) === null ? countsIn({}) : beside(reported)
 }

@@ -1,4 +1,4 @@
-// Watches one stream of Anthropic's on its way to a client who speaks the same: what each event is and what it costs.
+// Watches an Anthropic stream on the identity path: classifies each event and collects usage.
 
 import type { Fault } from '../../errors.ts'
 import { take } from '../hub/counts.ts'
@@ -22,18 +22,18 @@ const LF = 0x0a
 const QUOTE = 0x22
 const OPEN_OBJECT = 0x7b
 
-/** Members of a delta that are generated text. */
+/** Members of a delta that hold generated text. */
 const said = ['text', 'thinking', 'partial_json', 'content'] as const
 
 interface Document {
   readonly bytes: Uint8Array
   readonly at: number
   readonly end: number
-  /** The frame says in its `event` line what its data are. */
+  /** The frame has an `event` line with its type. */
   readonly named: boolean
 }
 
-/** Where the data begin in a frame of one line of data behind its event's name; -1 where it is not that simple. */
+/** Offset of the data in a frame of an event name and one data line; -1 for any other frame. */
 function namedDataStart(bytes: Uint8Array, start: number, end: number): number {
   if (!spells(bytes, start, start + 6, 'event:')) return -1
   const lineEnd = bytes.indexOf(LF, start)
@@ -54,7 +54,7 @@ export class MessagesWatcher implements Watcher {
   private readonly options: WatchOptions
   private raw: JsonObject = {}
   private id: string | null = null
-  /** The last frame's data, where it lacks the line that names them. */
+  /** The last frame's data, if it lacks the `event` line. */
   private unnamed: Document | null = null
   private type = ''
 
@@ -70,7 +70,7 @@ export class MessagesWatcher implements Watcher {
     const kind = this.judge(document)
     if (document.named || kind === frameKind.fault) return kind
     this.ended = kind === frameKind.done
-    // Official clients pass over what has no name: it is put in before the frame goes on.
+    // Official clients ignore events without a name, so that it is added before the frame is relayed.
     this.unnamed = document
     return frameKind.usage
   }
@@ -163,7 +163,7 @@ export class MessagesWatcher implements Watcher {
     return speaks ? frameKind.semantic : frameKind.lifecycle
   }
 
-  /** A block of text or thinking says nothing until its first delta; of any other its start is news. */
+  /** A start of text or thinking carries nothing new (its deltas do); a start of any other block does. */
   private blockStart(block: JsonObject): FrameKind {
     const { type, text, thinking } = block
     const begun = typeof text === 'string' ? text : typeof thinking === 'string' ? thinking : ''
@@ -177,7 +177,7 @@ export class MessagesWatcher implements Watcher {
     take(this, readUsage(this.options.quirks.usage?.(this.raw) ?? this.raw), this.raw)
   }
 
-  /** The frame that shows what the reply cost, where the client wants to see it. */
+  /** Classes `message_delta` as the usage frame, to which the relay adds the cost if the client wants it. */
   private finish(delta: JsonObject): FrameKind {
     const { stop_reason: reason, stop_details: details } = delta
     const { explanation } = objectOf(details)

@@ -1,4 +1,4 @@
-// Writes the events of a reply as one whole message of Anthropic's.
+// Writes the events of a reply as one whole Anthropic message.
 
 import type { WriterHead } from '../codec.ts'
 import { type FoldedPart, fold } from '../hub/fold.ts'
@@ -8,7 +8,7 @@ import { carried } from './opaque-state.ts'
 import { emptyBlock, formOf, ownCitations, privateFields, writeCitation } from './write-blocks.ts'
 import { messageHead, tellsRefusal, writeCounts, writeEnding } from './write-end.ts'
 
-/** Usage is zeros where none is known: clients read it without looking. */
+/** Unknown usage is written as zeros, because clients read it without a check. */
 export function writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject {
   const reply = fold(events)
   const [choice] = reply.choices

@@ -1,4 +1,4 @@
-// The parts of a reply as Anthropic's content blocks: what both its streams and its whole messages are made of.
+// Writes parts of a reply as Anthropic's content blocks, for both streams and whole messages.
 
 import type { Extra, JsonObject, PartHead, UrlCitation } from '../ir.ts'
 import { isObject } from '../json/value.ts'
@@ -6,8 +6,8 @@ import { ownFields, self } from './fields.ts'
 import { toolId } from './ids.ts'
 
 /**
- * How a part is written: as a block of text, thinking or a call, as a block that comes whole, or not at all (what only
- * another dialect knows, and pictures, which this format has no block for).
+ * How a part is written: as a block of text, thinking or a call, as a block that is complete at once, or not at all
+ * (images and what only another dialect knows, for which this format has no block).
  */
 export type Form = 'text' | 'thinking' | 'redacted' | 'refusal' | 'call' | 'other' | 'none'
 
@@ -27,7 +27,7 @@ export function formOf(head: PartHead): Form {
   }
 }
 
-/** The block as a stream begins it. */
+/** The block as `content_block_start` carries it. */
 export function emptyBlock(head: PartHead): JsonObject {
   if (head.type === 'tool-call') {
     return { type: 'tool_use', id: toolId(head.id), name: head.name, input: {} }
@@ -38,8 +38,8 @@ export function emptyBlock(head: PartHead): JsonObject {
 }
 
 /**
- * A block only this dialect has, as a stream tells it: the input of a tool the vendor ran, and the text of a compaction,
- * come in deltas, which clients put together.
+ * Splits a block that only this dialect has for streaming: the input of a tool that the vendor ran, and the text of a
+ * compaction, go into deltas, which clients assemble.
  */
 export function streamedBlock(block: JsonObject): { start: JsonObject; deltas: JsonObject[] } {
   const { type, input, content } = block
@@ -63,8 +63,8 @@ export function deltaOf(form: Form, text: string): JsonObject {
 }
 
 /**
- * A citation in Anthropic's words: its own as it was, another's as that of a web search. `said` is the text of the part
- * until now.
+ * Writes a citation: Anthropic's own unchanged, another vendor's as that of a web search. `said` is the part's text
+ * so far.
  */
 export function writeCitation(citation: UrlCitation, said: string): JsonObject {
   const own = citation.extra?.[self]
@@ -76,24 +76,24 @@ export function writeCitation(citation: UrlCitation, said: string): JsonObject {
     url,
     title,
     cited_text: cited,
-    // Only Anthropic's own searches have one; the mark by which such a citation is known when it comes back.
+    // Only Anthropic's own searches have one; empty marks a foreign citation when the client sends it back.
     encrypted_index: '',
   }
 }
 
-/** Citations this dialect alone knows, which a part ends with. */
+/** Citations that only this dialect knows; they end a part. */
 export function ownCitations(extra: Extra | null | undefined): JsonObject[] {
   const { citations } = ownFields(extra)
   return Array.isArray(citations) ? (citations as JsonObject[]) : []
 }
 
-/** Private members of a block, which its start must have. */
+/** Private members of a block, which belong in its start. */
 export function privateFields(extra: Extra | null | undefined): JsonObject {
   const { citations: _, ...rest } = ownFields(extra)
   return rest
 }
 
-/** The input of a custom tool is text; the format's are objects. */
+/** The input of a custom tool is text; in this format all input is an object. */
 export function customInput(text: string): string {
   return JSON.stringify({ input: text })
 }

@@ -1,4 +1,4 @@
-// How a reply begins and ends in Anthropic's words.
+// Writes the beginning and the end of a reply in Anthropic's format.
 
 import { noTokens } from '../../config/prices.ts'
 import type { WriterHead } from '../codec.ts'
@@ -10,7 +10,7 @@ import { writeUsage } from './usage.ts'
 
 type Start = Extract<ChatEvent, { readonly type: 'response-start' }>
 
-/** The message without its content and its end; another vendor's id is none of this format's. */
+/** The message without its content and its end; an id without Anthropic's prefix is replaced. */
 export function messageHead(head: WriterHead, start: Start | null): JsonObject {
   const id = start?.id.startsWith('msg_') ? start.id : head.id
   return {
@@ -22,16 +22,16 @@ export function messageHead(head: WriterHead, start: Start | null): JsonObject {
   }
 }
 
-/** What a choice ended with. */
+/** What the end of a choice reports. */
 export interface Ending {
   readonly reason: FinishReason
   readonly stopText?: string | undefined
   readonly extra?: Extra | undefined
-  /** What the model refused with. */
+  /** The text of the model's refusal. */
   readonly refusal: string
 }
 
-/** `stop_reason` and what goes with it. */
+/** Writes `stop_reason` and the members that accompany it. */
 export function writeEnding({ reason, stopText, extra, refusal }: Ending): JsonObject {
   const { usage: _, stop_reason: own, stop_details: details, ...rest } = ownFields(extra)
   const refused = refusal !== '' && reason === 'stop'
@@ -48,12 +48,12 @@ export function writeEnding({ reason, stopText, extra, refusal }: Ending): JsonO
   }
 }
 
-/** The counts, with what the vendor said beside them where it is one of this format. */
+/** Writes the usage, with the vendor's private usage members where it speaks this format. */
 export function writeCounts(usage: Usage | null, extra: Extra | undefined): JsonObject {
   return writeUsage(usage ?? noTokens, objectOf(ownFields(extra)['usage']))
 }
 
-/** Whether the vendor put the refusal where this format has its place. */
+/** Whether the vendor itself reported the refusal in this format's own member, `stop_details`. */
 export function tellsRefusal(extra: Extra | undefined): boolean {
   return ownFields(extra)['stop_details'] !== undefined
 }

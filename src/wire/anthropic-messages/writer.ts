@@ -1,4 +1,4 @@
-// Writes events as the stream of Anthropic's Messages interface: blocks one after the other, never two at once.
+// Writes hub events as a stream of Anthropic's Messages API, where only one block is open at a time.
 
 import { replyKinds } from '../../config/prices.ts'
 import type { Writer, WriterHead } from '../codec.ts'
@@ -19,11 +19,11 @@ import { type Ending, messageHead, tellsRefusal, writeCounts, writeEnding } from
 
 type EventOf<Type extends ChatEvent['type']> = Extract<ChatEvent, { readonly type: Type }>
 
-/** A part that is not written to its end yet. */
+/** A part whose end is not written yet. */
 interface OpenPart {
   readonly head: PartHead
   readonly form: Form
-  /** What it said, as deltas that could not be written yet. */
+  /** Deltas that wait for the blocks before it to end. */
   readonly waiting: JsonObject[]
   text: string
   ended: EventOf<'part-end'> | null
@@ -31,7 +31,7 @@ interface OpenPart {
   opaqueWritten: boolean
 }
 
-/** One event of the stream, with the name that official clients go by. */
+/** One event of the stream; official clients dispatch on the name in its `event` line. */
 export function frame(type: string, fields: JsonObject): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
 }
@@ -41,9 +41,9 @@ export class MessagesWriter implements Writer {
   private start: EventOf<'response-start'> | null = null
   private usage: Usage | null = null
   private began = false
-  /** In the order they began; the first is the one whose block is open. */
+  /** In order of their start; only the first may have its block open. */
   private readonly parts = new Map<number, OpenPart>()
-  /** Index of the block that is open; blocks before it are closed. */
+  /** Index of the current block; all blocks before it are closed. */
   private index = 0
   private blockOpen = false
   private refusal = ''
@@ -54,7 +54,7 @@ export class MessagesWriter implements Writer {
   }
 
   event(event: ChatEvent): string {
-    // The format has one reply to a request.
+    // The format has a single choice.
     if ('choice' in event && event.choice !== null && event.choice !== 0) return ''
     switch (event.type) {
       case 'response-start':
@@ -80,7 +80,7 @@ export class MessagesWriter implements Writer {
     }
   }
 
-  /** What is known only at the end: the usage may come after everything else. */
+  /** Writes the end of the message last, because usage may arrive after everything else. */
   end(): string {
     const before = this.begin() + this.unfinished()
     const ending = this.ending ?? { reason: 'stop', refusal: this.refusal }
@@ -122,7 +122,7 @@ export class MessagesWriter implements Writer {
       opaqueWritten: false,
     }
     this.parts.set(part, opened)
-    // A text begins with its first word: it may have none.
+    // A text block is opened with its first delta, because a part may have no text.
     return this.isFirst(opened) && form !== 'text' ? this.open(opened, {}) : ''
   }
 
@@ -131,7 +131,7 @@ export class MessagesWriter implements Writer {
     return first === part
   }
 
-  /** Begins the block, where the part has one that can begin before its end. */
+  /** Opens the block, where the part's form can start before its end is known. */
   private open(part: OpenPart, fields: JsonObject): string {
     const { form, head } = part
     if (form === 'none' || form === 'redacted' || form === 'refusal' || form === 'other') return ''
@@ -150,7 +150,7 @@ export class MessagesWriter implements Writer {
     return frame('content_block_stop', { index: this.index++ })
   }
 
-  /** A block that is written at once. */
+  /** Writes a whole block at once. */
   private whole(block: JsonObject): string {
     const { start, deltas } = streamedBlock(block)
     this.blockOpen = true
@@ -191,7 +191,7 @@ export class MessagesWriter implements Writer {
     return this.isFirst(part) ? this.advance() : ''
   }
 
-  /** Ends the part that is due, and tells those behind it as far as they have come. */
+  /** Finishes parts that have ended, and writes the next one as far as it has come. */
   private advance(): string {
     let out = ''
     for (const [number, part] of this.parts) {
@@ -204,7 +204,7 @@ export class MessagesWriter implements Writer {
     return out
   }
 
-  /** A part that waited while others were written. */
+  /** Opens the block of a part that waited for others to end. */
   private openLate(part: OpenPart): string {
     if (part.form === 'text' && part.waiting.length === 0) return ''
     const fields = part.head.type === 'tool-call' ? privateFields(part.ended?.extra) : {}
@@ -219,7 +219,10 @@ export class MessagesWriter implements Writer {
     )
   }
 
-  /** Opaque state of what is no thought stands in a thinking block of its own: before the part, where it is known in time. */
+  /**
+   * Writes opaque state of a part other than thinking in a thinking block of its own, before the part if known in
+   * time.
+   */
   private opaqueBefore(part: OpenPart): string {
     const { form, ended } = part
     if (ended?.sealed === undefined || (form !== 'text' && form !== 'call')) return ''
@@ -253,7 +256,7 @@ export class MessagesWriter implements Writer {
     }
     out += this.advance()
     this.ending = { reason, stopText, extra, refusal: this.refusal }
-    // Nobody would see why there is no answer.
+    // Otherwise the client would see no reason why there is no answer.
     if (this.refusal === '' || tellsRefusal(extra)) return out
     out += frame('content_block_start', {
       index: this.index,
@@ -266,7 +269,7 @@ export class MessagesWriter implements Writer {
 
 const noReply = Object.fromEntries(replyKinds.map((kind) => [kind, 0]))
 
-/** The reply is counted at the end alone: some clients add up what beginning and end say of it. */
+/** Output counts are reported only at the end: some clients add up the counts of beginning and end. */
 function promptOf(usage: Usage | null): Usage | null {
   return usage === null ? null : { ...usage, ...noReply }
 }

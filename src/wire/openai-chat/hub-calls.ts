@@ -1,4 +1,4 @@
-// Puts the tool calls of one choice together from their pieces, in every order vendors send them.
+// Assembles the tool calls of one choice from their pieces, in whatever order vendors send them.
 
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { isObject, objectOf, stringOf } from '../json/value.ts'
@@ -9,14 +9,14 @@ interface Call {
   id: string
   name: string
   custom: boolean
-  /** Input that came before the name. */
+  /** Input that arrived before the name. */
   held: string
-  /** -1 until the call's name is known. */
+  /** The number of the call's part; -1 until its name is known. */
   part: number
   empty: boolean
-  /** The vendor gave it no id; then what it said so far tells where it ends. */
+  /** The arguments so far of a call to which the vendor gave no id: whole JSON ends it; null: it has an id. */
   said: string | null
-  /** What the vendor wants back with the call; '' where there is nothing. */
+  /** The vendor's opaque state, which must go back with the call; '' where there is none. */
   sealed: string
   readonly extra: JsonObject
 }
@@ -42,7 +42,7 @@ function pieceOf(value: JsonObject): Piece {
     index: typeof index === 'number' ? index : null,
     id: stringOf(id),
     name: stringOf(body['name']),
-    // Mistral may send the arguments as the object they are.
+    // Mistral may send the arguments as an object.
     input: typeof input === 'string' ? input : input == null ? '' : JSON.stringify(input),
     custom: isObject(custom),
     sealed,
@@ -50,14 +50,14 @@ function pieceOf(value: JsonObject): Piece {
   }
 }
 
-/** What the calls need of the choice they belong to. */
+/** What the call reader needs from the choice that the calls belong to. */
 interface CallOwner {
   readonly index: number
-  /** A number for the next part. */
+  /** Allots the number of the next part. */
   nextPart(): number
-  /** Closes the text that is open, if any. */
+  /** Closes the open text part, if there is one. */
   closeText(out: ChatEvent[]): void
-  /** A call's id where the vendor gave none; `ordinal` counts the choice's calls. */
+  /** An id for a call to which the vendor gave none; `ordinal` counts the choice's calls. */
   callId(ordinal: number): string
 }
 
@@ -74,7 +74,7 @@ export class CallReader {
     return this.calls.some((call) => call.part >= 0)
   }
 
-  /** The next `tool_calls`; in a `whole` message each element is a call of its own. */
+  /** Reads the next `tool_calls`; in a `whole` message each element is a call of its own. */
   take(list: readonly JsonValue[], whole: boolean, out: ChatEvent[]): void {
     for (const value of list) {
       if (!isObject(value)) continue
@@ -83,14 +83,14 @@ export class CallReader {
     }
   }
 
-  /** Closes all calls. False where one was begun and never named: nobody could make it. */
+  /** Closes all calls. False if a call has input but never got a name: no client could make it. */
   end(out: ChatEvent[]): boolean {
     for (const call of this.calls) {
       if (call.part < 0) {
         if (call.held !== '') return false
         continue
       }
-      // An official client parses the arguments, and no text at all is no JSON.
+      // Official clients parse the arguments, and an empty text is not JSON.
       if (call.empty && !call.custom) this.say(call, '{}', out)
       out.push({
         type: 'part-end',

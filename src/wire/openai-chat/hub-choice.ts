@@ -1,4 +1,4 @@
-// Reads what one choice of a chat reply says, delta by delta, into events.
+// Reads one choice of a chat reply, delta by delta, into hub events.
 
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { isObject, objectOf, stringOf } from '../json/value.ts'
@@ -43,13 +43,13 @@ export class ChoiceReader {
   ended = false
   private parts = 0
   private open: { readonly type: TextType; readonly part: number } | null = null
-  /** What the open part says so far. */
+  /** Text of the open part so far. */
   private said = ''
-  /** Length of the text parts before the open one: citations count from the first. */
+  /** Length of the text parts before the open one: citation offsets count from the start of the first. */
   private textBefore = 0
-  /** Citations of a text still to come. */
+  /** Citations that arrived before their text. */
   private cited: JsonValue[] = []
-  /** Probabilities of tokens still to come. */
+  /** Token probabilities that arrived before their text. */
   private tokens: { text: readonly JsonObject[]; refusal: readonly JsonObject[] } = noTokens
   private readonly replyId: string
   private readonly calls: CallReader
@@ -78,8 +78,8 @@ export class ChoiceReader {
   }
 
   /**
-   * One element of `choices`. What is said of a choice after its finish belongs to no reply and is passed
-   * over. `whole`: the element is of a whole reply, which cannot be unfinished.
+   * Reads one element of `choices`. Whatever follows the choice's finish is ignored. `whole`: the element is from a
+   * whole reply, which needs no finish reason to be complete.
    */
   take(choice: JsonObject, whole: boolean, out: ChatEvent[]): void {
     if (this.ended) return
@@ -99,7 +99,7 @@ export class ChoiceReader {
     else if (whole) this.finish(this.calls.any ? 'tool_calls' : 'stop', out)
   }
 
-  /** Keeps what only this format knows; probabilities and citations wait for the text they are of. */
+  /** Keeps fields that only this format knows; probabilities and citations wait for their text. */
   private extras(choice: JsonObject, said: JsonObject, out: ChatEvent[]): void {
     const fields = unknownFields(choice, knownInChoice)
     const inside = unknownFields(said, knownInDelta)
@@ -126,7 +126,10 @@ export class ChoiceReader {
     if (extra !== undefined) out.push({ type: 'extra', choice: this.index, extra })
   }
 
-  /** Reasoning in any of its members; where several hold the same, the one that has its opaque state. */
+  /**
+   * Reads reasoning from whichever members carry it; where several hold the same text, the one with opaque state
+   * counts.
+   */
   private think(said: JsonObject, out: ChatEvent[]): void {
     const plain = stringOf(said['reasoning_content']) || stringOf(said['reasoning'])
     const blocks = said['thinking_blocks'] == null ? [] : blocksIn(said)
@@ -138,7 +141,10 @@ export class ChoiceReader {
     for (const thought of thoughts) this.thought(thought, plain === '', out)
   }
 
-  /** `alone`: nothing else in the delta tells the thought, so that it may close what was said before. */
+  /**
+   * `alone`: only this member of the delta carries reasoning, so its opaque state may close the reasoning sent
+   * before.
+   */
   private thought({ text, sealed, redacted }: Thought, alone: boolean, out: ChatEvent[]): void {
     const repeats = alone && this.open?.type === 'reasoning' && this.said === text
     if (redacted) this.closeText(out)
@@ -156,7 +162,7 @@ export class ChoiceReader {
       if (!isObject(part)) continue
       if (part['type'] === 'thinking') this.say('reasoning', textOf(part['thinking']), out)
       else if (part['type'] === 'text') this.say('text', stringOf(part['text']), out)
-      // Mistral's references and whatever else no other format has.
+      // Mistral's references, and whatever else other formats do not have.
       else this.keep({ delta: { content_parts: [part] } }, out)
     }
   }
@@ -193,7 +199,7 @@ export class ChoiceReader {
     out.push({ type: 'part-delta', choice: this.index, part, text })
   }
 
-  /** The probabilities that wait for a part of this type. */
+  /** Emits the probabilities that wait for a part of this type. */
   private tell({ type, part }: { type: TextType; part: number }, out: ChatEvent[]): void {
     if (type === 'reasoning') return
     const tokens = this.tokens[type]
@@ -226,9 +232,9 @@ export class ChoiceReader {
       out.push({ type: 'fault', fault: { kind: 'unreadable', message } })
       return
     }
-    // Of a text that never came, or was over: its own format has them all the same.
+    // Citations without a text, or whose text had already ended: clients of this format still get them.
     if (this.cited.length > 0) this.keep({ delta: { annotations: this.cited } }, out)
-    // The deprecated word means something else to the client that asked with `functions`.
+    // To a client that asked with `functions` the deprecated finish reason means something other than `tool_calls`.
     const extra = withExtra(word === 'function_call' ? { finish_reason: word } : {})
     // OpenAI itself says `stop` behind a call that it was made to make.
     const called = reason === 'stop' && this.calls.any

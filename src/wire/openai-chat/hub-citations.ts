@@ -1,4 +1,4 @@
-// Citations, probabilities of tokens and images of a reply in this format's members, both ways.
+// Citations, token probabilities and images of a reply, read from this format's members and written to them.
 
 import type { JsonObject, JsonValue, UrlCitation } from '../ir.ts'
 import { isObject, objectsIn, stringOf } from '../json/value.ts'
@@ -8,14 +8,14 @@ function offset(value: JsonValue | undefined, base: number): number | null {
   return typeof value === 'number' && value >= base ? value - base : null
 }
 
-/** One of `annotations`, its offsets counted from `base`; null where it is no address on the web. */
+/** Reads one of `annotations`, with offsets counted from `base`; null where it cites no web page. */
 export function readCitation(value: JsonValue, base: number): UrlCitation | null {
   const cited = isObject(value) && value['type'] === 'url_citation' ? value['url_citation'] : null
   if (!isObject(cited) || typeof cited['url'] !== 'string') return null
   const { url, title, start_index: first, end_index: last, ...more } = present(cited)
   const start = offset(first, base)
   const end = offset(last, base)
-  // An empty range stands for none: the format has no way to leave it out.
+  // An empty range means none: the format cannot leave the offsets out.
   const ranged = start !== null && end !== null && end > start
   return {
     url: stringOf(url),
@@ -38,7 +38,7 @@ interface Tokens {
   readonly refusal: readonly JsonObject[]
 }
 
-/** A choice's `logprobs`; null where they are none of this format's. */
+/** Reads a choice's `logprobs`; null where they are not in this format. */
 export function readTokens(value: JsonValue | undefined): Tokens | null {
   if (!isObject(value)) return null
   const { content, refusal, ...more } = present(value)
@@ -57,7 +57,7 @@ export function writeTokens({ content, refusal }: Tokens): JsonObject | null {
   }
 }
 
-/** The bytes of one of OpenRouter's `images`, in base64; null where it is given by an address. */
+/** Reads one of OpenRouter's `images` as base64; null where it is given as a URL. */
 export function readImage(value: JsonValue): { mediaType: string; data: string } | null {
   const image = isObject(value) ? value['image_url'] : null
   const url = isObject(image) ? stringOf(image['url']) : ''

@@ -1,4 +1,4 @@
-// Small tools of the hub's OpenAI side: private fields kept, merged and given back.
+// Helpers of the chat format's hub side: keep, merge and write back private fields.
 
 import type { DialectId } from '../formats.ts'
 import type { CacheMark, Extra, JsonObject, JsonValue } from '../ir.ts'
@@ -16,7 +16,7 @@ export function withExtra(fields: JsonObject): { extra?: Extra } {
   return hasFields(fields) ? { extra: { [self]: fields } } : {}
 }
 
-/** A copy without members that are null, for null counts as absent. */
+/** A copy without members that are null: null counts as absent. */
 export function present(body: JsonObject): JsonObject {
   const kept: JsonObject = {}
   for (const [name, value] of Object.entries(body)) if (value != null) setMember(kept, name, value)
@@ -39,8 +39,8 @@ export function hasFields(body: JsonObject): boolean {
 }
 
 /**
- * The mark on a part or a tool up to which the prompt is to be kept: Anthropic's `cache_control`, which many send with
- * this format, or OpenAI's `prompt_cache_breakpoint`. The member itself stays among the private fields.
+ * The cache mark on a part or a tool: Anthropic's `cache_control`, which many clients send in this format, or
+ * OpenAI's `prompt_cache_breakpoint`. The member itself stays among the private fields.
  */
 export function cacheOf(fields: JsonObject): { cache?: CacheMark } {
   const { cache_control: control, prompt_cache_breakpoint: breakpoint } = fields
@@ -48,7 +48,7 @@ export function cacheOf(fields: JsonObject): { cache?: CacheMark } {
   return isObject(breakpoint) ? { cache: { ttl: '5m' } } : {}
 }
 
-/** Members whose text comes in pieces; any other string replaces the one before it. */
+/** Members whose text is streamed in pieces; any other string replaces the one before it. */
 const inPieces = new Set(['data', 'transcript', 'arguments'])
 
 /** Adds the fields of a later frame to those before it, as a client's accumulator does. */

@@ -1,30 +1,30 @@
-// Finish reasons, in every spelling vendors of the chat format use.
+// Maps finish reasons, in every spelling that vendors of the chat format use, to the hub's.
 
 import type { FinishReason } from '../ir.ts'
 
 const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['stop', 'stop'],
-  // Together, Hugging Face.
+  // Used by Together and Hugging Face.
   ['eos', 'stop'],
   ['eos_token', 'stop'],
   ['stop_sequence', 'stop'],
   ['end_turn', 'stop'],
   ['length', 'length'],
   ['max_tokens', 'length'],
-  // Mistral: the context ended before the answer did.
+  // Mistral: the context window was full before the answer was complete.
   ['model_length', 'length'],
   ['tool_calls', 'tool_calls'],
   ['tool_use', 'tool_calls'],
   ['function_call', 'tool_calls'],
   ['content_filter', 'content_filter'],
-  // Zhipu.
+  // Used by Zhipu.
   ['sensitive', 'content_filter'],
 ])
 
-/** The vendor's own trouble (DeepSeek; Zhipu; Mistral and OpenRouter): the answer is not whole. */
+/** The vendor's own failure (DeepSeek; Zhipu; Mistral and OpenRouter): the answer is incomplete. */
 const troubles = new Set(['insufficient_system_resource', 'network_error', 'error', 'abort'])
 
-/** `trouble` where the vendor broke off; a word nobody documented is taken as an ordinary stop. */
+/** `trouble` where the vendor failed; an undocumented word counts as an ordinary stop. */
 export function readFinish(word: string): FinishReason | 'trouble' {
   const reason = word.toLowerCase()
   return troubles.has(reason) ? 'trouble' : (reasons.get(reason) ?? 'stop')

@@ -1,4 +1,4 @@
-// Messages of a chat completion request, into the hub and out of it.
+// Decodes messages of a chat completion request into the hub and encodes them from it.
 
 import { invalidRequest } from '../../errors.ts'
 import type {
@@ -21,7 +21,7 @@ function isRole(role: JsonValue | undefined): role is Role {
   return typeof role === 'string' && roles.has(role)
 }
 
-/** Ids of the deprecated calls without one, by function name, those not answered yet. */
+/** Generated ids of deprecated function calls that are not answered yet, by function name. */
 type Unanswered = Map<string, string[]>
 
 export function decodeMessages(list: readonly JsonValue[]): Message[] {
@@ -37,13 +37,13 @@ function decodeMessage(value: JsonValue, index: number, unanswered: Unanswered):
   if (role === 'assistant') return decodeAssistant(content, rest, index, unanswered)
   const parts = decodeContent(content)
   if (!isRole(role)) return decodeFunctionAnswer(parts, stringOf(role), rest, unanswered)
-  // This format's tools answer with text alone; what else a client puts there is its own vendor's to judge.
+  // This format's tools answer with text alone; other content is kept for vendors of this format to judge.
   const plain = role !== 'tool' || parts.every(({ type }) => type === 'text')
   const kept = plain || content === undefined ? rest : { ...rest, content }
   return { role, parts, ...(typeof callId === 'string' && { callId }), ...withExtra(kept) }
 }
 
-/** The deprecated role `function` answers a call as `tool` does, but by name. */
+/** An answer in the deprecated role `function`: it names the function instead of the call's id. */
 function decodeFunctionAnswer(
   parts: readonly RequestPart[],
   role: string,
@@ -67,7 +67,7 @@ function decodeAssistant(
 ): Message {
   const { tool_calls: calls, function_call: call, refusal, images, ...rest } = message
   const parts: RequestPart[] = [...decodeThoughts(rest), ...decodeContent(content)]
-  // One plain text can be written again from the part; several members, each with its own, cannot.
+  // One plain text can be rebuilt from the part; several members with different contents cannot.
   if (thoughtNames.every((name) => rest[name] === undefined)) delete rest['reasoning_content']
   if (typeof refusal === 'string') {
     parts.push({ type: 'text', text: refusal, ...withExtra({ refusal: true }) })
@@ -85,13 +85,13 @@ function decodeAssistant(
   return { role: 'assistant', parts, ...withExtra(rest) }
 }
 
-/** A message with its place in the request, by which clients know it. */
+/** A message with its index in the client's request, which error texts and `dropped` name. */
 interface Placed {
   readonly index: number
   readonly message: Message
 }
 
-/** Answers must follow the calls at once, so that a turn which makes calls is one message to this format. */
+/** Joins assistant messages after a turn with calls: in this format the answers must follow the calls directly. */
 function withCallsJoined(messages: readonly Message[]): Placed[] {
   const found: Placed[] = []
   for (const [index, message] of messages.entries()) {
@@ -106,8 +106,8 @@ function withCallsJoined(messages: readonly Message[]): Placed[] {
 }
 
 /**
- * What this format cannot say goes to `dropped` by its place; images that a tool answered with follow its answers as the
- * user's. Throws GatewayError for a part that must not be left out.
+ * Encodes all messages. What this format cannot express is named in `dropped` by its place; images with which a tool
+ * answered follow the answers as a user message. Throws GatewayError for a part that must not be left out.
  */
 export function encodeMessages(messages: readonly Message[], dropped: string[]): JsonObject[] {
   const out: JsonObject[] = []
@@ -131,12 +131,12 @@ export function encodeMessages(messages: readonly Message[], dropped: string[]):
   return out
 }
 
-/** All of it was left out: a message without content is refused. */
+/** Whether everything in the message was left out: vendors refuse a message without content. */
 function saysNothing({ role, content, ...rest }: JsonObject): boolean {
   return role === 'assistant' && content === null && Object.keys(rest).length === 0
 }
 
-/** Parts that are content of a message. */
+/** Parts that belong in a message's `content`. */
 type ContentPart = Exclude<RequestPart, ToolCallPart | ReasoningPart>
 
 function isContent(part: RequestPart): part is ContentPart {
@@ -155,7 +155,7 @@ function encodeContent(
     const place = `messages[${index}].content[${at}]`
     const encoded = encodePart(part, place, dropped)
     if (encoded !== null) content.push(encoded)
-    // What a model said in another format's own way belongs to the past; what it was given is asked about.
+    // Foreign parts of past replies can be left out; in user input the question may depend on them.
     else if (role === 'assistant') dropped.push(place)
     else throw invalidRequest(`${place}: this model's vendor takes no such part`, place)
   }
@@ -166,7 +166,7 @@ function isPlainText(part: JsonObject): boolean {
   return part['type'] === 'text' && Object.keys(part).length === 2
 }
 
-/** One plain text as a string, which every vendor reads; an empty one beside others says nothing. */
+/** A single plain text becomes a string, which every vendor reads; empty texts beside other parts are left out. */
 function contentOf(parts: readonly JsonObject[]): JsonValue {
   const [first] = parts
   if (parts.length === 1 && first !== undefined && isPlainText(first))

@@ -1,4 +1,4 @@
-// Fields of a chat request beside its messages, tools and sampling: how to think, in what form to answer, for whom.
+// Chat request fields beside messages, tools and sampling: reasoning, response format, logprobs, user and the like.
 
 import { supportedFields } from '../hub/dropped-fields.ts'
 import type {
@@ -26,7 +26,7 @@ function effortOf(value: JsonValue | undefined): Effort | null {
   return typeof value === 'string' && efforts.has(value) ? (value as Effort) : null
 }
 
-/** OpenRouter's `reasoning`: `{effort | max_tokens, exclude, enabled}`. */
+/** Reads OpenRouter's `reasoning`: `{effort | max_tokens, exclude, enabled}`. */
 function routed(value: JsonObject): Reasoning {
   const effort = effortOf(value['effort'])
   const budgetTokens = wholeNumber(value['max_tokens'], 0)
@@ -41,14 +41,14 @@ function routed(value: JsonObject): Reasoning {
   }
 }
 
-/** Anthropic's `thinking`, which DeepSeek, Moonshot, Zhipu and others took over into this format. */
+/** Reads Anthropic's `thinking`, which DeepSeek, Moonshot, Zhipu and others have adopted in this format. */
 function switched(value: JsonObject): Reasoning {
   if (value['type'] === 'disabled') return { effort: 'none' }
   const budgetTokens = wholeNumber(value['budget_tokens'], 0)
   return budgetTokens === null ? { adaptive: true } : { budgetTokens }
 }
 
-/** Takes `reasoning_effort` out of `rest`; with the members that only some vendors know it goes to `wording`. */
+/** Takes `reasoning_effort` out of `rest`; if vendor-specific members accompany it, they all go to `wording`. */
 export function takeReasoning(
   rest: JsonObject,
   wording: JsonObject,
@@ -74,11 +74,11 @@ export function takeReasoning(
   return hasFields(value as JsonObject) ? { reasoning: value } : {}
 }
 
-/** Budgets of Anthropic's models at which its own documentation speaks of little, middling and much thought. */
+/** Budgets up to which Anthropic's documentation speaks of little and of medium thinking. */
 const lowTokens = 2_048
 const mediumTokens = 8_192
 
-/** This format knows only efforts: a budget is said as the nearest one. */
+/** The effort to send: this format has no budgets, so that a budget becomes the nearest effort. */
 export function effortFor({ effort, budgetTokens }: Reasoning): Effort | null {
   if (effort !== undefined) return effort
   if (budgetTokens === undefined) return null
@@ -94,7 +94,7 @@ export function takeResponseFormat(
   const responseFormat = isObject(raw) ? formatOf(raw) : null
   if (responseFormat === null || raw === undefined) return {}
   delete rest['response_format']
-  // A vendor's own members, or another order, that the hub has no field for.
+  // Keeps the client's spelling where it has vendor-specific members or another order, which the hub cannot hold.
   const same = JSON.stringify(encodeFormat(responseFormat)) === JSON.stringify(raw)
   if (!same) wording['response_format'] = raw
   return { responseFormat }
@@ -129,7 +129,7 @@ function encodeFormat(format: ResponseFormat): JsonObject {
   return { type: 'json_schema', json_schema: described }
 }
 
-/** Takes `logprobs` and `top_logprobs`; the latter alone asks for nothing. */
+/** Takes `logprobs` and `top_logprobs`; the latter has no effect alone. */
 function takeLogprobs(rest: JsonObject): Pick<ChatRequest, 'logprobs'> {
   const { logprobs, top_logprobs: top } = rest
   if (logprobs === false && top === undefined) delete rest['logprobs']
@@ -139,7 +139,7 @@ function takeLogprobs(rest: JsonObject): Pick<ChatRequest, 'logprobs'> {
   return { logprobs: wholeNumber(top, 0) ?? 0 }
 }
 
-/** Texts that this format and Responses spell alike, and that mean what the hub says. */
+/** Text fields with the same name here and in Responses, and the same meaning in the hub. */
 export const sharedTexts = [
   ['service_tier', 'serviceTier'],
   ['prompt_cache_key', 'promptCacheKey'],
@@ -153,7 +153,7 @@ type Options = Pick<
   (typeof texts)[number][1] | 'logprobs' | 'metadata' | 'modalities' | 'topK' | 'cache'
 >
 
-/** Takes what has no other home out of `rest`. */
+/** Takes the remaining options out of `rest`. */
 export function takeOptions(rest: JsonObject, wording: JsonObject): Options {
   const found: { -readonly [Field in keyof Options]: Options[Field] } = takeLogprobs(rest)
   for (const [name, field] of texts) {
@@ -181,8 +181,8 @@ export function takeOptions(rest: JsonObject, wording: JsonObject): Options {
 }
 
 /**
- * Fields of the hub that this format expresses, or refuses by name. OpenAI takes metadata for replies it stores, top_k is
- * no member of its format, and neither are marks: they go out only as the client worded them in this format.
+ * Hub fields that this format expresses, or refuses by name. The rest goes out only as the client itself worded it in
+ * this format: OpenAI takes metadata only for stored replies, and has neither top_k nor cache marks.
  */
 export const supported = supportedFields(
   'seed',
@@ -196,7 +196,7 @@ export const supported = supportedFields(
   ...sharedFields,
 )
 
-/** Members for which the client's own wording stands do not come twice: the caller lays that over these. */
+/** Writes the options; the caller then overwrites them with the client's own wording where there is one. */
 export function encodeOptions(request: ChatRequest): JsonObject {
   const { reasoning, responseFormat, logprobs, modalities } = request
   const body: JsonObject = {}

@@ -1,4 +1,4 @@
-// Parts of messages and tool calls, into the hub and out of it.
+// Decodes parts of messages and tool calls into the hub and encodes them from it.
 
 import { invalidRequest } from '../../errors.ts'
 import { isPlainText, readDataUrl, textOf } from '../anthropic-messages/data-url.ts'
@@ -18,7 +18,7 @@ function decodePart(part: JsonObject): RequestPart {
     const { text, ...rest } = fields
     return { type: 'text', text: stringOf(text), ...cache, ...withExtra(rest) }
   }
-  // What a model refused with is text to any other; its own format has it back as it was.
+  // Other formats get a model's refusal as text; this one gets it back as a refusal.
   if (type === 'refusal' && typeof fields['refusal'] === 'string') {
     const { refusal, ...rest } = fields
     return { type: 'text', text: stringOf(refusal), ...cache, ...withExtra({ type, ...rest }) }
@@ -35,7 +35,7 @@ function decodePart(part: JsonObject): RequestPart {
   return { ...decoded, ...cache }
 }
 
-/** The part's own members and those that are left of the object inside it. */
+/** Private fields: the part's own unknown members, with those of the object inside it. */
 function leftOver(fields: JsonObject, inner: string, more: JsonObject): { extra?: never } | object {
   const { [inner]: _, ...rest } = fields
   return withExtra(hasFields(more) ? { ...rest, [inner]: more } : rest)
@@ -53,7 +53,7 @@ function decodeImage(fields: JsonObject): RequestPart | null {
   }
 }
 
-/** `file_data` is a data URL; bare base64 is taken for a PDF, the one kind every vendor reads. */
+/** `file_data` is a data URL; bare base64 counts as a PDF, the one file type every vendor reads. */
 function decodeFile(fields: JsonObject): RequestPart | null {
   const { file } = fields
   if (!isObject(file)) return null
@@ -84,7 +84,7 @@ function decodeAudio(fields: JsonObject): RequestPart | null {
   }
 }
 
-/** The call's opaque state: Google's own member in this format, `extra_content.google.thought_signature`. */
+/** Takes a call's opaque state from Google's member in this format, `extra_content.google.thought_signature`. */
 export function takeOpaque(call: JsonObject): { sealed?: string; rest: JsonObject } {
   const { extra_content: content, ...rest } = call
   const google = isObject(content) ? content['google'] : undefined
@@ -138,8 +138,8 @@ export function encodeCall(part: ToolCallPart): JsonObject {
 }
 
 /**
- * The part at `place` (`messages[1].content[0]`) in this format's words; null for one that only another dialect knows.
- * Throws GatewayError for a file or an image this format has no way to name.
+ * Encodes the part at `place` (`messages[1].content[0]`); null for a part that only another dialect knows. Throws
+ * GatewayError for a file or an image that this format cannot refer to.
  */
 export function encodePart(
   part: Exclude<RequestPart, { readonly type: 'tool-call' | 'reasoning' }>,
@@ -191,6 +191,6 @@ function encodeFile(
   if (!url.startsWith('data:')) {
     throw invalidRequest(`${place}: a file must be given by its bytes and not by an address`, place)
   }
-  // OpenAI refuses bytes without a name.
+  // OpenAI refuses file data without a name.
   return { filename: name ?? 'file', file_data: url }
 }

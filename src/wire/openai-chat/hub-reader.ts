@@ -1,4 +1,4 @@
-// Reads chat completion replies, streamed or whole, of OpenAI and of all who claim its format, into events.
+// Reads chat completion replies, streamed or whole, from OpenAI and all compatible vendors, into hub events.
 
 import type { Fault, FaultKind } from '../../errors.ts'
 import type { Reader } from '../codec.ts'
@@ -19,11 +19,11 @@ const knownAtTop: ReadonlySet<string> = new Set([
   'model',
   'choices',
   'usage',
-  // Random padding, of one frame.
+  // Random padding, different on each frame.
   'obfuscation',
 ])
 
-/** A count of seconds beyond this is one of milliseconds. */
+/** A larger value of `created` is in milliseconds. */
 const latestSecond = 1e11
 
 function secondsOf(created: JsonValue | undefined): number {
@@ -35,7 +35,7 @@ function fault(kind: FaultKind, message: string): ChatEvent {
   return { type: 'fault', fault: { kind, message } }
 }
 
-/** Private fields at the top of frames, each sent when it first comes and when it changes. */
+/** Private top-level fields of frames; each is passed on when it first appears and whenever it changes. */
 class TopFields {
   private readonly seen = new Map<string, string>()
   private readonly usagePath: readonly string[]
@@ -57,7 +57,7 @@ class TopFields {
     return news
   }
 
-  /** The member without the usage a vendor hides in it: that is sent for itself, and only where asked. */
+  /** The member without the usage that some vendors nest in it: usage is sent separately, and only if asked for. */
   private withoutUsage(name: string, value: JsonValue): JsonValue {
     const [first, second, ...more] = this.usagePath
     if (name !== first || second === undefined || more.length > 0 || !isObject(value)) return value
@@ -84,7 +84,7 @@ export class ChatReader implements Reader {
     return this.parsed(data, null)
   }
 
-  /** One frame of a format whose frames `translate` makes into this one's. */
+  /** Reads one frame of a format whose frames `translate` converts to this one's. */
   parsed(
     data: string,
     translate: ((frame: JsonObject) => JsonObject) | null,
@@ -94,7 +94,7 @@ export class ChatReader implements Reader {
     return this.take(translate === null ? frame : translate(frame), false)
   }
 
-  /** Every choice must have said why it ended; `[DONE]` alone is no finish. */
+  /** Every choice must have a finish reason; `[DONE]` alone is not enough. */
   end(): readonly ChatEvent[] {
     if (this.broken) return []
     const open = [...this.choices.values()].some((choice) => !choice.ended)
@@ -139,7 +139,10 @@ export class ChatReader implements Reader {
     return out
   }
 
-  /** The reply begins with the first frame that says whose it is; Azure's first frames do not. */
+  /**
+   * The reply starts with the first frame that has an id, a model or content; the first frames of Azure have none of
+   * them.
+   */
   private head(frame: JsonObject, speaks: boolean, out: ChatEvent[]): void {
     const news = this.top.news(frame)
     if (this.started) {
@@ -154,7 +157,7 @@ export class ChatReader implements Reader {
     this.started = true
     this.id = id
     const createdAt = secondsOf(frame['created'])
-    // Before the usage of the same frame: a reply begins with its head.
+    // The head must precede the usage of the same frame.
     out.unshift({ type: 'response-start', id, model, createdAt, ...withExtra(this.held) })
     this.held = {}
   }
@@ -169,11 +172,11 @@ export class ChatReader implements Reader {
   }
 }
 
-/** The error that a frame or a body reports in place of, or beside, its choices; null where it reports none. */
+/** The error that a frame or a body reports instead of, or beside, its choices; null if it reports none. */
 function faultIn(frame: JsonObject): Fault | null {
   const error = errorIn(frame)
   if (error !== null) return faultInside(error)
-  // vLLM: the frame itself is the error.
+  // vLLM sends the error object itself as the frame.
   if (frame.object === 'error') return faultInside(frame)
   const base = frame.base_resp
   // MiniMax, "Error codes": 0 is success.

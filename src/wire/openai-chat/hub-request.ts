@@ -1,4 +1,4 @@
-// A chat completion request, into the hub and out of it. Private fields ride along and return.
+// Decodes a chat completion request into the hub and encodes it from it; private fields pass through unchanged.
 
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
@@ -16,12 +16,12 @@ import {
 import { takeSampling, writeSampling } from './hub-sampling.ts'
 import { encodeTools, takeToolChoice, takeTools } from './hub-tools.ts'
 
-/** OpenAI's bound on `stop`. */
+/** OpenAI's limit on the number of `stop` texts. */
 const maxStops = 4
 
 /**
- * Takes either spelling of the token limit out of `rest`. The older one leaves its name behind, so that
- * it is given back under it: old servers know no other. Both at once: the newer one counts.
+ * Takes the token limit out of `rest` in either spelling. The older name is remembered in `wording`, so that the
+ * limit goes out under it again: old servers know no other. If both are present, the newer one counts.
  */
 function takeLimit(
   rest: JsonObject,
@@ -41,7 +41,10 @@ function takeLimit(
   return { maxOutputTokens: older }
 }
 
-/** Null counts as absent. Whether usage comes on a stream is the relay's to ask: `stream_options` ends here. */
+/**
+ * Null counts as absent. `stream_options` is dropped: the relay decides whether to ask the vendor for usage on a
+ * stream.
+ */
 export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
   const rest = present(body)
   const dropped: string[] = []
@@ -50,7 +53,7 @@ export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
   if (typeof model !== 'string') throw invalidRequest('model must be a string', 'model')
   if (!Array.isArray(messages)) throw invalidRequest('messages must be an array', 'messages')
   for (const name of ['model', 'messages', 'stream', 'stream_options']) delete rest[name]
-  // No member of OpenAI's own, so that it is for this format's clients alone to send it.
+  // OpenAI has no `top_k`, so it is sent only for clients that used it in this format.
   if (typeof rest['top_k'] === 'number') wording['top_k'] = rest['top_k']
   const value: ChatRequest = {
     model,
@@ -70,8 +73,8 @@ export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
 }
 
 /**
- * `dropped` names what other dialects alone can say, and parts that are none of this one's. Throws GatewayError for what
- * must not be left out: see `encodeMessages` and `encodeTools`.
+ * `dropped` names what only other dialects can express. Throws GatewayError for what must not be left out: see
+ * `encodeMessages` and `encodeTools`.
  */
 export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
   const wording = ownFields(request.wording)
@@ -83,7 +86,7 @@ export function encodeRequest(request: ChatRequest, model: string): Decoded<Json
   }
   const { top_k: _, ...sampling } = writeSampling(request)
   const options = encodeOptions(request)
-  // Said in a vendor's own words, an effort beside them would say it twice.
+  // The client's vendor-specific wording already says it; an effort beside it would be a duplicate.
   const worded = wording['reasoning'] !== undefined || wording['thinking'] !== undefined
   if (worded) delete options['reasoning_effort']
   const body: JsonObject = {

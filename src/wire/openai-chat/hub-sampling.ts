@@ -1,4 +1,4 @@
-// Request fields that OpenAI's chat and completion formats spell alike.
+// Sampling fields that OpenAI's chat and completion formats spell alike.
 
 import type { ChatRequest, JsonObject } from '../ir.ts'
 import { isObject } from '../json/value.ts'
@@ -16,7 +16,7 @@ const numbers = [
 type SamplingField = (typeof numbers)[number][1] | 'stop' | 'logitBias' | 'user'
 type Sampling = Pick<ChatRequest, SamplingField>
 
-/** Takes the fields out of `rest`; one of an unexpected type stays there. */
+/** Takes the sampling fields out of `rest`; a field of an unexpected type stays there. */
 export function takeSampling(rest: JsonObject): Sampling {
   const found: { -readonly [Field in SamplingField]?: Sampling[Field] & {} } = {}
   for (const [name, field] of numbers) {

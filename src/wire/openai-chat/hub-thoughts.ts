@@ -1,17 +1,17 @@
-// What a model thought, in the members vendors and gateways have for it: plain text, and blocks with opaque state.
+// Reasoning in the members that vendors and gateways use for it: plain text, and blocks with opaque state.
 
 import { opaquePrefix } from '../hub/opaque-state.ts'
 import type { JsonObject, ReasoningPart } from '../ir.ts'
 import { objectsIn, stringOf } from '../json/value.ts'
 
-/** A stretch of reasoning; `sealed` where opaque state closes it. */
+/** A piece of reasoning; `sealed` holds the opaque state that closes it, if any. */
 export interface Thought {
   readonly text: string
   readonly sealed: string | null
   readonly redacted: boolean
 }
 
-/** LiteLLM's `thinking_blocks`, which are Anthropic's. */
+/** Reads LiteLLM's `thinking_blocks`, which have Anthropic's form. */
 export function blocksIn(said: JsonObject): Thought[] {
   return objectsIn(said['thinking_blocks']).flatMap((block): Thought[] => {
     if (block['type'] === 'redacted_thinking') {
@@ -25,8 +25,8 @@ export function blocksIn(said: JsonObject): Thought[] {
 }
 
 /**
- * What must be given back of one of OpenRouter's `reasoning_details` beside its text: all of it, as JSON, for it wants
- * them unchanged. Opaque state that this gateway marked stands for itself.
+ * The opaque state of one of OpenRouter's `reasoning_details`: everything beside its text, as JSON, because
+ * OpenRouter wants the details back unchanged. Opaque state that this gateway marked is used as it is.
  */
 function opaqueDetail(detail: JsonObject): string | null {
   const value = stringOf(detail['signature']) || stringOf(detail['data'])
@@ -45,7 +45,7 @@ export function detailsIn(said: JsonObject): Thought[] {
   })
 }
 
-/** Pieces up to an opaque state are one thought. */
+/** Joins the pieces up to each opaque state into one thought. */
 function joined(pieces: readonly Thought[]): Thought[] {
   const found: Thought[] = []
   for (const piece of pieces) {
@@ -57,7 +57,7 @@ function joined(pieces: readonly Thought[]): Thought[] {
   return found
 }
 
-/** The plain text goes to the block that lacks its own. */
+/** Puts the plain text on the first block without redaction, where no block has text of its own. */
 function withText(thoughts: readonly Thought[], text: string): Thought[] {
   if (text === '' || thoughts.some((thought) => thought.text !== '')) return [...thoughts]
   const at = thoughts.findIndex(({ redacted }) => !redacted)
@@ -65,10 +65,10 @@ function withText(thoughts: readonly Thought[], text: string): Thought[] {
   return thoughts.map((thought, index) => (index === at ? { ...thought, text } : thought))
 }
 
-/** The names an assistant message may carry its reasoning under, beside `reasoning_content`. */
+/** Members beside `reasoning_content` in which an assistant message may carry its reasoning. */
 export const thoughtNames = ['reasoning', 'thinking_blocks', 'reasoning_details'] as const
 
-/** The reasoning a client gives back with an assistant message, from the member that tells most. */
+/** The reasoning that a client sends back with an assistant message, from the member with the most detail. */
 export function decodeThoughts(message: JsonObject): ReasoningPart[] {
   const text = stringOf(message['reasoning_content']) || stringOf(message['reasoning'])
   const blocks = blocksIn(message)
@@ -81,7 +81,7 @@ export function decodeThoughts(message: JsonObject): ReasoningPart[] {
   })) satisfies ReasoningPart[]
 }
 
-/** One thinking block as Anthropic and LiteLLM put it; null where there is no opaque state to be kept. */
+/** One thinking block in the form Anthropic and LiteLLM use. */
 export function blockOf(text: string, sealed: string, redacted: boolean): JsonObject {
   return redacted
     ? { type: 'redacted_thinking', data: sealed }
@@ -96,7 +96,7 @@ function detailOf({ text, sealed }: ReasoningPart): JsonObject {
   return { ...detail, [name]: text }
 }
 
-/** Reasoning given back to a vendor of this format, in the members it came in. */
+/** Writes reasoning for a vendor of this format, in the members it came in. */
 export function encodeThoughts(parts: readonly ReasoningPart[]): JsonObject {
   if (parts.some(({ sealed }) => sealed?.startsWith('{'))) {
     return { reasoning_details: parts.map(detailOf) }

@@ -1,4 +1,4 @@
-// Tools and the choice among them, into the hub and out of it.
+// Decodes tools and the tool choice into the hub and encodes them from it.
 
 import { invalidRequest } from '../../errors.ts'
 import type { ChatRequest, JsonObject, JsonValue, Tool, ToolChoice } from '../ir.ts'
@@ -23,7 +23,7 @@ function functionTool(target: JsonObject, rest: JsonObject): Tool {
   }
 }
 
-/** Throws GatewayError for a tool that says nothing of what it is. */
+/** Throws GatewayError for a tool without the object that describes it. */
 function decodeTool(value: JsonObject, index: number): Tool {
   const { type, function: target, custom, ...rest } = present(value)
   if (type === 'function' && isObject(target)) return functionTool(target, rest)
@@ -45,8 +45,8 @@ function decodeTool(value: JsonObject, index: number): Tool {
 }
 
 /**
- * Takes `tools`, the deprecated `functions` and `web_search_options` out of `rest`: the last is a tool that the vendor
- * runs itself.
+ * Takes `tools`, the deprecated `functions` and `web_search_options` out of `rest`; the last is a tool that the
+ * vendor runs itself.
  */
 export function takeTools(rest: JsonObject): { tools?: readonly Tool[] } {
   const { tools, functions, web_search_options: search } = rest
@@ -77,10 +77,10 @@ function namesOf(tools: JsonValue | undefined): string[] {
   })
 }
 
-/** The choice a value of `tool_choice` means; null where it is none of OpenAI's. */
+/** Reads a value of `tool_choice`; null where it is not one of OpenAI's. */
 function choiceOf(value: JsonValue | undefined): ToolChoice | null {
   if (value === 'none' || value === 'auto' || value === 'required') return { mode: value }
-  // Mistral's word.
+  // Mistral's word for `required`.
   if (value === 'any') return { mode: 'required' }
   if (!isObject(value)) return null
   const { type } = value
@@ -93,14 +93,14 @@ function choiceOf(value: JsonValue | undefined): ToolChoice | null {
   return name === '' ? null : { mode: 'tool', name }
 }
 
-/** `function_call`: `none`, `auto` or a name. */
+/** Reads the deprecated `function_call`: `none`, `auto` or a name. */
 function deprecatedChoice(value: JsonValue | undefined): ToolChoice | null {
   if (value === 'none' || value === 'auto') return { mode: value }
   const name = isObject(value) ? stringOf(value['name']) : ''
   return name === '' ? null : { mode: 'tool', name }
 }
 
-/** Takes the choice out of `rest`; what cannot be written again from it alone goes to `wording`. */
+/** Takes the choice out of `rest`; a spelling that cannot be rebuilt from it goes to `wording`. */
 export function takeToolChoice(
   rest: JsonObject,
   wording: JsonObject,
@@ -158,7 +158,7 @@ function encodeTool(tool: Exclude<Tool, { readonly type: 'other' }>): JsonObject
   return withInner({ type: 'custom', custom }, 'custom', own)
 }
 
-/** A tool that some vendor runs itself: named by its type in the refusal. */
+/** A tool that a vendor runs itself; the error names its type if that vendor is another one. */
 function otherTool(tool: Extract<Tool, { readonly type: 'other' }>, index: number): JsonObject {
   const own = tool.extra['openai-chat']
   if (own !== undefined) return own
@@ -171,16 +171,16 @@ function otherTool(tool: Extract<Tool, { readonly type: 'other' }>, index: numbe
   )
 }
 
-/** What `encodeTools` needs of a request. */
+/** The fields of a request that `encodeTools` uses. */
 type ToolRequest = Pick<ChatRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'>
 
-/** Of the tools only those the choice allows: `allowed_tools` is OpenAI's alone. */
+/** The tools to offer: only those that the choice allows, because `allowed_tools` exists at OpenAI alone. */
 function offered({ tools = [], toolChoice: choice }: ToolRequest, keepsAll: boolean): Tool[] {
   if (keepsAll || choice?.mode !== 'allowed') return [...tools]
   return tools.filter((tool) => tool.type === 'other' || choice.names.includes(tool.name))
 }
 
-/** Throws GatewayError for a tool that only another vendor runs. Nothing is said of tools where there are none. */
+/** Throws GatewayError for a tool that only another vendor runs. Without tools, no tool field is written. */
 export function encodeTools(
   request: ToolRequest,
   wording: JsonObject,

@@ -11,7 +11,7 @@ import { encodeCall } from './hub-parts.ts'
 import { blockOf, thoughtNames } from './hub-thoughts.ts'
 import { asksByFunctions } from './hub-writer.ts'
 
-/** Usage is left out where none is known: the caller counts. */
+/** Usage is left out where none is known: the caller counts tokens then. */
 export function writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject {
   const reply = fold(events)
   const extras = together(reply.extras.map(ownFields))
@@ -45,7 +45,7 @@ function callsOf(parts: readonly FoldedPart[], older: boolean): JsonObject {
   return calls.length === 0 ? {} : { tool_calls: calls }
 }
 
-/** Citations count from the beginning of all text. */
+/** Citation offsets count from the beginning of all text. */
 function citationsOf(parts: readonly FoldedPart[]): JsonObject {
   const found: JsonObject[] = []
   let base = 0
@@ -84,11 +84,11 @@ function choiceOf({ index, parts, reason, extras }: FoldedChoice, older: boolean
   const { delta, finish_reason: word = wordOf(reason, older), ...private_ } = fields
   const inside = objectOf(delta)
   const reasoning = joined(parts, 'reasoning')
-  // The vendor's own details of its reasoning hold the opaque state already.
+  // The vendor's own reasoning details already hold the opaque state.
   const hasThoughts = thoughtNames.some((name) => inside[name] !== undefined)
   const message: JsonObject = {
     role: 'assistant',
-    // A reply that says nothing at all is an empty text.
+    // A reply without any parts becomes an empty text.
     content: joined(parts, 'text') ?? (parts.length === 0 ? '' : null),
     refusal: joined(parts, 'refusal'),
     ...(reasoning !== null && reasoning !== '' && { reasoning_content: reasoning }),

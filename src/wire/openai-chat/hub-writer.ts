@@ -1,4 +1,4 @@
-// Writes events as the chunks of OpenAI's chat completion stream.
+// Writes hub events as the chunks of OpenAI's chat completion stream.
 
 import type { Writer, WriterHead } from '../codec.ts'
 import type {
@@ -22,7 +22,7 @@ const onEveryChunk = ['service_tier', 'system_fingerprint'] as const
 
 interface OpenPart {
   readonly head: PartHead
-  /** A tool call's place among those of its choice. */
+  /** Index of a tool call among those of its choice. */
   readonly call: number
   /** Length of the text before this part. */
   readonly base: number
@@ -34,11 +34,11 @@ interface OpenChoice {
   readonly parts: Map<number, OpenPart>
   calls: number
   opened: boolean
-  /** Length of the texts sent so far, from whose beginning citations count. */
+  /** Length of the text sent so far: citation offsets count from its beginning. */
   textLength: number
-  /** The vendor's own details of its reasoning come along, with the opaque state in them. */
+  /** The vendor's own reasoning details are passed on, with the opaque state in them. */
   detailed: boolean
-  /** Private fields for the choice's next chunk, those of its delta inside `delta`. */
+  /** Private fields for the choice's next chunk; those of its delta are inside `delta`. */
   pending: JsonObject
 }
 
@@ -47,13 +47,13 @@ type EventOf<Type extends ChatEvent['type']> = Extract<ChatEvent, { readonly typ
 export class ChatWriter implements Writer {
   private readonly head: WriterHead
   private readonly choices = new Map<number, OpenChoice>()
-  /** The chunk's members before `choices`, as JSON text. */
+  /** The chunk up to `choices`, as JSON text. */
   private prefix: string
   private readonly suffix: string
-  /** Calls are written as `function_call`. */
+  /** Whether calls are written as the deprecated `function_call`. */
   private readonly older: boolean
   private constant: JsonObject = {}
-  /** Private fields of the reply for the next chunk. */
+  /** Private fields of the reply for its next chunk. */
   private pending: JsonObject = {}
   private start: EventOf<'response-start'> | null = null
   private usage: Usage | null = null
@@ -62,7 +62,7 @@ export class ChatWriter implements Writer {
     this.head = head
     this.older = asksByFunctions(head.request)
     this.prefix = this.prefixOf()
-    // OpenAI's chunks say so where the client asked for usage.
+    // Where the client asked for usage, OpenAI's chunks carry `"usage":null`.
     this.suffix = head.wantsUsage ? ',"usage":null}\n\n' : '}\n\n'
   }
 
@@ -94,7 +94,7 @@ export class ChatWriter implements Writer {
         this.tell(event)
         return ''
       case 'fault':
-        // The relay tells the client of a fault, in the format's own words.
+        // The relay reports faults to the client, as this format's error frames.
         return ''
     }
   }
@@ -130,7 +130,7 @@ export class ChatWriter implements Writer {
     mergeFields(this.pending, fields)
   }
 
-  /** The reply's pending fields as members before `choices`. */
+  /** The reply's pending fields as JSON members that precede `choices`. */
   private flushed(): string {
     if (!hasFields(this.pending)) return ''
     const text = JSON.stringify(this.pending)
@@ -159,7 +159,7 @@ export class ChatWriter implements Writer {
     return `${this.prefix}${this.flushed()}"choices":[${JSON.stringify(choice)}]${this.suffix}`
   }
 
-  /** A chunk that also carries what is pending of its choice. */
+  /** A chunk that also carries the choice's pending fields. */
   private flushing(choice: OpenChoice, delta: JsonObject): string {
     if (!hasFields(choice.pending)) return this.chunk(choice.index, delta, null)
     const { delta: inside, ...fields } = choice.pending
@@ -167,7 +167,7 @@ export class ChatWriter implements Writer {
     return this.chunk(choice.index, { ...delta, ...(inside as JsonObject) }, null, fields)
   }
 
-  /** The choice's first chunk; only a text or refusal opens with a content. */
+  /** The choice's first chunk; only a text or a refusal opens with empty content. */
   private opener(choice: OpenChoice, type: PartHead['type'] | null): string {
     if (choice.opened) return ''
     choice.opened = true
@@ -214,7 +214,7 @@ export class ChatWriter implements Writer {
     return delta === null ? '' : this.flushing(choice, delta)
   }
 
-  /** Null where a part is written at its end, or not at all. */
+  /** The delta of a part's text; null where the part is written at its end, or not at all. */
   private deltaOf({ head, call }: OpenPart, text: string): JsonObject | null {
     switch (head.type) {
       case 'text':
@@ -252,7 +252,7 @@ export class ChatWriter implements Writer {
     const fields = sealed === undefined ? {} : opaqueMember(sealed)
     mergeFields(fields, ownFields(extra))
     if (!hasFields(fields)) return ''
-    // Vercel's SDK reads no call without the member.
+    // Vercel's SDK ignores a call without this member.
     const said = head.custom ? { custom: { input: '' } } : { function: { arguments: '' } }
     return this.flushing(choice, { tool_calls: [mergeFields({ index: call, ...said }, fields)] })
   }
@@ -264,7 +264,7 @@ export class ChatWriter implements Writer {
     return this.flushing(choice, { annotations: [writeCitation(citation, open.base)] })
   }
 
-  /** Probabilities go with the next piece of their text. */
+  /** Holds probabilities for the next piece of their text. */
   private tell({ choice: index, part, tokens }: EventOf<'logprobs'>): void {
     const choice = this.choiceAt(index)
     const type = choice.parts.get(part)?.head.type
@@ -286,7 +286,7 @@ export class ChatWriter implements Writer {
   }
 }
 
-/** The client asked with the deprecated `functions` alone: it looks for calls in `function_call`. */
+/** Whether the client asked with the deprecated `functions` alone: it then expects calls in `function_call`. */
 export function asksByFunctions(request: ChatRequest | undefined): boolean {
   const tools = request?.tools ?? []
   const isOlder = (tool: (typeof tools)[number]): boolean =>

@@ -1,4 +1,4 @@
-// The chat completion format's side of the hub.
+// The chat completion format's codec to and from the hub.
 
 import type { ClientHub, VendorHub } from '../codec.ts'
 import { ChatReader } from './hub-reader.ts'

@@ -1,4 +1,4 @@
-// Checks `messages` of a chat request without building them, and finds the first image in them.
+// Checks `messages` of a chat request without parsing them into objects, and finds the first image.
 
 import { invalidRequest } from '../../errors.ts'
 import { ElementScan, kindAt, MemberScan, spells } from '../json/scan.ts'
@@ -12,9 +12,9 @@ interface RoleRule {
 }
 
 const textOnly: readonly PartType[] = ['text']
-/** OpenAI's own tools answer with text alone; those of other formats, which many models are behind, with more. */
+/** OpenAI's own tools answer with text alone; models of other vendors accept images and files too. */
 const toolParts: readonly PartType[] = ['text', 'image_url', 'file']
-/** `video_url` is no part of OpenAI's own format, but of several vendors that speak it. */
+/** `video_url` is not in OpenAI's own format, but several vendors that speak it have it. */
 const userParts: readonly PartType[] = ['text', 'image_url', 'input_audio', 'file', 'video_url']
 const roles: readonly RoleRule[] = [
   { role: 'user', parts: userParts },
@@ -54,7 +54,7 @@ function isString(bytes: Uint8Array, at: number): boolean {
   return at >= 0 && bytes[at] === 0x22
 }
 
-/** Whether the string at `at` is `"word"`. */
+/** Whether the string that begins at `at` is `"word"`. */
 function isWord(bytes: Uint8Array, at: number, word: string): boolean {
   return bytes[at + word.length + 1] === 0x22 && spells(bytes, at + 1, at + 1 + word.length, word)
 }
@@ -73,7 +73,7 @@ function checkUrl(bytes: Uint8Array, at: number, param: string): void {
   }
   let start = ''
   for (let i = at + 1; i < at + 9; i++) start += String.fromCharCode((bytes[i] ?? 0) | 0x20)
-  // A solidus may be spelled `\/`; setting bit 5 made letters small and left `:` and `/` as they are.
+  // JSON may spell a solidus `\/`; setting bit 5 makes letters lower-case and keeps `:` and `/` as they are.
   const known = start.startsWith('data:') || /^https?:[/|\\]/.test(start)
   if (!known) throw invalidRequest(`${param} must be an http, https or data: URL`, param)
 }
@@ -86,7 +86,7 @@ function checkImage(bytes: Uint8Array, at: number, param: string): void {
   checkUrl(bytes, image.value(bytes, 0), `${param}.image_url.url`)
 }
 
-/** Checks one part; true where it is an image. */
+/** Checks one part; true if it is an image. */
 function checkPart(bytes: Uint8Array, at: number, rule: RoleRule, path: () => string): boolean {
   if (kindAt(bytes, at) !== 'object') throw invalidRequest(`${path()} must be an object`, path())
   part.read(bytes, partFieldScan, at)
@@ -107,7 +107,7 @@ function checkPart(bytes: Uint8Array, at: number, rule: RoleRule, path: () => st
   return known === 'image_url'
 }
 
-/** Checks the parts of one message; the index of its first image, or -1. */
+/** Checks the parts of one message; gives the index of its first image, or -1. */
 function checkParts(bytes: Uint8Array, at: number, rule: RoleRule, index: number): number {
   let firstImage = -1
   const path = (): string => `messages[${index}].content[${partScan.count - 1}]`
@@ -152,7 +152,10 @@ function checkToolCalls(bytes: Uint8Array, at: number, index: number): void {
   }
 }
 
-/** Whether the message may do without content: an assistant's that says something else, or plainly null. */
+/**
+ * Whether the message may lack content: one of role `function`, or an assistant's with other members or a null
+ * content.
+ */
 function mayLackContent(bytes: Uint8Array, role: string): boolean {
   if (role === 'function') return true
   if (role !== 'assistant') return false
@@ -163,7 +166,7 @@ function mayLackContent(bytes: Uint8Array, role: string): boolean {
   return false
 }
 
-/** Checks one message; the index of its first image part, or -1. */
+/** Checks one message; gives the index of its first image part, or -1. */
 function checkMessage(bytes: Uint8Array, at: number, index: number): number {
   if (kindAt(bytes, at) !== 'object') {
     throw invalidRequest(`messages[${index}] must be an object`, `messages[${index}]`)
@@ -192,15 +195,15 @@ function checkMessage(bytes: Uint8Array, at: number, index: number): number {
   return firstImage
 }
 
-/** What the last check of messages found. */
+/** Results of the last check of messages. */
 export const seen: AttachmentOffsets & {
   /** The path of the first image part, or null. */
   imageParam: string | null
 } = { imageParam: null, attachments: undefined }
 
 /**
- * Checks the array of messages at `at`; gives the offset behind it and leaves what it saw in `seen`.
- * Throws GatewayError naming the field.
+ * Checks the array of messages at `at`; gives the offset after it and leaves the results in `seen`. Throws
+ * GatewayError naming the field.
  */
 export function checkMessages(bytes: Uint8Array, at: number): number {
   seen.imageParam = null

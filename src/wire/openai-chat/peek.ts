@@ -1,4 +1,4 @@
-// Judges a chat completion request on its bytes and finds what the gateway acts on.
+// Validates a chat completion request on its bytes and finds what the gateway acts on.
 
 import { invalidRequest } from '../../errors.ts'
 import { type Body, type Inside, modelOf, present, readBody, streamOf } from '../openai/body.ts'
@@ -62,7 +62,7 @@ function read(body: Body): Peek {
   if (tools !== null) checkTools(bytes, tools)
   const { stream, wantsUsage, streamOptionsSpan } = streamOf(body)
   return {
-    // First, where it costs least.
+    // Spread first, because that is cheapest here.
     ...boundsOf(body, own),
     body: bytes,
     model,
