@@ -1,13 +1,13 @@
-// Counts the tokens of a request roughly, for `countTokens`: what asks wants to know whether it fits, at once and free.
+// Estimates tokens for `countTokens`, at once and free of charge: callers only want to know whether a request fits.
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { isObject } from '../json/value.ts'
 import { membersOf } from './fields.ts'
 
-/** About four bytes of English text make a token. */
+/** English text has about four bytes per token. */
 const bytesPerToken = 4
-/** What a picture or a page costs at least (ai.google.dev, "Understand and count tokens"). */
+/** The least that an image or a page costs (ai.google.dev, "Understand and count tokens"). */
 const tokensPerMedium = 258
 
 const encoder = new TextEncoder()
@@ -28,14 +28,14 @@ function visitObject(value: JsonObject, counted: Counted): void {
   for (const [name, member] of Object.entries(value)) {
     if (/^(inlineData|inline_data|fileData|file_data)$/.test(name)) counted.media++
     else if (!/^(role|thoughtSignature|thought_signature)$/.test(name)) {
-      // Names inside arguments and schemas are sent to the model too.
+      // The model is also sent the names in arguments and schemas.
       if (!/^(parts|text|contents|role)$/.test(name)) counted.bytes += name.length
       visit(member, counted)
     }
   }
 }
 
-/** The `countTokens` reply to a body of `contents`, or of a whole `generateContentRequest`. Throws GatewayError. */
+/** The `countTokens` reply to a body with `contents` or with a `generateContentRequest`. Throws GatewayError. */
 export function countTokens(body: JsonValue): JsonObject {
   if (!isObject(body)) throw invalidRequest('the request body must be a JSON object', null)
   const members = membersOf(body)

@@ -1,4 +1,4 @@
-// Turns of a Gemini request into messages: answers of calls apart, each with the id of the call it answers.
+// Decodes turns of a Gemini request into messages; each answer becomes a message with the id of its call.
 
 import { invalidRequest } from '../../errors.ts'
 import type { Extra, JsonObject, JsonValue, Message, RequestPart } from '../ir.ts'
@@ -8,14 +8,14 @@ import { madeId } from './ids.ts'
 import { audioFormatOf } from './media.ts'
 import { noSignature } from './models.ts'
 
-/** Calls of the history nobody has answered yet, in order. */
+/** Calls of the history that are not answered yet, in order. */
 interface OpenCalls {
   readonly waiting: { readonly id: string; readonly name: string }[]
   count: number
 }
 
 export function decodeContents(value: JsonValue | undefined): Message[] {
-  // A lone turn stands for a list of one.
+  // The API accepts a single turn in place of a list.
   const contents = isObject(value) ? [value] : value
   if (!Array.isArray(contents)) throw invalidRequest('contents must be an array', 'contents')
   const calls: OpenCalls = { waiting: [], count: 0 }
@@ -57,7 +57,7 @@ function textsOf(value: JsonValue | undefined): RequestPart[] {
   })
 }
 
-/** `systemInstruction`: a content whose texts count, or a plain text. */
+/** Decodes `systemInstruction`: a content, of which only the texts are read, or a plain text. */
 export function decodeSystem(value: JsonValue | undefined): Message[] {
   const parts = textsOf(value)
   return parts.length === 0 ? [] : [{ role: 'system', parts }]
@@ -65,11 +65,11 @@ export function decodeSystem(value: JsonValue | undefined): Message[] {
 
 function opaqueOf(part: JsonObject): { sealed?: string } {
   const sealed = stringOf(part['thoughtSignature'])
-  // The text for none is no signature: whoever needs it writes it again.
+  // The placeholder for a missing signature is dropped; the encoder writes it again.
   return sealed === '' || sealed === noSignature ? {} : { sealed }
 }
 
-/** What a part says of itself beside its content, such as `videoMetadata`. */
+/** Members of a part beside its content, such as `videoMetadata`. */
 function besides(part: JsonObject, ...read: readonly string[]): { extra?: Extra } {
   const rest: JsonObject = {}
   for (const name in part) if (!read.includes(name)) setMember(rest, name, part[name])
@@ -88,7 +88,7 @@ function decodePart(part: JsonObject, path: string, calls: OpenCalls): RequestPa
     return { type: 'text', text, ...sealed, ...extra }
   }
   if (isObject(functionCall)) return callOf(membersOf(functionCall), part, path, calls)
-  // A signature on a picture is of use to this format alone.
+  // A signature on media is useful to this format alone.
   if (isObject(inlineData)) {
     return mediaOf(membersOf(inlineData), path, besides(part, 'inlineData'))
   }
@@ -98,7 +98,7 @@ function decodePart(part: JsonObject, path: string, calls: OpenCalls): RequestPa
   return { type: 'other', extra: { gemini: { part } } }
 }
 
-/** Nothing but a thought's text and signature. */
+/** Whether the part is only a thought's text and signature. */
 function isPlain(part: JsonObject): boolean {
   return Object.keys(part).every((name) => /^(thought|thoughtSignature|text)$/.test(name))
 }
@@ -122,7 +122,7 @@ function callOf(call: JsonObject, part: JsonObject, path: string, calls: OpenCal
   }
 }
 
-/** The call an answer is of: by its id, else the first of its name that waits. */
+/** The id of the answered call: by the answer's id, else the first open call with its name. */
 function answered(answer: JsonObject, calls: OpenCalls): string {
   const { waiting } = calls
   const id = stringOf(answer['id'])
@@ -147,12 +147,12 @@ function answerOf(answer: JsonObject, path: string, calls: OpenCalls): Message {
       ...media.map((part, at) => decodePart(membersOf(part), `${path}.parts[${at}]`, calls)),
     ],
     ...(said.failed && { isError: true }),
-    // As it was, for whoever speaks this format too; its name, for an answer whose call is not there.
+    // The original response, for vendors of this format; the name, for an answer whose call is missing.
     ...withExtra({ ...gemini, name: stringOf(answer['name']), response: response ?? {} }),
   }
 }
 
-/** `output`, `result` and `error` alone are how an answer wraps a text (API reference, `FunctionResponse`). */
+/** A text wrapped in `output`, `result` or `error` alone is unwrapped (API reference, `FunctionResponse`). */
 function saidOf(response: JsonValue | undefined): { text: string; failed: boolean } {
   if (typeof response === 'string') return { text: response, failed: false }
   if (!isObject(response)) return { text: JSON.stringify(response ?? {}), failed: false }
@@ -180,7 +180,7 @@ function mediaOf(blob: JsonObject, path: string, extra: { extra?: Extra }): Requ
   return { type: 'file', url, ...(name !== '' && { name }), ...extra }
 }
 
-/** Files that lie with Google itself are of no use to others. */
+/** Files stored with Google, which other vendors cannot read. */
 const googles = /^(gs:|https:\/\/generativelanguage\.googleapis\.com\/|files\/)/i
 
 function fileOf(file: JsonObject, path: string, extra: { extra?: Extra }): RequestPart {

@@ -1,4 +1,4 @@
-// A Gemini request into the hub: what has no concept there rides along and returns to this format alone.
+// Decodes a Gemini request into the hub; what the hub has no field for is kept and returns to this format alone.
 
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
@@ -30,7 +30,7 @@ const numbers = [
   ['frequencyPenalty', 'frequencyPenalty'],
 ] as const
 
-/** `thinkingLevel` as an effort. */
+/** Maps `thinkingLevel` to an effort. */
 const efforts: ReadonlyMap<string, Effort> = new Map(
   Object.entries({
     minimal: 'minimal',
@@ -46,7 +46,7 @@ function take(config: JsonObject, name: string): JsonValue | undefined {
   return value
 }
 
-/** Takes what the hub knows out of `config`. */
+/** Takes the settings that the hub has fields for out of `config`. */
 function takeGeneration(config: JsonObject): Taken {
   const found: Taken = {}
   for (const [name, field] of numbers) {
@@ -98,21 +98,21 @@ function takeReasoning(config: JsonObject): Reasoning | null {
   }
 }
 
-/** Members of the body, and of `generationConfig` under its name: as they are named to the client where dropped. */
+/** Private members of the body, and of `generationConfig` with that prefix: if dropped, clients see these names. */
 function privateFields(rest: JsonObject, config: JsonObject): JsonObject {
   const fields: JsonObject = { ...rest }
   for (const name in config) fields[`generationConfig.${name}`] = config[name]
   return fields
 }
 
-/** Model and stream stand in the address. Null counts as absent; either spelling of a member is read. */
+/** Model and stream are in the URL. Null counts as absent; members may have either spelling. */
 export function decodeRequest(body: JsonObject, address: Address = {}): Decoded<ChatRequest> {
   const members = membersOf(body)
   const { contents, systemInstruction, tools, toolConfig, generationConfig, ...rest } = members
   const model = address.model ?? stringOf(rest['model']).replace(/^models\//, '')
   if (model === '') throw invalidRequest('the address must name a model', 'model')
   if (rest['cachedContent'] !== undefined) {
-    // It holds a part of what is asked, and lies with Google.
+    // It contains a part of the prompt and is stored with Google.
     throw invalidRequest(
       'cachedContent can be used only with a model that the vendor of the cache serves',
       'cachedContent',

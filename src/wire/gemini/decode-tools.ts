@@ -1,4 +1,4 @@
-// Tools of a Gemini request, and which of them may be called, into the hub.
+// Decodes tools of a Gemini request, and which of them may be called, into the hub.
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue, Tool, ToolChoice } from '../ir.ts'
@@ -17,7 +17,7 @@ export function decodeTools(value: JsonValue | undefined): Tool[] {
       ...functions.map((one, index) =>
         functionOf(one, `tools[${at}].functionDeclarations[${index}]`),
       ),
-      // Each of these the vendor runs itself.
+      // All other members are tools that the vendor runs itself.
       ...Object.entries(others).map(
         ([name, settings]): Tool => ({ type: 'other', extra: { gemini: { [name]: settings } } }),
       ),
@@ -40,7 +40,7 @@ function functionOf(value: JsonValue, path: string): Tool {
   }
 }
 
-/** `rest` is what no other format can say, such as `retrievalConfig`. */
+/** `rest` is what other formats cannot express, such as `retrievalConfig`. */
 export function decodeToolChoice(value: JsonValue | undefined): {
   readonly choice: ToolChoice | null
   readonly rest: JsonObject

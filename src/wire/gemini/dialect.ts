@@ -1,4 +1,4 @@
-// The Gemini format put together: `generateContent` and `streamGenerateContent` of Google's Gemini API.
+// Assembles the Gemini dialect: `generateContent` and `streamGenerateContent` of Google's Gemini API.
 
 import { type ClientSide, format } from '../dialect.ts'
 import { withCost } from '../openai/cost.ts'
@@ -10,10 +10,10 @@ import { peekGemini } from './peek.ts'
 import { GeminiWatcher } from './watcher.ts'
 import { judgeWhole, readTail } from './whole.ts'
 
-/** What its clients need whatever they ask for. */
+/** What Google's clients need for every operation. */
 export const googleClient = {
   idPrefix: '',
-  // An empty line: some of Google's clients take a comment for data, and all pass over blank lines.
+  // A blank line: some of Google's clients parse a comment as data, but all ignore blank lines.
   heartbeat: '\n\n',
   withCost: (bytes, cost) => withCost(bytes, cost, 'usageMetadata'),
   refuse,
@@ -34,7 +34,7 @@ export const gemini = format('gemini', {
     hub: geminiHub,
   },
   identity: {
-    // A stream ends with its last event: Google's clients take anything behind it for a broken one.
+    // The stream ends with its last event: Google's clients treat anything after it as a broken event.
     terminator: '',
     watcher: (options) => new GeminiWatcher(options),
     whole: (body, _peek, quirks) => judgeWhole(body, quirks),

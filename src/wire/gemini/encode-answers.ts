@@ -1,4 +1,4 @@
-// What tools answered, as function responses: all of one turn together, named by the calls they are of.
+// Encodes tool answers as function responses: those of one turn together, each with the name of its call.
 
 import type { JsonObject, JsonValue, Message, RequestPart } from '../ir.ts'
 import { isObject, stringOf } from '../json/value.ts'
@@ -14,13 +14,13 @@ export interface KnownCall {
 
 interface Answers {
   readonly answers: readonly JsonObject[]
-  /** Pictures and files, for models that take none inside an answer: they follow as the user's own. */
+  /** Images and files, for models that accept none inside an answer: they follow as user content. */
   readonly media: readonly JsonObject[]
 }
 
 /**
- * `run` are consecutive messages of role `tool`, the first of them `messages[first]`. They come in the order of their
- * calls, by which Google tells answers of one name apart where calls have no ids.
+ * `run` are consecutive messages of role `tool`, the first being `messages[first]`. Answers are sorted like their
+ * calls, because Google matches answers with the same name by order where calls have no ids.
  */
 export function answersOf(
   run: readonly Message[],
@@ -52,7 +52,7 @@ export function answersOf(
   return { answers: answers.map(({ part }) => part), media }
 }
 
-/** Of an answer whose call the history does not have. */
+/** The function name of an answer whose call is not in the history. */
 function nameOf(message: Message): string {
   const own = stringOf(ownFields(message.extra)['name'])
   const chat = message.extra?.['openai-chat']?.['name']
@@ -63,7 +63,7 @@ function textOf(parts: readonly RequestPart[]): string {
   return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
 }
 
-/** An object as it is; anything else under `result`, or `error` where the tool failed. */
+/** A JSON object stays as it is; anything else goes under `result`, or `error` if the tool failed. */
 function responseOf(message: Message): JsonObject {
   const own = ownFields(message.extra)['response']
   if (isObject(own)) return own
@@ -80,7 +80,7 @@ function parsed(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue
   } catch (error) {
-    // A text that only begins like JSON.
+    // The text only begins like JSON.
     if (error instanceof SyntaxError) return undefined
     throw error
   }

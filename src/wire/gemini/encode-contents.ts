@@ -1,4 +1,4 @@
-// Messages of the hub as Gemini's turns: roles joined, answers of one turn together, signatures where they were.
+// Encodes hub messages as Gemini turns: roles merged, answers of one turn together, signatures on their parts.
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue, Message, RequestPart } from '../ir.ts'
@@ -25,7 +25,7 @@ function isSystem({ role }: Message): boolean {
   return role === 'system' || role === 'developer'
 }
 
-/** Only what leads may be an instruction; a later one stands where it was, in the user's turn. */
+/** Only leading system messages become the instruction; a later one stays in its place, as part of a user turn. */
 export function encodeContents(messages: readonly Message[], encoding: Encoding): Contents {
   const body = messages.findIndex((message) => !isSystem(message))
   const leading = messages.slice(0, body < 0 ? messages.length : body)
@@ -68,7 +68,7 @@ function callsOf({ parts }: Message): KnownCall[] {
   )
 }
 
-/** The first call of a turn carries the signature; a history from elsewhere has none. */
+/** The first call of a turn must carry a signature; in a history from other vendors it has none. */
 function signFirstCall(parts: readonly JsonObject[]): void {
   const first = parts.find((part) => part['functionCall'] !== undefined)
   if (first !== undefined) first['thoughtSignature'] ??= noSignature
@@ -83,7 +83,7 @@ function partsOf(message: Message, index: number, encoding: Encoding): JsonObjec
       message.role === 'assistant' &&
       part.extra['gemini'] === undefined
     ) {
-      // What a model said in another format's own way belongs to the past.
+      // Foreign parts of past replies can be left out.
       encoding.dropped.push(path)
       return []
     }
@@ -104,11 +104,11 @@ function encodePart(
 ): JsonObject | null {
   switch (part.type) {
     case 'text':
-      // Google refuses an empty text; one that carries a signature came from there.
+      // Google refuses an empty text, except one with a signature, which is Google's own.
       if (part.text === '' && part.sealed === undefined) return null
       return { text: part.text, ...opaqueOf(part), ...ownFields(part.extra) }
     case 'reasoning':
-      // Thoughts of another vendor are no history of this one's.
+      // Another vendor's reasoning means nothing to Google.
       if (part.sealed === undefined) {
         dropped.push(`messages[${index}].reasoning_content`)
         return null
@@ -137,7 +137,7 @@ function callPart(
   return { functionCall: call, ...opaqueOf(part), ...ownFields(part.extra) }
 }
 
-/** Arguments are an object there: what is none is wrapped in one. */
+/** Google requires an object as arguments: anything else is wrapped in one. */
 function argsOf(text: string, custom: boolean): JsonObject {
   if (custom) return { input: text }
   if (text.trim() === '') return {}

@@ -1,4 +1,4 @@
-// Pictures, sounds and files of a request: their bytes inline, or an address for Google to fetch.
+// Encodes images, audio and files of a request: as inline bytes, or as a URL for Google to fetch.
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue, RequestPart } from '../ir.ts'
@@ -7,7 +7,7 @@ import { audioTypeOf, dataUrlOf, mediaTypeOf } from './media.ts'
 
 type MediaPart = Extract<RequestPart, { readonly type: 'image' | 'audio' | 'file' }>
 
-/** A picture, a sound or a file: its bytes inline, or its address for Google to fetch. */
+/** One image, audio or file part: its bytes inline, or its URL for Google to fetch. */
 export function mediaPart(part: MediaPart, path: string, dropped: string[]): JsonObject {
   const { mimeType, ...rest } = ownFields(part.extra)
   if (part.type === 'audio') {
@@ -45,7 +45,7 @@ function fileData(
   name: string | undefined,
 ): JsonObject {
   const otherwise = part.type === 'image' ? 'image/jpeg' : 'application/pdf'
-  // A film on YouTube has no type of its own (ai.google.dev, "Video understanding").
+  // A YouTube video needs no media type (ai.google.dev, "Video understanding").
   const film = /^https:\/\/(www\.)?(youtube\.com|youtu\.be)\//i.test(fileUri)
   if (typeof declaredType !== 'string' && film) return { fileUri }
   const mimeType =

@@ -1,4 +1,4 @@
-// A request of the hub in Gemini's words: what cannot be said is refused where it matters, else named.
+// Encodes a hub request for Gemini; what Gemini cannot express is refused where it matters, else named in `dropped`.
 
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
@@ -17,7 +17,7 @@ const maxChoices = 8
 const maxTemperature = 2
 const maxLogprobs = 20
 
-/** Of the hub's fields, beside what every format knows. */
+/** The hub fields that this format can express, beside those every format can. */
 const supported = supportedFields(
   'topK',
   'seed',
@@ -31,7 +31,7 @@ const supported = supportedFields(
 function droppedOf(request: ChatRequest): string[] {
   const { serviceTier: tier } = request
   const dropped = droppedFields(request, self, supported)
-  // What Google does anyway.
+  // `auto` is Google's default.
   if (tier !== undefined && tier !== 'auto') dropped.push('service_tier')
   return dropped
 }
@@ -91,7 +91,7 @@ function modalitiesOf({ modalities = [] }: ChatRequest): JsonObject {
     : { responseModalities: words }
 }
 
-/** Sound comes as raw samples that only a client of this format knows to ask for and to play. */
+/** Audio replies are raw samples, which only clients of this format know how to request and play. */
 function checkSound(request: ChatRequest, own: JsonObject): void {
   if (!request.modalities?.includes('audio')) return
   if (own['generationConfig.speechConfig'] !== undefined) return
@@ -99,7 +99,7 @@ function checkSound(request: ChatRequest, own: JsonObject): void {
   throw invalidRequest('this model cannot answer with audio here', 'modalities')
 }
 
-/** Private fields back where they were: `generationConfig.x` and `toolConfig.x` inside their objects. */
+/** Puts private fields back: `generationConfig.x` and `toolConfig.x` inside their objects. */
 function restored(body: JsonObject, own: JsonObject): void {
   for (const [name, value] of Object.entries(own)) {
     const dot = name.indexOf('.')
@@ -113,7 +113,7 @@ function restored(body: JsonObject, own: JsonObject): void {
   }
 }
 
-/** `model` is the vendor's own name; it stands in the address, as does whether the reply is streamed. */
+/** `model` is the vendor's name; it goes into the URL, as does whether the reply is streamed. */
 export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
   const encoding: Encoding = { traits: traitsOf(model), dropped: droppedOf(request) }
   const { system, contents } = encodeContents(request.messages, encoding)
@@ -135,7 +135,7 @@ export function encodeRequest(request: ChatRequest, model: string): Decoded<Json
   }
   restored(body, own)
   if (contents.length === 0 && system !== null) {
-    // At least one turn must stand there: where there are instructions alone they are the turn.
+    // Google requires at least one turn, so that a lone instruction becomes the turn.
     body['contents'] = [{ role: 'user', parts: system['parts'] ?? [] }]
     delete body['systemInstruction']
   }

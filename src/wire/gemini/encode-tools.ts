@@ -1,4 +1,4 @@
-// Tools of the hub, and which of them may be called, in Gemini's words.
+// Encodes hub tools, and which of them may be called, for Gemini.
 
 import { invalidRequest } from '../../errors.ts'
 import type { ChatRequest, JsonObject, Tool } from '../ir.ts'
@@ -63,7 +63,7 @@ function declarationOf(tool: FunctionTool, { traits }: Encoding): JsonObject {
   }
 }
 
-/** Null where Google does by itself what is asked. `strict` tools are called with arguments that fit their schema. */
+/** Null where Google's default is what is asked. `strict` tools need a mode that enforces their schema. */
 function callingOf(
   { toolChoice: choice }: ChatRequest,
   any: boolean,
@@ -88,7 +88,7 @@ function callingOf(
     case 'tool':
       return { mode: 'ANY', allowedFunctionNames: [choice.name] }
     case 'allowed':
-      // Tools that may not be called are not offered: there is no other way to say it with a free choice.
+      // With a free choice the format cannot restrict the tools, so that those not allowed are not offered.
       return choice.required
         ? { mode: 'ANY', allowedFunctionNames: [...choice.names] }
         : { mode: free }

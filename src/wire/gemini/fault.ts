@@ -1,4 +1,4 @@
-// What Google puts in place of a reply, as a Fault; and refusals in Google's shape for its clients.
+// Reads Google's errors as faults, and writes the gateway's errors in Google's form.
 
 import { errorTable, type Fault, type FaultKind, type GatewayError } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
@@ -7,12 +7,12 @@ import { retryAfterMs } from '../openai/retry-after.ts'
 import { numberOf } from './fields.ts'
 
 const maxMessageLength = 500
-/** Longer waits are not believed. */
+/** Longer waits are capped at this. */
 const maxWaitMs = 60_000
 const leastStatus = 400
 const mostStatus = 599
 
-/** `google.rpc.Code` to the HTTP status of its mapping (google/rpc/code.proto). */
+/** HTTP statuses of `google.rpc.Code` (google/rpc/code.proto). */
 const statusOfName: ReadonlyMap<string, number> = new Map([
   ['INVALID_ARGUMENT', 400],
   ['FAILED_PRECONDITION', 400],
@@ -34,7 +34,7 @@ const statusOfName: ReadonlyMap<string, number> = new Map([
 
 interface Said {
   readonly message: string
-  /** The name of a `google.rpc.Code`, or ''. */
+  /** The name of a `google.rpc.Code`; '' if there is none. */
   readonly name: string
   readonly code: number
   readonly details: readonly JsonObject[]
@@ -59,7 +59,7 @@ function reasonOf(said: Said): string {
   return said.details.map((each) => stringOf(each['reason'])).find((reason) => reason !== '') ?? ''
 }
 
-/** A `google.protobuf.Duration` as JSON: seconds with up to nine decimals, `34.4s`. */
+/** Parses a `google.protobuf.Duration` in JSON: seconds with up to nine decimals, `34.4s`. */
 function durationMs(value: JsonValue | undefined): number | null {
   const found = /^(\d+(?:\.\d+)?)s$/.exec(stringOf(value))
   return found === null ? null : Math.min(maxWaitMs, Math.ceil(Number(found[1]) * 1000))
@@ -82,12 +82,12 @@ const billingReasons: ReadonlySet<string> = new Set(['BILLING_DISABLED'])
 const keyText = /api[ _-]?key (not valid|not found|expired)|api key was reported/i
 const billingText =
   /billing|not available in your country|user location is not supported|prepayment|credits? (are|is) depleted/i
-/** The client's own file or cache, which another key may not read. */
+/** Matches the client's own file or cache, which another key may not read. */
 const clientsThing = /\b(file|cached ?content|tuned ?model|corpus)\b/i
 const lengthText = /input token count|exceeds the maximum number of tokens|context (length|window)/i
 const modelText =
   /\bmodels?\b.{0,200}?(not found|is not supported|does not exist|no longer available|not have access)/is
-/** In a 400, which says more of requests than of models. */
+/** Stricter than `modelText`, for status 400, whose texts usually concern the request. */
 const misnamedModel =
   /unexpected model name format|\bmodels\/\S+ (is not found|does not exist|was not found)|publisher model .{0,200}(not found|not supported|not servable)/is
 
@@ -112,7 +112,7 @@ function kindOf(said: Said, status: number): FaultKind {
     case 402:
       return 'quota'
     case 403:
-      // Taken for a refused key this would disable the channel: no caller may bring that about.
+      // Classed as bad credentials it would disable the channel, which no caller must be able to cause.
       if (clientsThing.test(said.message)) return 'rejected'
       if (modelText.test(said.message)) return 'unknown_model'
       return billingText.test(said.message) ? 'quota' : 'credentials'
@@ -143,7 +143,7 @@ function finerCode(said: Said, status: number, kind: FaultKind): string | undefi
   return reasonOf(said) || said.name || undefined
 }
 
-/** The field a `BadRequest` names, or a message in its usual words. */
+/** The field that a `BadRequest` names, or that a message names in Google's usual phrasing. */
 function paramOf(said: Said): string | null {
   const [violation] = objectsIn(detail(said, 'BadRequest')?.['fieldViolations'])
   const field = stringOf(violation?.['field'])
@@ -172,7 +172,7 @@ function faultFrom(
   }
 }
 
-/** The error in a body or frame: Google puts a list around it where the reply was to be one. */
+/** The error in a body or frame; Google wraps it in a list where the reply would have been one. */
 export function errorIn(value: JsonValue): JsonValue | null {
   if (Array.isArray(value)) {
     for (const each of value) {
@@ -195,7 +195,7 @@ export function readFault(
   const fallback = `the vendor answered ${status} without saying why`
   const start = body.trimStart().slice(0, 200).toLowerCase()
   if (start.startsWith('<') || start.includes('<html')) {
-    // An error page is never quoted: it says nothing of use and may say too much.
+    // HTML is never quoted: it is of no use and may disclose too much.
     const page = `the vendor answered ${status} with a page in place of JSON`
     return faultFrom(saidIn(page), status, page, waitMs)
   }
@@ -204,19 +204,19 @@ export function readFault(
     const value = JSON.parse(eventData(body)) as JsonValue
     said = saidIn(errorIn(value) ?? value)
   } catch (error) {
-    // Not JSON: the text itself is what the vendor says.
+    // Not JSON: the text itself is the message.
     if (!(error instanceof SyntaxError)) throw error
   }
   return faultFrom(said, status, fallback, waitMs)
 }
 
-/** An error asked for as a stream may come as an event. */
+/** For a request with streaming, the error may be sent as an event. */
 function eventData(body: string): string {
   const text = body.trim()
   return text.startsWith('data:') ? text.slice(5) : text
 }
 
-/** Reads an error found inside a success. */
+/** Reads an error found in a reply with a success status. */
 export function faultInside(error: JsonValue): Fault {
   const said = saidIn(error)
   const status = said.code || (statusOfName.get(said.name) ?? 0)
@@ -242,12 +242,12 @@ const nameOfStatus: Readonly<Record<number, string>> = {
   503: 'UNAVAILABLE',
 }
 
-/** A refusal as `google.rpc.Status`, with its details: the code, the field at fault, how long to wait. */
+/** The error as `google.rpc.Status`, with its details: the code, the field at fault, the time to wait. */
 export function refuse(error: GatewayError): string {
   const { param, shownCode, retryAfterMs: waitMs } = error.detail
   const { status } = errorTable[error.code]
   const type = 'type.googleapis.com/google.rpc.'
-  // The word by which Google's own clients know a refused key.
+  // The reason by which Google's own clients recognise an invalid key.
   const reason =
     error.code === 'invalid_api_key' ? 'API_KEY_INVALID' : (shownCode ?? error.code).toUpperCase()
   const details: JsonObject[] = [{ '@type': `${type}ErrorInfo`, reason, domain: 'tollgate' }]

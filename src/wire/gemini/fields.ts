@@ -1,4 +1,4 @@
-// Small tools of the Gemini side: members in either of their spellings, private fields kept and given back.
+// Helpers of the Gemini format: read members in either spelling, keep and write back private fields.
 
 import type { DialectId } from '../formats.ts'
 import type { Extra, JsonObject, JsonValue } from '../ir.ts'
@@ -21,7 +21,7 @@ export function withExtra(fields: JsonObject): { extra?: Extra } {
   return Object.keys(fields).length === 0 ? {} : { extra: { [self]: fields } }
 }
 
-/** ProtoJSON's other spelling of a name. */
+/** The snake-case spelling of a name, which ProtoJSON also allows. */
 export function snakeOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
@@ -33,8 +33,8 @@ export function camelOf(name: string): string {
 }
 
 /**
- * The members of an object that are not null, under their camel-case names: Google reads either spelling (ProtoJSON,
- * "JSON mapping"), and its own examples use both. Names inside the values stay as they are.
+ * The non-null members of an object under their camel-case names: Google reads both spellings (ProtoJSON, "JSON
+ * mapping"), and its own examples use both. Names inside the values stay unchanged.
  */
 export function membersOf(value: JsonObject): JsonObject {
   const members: JsonObject = {}

@@ -1,11 +1,11 @@
-// Why a candidate ended: Google's words into the hub's, and back.
+// Maps a candidate's finish reason between Google's words and the hub's.
 
 import type { FinishReason } from '../ir.ts'
 
 const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['STOP', 'stop'],
   ['MAX_TOKENS', 'length'],
-  // Gemini 4: the request's cap was met while budget remains.
+  // Gemini 4: the request's limit was reached while budget remains.
   ['CONTINUATION', 'length'],
   ['SAFETY', 'content_filter'],
   ['RECITATION', 'content_filter'],
@@ -18,7 +18,7 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['IMAGE_RECITATION', 'content_filter'],
 ])
 
-/** The model failed: there is no answer that could be taken for one. */
+/** The model failed: there is no usable answer. */
 const troubles: ReadonlySet<string> = new Set([
   'MALFORMED_FUNCTION_CALL',
   'UNEXPECTED_TOOL_CALL',
@@ -30,13 +30,13 @@ const troubles: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A `finishReason` (API reference, `FinishReason`); `called`: some call was made, which Google ends with STOP too. A word
- * nobody documented is an ordinary stop.
+ * Reads `finishReason` (API reference, `FinishReason`); `called`: the candidate has a call, which Google also ends
+ * with STOP. An undocumented word counts as an ordinary stop.
  */
 export function readFinish(word: string, called: boolean): FinishReason | 'trouble' {
   if (troubles.has(word)) return 'trouble'
   const reason = reasons.get(word) ?? 'stop'
-  // The stand-in of a mock for Google, which says so of calls.
+  // Any ordinary stop after a call counts: a mock of Google's API ends calls with another word than STOP.
   return called && reason === 'stop' ? 'tool_calls' : reason
 }
 

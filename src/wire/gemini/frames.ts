@@ -1,10 +1,10 @@
-// Cuts what Google streams into frames: events, or plain JSON where an error or a list came in their place.
+// Cuts Google's streams into frames: server-sent events, or plain JSON where an error or a list comes instead.
 
 import type { JsonValue } from '../ir.ts'
 import { FrameError, type FrameSource } from '../reply.ts'
 import { SseFrames } from '../sse-frames.ts'
 
-/** What comes in place of events is an error, or a stream asked for without `alt=sse`. */
+/** Limit of plain JSON sent instead of events: an error, or a stream requested without `alt=sse`. */
 const maxPlainBytes = 1 << 22
 const decoder = new TextDecoder()
 

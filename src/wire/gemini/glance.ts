@@ -1,4 +1,4 @@
-// What the gateway needs to know of one frame or whole reply of Google's that it passes on as it is.
+// Extracts what the gateway must know from one Google frame or whole reply on the identity path.
 
 import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, Usage } from '../ir.ts'
@@ -8,17 +8,17 @@ import { readFinish } from './finish.ts'
 import { readUsage } from './usage.ts'
 
 export interface Glance {
-  /** Something was said that a client would miss. */
+  /** It has content that a client would miss. */
   readonly semantic: boolean
   /** Bytes of generated text. */
   readonly outputBytes: number
   readonly called: boolean
-  /** As the hub has it; Google's own reason where it is a failure. */
+  /** The hub's finish reason; Google's own word where it is a failure. */
   readonly finishReason: string | null
   readonly usage: Usage | null
   readonly unbelieved?: true
   readonly model: string | null
-  /** There are candidates, or the prompt was refused. */
+  /** It has candidates, or reports that the prompt was refused. */
   readonly isReply: boolean
 }
 

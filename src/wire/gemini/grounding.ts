@@ -1,4 +1,4 @@
-// What a text rests on: Google's grounding and citation metadata as citations, and citations as grounding.
+// Converts Google's grounding and citation metadata to citations and back.
 
 import type { JsonObject, UrlCitation } from '../ir.ts'
 import { isObject, listOf, objectOf, objectsIn, stringOf } from '../json/value.ts'
@@ -6,7 +6,7 @@ import { numberOf } from './fields.ts'
 
 const encoder = new TextEncoder()
 
-/** UTF-16 offsets of byte offsets: Google counts bytes of UTF-8 (API reference, `Segment`). */
+/** Converts byte offsets to UTF-16 offsets: Google counts bytes of UTF-8 (API reference, `Segment`). */
 function offsets(text: string): (byte: number | null) => number | undefined {
   const ascii = encoder.encode(text).length === text.length
   return (byte) => {
@@ -45,7 +45,7 @@ function citation(source: Source, start?: number, end?: number): UrlCitation {
   }
 }
 
-/** Citations that a candidate's metadata makes for its `text`; a source no segment names is cited without a place. */
+/** The citations that a candidate's metadata gives for `text`; a source without a segment is cited without offsets. */
 export function readCitations(candidate: JsonObject, text: string): UrlCitation[] {
   const found: UrlCitation[] = []
   const place = offsets(text)
@@ -79,7 +79,7 @@ export function readCitations(candidate: JsonObject, text: string): UrlCitation[
   return found
 }
 
-/** Citations of a text as `groundingMetadata`. */
+/** Writes the citations of a text as `groundingMetadata`. */
 export function writeCitations(citations: readonly UrlCitation[], text: string): JsonObject {
   const chunks: JsonObject[] = []
   const indexOf = new Map<string, number>()

@@ -1,4 +1,4 @@
-// The Gemini format's side of the hub.
+// The Gemini format's codec to and from the hub.
 
 import type { ClientHub, VendorHub } from '../codec.ts'
 import { decodeRequest } from './decode-request.ts'

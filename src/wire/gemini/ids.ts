@@ -1,8 +1,8 @@
-// Ids of calls where Google gave none: made from what the reply says, and known again when they come back.
+// Makes ids for calls without one, from the content of the reply, so that they are recognised when sent back.
 
 const prefix = 'call_gem_'
 
-/** 32 bits of a text, in base 36 (FNV-1a). */
+/** A 32-bit hash of a text, in base 36 (FNV-1a). */
 function digest(text: string): string {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at++) {
@@ -11,7 +11,7 @@ function digest(text: string): string {
   return (hash >>> 0).toString(36)
 }
 
-/** `origin`: the reply's id, or whatever else tells it from others. */
+/** `origin`: the reply's id, or whatever else distinguishes the reply. */
 export function madeId(origin: string, choice: number, ordinal: number): string {
   const tail = origin.replace(/[^a-zA-Z0-9]/g, '').slice(-16)
   return `${prefix}${tail}${digest(origin)}_${choice}_${ordinal}`

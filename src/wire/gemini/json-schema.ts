@@ -1,10 +1,10 @@
-// Google's `Schema` as JSON Schema: how its clients' tools and formats reach other vendors.
+// Converts Google's `Schema` to JSON Schema, for tools and response formats that go to other vendors.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { isObject, objectsIn, setMember, stringOf } from '../json/value.ts'
 import { membersOf, numberOf } from './fields.ts'
 
-/** 64-bit counts, which ProtoJSON may write as strings. */
+/** 64-bit numbers, which ProtoJSON may write as strings. */
 const counts: ReadonlySet<string> = new Set([
   'minItems',
   'maxItems',
@@ -14,14 +14,14 @@ const counts: ReadonlySet<string> = new Set([
   'maxProperties',
 ])
 
-/** Types by their names in lower case; null where the schema says none (API reference, `Schema`). */
+/** The type in lower case; null where the schema has none (API reference, `Schema`). */
 function typeOf(value: JsonValue | undefined, nullable: boolean): JsonValue | null {
   const type = stringOf(value).toLowerCase()
   if (type === '' || type === 'type_unspecified') return null
   return nullable && type !== 'null' ? [type, 'null'] : type
 }
 
-/** Numbers of an enum are written as strings there. */
+/** Google writes numbers in an enum as strings. */
 function enumOf(values: JsonValue, type: string, nullable: boolean): JsonValue {
   if (!Array.isArray(values)) return values
   const numeric = type === 'integer' || type === 'number'
@@ -40,7 +40,7 @@ export function jsonSchemaOf(raw: JsonObject): JsonObject {
       const types = typeOf(value, nullable)
       if (types !== null) written['type'] = types
     } else if (name === 'format') {
-      // Google's own format for what `enum` says already.
+      // Google's own format, which repeats what `enum` says.
       if (value !== 'enum') written['format'] = value
     } else if (name === 'enum') written['enum'] = enumOf(value, type, nullable)
     else if (name === 'items' && isObject(value)) written['items'] = jsonSchemaOf(value)

@@ -1,4 +1,4 @@
-// A stream as one JSON list, which is what a request without `alt=sse` is answered with.
+// Frames a stream as one JSON list, the reply to a request without `alt=sse`.
 
 import type { Reframe } from '../reply.ts'
 import { SseFrames } from '../sse-frames.ts'

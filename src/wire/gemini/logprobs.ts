@@ -1,4 +1,4 @@
-// Probabilities of tokens: Google's `logprobsResult` and OpenAI's list of tokens, either way.
+// Converts token probabilities between Google's `logprobsResult` and OpenAI's list of tokens.
 
 import type { JsonObject } from '../ir.ts'
 import { objectsIn, stringOf } from '../json/value.ts'
@@ -12,7 +12,7 @@ function tokenOf(candidate: JsonObject): JsonObject {
   return { token, logprob, bytes: [...encoder.encode(token)] }
 }
 
-/** In OpenAI's form; empty where the candidate has none. */
+/** The probabilities in OpenAI's form; empty where the candidate has none. */
 export function readLogprobs(result: JsonObject): JsonObject[] {
   const tops = objectsIn(result['topCandidates'])
   return objectsIn(result['chosenCandidates']).map((chosen, at) => ({

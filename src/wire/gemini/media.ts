@@ -1,12 +1,12 @@
-// Bytes and addresses of pictures, sounds and files: data URLs and media types.
+// Media types and data URLs of images, audio and files.
 
 interface DataUrl {
   readonly mediaType: string
-  /** Base64, without white space. */
+  /** Base64 without white space. */
   readonly data: string
 }
 
-/** The parts of a `data:` URL (RFC 2397); null for any other address. */
+/** Parses a `data:` URL (RFC 2397); null for any other address. */
 export function dataUrlOf(url: string): DataUrl | null {
   if (url.slice(0, 5).toLowerCase() !== 'data:') return null
   const comma = url.indexOf(',')
@@ -61,7 +61,7 @@ const typeOfEnding: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** The media type the address ends in (or `name` does); `otherwise` where neither tells. */
+/** The media type by the extension of the URL (or of `name`); `otherwise` if neither has a known one. */
 export function mediaTypeOf(url: string, name: string | undefined, otherwise: string): string {
   for (const text of [url.split(/[?#]/, 1)[0] ?? '', name ?? '']) {
     const ending = /\.([a-z0-9]+)$/i.exec(text)?.[1]?.toLowerCase() ?? ''
@@ -80,7 +80,7 @@ const formats: ReadonlyMap<string, string> = new Map([
   ['audio/vnd.wave', 'wav'],
 ])
 
-/** `mp3` for `audio/mpeg`; else what stands behind the slash. */
+/** `mp3` for `audio/mpeg`; usually the subtype. */
 export function audioFormatOf(mediaType: string): string {
   const plainType = mediaType.split(';', 1)[0] ?? ''
   return formats.get(plainType) ?? plainType.slice(plainType.indexOf('/') + 1).replace(/^x-/, '')

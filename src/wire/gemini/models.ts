@@ -1,28 +1,28 @@
-// What a model of Google's takes, by its name: the family's number, and what is odd about single models.
+// What each Google model accepts, by its name: the version of its family, and peculiarities of single models.
 
-/** Tells Gemini 3 that a call's signature cannot be had (ai.google.dev, "Thought signatures"). */
+/** Tells Gemini 3 that there is no signature for a call (ai.google.dev, "Thought signatures"). */
 export const noSignature = 'skip_thought_signature_validator'
 
 export interface ModelTraits {
-  /** `gemini-2.5-flash` is 2.5; 0 for a name that does not say. */
+  /** E.g. 2.5 for `gemini-2.5-flash`; 0 for a name without a version. */
   readonly version: number
-  /** Real JSON Schema in `parametersJsonSchema` and `responseJsonSchema` (since 2.5). */
+  /** Accepts JSON Schema in `parametersJsonSchema` and `responseJsonSchema` (since 2.5). */
   readonly jsonSchema: boolean
-  /** Ids on calls and their answers, images inside an answer, signatures demanded back (since 3). */
+  /** Has ids on calls and answers, accepts images inside an answer, requires signatures back (since 3). */
   readonly third: boolean
   readonly thinks: 'level' | 'budget' | null
-  /** Bounds of `thinkingBudget`; `least` of 0: may be switched off. */
+  /** Limits of `thinkingBudget`; where `least` is 0, thinking can be switched off. */
   readonly budget: { readonly least: number; readonly most: number }
-  /** Words of `thinkingLevel` it knows. */
+  /** The values of `thinkingLevel` that the model accepts. */
   readonly levels: readonly string[]
 }
 
 const named = /gemini-(?:[a-z]+-)*?(\d+(?:\.\d+)?)/i
 
 /**
- * Traits by the vendor's own name of a model, which may stand behind a path (`tunedModels/x`, `publishers/google/x`).
+ * Traits by the vendor's name of a model, which may have a path before it (`tunedModels/x`, `publishers/google/x`).
  * Sources: ai.google.dev, "Gemini thinking" (budgets and levels by model), "Function calling" (ids, multimodal
- * responses), "Structured output" (JSON Schema). A name that does not say is taken for one of the oldest kind.
+ * responses), "Structured output" (JSON Schema). A name without a version counts as one of the oldest.
  */
 export function traitsOf(model: string): ModelTraits {
   const name = model.toLowerCase()
@@ -45,9 +45,9 @@ export function traitsOf(model: string): ModelTraits {
   }
 }
 
-/** What the parts of one request share while they are written. */
+/** State shared by all parts of one request while it is encoded. */
 export interface Encoding {
   readonly traits: ModelTraits
-  /** Names of what is left out, in the client's words. */
+  /** Names of what is left out, as clients know them. */
   readonly dropped: string[]
 }

@@ -1,4 +1,4 @@
-// Puts a call's arguments together from the pieces Vertex streams: values by JSON path, strings in several parts.
+// Assembles a call's arguments from the pieces that Vertex streams: values by JSON path, strings in several pieces.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { isObject, objectsIn, stringOf } from '../json/value.ts'
@@ -6,7 +6,7 @@ import { numberOf } from './fields.ts'
 
 type Step = string | number
 
-/** The steps of a path like `$.items[0]['a b']` (RFC 9535, singular queries); null where it is none. */
+/** The steps of a path like `$.items[0]['a b']` (RFC 9535, singular queries); null where it is not one. */
 export function stepsOf(path: string): Step[] | null {
   if (!path.startsWith('$')) return null
   const steps: Step[] = []
@@ -30,17 +30,17 @@ function child(parent: JsonValue, step: Step): JsonValue | undefined {
 
 function put(parent: JsonValue, step: Step, value: JsonValue): void {
   if (Array.isArray(parent)) {
-    // A gap would be filled with nothing: elements come in order.
+    // Elements come in order; a larger index must not leave a gap.
     if (typeof step === 'number') parent[Math.min(step, parent.length)] = value
   } else if (isObject(parent)) parent[step] = value
 }
 
 export class PartialArguments {
   readonly value: JsonObject = {}
-  /** Paths whose string goes on. */
+  /** Paths of strings that continue. */
   private readonly open = new Set<string>()
 
-  /** The next `partialArgs` (Vertex API reference, `PartialArg`). */
+  /** Applies the next `partialArgs` (Vertex API reference, `PartialArg`). */
   take(list: JsonValue | undefined): void {
     for (const piece of objectsIn(list)) this.add(piece)
   }
@@ -69,7 +69,7 @@ export class PartialArguments {
     else this.open.delete(path)
   }
 
-  /** The object or list that holds the last step, made where it is not there yet. */
+  /** The object or list that holds the last step; created if it does not exist yet. */
   private containerOf(steps: readonly Step[]): JsonValue {
     let at: JsonValue = this.value
     for (const [index, step] of steps.slice(0, -1).entries()) {

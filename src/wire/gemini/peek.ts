@@ -1,4 +1,4 @@
-// Judges a Gemini request on its bytes and finds what the gateway acts on; model and stream stand in the address.
+// Validates a Gemini request on its bytes and finds what the gateway acts on; model and stream are in the URL.
 
 import { invalidRequest } from '../../errors.ts'
 import { type Place, placeOf } from '../json/names.ts'
@@ -16,13 +16,13 @@ const partScan = new ElementScan()
 const partFieldScan = new MemberScan()
 const mediaScan = new MemberScan()
 
-/** What the last check of contents found. */
+/** Results of the last check of contents. */
 const seen: AttachmentOffsets & {
-  /** The path of the first picture, or null. */
+  /** The path of the first image, or null. */
   imageParam: string | null
 } = { imageParam: null, attachments: undefined }
 
-/** Whether the current key is `camel` or its other spelling, which ProtoJSON allows too. */
+/** Whether the current key is `camel` or `snake`; ProtoJSON allows both. */
 function isNamed(scan: MemberScan, camel: string, snake: string): boolean {
   return scan.is(camel) || scan.is(snake)
 }
@@ -31,7 +31,7 @@ function fail(param: string, complaint: string): never {
   throw invalidRequest(`${param} ${complaint}`, param)
 }
 
-/** Checks `inlineData` or `fileData`; true where it is a picture. */
+/** Checks `inlineData` or `fileData`; true if it is an image. */
 function isPicture(bytes: Uint8Array, at: number): boolean {
   if (kindAt(bytes, at) !== 'object') return false
   let picture = false
@@ -44,7 +44,7 @@ function isPicture(bytes: Uint8Array, at: number): boolean {
   return picture
 }
 
-/** What a function answers may have parts of its own (from Gemini 3 on). */
+/** Whether a function response has parts of its own (from Gemini 3 on). */
 function hasParts(bytes: Uint8Array, at: number, key: MemberScan): boolean {
   if (!isNamed(key, 'functionResponse', 'function_response')) return false
   if (kindAt(bytes, at) !== 'object') return false
@@ -54,7 +54,7 @@ function hasParts(bytes: Uint8Array, at: number, key: MemberScan): boolean {
   return parts
 }
 
-/** Checks one part; true where it is a picture. */
+/** Checks one part; true if it is an image. */
 function checkPart(bytes: Uint8Array, at: number, path: () => string): boolean {
   if (kindAt(bytes, at) !== 'object') fail(path(), 'must be an object')
   let picture = false
@@ -101,7 +101,7 @@ function checkContent(bytes: Uint8Array, at: number, index: number): void {
   }
 }
 
-/** Checks the turns at `at`; gives the offset behind them. */
+/** Checks the turns at `at`; gives the offset after them. */
 function checkContents(bytes: Uint8Array, at: number): number {
   seen.imageParam = null
   seen.attachments = undefined
@@ -119,10 +119,10 @@ function member(list: readonly Member[], camel: string, snake: string): Member |
   return found === undefined || found.kind === 'null' ? null : found
 }
 
-/** As many as of any other format: each is held for, and vendors make few. */
+/** The same limit as in other formats: the hold covers each candidate, and vendors make few. */
 const mostCandidates = 128
 
-/** A whole number of at least 1, as a number or as ProtoJSON's text of one. */
+/** A whole number of at least 1, as a number or as the string that ProtoJSON allows. */
 function wholeNumber(
   bytes: Uint8Array,
   found: Member | null,
@@ -142,7 +142,7 @@ function wholeNumber(
   return value
 }
 
-/** Named in the body too, it is the same: who reads it there serves no other. */
+/** A model in the body must be the one in the URL: a vendor might read either. */
 function checkModel({ bytes, members: list }: Body, model: string): void {
   const found = member(list, 'model', 'model')
   if (found === null) return
@@ -174,7 +174,7 @@ function read(body: Body, address: Address): Peek {
     model,
     modelSpan: null,
     stream,
-    // Every frame says what was used until then.
+    // Every frame reports usage so far.
     wantsUsage: true,
     streamOptionsSpan: null,
     bodyEnd: body.end,
@@ -190,7 +190,10 @@ function read(body: Body, address: Address): Peek {
   }
 }
 
-/** Of the objects whose settings bound or price a reply, or hold what is asked; the rest are names of clients' own. */
+/**
+ * Known names of an object whose members bound or price a reply, or hold the prompt; all other names are the client's
+ * own.
+ */
 function named(names: readonly string[], within: Readonly<Record<string, Place>> = {}): Place {
   const places = Object.entries(within).flatMap(([name, place]) =>
     [name, snakeOf(name)].map((each) => [each, place] as const),

@@ -1,4 +1,4 @@
-// Reads what one candidate of Google's says, frame by frame, into events.
+// Reads one candidate of a Google reply, frame by frame, into hub events.
 
 import type { ChatEvent, Extra, JsonObject, JsonValue, PartHead } from '../ir.ts'
 import { isObject, objectOf, objectsIn, setMember, stringOf } from '../json/value.ts'
@@ -23,7 +23,7 @@ interface OpenCall {
   sealed: string
 }
 
-/** Members of a candidate that are read; any other is the client's of this format alone. */
+/** Members of a candidate with a meaning here; all others are kept for clients of this format. */
 const known: ReadonlySet<string> = new Set(['content', 'finishReason', 'index', 'logprobsResult'])
 
 export class CandidateReader {
@@ -41,8 +41,8 @@ export class CandidateReader {
   }
 
   /**
-   * One element of `candidates`. What is said after the finish belongs to no reply. `whole`: the element is of a whole
-   * reply, which cannot be unfinished.
+   * Reads one element of `candidates`. Whatever follows the finish is ignored. `whole`: the element is from a whole
+   * reply, which needs no finish reason to be complete.
    */
   take(raw: JsonObject, whole: boolean, out: ChatEvent[]): void {
     if (this.ended) return
@@ -65,7 +65,7 @@ export class CandidateReader {
     return withExtra(fields)
   }
 
-  /** What came beside the text. */
+  /** Emits what accompanies the text: probabilities and citations. */
   private about(candidate: JsonObject, out: ChatEvent[]): void {
     const { text, index: choice } = this
     if (text?.type !== 'text') return
@@ -104,7 +104,7 @@ export class CandidateReader {
     } else if (sealed !== '') this.say('text', '', sealed, out)
   }
 
-  /** A signature closes the text it came with: what follows is another part. */
+  /** A signature closes the text it came with: what follows is a new part. */
   private say(type: OpenText['type'], text: string, sealed: string, out: ChatEvent[]): void {
     const choice = this.index
     const open = this.text
@@ -141,7 +141,7 @@ export class CandidateReader {
     this.text = null
   }
 
-  /** A call with a name begins; one without goes on, its last piece without `willContinue`. */
+  /** A call with a name begins; one without a name continues, and its last piece lacks `willContinue`. */
   private takeCall(call: JsonObject, sealed: string, out: ChatEvent[]): void {
     const name = stringOf(call['name'])
     if (name !== '') {
@@ -193,7 +193,7 @@ export class CandidateReader {
       out.push({ type: 'fault', fault: { kind: 'vendor_error', message, code: word } })
       return
     }
-    // The client of this format is shown the vendor's own reason.
+    // Clients of this format get the vendor's own reason.
     const plain = word === 'STOP' || word === 'MAX_TOKENS' || word === 'SAFETY'
     const fields = plain ? extra : withExtra({ ...extra.extra?.['gemini'], finishReason: word })
     out.push({ type: 'choice-end', choice: this.index, reason, ...fields })

@@ -1,4 +1,4 @@
-// Reads Google's replies, streamed or whole, into events: a whole reply is read as the only frame of its stream.
+// Reads Google replies, streamed or whole, into hub events; a whole reply counts as the only frame of its stream.
 
 import type { FaultKind } from '../../errors.ts'
 import type { Reader } from '../codec.ts'
@@ -12,7 +12,7 @@ import { membersOf, withExtra } from './fields.ts'
 import { CandidateReader } from './reader-candidate.ts'
 import { readUsage } from './usage.ts'
 
-/** Members of a frame that are read; any other is the client's of this format alone. */
+/** Members of a frame with a meaning here; all others are kept for clients of this format. */
 const known: ReadonlySet<string> = new Set([
   'candidates',
   'usageMetadata',
@@ -37,7 +37,7 @@ export class GeminiReader implements Reader {
   private id = ''
   private started = false
   private broken = false
-  /** The prompt was refused: no candidate will come. */
+  /** The prompt was refused: there will be no candidate. */
   private blocked = false
 
   constructor(quirks: ReplyQuirks) {
@@ -50,14 +50,14 @@ export class GeminiReader implements Reader {
     return this.take(frame, false)
   }
 
-  /** Usage need not come: the finish is all there is to wait for. */
+  /** True once all candidates have finished: usage may follow, but need not. */
   get enough(): boolean {
     if (this.broken) return false
     if (this.blocked) return true
     return this.candidates.size > 0 && [...this.candidates.values()].every(({ ended }) => ended)
   }
 
-  /** Every candidate must have said why it ended: the format has no terminator. */
+  /** Every candidate must have a finish reason: the format has no terminator. */
   end(): readonly ChatEvent[] {
     if (this.broken || this.blocked) return []
     const open = [...this.candidates.values()].some((candidate) => !candidate.ended)
@@ -65,7 +65,7 @@ export class GeminiReader implements Reader {
     return this.fail(fault('cut', 'the stream ended without a finishReason'))
   }
 
-  /** `body` is a reply, or the list that a stream without `alt=sse` is. */
+  /** `body` is a reply, or the list of frames that a stream without `alt=sse` is. */
   whole(body: JsonValue): readonly ChatEvent[] {
     if (Array.isArray(body)) {
       const out = objectsIn(body).flatMap((frame) => (this.broken ? [] : this.take(frame, false)))
@@ -108,7 +108,7 @@ export class GeminiReader implements Reader {
     return out
   }
 
-  /** The prompt was refused, and that is the whole reply. */
+  /** A refused prompt is the whole reply. */
   private block(feedback: JsonObject, out: ChatEvent[]): void {
     if (this.blocked || this.candidates.size > 0) return
     if (stringOf(feedback['blockReason']) === '') return

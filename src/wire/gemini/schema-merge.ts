@@ -1,4 +1,4 @@
-// References and `allOf` taken out of a JSON Schema, so that each node says all it says itself.
+// Resolves references and `allOf` in a JSON Schema, so that each node is complete in itself.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { isObject, listOf, objectsIn } from '../json/value.ts'
@@ -6,13 +6,13 @@ import { isObject, listOf, objectsIn } from '../json/value.ts'
 export interface Merged {
   /** Without `$ref` and `allOf`. */
   readonly schema: JsonObject
-  /** References followed on the way here: one that comes again is a circle. */
+  /** References followed so far: one that repeats is a cycle. */
   readonly refs: readonly string[]
 }
 
 const maxSteps = 64
 
-/** The value a local reference points to (RFC 6901); undefined for any other. */
+/** The value that a local reference points to (RFC 6901); undefined for any other. */
 function target(ref: string, root: JsonObject): JsonValue | undefined {
   if (ref === '#') return root
   if (!ref.startsWith('#/')) return undefined
@@ -35,7 +35,7 @@ function unescaped(step: string): string {
   return text.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-/** Null where a reference leads in a circle or nowhere. */
+/** Null where a reference is circular or has no target. */
 export function flattened(
   schema: JsonObject,
   root: JsonObject,
@@ -59,8 +59,8 @@ export function flattened(
 }
 
 /**
- * What both say. Where one keyword cannot hold both, one of the two stays: a value that fits both fits it too. Names of
- * what both have of references and lists of schemas are left to be taken out in turn.
+ * The intersection of two schemas. If a keyword cannot hold both values, one of them stays, which only widens the
+ * result. Sub-schemas that both have become an `allOf`, which is resolved when it is visited.
  */
 export function merged(one: JsonObject, other: JsonObject): JsonObject {
   const both: JsonObject = { ...other, ...one }

@@ -1,10 +1,10 @@
-// JSON Schema as the subset Google's `Schema` knows: never narrower than it was, never a keyword Google refuses.
+// Converts JSON Schema to the subset of Google's `Schema`: never narrower than the original, with no refused keyword.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { isObject, listOf, objectsIn, setMember, stringOf, stringsIn } from '../json/value.ts'
 import { flattened, type Merged, merged } from './schema-merge.ts'
 
-/** Beyond these a schema is cut to `anything`: references may unfold without end. */
+/** Beyond these limits a schema becomes `anything`: references may expand endlessly. */
 const maxDepth = 24
 const maxNodes = 3_000
 
@@ -21,7 +21,7 @@ const types: ReadonlyMap<string, Type> = new Map(
   }),
 )
 
-/** Formats the API takes; any other is answered 400. */
+/** Formats the API accepts; it answers any other with 400. */
 const formats: Readonly<Record<Type, readonly string[]>> = {
   STRING: ['date-time'],
   NUMBER: ['float', 'double'],
@@ -31,7 +31,7 @@ const formats: Readonly<Record<Type, readonly string[]>> = {
   ARRAY: [],
 }
 
-/** Bounds by type, which mean the same on both sides. */
+/** Constraints by type that mean the same in both. */
 const bounds: Readonly<Record<Type, readonly string[]>> = {
   STRING: ['minLength', 'maxLength'],
   NUMBER: [],
@@ -46,7 +46,7 @@ interface Walk {
   nodes: number
 }
 
-/** Whether the schema asks for no argument at all: a declaration of it has no parameters. */
+/** Whether the schema has no arguments: the declaration then has no parameters. */
 export function asksNothing(schema: JsonObject): boolean {
   const { properties } = schema
   const plain = schema['type'] === 'object' || schema['type'] === undefined
@@ -55,7 +55,7 @@ export function asksNothing(schema: JsonObject): boolean {
   return plain && empty && !composed
 }
 
-/** Keywords by the API reference, `Schema`; what has no counterpart is left out, which only widens. */
+/** Keywords are those of the API reference, `Schema`; others are left out, which only widens the schema. */
 export function schemaOf(schema: JsonObject): JsonObject {
   const walk: Walk = { root: schema, nodes: 0 }
   return convert(schema, walk, [], 0)
@@ -78,13 +78,13 @@ function convert(
     : typedOf(flat, typesOf(schema), walk, depth)
 }
 
-/** `true` is the schema of any value. */
+/** The branches of a union; `true` is the schema of any value. */
 function branchesOf(value: JsonValue | undefined): JsonObject[] {
   if (!Array.isArray(value)) return []
   return value.flatMap((each) => (each === true ? [{}] : isObject(each) ? [each] : []))
 }
 
-/** What stands beside `anyOf` goes into each branch: a node with it may hold nothing else (Gemini 3). */
+/** Moves the keywords beside `anyOf` into each branch: a node with `anyOf` may have no others (Gemini 3). */
 function unionOf(
   flat: Merged,
   branches: readonly JsonObject[],
@@ -120,7 +120,7 @@ function isNull(schema: JsonObject): boolean {
   return schema['type'] === 'null' || ('const' in schema && schema['const'] === null)
 }
 
-/** The values it may be one of; null where any will do. */
+/** The only values the schema allows; null where it does not list them. */
 function valuesOf(schema: JsonObject): readonly JsonValue[] | null {
   const { const: only, enum: list } = schema
   if (only !== undefined) return [only]
@@ -133,7 +133,7 @@ function typeOfValue(value: JsonValue): string {
   return typeof value
 }
 
-/** Names of the types it may have, `null` among them; empty where it does not say. */
+/** The types that the schema allows, including `null`; empty where it does not say. */
 function typesOf(schema: JsonObject): readonly string[] {
   const { type } = schema
   if (typeof type === 'string') return [type.toLowerCase()]
@@ -169,7 +169,7 @@ function textsIn(schema: JsonObject): JsonObject {
   }
 }
 
-/** Any value: without a type the API would refuse the node. */
+/** A schema of any value: the API refuses a node without a type. */
 function anything(schema: JsonObject, nullable: boolean): JsonObject {
   const texts = textsIn(schema)
   const plain = ['STRING', 'NUMBER', 'BOOLEAN', 'OBJECT']
@@ -196,7 +196,7 @@ function node(type: Type, flat: Merged, walk: Walk, depth: number): JsonObject {
   return target
 }
 
-/** Only texts may be enumerated, and none of them empty; other values become bounds and a description. */
+/** Google accepts an enum of non-empty strings only; other values become bounds and a description. */
 function putValues(target: JsonObject, type: Type, values: readonly JsonValue[]): void {
   if (type === 'STRING') {
     const texts = values.filter((value) => typeof value === 'string')
@@ -214,7 +214,7 @@ function putValues(target: JsonObject, type: Type, values: readonly JsonValue[])
   target['maximum'] = Math.max(...fitting.map(Number))
 }
 
-/** An exclusive bound becomes the bound: the schema may only grow wider. */
+/** An exclusive bound becomes an inclusive one: the schema may only become wider. */
 function putRange(target: JsonObject, schema: JsonObject): void {
   const pairs = [
     ['minimum', 'exclusiveMinimum'],
@@ -226,7 +226,7 @@ function putRange(target: JsonObject, schema: JsonObject): void {
   }
 }
 
-/** A tuple becomes a list of any of its members. */
+/** A tuple becomes a list of any of its element types. */
 function itemsOf(
   schema: JsonObject,
   walk: Walk,
@@ -255,7 +255,7 @@ function putProperties(
     if (value !== false) setMember(made, name, convert(value, walk, refs, depth + 1))
   }
   target['properties'] = made
-  // A name that no property has is refused.
+  // The API refuses names that are not properties.
   const known = (names: JsonValue | undefined) =>
     stringsIn(names).filter((name) => Object.hasOwn(made, name))
   const needed = [...new Set(known(required))]

@@ -1,4 +1,4 @@
-// What the tests of this format share: frames, their bytes, and what a reply comes to.
+// Test helpers for the Gemini format: frames, their bytes, and folded replies.
 
 import { GatewayError } from '../../errors.ts'
 import type { WriterHead } from '../codec.ts'
@@ -31,7 +31,7 @@ export function streamOf(frames: readonly JsonValue[], lineEnd = '\n'): Uint8Arr
   )
 }
 
-/** The events of a stream whose bytes come in these pieces. */
+/** The events of a stream that arrives in these pieces. */
 export function readPieces(pieces: readonly Uint8Array[]): ChatEvent[] {
   const source = new GeminiFrames()
   const reader = geminiHub.reader({})
@@ -47,13 +47,13 @@ export function readBody(body: JsonValue): readonly ChatEvent[] {
   return geminiHub.readWhole(body, {})
 }
 
-/** What a reply comes to, and its fault where it has one. */
+/** The folded reply, with the kind of its fault or ''. */
 export function comesTo(events: readonly ChatEvent[]): FoldedReply & { readonly fault: string } {
   const fault = events.find((event) => event.type === 'fault')
   return { ...fold(events), fault: fault === undefined ? '' : fault.fault.kind }
 }
 
-/** The frames a client is sent for the events, as values. */
+/** The frames that a client receives for these events, parsed. */
 export function written(events: readonly ChatEvent[]): JsonObject[] {
   const writer = geminiHub.writer(head)
   const text = events.map((event) => writer.event(event)).join('') + writer.end()
@@ -63,7 +63,7 @@ export function written(events: readonly ChatEvent[]): JsonObject[] {
     .map((frame) => JSON.parse(frame.replace(/^data: /, '')) as JsonObject)
 }
 
-/** The field that a refusal names; `none` where nothing is refused. */
+/** The field that an error names; `none` where nothing is refused. */
 export function refusal(run: () => unknown): string {
   try {
     run()

@@ -1,9 +1,9 @@
-// How much a model is to think, as `thinkingConfig`: a level since Gemini 3, a budget of tokens before.
+// Writes how much a model should think as `thinkingConfig`: a level since Gemini 3, before that a token budget.
 
 import type { Effort, JsonObject, Reasoning } from '../ir.ts'
 import type { Encoding, ModelTraits } from './models.ts'
 
-/** Tokens for an effort (ai.google.dev, "OpenAI compatibility", and the bounds of each model). */
+/** Tokens per effort (ai.google.dev, "OpenAI compatibility", and the limits of each model). */
 const budgets: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 512,
@@ -24,7 +24,7 @@ const levels: Readonly<Record<Effort, string>> = {
   max: 'HIGH',
 }
 
-/** The word itself, or the next above it that the model knows. */
+/** The level of the effort, or the next higher one that the model knows. */
 function levelOf(effort: Effort, known: readonly string[]): string {
   const order = ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH']
   const from = order.indexOf(levels[effort])
@@ -35,14 +35,14 @@ function clamped(tokens: number, { budget }: ModelTraits): number {
   return Math.max(budget.least, Math.min(budget.most, tokens))
 }
 
-/** Who asks for effort gets to see the thoughts, unless it says otherwise. */
+/** Whether to return thoughts: by default if the client asked for thinking. */
 function shows({ show, effort, budgetTokens, adaptive }: Reasoning): boolean {
   if (show !== undefined) return show !== 'none'
   if (effort === 'none') return false
   return effort !== undefined || budgetTokens !== undefined || adaptive === true
 }
 
-/** Some models cannot be kept from thinking. */
+/** Whether the model thinks as little as it can; some models cannot switch thinking off. */
 function isQuiet({ thinkingBudget, thinkingLevel }: JsonObject): boolean {
   return thinkingBudget === 0 || thinkingLevel === 'MINIMAL'
 }

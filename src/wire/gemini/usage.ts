@@ -1,4 +1,4 @@
-// Reads and writes `usageMetadata`: Google's sums on one side, disjoint token kinds on the other.
+// Converts `usageMetadata`, whose counts are sums, to the hub's disjoint kinds and back.
 
 import { promptTokens, replyTokens } from '../../config/prices.ts'
 import { believed, countOf as count, Remainder } from '../hub/counts.ts'
@@ -16,9 +16,9 @@ function modality(list: JsonValue | undefined, wanted: string): number {
 }
 
 /**
- * Disjoint counts; null where Google counted nothing yet (its first frames may hold a traffic type alone) or what it
- * says is no count. `promptTokenCount` holds what came from the cache; `candidatesTokenCount` leaves thoughts out,
- * which `totalTokenCount` confirms (API reference, `UsageMetadata`).
+ * Disjoint counts; null where Google has no counts yet (first frames may hold only a traffic type) or where one is
+ * implausible. `promptTokenCount` includes cached tokens; `candidatesTokenCount` excludes thoughts, which
+ * `totalTokenCount` confirms (API reference, `UsageMetadata`).
  */
 export function readUsage(value: JsonValue | undefined): Usage | null {
   return isObject(value) ? believed(value, read) : null
@@ -35,7 +35,7 @@ function read(value: JsonObject): Usage | null {
   const left = total === null ? 0 : Math.max(0, total - input - thoughts)
   const said = candidates ?? left
   if (input + said + thoughts === 0) return null
-  // Some models count the thoughts among the candidates: the total tells.
+  // Some models include thoughts in the candidates' count: the total shows which.
   const inside = thoughts > 0 && thoughts <= said && total === input + said
   return { ...promptOf(value, input), ...replyOf(value, inside ? said - thoughts : said, thoughts) }
 }
@@ -81,7 +81,7 @@ function details(text: number, audio: number, image: number): JsonObject[] {
     .map(([kind, tokenCount]) => ({ modality: kind, tokenCount }))
 }
 
-/** Disjoint counts as Google's `usageMetadata`, where the prompt is a sum. */
+/** Writes disjoint counts as Google's `usageMetadata`, whose prompt count is a sum. */
 export function writeUsage(usage: Usage): JsonObject {
   const { audioInput = 0, imageInput = 0, audioOutput = 0, imageOutput = 0 } = usage
   const prompt = promptTokens(usage)

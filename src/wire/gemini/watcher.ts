@@ -1,4 +1,4 @@
-// Watches one streamed reply of Google's on its way: what each frame is, what was used, how it ended.
+// Watches a Google stream on the identity path: classifies each frame, collects usage and the finish reason.
 
 import type { Fault } from '../../errors.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
@@ -55,7 +55,7 @@ export class GeminiWatcher implements Watcher {
     if (seen.model !== null) this.model ??= seen.model
     if (seen.finishReason !== null) this.finishReason = seen.finishReason
     this.semantic = seen.semantic
-    // Each frame counts anew what was used so far: the last of them is the one to show a cost in.
+    // Each frame repeats usage so far, so that the cost belongs in the last one.
     if (seen.finishReason !== null && seen.usage !== null) return frameKind.usage
     return seen.semantic ? frameKind.semantic : frameKind.lifecycle
   }

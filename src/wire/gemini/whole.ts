@@ -1,4 +1,4 @@
-// Judges a whole reply of Google's that goes on as it is, and reads the end of one too large to hold.
+// Inspects a whole Google reply on the identity path, and reads the end of one too large to hold.
 
 import type { Fault } from '../../errors.ts'
 import { unbelieved } from '../hub/counts.ts'
@@ -50,7 +50,7 @@ export function judgeWhole(bytes: Uint8Array, quirks: ReplyQuirks): WholeReply {
   }
 }
 
-/** The value of the last member `name` in the text; null where it is none that can be read. */
+/** The value of the last member `name` in the text; null where it is missing or unreadable. */
 function lastValue(text: string, name: string): JsonValue {
   const key = text.lastIndexOf(`"${name}"`)
   const colon = text.indexOf(':', key)
@@ -64,7 +64,7 @@ function lastValue(text: string, name: string): JsonValue {
   }
 }
 
-/** What the end of a reply says; `bytes` may begin anywhere in it. */
+/** What the end of a reply says; `bytes` may begin anywhere in the reply. */
 export function readTail(
   bytes: Uint8Array,
   quirks: ReplyQuirks,

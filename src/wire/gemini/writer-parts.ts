@@ -1,4 +1,4 @@
-// Parts, candidates and frames as Google's clients read them: what the stream and the whole reply share.
+// Writes parts, candidates and frames in Google's format, for both streams and whole replies.
 
 import type { WriterHead } from '../codec.ts'
 import type { FoldedPart } from '../hub/fold.ts'
@@ -23,7 +23,7 @@ interface ReplyHead {
   readonly model: string
 }
 
-/** What stands beside the candidates in every frame. */
+/** The members beside `candidates` in every frame. */
 export function topOf(start: ReplyHead | null, head: WriterHead): JsonObject {
   return { modelVersion: start?.model || head.model, responseId: start?.id || head.id }
 }
@@ -32,7 +32,7 @@ export function usageMember(usage: Usage | null): JsonObject {
   return usage === null ? {} : { usageMetadata: writeUsage(usage) }
 }
 
-/** The object a call's arguments spell; null where they spell none. A custom tool's input is text. */
+/** The object that a call's arguments are; null where they are not an object. A custom tool's input is wrapped. */
 function argsOf(text: string, custom: boolean): JsonObject | null {
   if (custom) return { input: text }
   if (text.trim() === '') return {}
@@ -51,7 +51,7 @@ interface SaidPart {
   readonly sealed: string | null
 }
 
-/** One part; null where there is nothing to show, `malformed` where a call's arguments are no object. */
+/** One part; null where there is nothing to show, `malformed` where a call's arguments are not an object. */
 export function partOf({ head, text, sealed }: SaidPart): JsonObject | 'malformed' | null {
   const signed = sealed === null ? {} : { thoughtSignature: sealed }
   switch (head.type) {
@@ -59,7 +59,7 @@ export function partOf({ head, text, sealed }: SaidPart): JsonObject | 'malforme
     case 'refusal':
       return text === '' && sealed === null ? null : { text, ...signed }
     case 'reasoning':
-      // Without a text it comes back as what it was: opaque state, and nothing else.
+      // Redacted reasoning has no text and must return with opaque state alone.
       if (head.redacted) return sealed === null ? null : { thought: true, ...signed }
       return text === '' && sealed === null ? null : { text, thought: true, ...signed }
     case 'image':
@@ -76,19 +76,19 @@ export function partOf({ head, text, sealed }: SaidPart): JsonObject | 'malforme
   }
 }
 
-/** What ends a candidate. */
+/** What the end of a candidate consists of. */
 export interface Ending {
   readonly index: number
   readonly reason: FinishReason | null
   readonly malformed: boolean
   readonly extras: readonly Extra[]
   readonly citations: readonly UrlCitation[]
-  /** The text that the citations are offsets of. */
+  /** The text to which the citations' offsets refer. */
   readonly text: string
   readonly logprobs: readonly JsonObject[]
 }
 
-/** Where the prompt was refused there is no candidate, and this says why. */
+/** Why the prompt was refused, which replaces the candidates; null where it was not. */
 export function feedbackOf({ extras }: Pick<Ending, 'extras'>): JsonObject | null {
   for (const extra of extras) {
     const { promptFeedback: feedback } = ownFields(extra)
@@ -102,7 +102,7 @@ export function candidateOf(ending: Ending, parts: readonly JsonObject[]): JsonO
   const fields = together(ending.extras.map(ownFields))
   const word = malformed && reason !== 'length' ? 'MALFORMED_FUNCTION_CALL' : wordOf(reason)
   return {
-    // A client's chat keeps no content without a part.
+    // Google's chat clients drop content without parts from their history.
     content: { parts: parts.length === 0 ? [{ text: '' }] : [...parts], role: 'model' },
     ...(word !== null && { finishReason: word }),
     index,

@@ -1,4 +1,4 @@
-// Writes events as the frames of `streamGenerateContent?alt=sse`, and folds them into a whole reply.
+// Writes hub events as frames of `streamGenerateContent?alt=sse`, and folds them into a whole reply.
 
 import type { Writer, WriterHead } from '../codec.ts'
 import { type FoldedPart, fold } from '../hub/fold.ts'
@@ -25,7 +25,7 @@ import {
 
 interface OpenPart {
   readonly head: PartHead
-  /** Text of parts that are shown whole, and of texts that may be cited. */
+  /** The text of parts that are written whole, and of texts that may be cited. */
   text: string
   /** Undefined while the part is open. */
   sealed?: string | null
@@ -45,7 +45,7 @@ interface OpenChoice {
 
 type EventOf<Type extends ChatEvent['type']> = Extract<ChatEvent, { readonly type: Type }>
 
-/** Shown piece by piece; any other part is one piece in this format. */
+/** Whether the part is streamed; in this format any other part is written whole. */
 function flows(head: PartHead): boolean {
   return (
     head.type === 'text' || head.type === 'refusal' || (head.type === 'reasoning' && !head.redacted)
@@ -56,9 +56,9 @@ export class GeminiWriter implements Writer {
   private readonly head: WriterHead
   private readonly choices = new Map<number, OpenChoice>()
   private start: EventOf<'response-start'> | null = null
-  /** Members behind `candidates` in every frame, as JSON text. */
+  /** The members after `candidates` in every frame, as JSON text. */
   private suffix: string
-  /** Private members of the reply for the next frame. */
+  /** Private members of the reply for its next frame. */
   private pending: JsonObject = {}
   private usage: Usage | null = null
 
@@ -98,12 +98,12 @@ export class GeminiWriter implements Writer {
         this.choiceEnd(event)
         return ''
       case 'fault':
-        // The relay tells the client of a fault, in the format's own words.
+        // The relay reports faults to the client, as this format's error frames.
         return ''
     }
   }
 
-  /** Finish and usage stand in the last frame; other formats may tell of usage after the finish. */
+  /** Finish and usage belong in the last frame; in other formats usage may follow the finish. */
   end(): string {
     const ended = [...this.choices.values()].filter(({ reason }) => reason !== null)
     const usage = usageMember(this.usage)
@@ -166,7 +166,7 @@ export class GeminiWriter implements Writer {
     return flows(open.head) ? this.close(choice, part, open) : this.closeInTurn(choice)
   }
 
-  /** Calls are written in the order they began in, whichever is complete first. */
+  /** Writes calls in the order in which they began, whichever completes first. */
   private closeInTurn(choice: OpenChoice): string {
     let out = ''
     for (const [part, open] of choice.parts) {
@@ -200,7 +200,7 @@ export class GeminiWriter implements Writer {
   }
 }
 
-/** Usage is left out where none is known: the caller counts. */
+/** Usage is left out where none is known: the caller counts tokens then. */
 export function writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject {
   const reply = fold(events)
   const extras = together(reply.extras.map(ownFields))

@@ -1,18 +1,18 @@
-// Tools of the Responses format that have a type of their own and that the client runs: to any other vendor, functions.
+// Built-in tools of the Responses format that the client runs, described as functions for all other vendors.
 
 import type { JsonObject } from '../ir.ts'
 import { isObject, objectOf, stringOf } from '../json/value.ts'
 
-/** One type of tool, the items of its calls and answers, and the function it is to other vendors. */
+/** One tool type, the types of its call and answer items, and the function that stands for it at other vendors. */
 export interface ClientTool {
   readonly type: string
   readonly call: string
   readonly output: string
   readonly description: string
   readonly parameters: JsonObject
-  /** Members of the call's item, made of the function's arguments. */
+  /** Members of the call item, built from the function's arguments. */
   item(input: JsonObject): JsonObject
-  /** The arguments that a call's item spells. */
+  /** The function's arguments, built from a call item. */
   input(item: JsonObject): JsonObject
 }
 
@@ -20,7 +20,7 @@ const text = { type: 'string' } as const
 const texts = { type: 'array', items: text } as const
 const count = { type: 'integer' } as const
 
-/** OpenAI, "Local shell". */
+/** Source: OpenAI, "Local shell". */
 const localShell: ClientTool = {
   type: 'local_shell',
   call: 'local_shell_call',
@@ -43,7 +43,7 @@ const localShell: ClientTool = {
   },
 }
 
-/** OpenAI, "Shell". */
+/** Source: OpenAI, "Shell". */
 const shell: ClientTool = {
   type: 'shell',
   call: 'shell_call',
@@ -62,7 +62,7 @@ const shell: ClientTool = {
   input: (item) => objectOf(item['action']),
 }
 
-/** OpenAI, "Apply patch". */
+/** Source: OpenAI, "Apply patch". */
 const applyPatch: ClientTool = {
   type: 'apply_patch',
   call: 'apply_patch_call',
@@ -85,7 +85,7 @@ const applyPatch: ClientTool = {
   input: (item) => objectOf(item['operation']),
 }
 
-/** OpenAI, "Tool search": only where `execution` is `client`. */
+/** Source: OpenAI, "Tool search"; the client runs it only where `execution` is `client`. */
 const toolSearch: ClientTool = {
   type: 'tool_search',
   call: 'tool_search_call',
@@ -99,21 +99,21 @@ const toolSearch: ClientTool = {
 
 const clientTools = [localShell, shell, applyPatch, toolSearch] as const
 
-/** The tool that `value` offers, where the client runs it; null for every other. */
+/** The tool that `value` offers if the client runs it; null for every other. */
 export function clientToolOf({ type, execution, environment }: JsonObject): ClientTool | null {
   if (type === 'tool_search' && execution !== 'client') return null
-  // A shell in a container is the vendor's.
+  // A shell in a container is run by the vendor.
   if (isObject(environment) && stringOf(environment['type']).startsWith('container')) return null
   return clientTools.find((tool) => tool.type === type) ?? null
 }
 
-/** The tool whose call or answer the item is; null for every other. */
+/** The tool to which the call or answer item belongs; null for every other item. */
 export function clientToolOfItem({ type, execution }: JsonObject): ClientTool | null {
   if (execution === 'server') return null
   return clientTools.find((tool) => tool.call === type || tool.output === type) ?? null
 }
 
-/** Texts of which one stands in every body that has more than functions and tools of the vendor's own. */
+/** Every body with tools other than functions and the vendor's own contains one of these texts. */
 export const toolMarks: readonly string[] = [
   '"namespace"',
   '"additional_tools"',

@@ -1,4 +1,4 @@
-// Errors inside a stream of the Responses format: an event of its own, and a response that failed.
+// Writes errors inside a Responses stream: as an `error` event and as a failed response.
 
 import { errorTable, type GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../ir.ts'
@@ -9,12 +9,12 @@ export function frameOf(type: string, sequence: number, fields: JsonObject): str
   return `event: ${type}\ndata: ${data}\n\n`
 }
 
-/** OpenAI's words for a response's own error; any other code of this gateway is none of them. */
+/** Codes that OpenAI uses in a response's own error; the gateway's other codes are not among them. */
 const responseCodes: ReadonlySet<string> = new Set(['server_error', 'rate_limit_exceeded'])
 
 /**
- * The frames that end a stream in an error. The specification shows the event flat, and OpenAI sends it nested: it is
- * both. `response` is the response as far as it came, `sequence` the number of the next event.
+ * The frames that end a stream with an error. The specification shows the event's members flat and OpenAI nests them,
+ * so that both forms are written. `response` is the response so far, `sequence` the number of the next event.
  */
 export function failFrames(error: GatewayError, response: JsonObject, sequence: number): string {
   const { param = null, shownCode } = error.detail
@@ -33,7 +33,7 @@ export function failFrames(error: GatewayError, response: JsonObject, sequence: 
   )
 }
 
-/** The same for a stream in which nothing was said yet. */
+/** The same for a stream that has not sent anything yet. */
 export function errorFrames(error: GatewayError, requestId: string): string {
   const id = `resp_${requestId.slice('req_'.length)}`
   return failFrames(error, bodyOf({ id, model: '', createdAt: 0 }, {}, {}), 0)

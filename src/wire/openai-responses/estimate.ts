@@ -1,14 +1,14 @@
-// What a Responses request's tokens may come to, by counting: text by its bytes, pictures and files by the piece.
+// Estimates a Responses request's tokens: text by its bytes, images and files by flat rates.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { isObject, objectsIn } from '../json/value.ts'
 import { inputItems } from './kept.ts'
 
-/** OpenAI, "Images and vision": 85 for a picture and 170 for each of the six tiles of a large one. */
+/** OpenAI, "Images and vision": an image costs 85, and 170 for each tile; a large one has six. */
 const imageTokens = 1_105
-/** A page of a PDF is some thousand tokens, and about as many bytes of base64 for each as this. */
+/** A PDF page is about a thousand tokens, which is about this many bytes of base64 per token. */
 const fileBytesPerToken = 40
-/** What stands around each item and each tool. */
+/** Overhead in tokens of each item and each tool. */
 const frameTokens = 4
 
 interface Estimate {
@@ -21,7 +21,7 @@ interface Estimate {
 const encoder = new TextEncoder()
 const texts = ['content', 'text', 'refusal', 'arguments', 'input', 'output', 'name', 'summary']
 
-/** Bytes of text and tokens of the rest, in `instructions`, `input`, `tools` and the schema of the answer. */
+/** Adds up bytes of text and tokens of the rest, in `instructions`, `input`, `tools` and the response schema. */
 export function estimateOf(body: JsonObject): Estimate {
   const sum: Estimate = { bytes: 0, tokens: 0 }
   const items = inputItems(body)

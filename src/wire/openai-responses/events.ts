@@ -1,4 +1,4 @@
-// Finds the type of an event of a Responses stream, and where its data stands, without reading the rest.
+// Finds the type of a Responses stream event, and the span of its data, without parsing the rest.
 
 import { MemberScan, textOf } from '../json/scan.ts'
 import { frameData, plainDataStart, unframedJson } from '../sse.ts'
@@ -17,14 +17,14 @@ export interface Event {
   readonly end: number
 }
 
-/** Where the value of a line that begins with `event:` starts; -1 where it begins otherwise. */
+/** Offset of the value of a line that begins with `event:`; -1 for any other line. */
 function nameStart(bytes: Uint8Array, start: number): number {
   for (let i = 0; i < eventField.length; i++) if (bytes[start + i] !== eventField[i]) return -1
   const at = start + eventField.length
   return bytes[at] === 0x20 ? at + 1 : at
 }
 
-/** The `type` among an object's own members. Throws JsonSyntaxError. */
+/** The object's own `type` member. Throws JsonSyntaxError. */
 function typeIn(bytes: Uint8Array, at: number): string {
   scan.open(bytes, at)
   let type = ''
@@ -37,7 +37,7 @@ function typeIn(bytes: Uint8Array, at: number): string {
   return type
 }
 
-/** Where the JSON of a frame begins whose last line is its one line of data; -1 where the frame is not that simple. */
+/** Offset of the JSON in a frame that ends with a single data line; -1 for any other frame. */
 function dataStart(bytes: Uint8Array, lineStart: number, end: number): number {
   const at = plainDataStart(bytes, lineStart, end)
   if (at < 0 || bytes[at] !== OPEN_OBJECT) return -1
@@ -46,8 +46,8 @@ function dataStart(bytes: Uint8Array, lineStart: number, end: number): number {
 }
 
 /**
- * The event in the frame `bytes[start, end)`; null where it holds none: a comment, or the terminator of other formats.
- * The line `event:` says its type; where there is none its data does. Throws JsonSyntaxError for data that is no object.
+ * The event in the frame `bytes[start, end)`; null for a comment or the terminator of other formats. Its type comes
+ * from the `event:` line, or from its data if there is none. Throws JsonSyntaxError for data that is not an object.
  */
 export function eventIn(bytes: Uint8Array, start: number, end: number): Event | null {
   const name = nameStart(bytes, start)
@@ -60,17 +60,17 @@ export function eventIn(bytes: Uint8Array, start: number, end: number): Event | 
   return unusual(bytes, start, end)
 }
 
-/** Several lines of data, or fields in another order. */
+/** Reads a frame with several data lines, or with its fields in another order. */
 function unusual(bytes: Uint8Array, start: number, end: number): Event | null {
   const { data, event } = frameData(bytes, start, end)
   const text = (data ?? unframedJson(bytes, start, end)).trim()
   if (text === '' || text === '[DONE]') return null
-  // Line ends between the lines of data are white space in JSON.
+  // Joins data lines with spaces: a line end between them is white space in JSON.
   const document = encoder.encode(text.replaceAll('\n', ' '))
   return { type: event ?? typeIn(document, 0), bytes: document, start: 0, end: document.length }
 }
 
-/** Events that end a stream; each holds the whole response. */
+/** Events that end a stream; each carries the whole response. */
 export const terminals: ReadonlySet<string> = new Set([
   'response.completed',
   'response.incomplete',

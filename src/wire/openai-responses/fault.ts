@@ -1,11 +1,11 @@
-// Errors inside a Responses reply: an event, a failed response, or an error in place of one.
+// Classifies errors inside a Responses reply: an event, a failed response, or an error object in place of a response.
 
 import type { Fault } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { isObject } from '../json/value.ts'
 import { faultInside } from '../openai/fault.ts'
 
-/** Of the codes of `response.error` those by which the request itself is at fault. OpenAI, "The response object". */
+/** Codes of `response.error` that blame the request itself. Source: OpenAI, "The response object". */
 const requestCodes =
   /^(invalid_prompt|invalid_(base64_)?image|image_|unsupported_image|empty_image|failed_to_download_image|bio_policy|data_residency_mismatch)/
 
@@ -15,7 +15,7 @@ function faultOf(error: JsonValue): Fault {
   return rejected ? { ...fault, kind: 'rejected', param: null } : fault
 }
 
-/** The fault of an event `error`: OpenAI nests what its specification shows flat. */
+/** The fault of an `error` event: OpenAI nests the members that its specification shows flat. */
 export function faultOfEvent(event: JsonObject): Fault {
   const { error, code, message, param } = event
   return faultOf(isObject(error) ? error : { code, message, param })

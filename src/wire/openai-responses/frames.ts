@@ -1,4 +1,4 @@
-// Cuts a Responses stream into its events; the format ends with one of them and has no terminator.
+// Cuts a Responses stream into events; it ends with a terminal event and has no terminator.
 
 import { JsonSyntaxError } from '../json/scan.ts'
 import { FrameError } from '../reply.ts'

@@ -1,4 +1,4 @@
-// The response object: every member OpenAI's clients expect, with what the client asked repeated in it.
+// Builds the response object: every member OpenAI's clients expect, with the request's settings repeated in it.
 
 import type { WriterHead } from '../codec.ts'
 import type { FinishReason, JsonObject, Usage } from '../ir.ts'
@@ -6,7 +6,7 @@ import { writeUsage } from '../openai/usage.ts'
 import { ownFields, self } from './hub-fields.ts'
 import { encodeSettings } from './hub-settings.ts'
 
-/** What OpenAI shows where the client said nothing. OpenAI, "The response object". */
+/** What OpenAI shows for settings the client left out. Source: OpenAI, "The response object". */
 const defaults: JsonObject = {
   background: false,
   instructions: null,
@@ -30,12 +30,12 @@ const defaults: JsonObject = {
   metadata: {},
 }
 
-/** Members of a request that no response repeats. */
+/** Members of a request that a response does not repeat. */
 const requestOnly = ['include', 'conversation', 'stream_options']
 
-/** What the client asked, as its reply repeats it. */
+/** The request's settings as the response repeats them. */
 export function askedOf({ request }: WriterHead): JsonObject {
-  // Only a request of this format was asked in its words.
+  // A request that came in another format has no settings in this one's spelling.
   if (request?.wording?.[self] === undefined) return {}
   const asked = encodeSettings(request, [])
   for (const name of requestOnly) delete asked[name]
@@ -57,7 +57,7 @@ function object(value: JsonObject[string]): JsonObject {
   return value as JsonObject
 }
 
-/** A function tool is shown with the members it may leave out in a request. */
+/** The response shows a function tool with members that the request may leave out. */
 function shownTool(tool: JsonObject[string]): JsonObject {
   const given = object(tool)
   if (given['type'] !== 'function') return given
@@ -92,7 +92,7 @@ export function bodyOf(
   }
 }
 
-/** How a response ends, by why its reply did. */
+/** Status members of a response, derived from the finish reason. */
 export function endOf(reason: FinishReason | null): JsonObject {
   if (reason === 'length') return incomplete('max_output_tokens')
   if (reason === 'content_filter') return incomplete('content_filter')
@@ -103,7 +103,7 @@ function incomplete(reason: string): JsonObject {
   return { status: 'incomplete', incomplete_details: { reason } }
 }
 
-/** Disjoint counts as this format's usage. */
+/** Converts disjoint counts into this format's usage. */
 export function usageOf(usage: Usage): JsonObject {
   const written = writeUsage(usage)
   const { cacheWrite, cacheWrite1h = 0, cachedInput, reasoning } = usage

@@ -1,4 +1,4 @@
-// A Responses request into the hub: items become messages, the turns of a model one each.
+// Decodes a Responses request into the hub: items become messages, those of one model turn a single message.
 
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
@@ -22,16 +22,16 @@ function roleOf(value: JsonValue | undefined, place: string): Role {
   throw invalidRequest(`${param} must be user, assistant, system or developer`, param)
 }
 
-/** A model's turn: what it thought, said and called, until somebody answers. */
+/** A model turn in progress: its reasoning, texts and calls, until another role follows. */
 interface Turn {
   parts: RequestPart[]
-  /** Private fields of its message; null until there is one. */
+  /** Private fields of the turn's message item; null until one was read. */
   fields: JsonObject | null
 }
 
 class Items {
   readonly messages: Message[] = []
-  /** What no other model can read, by its place. */
+  /** Places of content that no other model can read. */
   readonly dropped: string[] = []
   private turn: Turn | null = null
   private readonly catalog: Catalog
@@ -55,7 +55,7 @@ class Items {
         this.open().parts.push(callOf(item, type === 'custom_tool_call', this.catalog.names))
         return
       case 'additional_tools':
-        // Its tools are in the catalog.
+        // Its tools are already in the catalog.
         return
       case 'agent_message':
         this.agentMessage(item, place)
@@ -82,7 +82,9 @@ class Items {
     }
   }
 
-  /** What one of Codex's agents says to another. The model's own text may stand where OpenAI would have encrypted it. */
+  /**
+   * A message between Codex agents. Where OpenAI would have encrypted it, other models' own text may be in its place.
+   */
   private agentMessage(item: JsonObject, place: string): void {
     this.end()
     const parts: RequestPart[] = []
@@ -94,7 +96,7 @@ class Items {
     this.messages.push({ role: 'user', parts, native: { [self]: { item } } })
   }
 
-  /** A call or an answer of a tool that has a type of its own, or what this format alone knows. */
+  /** A call or an answer of a tool with its own item types, or an item that only this format knows. */
   private further(item: JsonObject): void {
     const { names } = this.catalog
     const known = clientToolOfItem(item)
@@ -132,12 +134,12 @@ class Items {
     const parts = decodeParts(content, `${place}.content`)
     if (role !== 'assistant') {
       this.end()
-      // Where it was listed it had an id, under which nobody else knows it.
+      // The id under which the item was listed is unknown to vendors.
       const { id: _, status: __, ...own } = rest
       this.messages.push({ role, parts, ...withExtra(own) })
       return
     }
-    // Reasoning belongs to the message behind it; a message behind a call is another.
+    // Reasoning belongs to the message after it; a message after a call begins another turn.
     const fresh = this.turn?.parts.every(({ type }) => type === 'reasoning') ?? true
     if (!fresh || (this.turn !== null && this.turn.fields !== null)) this.end()
     const turn = this.open()
@@ -168,7 +170,10 @@ class Items {
     } else this.open().parts.push({ type: 'reasoning', text, ...extra })
   }
 
-  /** The gateway's own goes to any model as text; a vendor's goes back to the channel that made it, as reasoning does. */
+  /**
+   * The gateway's own summary goes to any model as text; a vendor's goes back to the channel that made it, as
+   * reasoning.
+   */
   private compaction(item: JsonObject): void {
     const { encrypted_content: content, ...rest } = present(item)
     const sealed = stringOf(content)
@@ -209,12 +214,12 @@ function callOf(item: JsonObject, custom: boolean, names: ToolNames): RequestPar
   }
 }
 
-/** OpenAI encrypts into the tokens of Fernet, which begin with their version and time. */
+/** OpenAI's encrypted text is a Fernet token, which begins with its version and time. */
 function isEncrypted(text: string): boolean {
   return /^gAAAA[\w=-]+$/.test(text)
 }
 
-/** What an answer's item says. Of tools that were found, how they are called here: the rest is in the catalog. */
+/** The text of an answer item. For found tools it is the names they have here; their definitions are in the catalog. */
 function outputText(item: JsonObject, names: ToolNames): string {
   const { type, output, status, tools } = item
   if (type === 'tool_search_output') return JSON.stringify(namesIn(tools, names))
@@ -271,7 +276,7 @@ export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
     ...takeText(rest),
     ...takeTools(rest, wording, catalog),
     ...withExtra(rest),
-    // Even where it is empty: it tells that the client speaks this format.
+    // Present even if empty: it marks the client as one of this format.
     wording: { [self]: wording },
   }
   return { value, dropped }

@@ -1,4 +1,4 @@
-// A request of the hub as one for the Responses format, stateless: nothing of it is kept with the vendor.
+// Encodes a hub request in the Responses format, stateless: the vendor stores nothing of it.
 
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
@@ -21,7 +21,7 @@ import { encryptsReasoning, withEncrypted } from './include.ts'
 class Input {
   readonly items: JsonObject[] = []
   readonly dropped: string[] = []
-  /** Ids of the calls to tools whose input is text: their answers are items of another type. */
+  /** Ids of calls to tools with text input: their answers are items of another type. */
   private readonly customIds = new Set<string>()
 
   take(message: Message, index: number): void {
@@ -65,7 +65,7 @@ class Input {
 
   private content(part: ContentPart, said: boolean, place: string): JsonObject | null {
     const encoded = encodePart(part, said, place)
-    // What a model said in another format's own way belongs to the past; what it was given is asked about.
+    // Foreign parts of past replies can be left out; in user input the question may depend on them.
     if (encoded === null && !said) {
       throw invalidRequest(`${place}: this model's vendor takes no such part`, place)
     }
@@ -74,7 +74,7 @@ class Input {
     return encoded
   }
 
-  /** Of foreign reasoning only the opaque state is of use: nothing else is read back. */
+  /** Of another format's reasoning only the opaque state is sent: the vendor reads nothing else back. */
   private reasoning({ text, sealed, extra }: ReasoningPart, index: number): void {
     const own = ownFields(extra)
     if (sealed === undefined && !hasFields(own)) {
@@ -119,14 +119,17 @@ class Input {
   }
 }
 
-/** Texts of a tool are one text: several are taken for parts that OpenAI alone reads. */
+/** Joins a tool's texts: OpenAI alone reads several parts. */
 function outputOf(content: readonly JsonObject[]): JsonValue {
   const plain = content.every((part) => part['type'] === 'input_text')
   if (!plain) return [...content]
   return content.map((part) => stringOf(part['text'])).join('')
 }
 
-/** One plain text as a string; an empty one beside others says nothing. What came as an item of its own keeps its form. */
+/**
+ * A single plain text becomes a string; empty texts beside others are left out. An item with its own id keeps its
+ * form.
+ */
 function contentOf(parts: readonly JsonObject[], said: boolean, own: JsonObject): JsonValue {
   const [first] = parts
   const isText = (part: JsonObject): boolean => typeof part['text'] === 'string'
@@ -139,8 +142,8 @@ function contentOf(parts: readonly JsonObject[], said: boolean, own: JsonObject)
 }
 
 /**
- * Throws GatewayError for what must not be left out. Reasoning is asked for in a form that can be given back, since
- * the vendor keeps nothing.
+ * Throws GatewayError for what must not be left out. Asks for reasoning in a form that can be sent back, since the
+ * vendor stores nothing.
  */
 export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
   const dropped = droppedFields(request, self, supported)

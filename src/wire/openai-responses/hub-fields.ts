@@ -1,4 +1,4 @@
-// Private fields of the Responses format on the hub.
+// Reads and writes private fields of the Responses format in hub objects.
 
 import type { DialectId } from '../formats.ts'
 import type { Extra, JsonObject } from '../ir.ts'

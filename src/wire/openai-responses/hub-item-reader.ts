@@ -1,4 +1,4 @@
-// Reads the output items of a Responses reply into events, one reader for each item.
+// Reads the output items of a Responses reply into hub events, with one reader per item.
 
 import type { ChatEvent, JsonObject, JsonValue, UrlCitation } from '../ir.ts'
 import { isObject, objectsIn, stringOf } from '../json/value.ts'
@@ -6,16 +6,16 @@ import { hasFields, present, unknownFields } from '../openai-chat/hub-fields.ts'
 import { self, withExtra } from './hub-fields.ts'
 import { newText, type Parts, remainder, type Text } from './hub-texts.ts'
 
-/** Takes the events of one item; `done` may come without any before it. */
+/** Reads the events of one item; `done` may be called without any before it. */
 export interface ItemReader {
   readonly isCall: boolean
   readonly over: boolean
   event(type: string, event: JsonObject, out: ChatEvent[]): void
-  /** The item as it is at its end. False where it cannot be used. */
+  /** Reads the finished item. False if it cannot be used. */
   done(item: JsonObject, out: ChatEvent[]): boolean
 }
 
-/** What a client of this format gets of an item beside its content, before the part that begins it. */
+/** Emits an item's private fields, for clients of this format, before the part that begins it. */
 function tellItem(item: JsonObject, known: ReadonlySet<string>, out: ChatEvent[]): void {
   const fields = unknownFields(item, known)
   if (!hasFields(fields)) return
@@ -67,7 +67,7 @@ class MessageReader implements ItemReader {
   done(item: JsonObject, out: ChatEvent[]): boolean {
     this.over = true
     const parts = objectsIn(item['content'])
-    // Some vendors count parts in their deltas that the finished item does not have: both are in the same order.
+    // Some vendors count parts in their deltas that the finished item lacks; the order of both is the same.
     const unmatched = [...this.texts.keys()].filter((at) => at >= parts.length)
     for (const [at, part] of parts.entries())
       this.partDone(this.texts.has(at) ? at : (unmatched.shift() ?? at), part, out)
@@ -102,7 +102,7 @@ class MessageReader implements ItemReader {
     else out.push({ type: 'citation', choice: 0, part: text.part, citation })
   }
 
-  /** A part at its end: what no event brought of it is sent now. */
+  /** Reads a finished part, and emits whatever no event has carried. */
   private partDone(at: number, part: JsonObject, out: ChatEvent[]): void {
     const refused = part['type'] === 'refusal'
     if (!refused && part['type'] !== 'output_text') return
@@ -130,7 +130,7 @@ const knownInReasoning: ReadonlySet<string> = new Set([
   'encrypted_content',
 ])
 
-/** What stands between the parts of a summary, which are paragraphs. */
+/** The separator between parts of a summary, which are paragraphs. */
 const paragraph = '\n\n'
 
 class ReasoningReader implements ItemReader {
@@ -138,7 +138,7 @@ class ReasoningReader implements ItemReader {
   over = false
   private readonly parts: Parts
   private readonly text = newText('reasoning')
-  /** A summary and the raw text tell the same: the one that came first counts. */
+  /** Summary and raw text say the same: only the kind that came first is read. */
   private source: 'summary' | 'content' | null = null
   private index = 0
   private readonly item: JsonObject
@@ -172,7 +172,7 @@ class ReasoningReader implements ItemReader {
       tellItem(this.item, knownInReasoning, out)
       this.parts.whole({ type: 'reasoning', redacted: true }, '', sealed, out)
     } else if (this.text.part < 0) {
-      // The model thought and shows nothing of it: of use to nobody but who keeps its ids.
+      // Reasoning without visible text or opaque state: only clients that keep item ids can use it.
       this.parts.whole({ type: 'other', extra: { [self]: item } }, '', null, out)
     }
     return true
@@ -214,7 +214,7 @@ class CallReader implements ItemReader {
   private readonly custom: boolean
   private part = -1
   private said = ''
-  /** Input that came before the name. */
+  /** Input that arrived before the name. */
   private held = ''
 
   constructor(parts: Parts, item: JsonObject, custom: boolean, out: ChatEvent[]) {
@@ -236,7 +236,7 @@ class CallReader implements ItemReader {
     if (this.part < 0) return false
     const whole = stringOf(this.custom ? item['input'] : item['arguments'])
     this.say(remainder(whole, this.said), out)
-    // Whoever makes the call parses its arguments, and no text at all is no JSON.
+    // Clients parse the arguments, and an empty text is not JSON.
     if (this.said === '' && !this.custom) this.say('{}', out)
     out.push({ type: 'part-end', choice: 0, part: this.part })
     return true
@@ -264,7 +264,7 @@ class CallReader implements ItemReader {
 
 const knownInImage: ReadonlySet<string> = new Set(['type', 'status', 'result'])
 
-/** What the vendor did by itself: sent whole at its end. A picture it made is one to every format. */
+/** An item of a tool that the vendor ran: emitted whole at its end. An image it made is shown in every format. */
 class OtherReader implements ItemReader {
   readonly isCall = false
   over = false
@@ -274,7 +274,7 @@ class OtherReader implements ItemReader {
     this.parts = parts
   }
 
-  /** How far the vendor has come with it is of no interest. */
+  /** Progress events are ignored. */
   event(): void {
     return
   }
@@ -295,7 +295,7 @@ class OtherReader implements ItemReader {
   }
 }
 
-/** xAI tells the searches it runs itself as custom calls, with ids of its own making. */
+/** xAI reports searches that it runs itself as custom calls, with ids that begin like this. */
 function isVendorsCall(item: JsonObject): boolean {
   return stringOf(item['call_id']).startsWith('xs_')
 }

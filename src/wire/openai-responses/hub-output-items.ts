@@ -1,12 +1,12 @@
-// The output items of a response: their ids, their order, and the events of each as a whole.
+// Manages a response's output items: their ids, their order, and the events that open and close each.
 
 import type { JsonObject } from '../ir.ts'
 import { isObject } from '../json/value.ts'
 
-/** Gives one event its number and frame. */
+/** Numbers one event and writes it as a frame. */
 export type Emit = (type: string, fields: JsonObject) => string
 
-/** One item and its place among the output. */
+/** One item, with its index in the output. */
 export interface Item {
   readonly index: number
   readonly id: string
@@ -31,16 +31,16 @@ export class OutputItems {
   readonly emit: Emit
   private readonly base: string
   private readonly done: JsonObject[] = []
-  /** Private members of the next item, where the vendor speaks this format. */
+  /** Private members for the next item, where the vendor speaks this format. */
   private nextItem: JsonObject = {}
 
-  /** `base` makes the ids. */
+  /** Ids are derived from `base`. */
   constructor(base: string, emit: Emit) {
     this.base = base
     this.emit = emit
   }
 
-  /** All as far as they came. */
+  /** All items finished so far. */
   all(): JsonObject[] {
     return [...this.done]
   }
@@ -49,7 +49,7 @@ export class OutputItems {
     if (isObject(item)) this.nextItem = item
   }
 
-  /** The vendor gave the next one an id. */
+  /** Whether the vendor gave the next item an id. */
   get nextIsNamed(): boolean {
     return 'id' in this.nextItem
   }
@@ -76,7 +76,7 @@ export class OutputItems {
     return this.emit('response.output_item.done', { output_index: item.index, item: item.value })
   }
 
-  /** An item that is sent at once. */
+  /** Writes an item's start and end at once. */
   whole(begun: JsonObject, done: JsonObject): string {
     const item = this.create(begun)
     return this.added(item) + this.finished(item, done)

@@ -1,26 +1,26 @@
-// The message of a response while it is written: its content parts, and when it ends.
+// Writes the message item of a response: opens and closes its content parts, and ends it.
 
 import type { JsonObject, PartHead } from '../ir.ts'
 import type { Item, OutputItems } from './hub-output-items.ts'
 
 interface MessageItem extends Item {
   readonly content: JsonObject[]
-  /** Parts of it that are not at their end. */
+  /** Number of its parts that are still open. */
   open: number
-  /** Something else was begun: it ends with its last part. */
+  /** Another item has begun: the message ends with its last open part. */
   over: boolean
 }
 
-/** One part of the reply, as far as it came. */
+/** One part of the reply so far. */
 export interface Part {
   readonly head: PartHead
   text: string
-  /** Null while nothing is sent of it. */
+  /** Null until something of the part is sent. */
   item: Item | null
   contentIndex: number
   readonly annotations: JsonObject[]
   readonly tokens: JsonObject[]
-  /** Probabilities for its next piece. */
+  /** Token probabilities for the next delta. */
   pending: readonly JsonObject[]
 }
 
@@ -32,11 +32,11 @@ export class MessageOutput {
     this.items = items
   }
 
-  /** Opens a part of text, and the message where there is none; of no effect once it is open. */
+  /** Opens a text part, and the message if there is none; does nothing if the part is open. */
   begin(part: Part): string {
     const { type } = part.head
     if (part.item !== null || (type !== 'text' && type !== 'refusal')) return ''
-    // The vendor's own next message is another, though nothing stands between them.
+    // A new message item of the vendor's stays separate, even where no other item lies between.
     const apart = this.items.nextIsNamed ? this.leave() : ''
     const opened = this.open()
     const { message } = this
@@ -72,7 +72,7 @@ export class MessageOutput {
     return done + ended + (message.over && message.open === 0 ? this.end('completed') : '')
   }
 
-  /** Something else begins: the message ends with its last part. */
+  /** Called when another item begins: the message ends with its last open part. */
   leave(): string {
     const { message } = this
     if (message === null) return ''
@@ -101,7 +101,7 @@ function at(part: Part): JsonObject {
   return { item_id: item?.id, output_index: item?.index, content_index: contentIndex }
 }
 
-/** A content part with the text given and all else sent of it. */
+/** A content part with this text and everything else sent for it. */
 function contentOf({ head, annotations, tokens }: Part, text: string): JsonObject {
   if (head.type === 'refusal') return { type: 'refusal', refusal: text }
   return { type: 'output_text', annotations: [...annotations], logprobs: [...tokens], text }

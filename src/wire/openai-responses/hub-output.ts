@@ -1,4 +1,4 @@
-// The parts of a reply as output items of a response, and the events that tell of them.
+// Writes the parts of a reply as output items of a response, with their events.
 
 import type { FinishReason, JsonObject, PartHead, UrlCitation } from '../ir.ts'
 import { ownFields } from './hub-fields.ts'
@@ -16,7 +16,7 @@ export class Output {
   private readonly nextNumber: () => number
   private readonly tools: ToolOrigins
 
-  /** `base` makes the ids of items. `nextNumber` numbers the frames that are not made by `emit`. */
+  /** Item ids are derived from `base`. `nextNumber` numbers the frames that `emit` does not make. */
   constructor(base: string, tools: ToolOrigins, emit: Emit, nextNumber: () => number) {
     this.items = new OutputItems(base, emit)
     this.message = new MessageOutput(this.items)
@@ -96,13 +96,13 @@ export class Output {
     part.pending = [...part.pending, ...tokens]
   }
 
-  /** The reply is over: what is still open ends with it. */
+  /** Ends the message that is still open at the end of the reply. */
   close(reason: FinishReason): string {
     const cut = reason === 'length' || reason === 'content_filter'
     return this.message.end(cut ? 'incomplete' : 'completed')
   }
 
-  /** The hot path: one frame for each piece of text, put together by hand. */
+  /** Hot path: writes the frame of each text delta without building an object. */
   private textDelta(part: Part, text: string): string {
     const { head, item } = part
     if (item === null || text === '') return ''
@@ -136,7 +136,7 @@ export class Output {
 
   private beginSummary(part: Part): string {
     if (part.contentIndex > 0) return ''
-    // Sent from here on.
+    // Marks the summary part as sent.
     part.contentIndex = 1
     const summary = { type: 'summary_text', text: '' }
     const place = { item_id: part.item?.id, output_index: part.item?.index, summary_index: 0 }
@@ -165,7 +165,7 @@ export class Output {
   private startCall(part: Part, head: ToolCallHead): string {
     const { id, custom } = head
     const origin = this.tools.get(head.name)
-    // Its item can be sent when its arguments are known.
+    // Written once its arguments are complete.
     if (origin?.known !== undefined) return ''
     const called = { status: 'in_progress', call_id: id, name: head.name, ...origin?.names }
     part.item = this.items.create(
@@ -192,7 +192,7 @@ export class Output {
     return done + this.items.finished(item, { status: 'completed', arguments: text })
   }
 
-  /** The call of a tool that has a type of its own; of a function, where its arguments are none that the item could have. */
+  /** Writes the call of a tool with its own item type; as a function call if the arguments do not fit that item. */
   private typedCall({ id, name }: ToolCallHead, text: string): string {
     const known = this.tools.get(name)?.known
     const input = known === undefined ? null : inputIn(text)
@@ -218,7 +218,7 @@ export class Output {
     )
   }
 
-  /** What another vendor ran itself is none of this format's items. */
+  /** Items of this format that a vendor ran itself; another format's have no `type` here and are skipped. */
   private other(item: JsonObject): string {
     if (typeof item['type'] !== 'string') return ''
     this.items.takeNext(item)

@@ -1,4 +1,4 @@
-// Parts of input items, into the hub and out of it.
+// Decodes parts of input items into the hub and encodes them from it.
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue, RequestPart } from '../ir.ts'
@@ -6,7 +6,7 @@ import { isObject, stringOf } from '../json/value.ts'
 import { present } from '../openai-chat/hub-fields.ts'
 import { ownFields, self, withExtra } from './hub-fields.ts'
 
-/** A text, or a list of parts at `place`. */
+/** Reads `content`, a text or a list of parts, which is at `place`. */
 export function decodeParts(content: JsonValue | undefined, place: string): RequestPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   if (content === undefined) return []
@@ -33,7 +33,7 @@ function decodePart(part: JsonObject): RequestPart {
     return { type: 'text', text: stringOf(text), ...withExtra(rest) }
   }
   switch (type) {
-    // What a model refused with is text to any other.
+    // A model's refusal is a text to other formats.
     case 'refusal': {
       const { refusal, ...rest } = fields
       return { type: 'text', text: stringOf(refusal), ...withExtra({ type, ...rest }) }
@@ -68,7 +68,7 @@ function decodeFile(fields: JsonObject): RequestPart {
   const bare = text !== '' && !text.startsWith('data:')
   return {
     type: 'file',
-    // Bare base64 is taken for a PDF, the one kind every vendor reads.
+    // Bare base64 counts as a PDF, the one file type every vendor reads.
     url: bare ? `data:application/pdf;base64,${text}` : text || stringOf(address),
     ...(typeof id === 'string' && { vendorFile: id }),
     ...(typeof filename === 'string' && { name: filename }),
@@ -76,12 +76,12 @@ function decodeFile(fields: JsonObject): RequestPart {
   }
 }
 
-/** A part that is content of a message or of a tool's answer. */
+/** A part that may be content of a message or of a tool's answer. */
 export type ContentPart = Exclude<RequestPart, { readonly type: 'tool-call' | 'reasoning' }>
 
 /**
- * The part in this format's words; null for one that only another dialect knows. `said` where a model said it.
- * Throws GatewayError for what the format has no part for.
+ * Encodes the part; null for one that only another dialect knows. `said`: a model wrote it. Throws GatewayError for a
+ * part that the format cannot hold.
  */
 export function encodePart(part: ContentPart, said: boolean, place: string): JsonObject | null {
   if (part.type === 'other') return part.extra[self] ?? null
@@ -111,7 +111,7 @@ export function encodePart(part: ContentPart, said: boolean, place: string): Jso
 function fileOf({ url, vendorFile, name }: Extract<RequestPart, { readonly type: 'file' }>) {
   const filename = name === undefined ? {} : { filename: name }
   if (vendorFile !== undefined) return { file_id: vendorFile, ...filename }
-  // OpenAI refuses bytes without a name.
+  // OpenAI refuses file data without a name.
   if (url.startsWith('data:')) return { filename: name ?? 'file', file_data: url }
   return { file_url: url, ...filename }
 }

@@ -1,4 +1,4 @@
-// Reads Responses replies, streamed or whole, into events.
+// Reads Responses replies, streamed or whole, into hub events.
 
 import type { FaultKind } from '../../errors.ts'
 import type { Reader } from '../codec.ts'
@@ -28,7 +28,7 @@ const knownInResponse: ReadonlySet<string> = new Set([
   'incomplete_details',
 ])
 
-/** Items whose first event was lost, by what the events that came tell of them. */
+/** The type of an item whose start was lost, by the names of its later events. */
 const itemOfEvent: readonly (readonly [beginning: string, type: string])[] = [
   ['response.output_text.', 'message'],
   ['response.refusal.', 'message'],
@@ -57,7 +57,7 @@ export class ResponsesReader implements Reader {
     return out
   }
 
-  /** Only an event that says so ends a reply. */
+  /** A reply is complete only with its terminal event. */
   end(): readonly ChatEvent[] {
     if (this.over) return []
     return this.fail(fault('cut', 'the stream ended before its response was complete'))
@@ -114,7 +114,7 @@ export class ResponsesReader implements Reader {
     }
   }
 
-  /** An event of one item, or an error that is no event at all. */
+  /** Reads an event of one item, or an error object sent without an event type. */
   private inside(type: string, frame: JsonObject, out: ChatEvent[]): void {
     const error = type === '' ? errorIn(frame) : null
     if (error !== null) {
@@ -182,7 +182,7 @@ export class ResponsesReader implements Reader {
     out.push({ type: 'choice-end', choice: 0, reason: this.reasonOf(response) })
   }
 
-  /** Items of which some events, or all, did not come are read from the response itself. */
+  /** Reads items whose events are missing, in part or altogether, from the final response. */
   private finishItems(output: readonly JsonObject[], out: ChatEvent[]): void {
     if (this.items.size === 0) {
       for (const [at, item] of output.entries()) {
@@ -205,7 +205,7 @@ export class ResponsesReader implements Reader {
   }
 }
 
-/** An item by its place: ids have been seen to change from event to event. */
+/** Identifies an item by its index, since some vendors change its id between events. */
 function keyOf({ output_index: index, item_id: id }: JsonObject): string {
   return typeof index === 'number' ? String(index) : stringOf(id)
 }

@@ -1,4 +1,4 @@
-// All of a Responses request but its input: what the client asked of the model, and what its reply repeats.
+// Converts all settings of a Responses request (everything but its input), for the vendor and for the reply to repeat.
 
 import { invalidRequest } from '../../errors.ts'
 import { supportedFields } from '../hub/dropped-fields.ts'
@@ -23,8 +23,8 @@ const shows: ReadonlySet<string> = new Set(['auto', 'concise', 'detailed'])
 const textLogprobs = 'message.output_text.logprobs'
 
 /**
- * Members that are the gateway's own business where the vendor speaks another format: which replies are kept, and what
- * a reply shall hold that this gateway tells anyhow.
+ * Members that the gateway itself handles where the vendor speaks another format: storing of responses, and extra
+ * content of replies.
  */
 const kept = ['store', 'background', 'previous_response_id', 'conversation', 'include'] as const
 
@@ -34,7 +34,7 @@ export function takeKept(rest: JsonObject, wording: JsonObject): void {
     wording[name] = rest[name]
     delete rest[name]
   }
-  // Nothing is cut off a request here, which is what this asks for.
+  // The gateway never truncates a request, which is what `disabled` asks for.
   if (rest['truncation'] === 'disabled') {
     wording['truncation'] = 'disabled'
     delete rest['truncation']
@@ -69,7 +69,7 @@ function formatOf(format: JsonObject): ResponseFormat | null {
   }
 }
 
-/** `text`: the form of the answer and how long it may be. */
+/** Reads `text`: the response format and the verbosity. */
 export function takeText(rest: JsonObject): Pick<ChatRequest, 'responseFormat' | 'verbosity'> {
   const { text } = rest
   if (!isObject(text)) return {}
@@ -115,7 +115,7 @@ export function takePlain(rest: JsonObject): Plain {
     found.metadata = metadata
     delete rest['metadata']
   }
-  // Without `include` their number alone asks for nothing.
+  // Without `include`, `top_logprobs` has no effect.
   if (Array.isArray(include) && include.includes(textLogprobs)) {
     found.logprobs = typeof top === 'number' ? top : 0
     delete rest['top_logprobs']
@@ -157,7 +157,7 @@ function encodeReasoning({ reasoning }: ChatRequest, own: JsonObject): JsonObjec
   return hasFields(body) ? { reasoning: body } : {}
 }
 
-/** Of the hub's fields, beside what every format knows. */
+/** The hub fields that this format can express, beside those every format can. */
 export const supported = supportedFields(
   'user',
   'reasoning',
@@ -181,7 +181,7 @@ function refuse({ stop, choices = 1, modalities = [] }: ChatRequest): void {
   throw invalidRequest(`modalities: this model cannot answer with '${other}'`, 'modalities')
 }
 
-/** The body's members but `model`, `input` and `stream`. */
+/** Writes all members of the body but `model`, `input` and `stream`. */
 export function encodeSettings(request: ChatRequest, dropped: string[]): JsonObject {
   refuse(request)
   const own = ownFields(request.extra)

@@ -1,20 +1,20 @@
-// The parts of a reply as they come piece by piece, whatever order their events come in.
+// Assembles the parts of a reply from deltas, whatever the order of their events.
 
 import type { ChatEvent, JsonObject, PartHead } from '../ir.ts'
 import { withExtra } from './hub-fields.ts'
 
 type TextType = 'text' | 'refusal' | 'reasoning'
 
-/** One text. Where another begins before it is over, it goes on in a part of its own. */
+/** One text. If another begins before it ends, it continues in a new part. */
 export interface Text {
   readonly type: TextType
-  /** All that was said of it. */
+  /** All of its text so far. */
   said: string
   part: number
   open: boolean
-  /** Annotations sent so far, of any kind. */
+  /** Number of annotations sent, of any kind. */
   cited: number
-  /** Those that only this format knows. */
+  /** Annotations that only this format knows. */
   readonly annotations: JsonObject[]
 }
 
@@ -22,12 +22,12 @@ export function newText(type: TextType): Text {
   return { type, said: '', part: -1, open: false, cited: 0, annotations: [] }
 }
 
-/** What is missing of `whole` when `said` was sent; nothing where they differ: what was sent stands. */
+/** The rest of `whole` after `said`; nothing where they differ, because sent text cannot be changed. */
 export function remainder(whole: string, said: string): string {
   return whole.startsWith(said) ? whole.slice(said.length) : ''
 }
 
-/** Numbers the parts of the one choice and keeps at most one text open. */
+/** Numbers the parts of the single choice and keeps at most one text open. */
 export class Parts {
   private count = 0
   private opened: Text | null = null
@@ -71,7 +71,7 @@ export class Parts {
     if (this.opened !== null) this.close(this.opened, out)
   }
 
-  /** A part that is sent at once. */
+  /** Emits a part that is complete at once. */
   whole(head: PartHead, text: string, sealed: string | null, out: ChatEvent[]): void {
     this.closeAll(out)
     const part = this.next()

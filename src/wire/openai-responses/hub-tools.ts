@@ -1,4 +1,4 @@
-// Tools and the choice among them in the Responses format, whose members are flat.
+// Converts tools and the tool choice of the Responses format, in which tools are flat objects.
 
 import { invalidRequest } from '../../errors.ts'
 import type { ChatRequest, JsonObject, JsonValue, Tool, ToolChoice } from '../ir.ts'
@@ -9,7 +9,7 @@ import { type ClientTool, clientToolOf, clientToolOfItem } from './client-tools.
 import { ownFields, self } from './hub-fields.ts'
 import { ToolNames } from './tool-names.ts'
 
-/** The hub has the form of chat completions, which nests what a grammar says. */
+/** The hub uses the form of chat completions, which nests the grammar. */
 function grammarIn(format: JsonObject): JsonObject {
   const { type, definition, syntax, ...rest } = format
   return type === 'grammar' ? { type, grammar: { definition, syntax }, ...rest } : format
@@ -20,15 +20,15 @@ function grammarOut(format: JsonObject): JsonObject {
   return isObject(grammar) ? { ...rest, ...grammar } : format
 }
 
-/** Everything a request offers, each tool by a name of its own. */
+/** All tools that a request offers, each under a unique name. */
 export interface Catalog {
   readonly tools: readonly Tool[]
   readonly names: ToolNames
 }
 
 /**
- * The tools of `tools` and those that items of the input bring: `additional_tools`, and what a search for tools found.
- * A tool that is brought anew takes the place of its former self.
+ * Collects the tools of `tools` and those in input items: `additional_tools`, and what a tool search found. A tool
+ * that is defined again replaces its earlier definition.
  */
 export function catalogOf(tools: JsonValue | undefined, input: JsonValue | undefined): Catalog {
   const offered = listAt(tools, 'tools')
@@ -58,7 +58,7 @@ export function catalogOf(tools: JsonValue | undefined, input: JsonValue | undef
   return { tools: decoded, names }
 }
 
-/** A member of a list of tools, and where it stands. */
+/** A member of a list of tools, with its parameter path. */
 interface Listed {
   readonly value: JsonObject
   readonly place: string
@@ -68,7 +68,7 @@ function listAt(list: JsonValue | undefined, place: string): Listed[] {
   return objectsIn(list).map((value, at) => ({ value, place: `${place}[${at}]` }))
 }
 
-/** To its own format the item that found it tells of it. */
+/** Marks a found tool: in this format the search's answer item defines it, not `tools`. */
 function asFound(tool: Tool): Tool {
   if (tool.type === 'other') return tool
   return { ...tool, native: { [self]: { ...tool.native?.[self], found: true } } }
@@ -76,7 +76,7 @@ function asFound(tool: Tool): Tool {
 
 const needName: ReadonlySet<JsonValue | undefined> = new Set(['function', 'custom', 'namespace'])
 
-/** Throws GatewayError for a tool without the name it is to be called by. */
+/** Throws GatewayError for a tool that must have a name and has none. */
 function decodeTool({ value, place }: Listed, names: ToolNames): Tool[] {
   if (needName.has(value['type']) && typeof value['name'] !== 'string') {
     throw invalidRequest(`${place}.name must be a string`, `${place}.name`)
@@ -84,7 +84,7 @@ function decodeTool({ value, place }: Listed, names: ToolNames): Tool[] {
   if (value['type'] === 'namespace') return decodeNamespace({ value, place }, names)
   const { type, name, description, parameters, strict, format, ...rest } = present(value)
   const described = typeof description === 'string' && { description }
-  // Even where it is empty: a tool of this format keeps its own meaning of an absent `strict`.
+  // Present even if empty: it marks tools of this format, whose `strict` has another default.
   const extra = { [self]: rest }
   if (type === 'function' && typeof name === 'string') {
     return [
@@ -134,7 +134,7 @@ function decodeNamespace({ value, place }: Listed, names: ToolNames): Tool[] {
     })
 }
 
-/** The names under which tools of such a list are offered. */
+/** The names under which the tools of this list are offered. */
 export function namesIn(tools: JsonValue | undefined, names: ToolNames): string[] {
   const found = listAt(tools, 'tools').flatMap((tool) => decodeTool(tool, names))
   return found.flatMap((tool) => (tool.type === 'other' ? [] : [tool.name]))
@@ -162,7 +162,7 @@ function choiceOf(value: JsonValue | undefined, names: ToolNames): ToolChoice | 
   return name === null ? null : { mode: 'tool', name }
 }
 
-/** Takes tools and choice out of `rest`; a choice among tools of the vendor's own stays. */
+/** Takes tools and tool choice out of `rest`; a choice of a tool that the vendor runs stays there. */
 export function takeTools(
   rest: JsonObject,
   wording: JsonObject,
@@ -204,7 +204,7 @@ function encodeTool(tool: Tool, index: number, dropped: string[]): JsonObject {
     const format = tool.format === undefined ? {} : { format: grammarOut(tool.format) }
     return { type: 'custom', name, ...described, ...format, ...ownFields(extra) }
   }
-  // Absent means true here and false elsewhere.
+  // An absent `strict` means true in this format and false in others.
   const foreign = extra?.[self] === undefined
   const strict = tool.strict ?? (foreign ? false : undefined)
   return {
@@ -217,7 +217,7 @@ function encodeTool(tool: Tool, index: number, dropped: string[]): JsonObject {
   }
 }
 
-/** The search a chat client asked for with `web_search_options`. */
+/** The web search that a chat client asked for with `web_search_options`. */
 function webSearch({ user_location: where, search_context_size: size }: JsonObject): JsonObject {
   const place = isObject(where) && isObject(where['approximate']) ? where['approximate'] : null
   return {
@@ -227,7 +227,7 @@ function webSearch({ user_location: where, search_context_size: size }: JsonObje
   }
 }
 
-/** Tools of a namespace stand together, where the first of them does; what an item of the input tells of is left to it. */
+/** Groups tools of a namespace where its first one is; tools that an input item defines are left out of the list. */
 function encodeList(tools: readonly Tool[], dropped: string[]): JsonObject[] {
   const list: JsonObject[] = []
   const groups = new Map<string, JsonObject[]>()
@@ -269,7 +269,7 @@ function encodeChoice(choice: ToolChoice, tools: readonly Tool[]): JsonValue {
   return { type: 'allowed_tools', mode, tools: choice.names.map(named) }
 }
 
-/** How this format words the tool where it is no plain function. */
+/** The tool's own form in this format, if it is not a plain function. */
 export function nativeOf(tool: Tool | undefined): JsonObject | undefined {
   return tool === undefined || tool.type === 'other' ? undefined : tool.native?.[self]
 }

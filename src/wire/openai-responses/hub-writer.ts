@@ -1,4 +1,4 @@
-// Writes the events of a reply as those of a Responses stream, and as the response they come to.
+// Writes hub events as a Responses stream, and as the resulting response.
 
 import type { GatewayError } from '../../errors.ts'
 import type { Writer, WriterHead } from '../codec.ts'
@@ -20,7 +20,7 @@ export class ResponsesWriter implements Writer {
   private readonly output: Output
   private sequence = 0
   private start: EventOf<'response-start'> | null = null
-  /** The vendor's own members of the response, where it speaks this format. */
+  /** The vendor's private members of the response, where it speaks this format. */
   private extras: JsonObject = {}
   private usage: Usage | null = null
   private reason: FinishReason | null = null
@@ -50,10 +50,10 @@ export class ResponsesWriter implements Writer {
         else if (event.choice === 0) this.output.items.takeNext(ownFields(event.extra)['item'])
         return ''
       case 'fault':
-        // The relay tells the client of a fault, in the format's own words.
+        // The relay reports faults to the client, as this format's error frames.
         return ''
       default:
-        // The format knows one reply.
+        // The format has a single choice.
         return event.choice === 0 ? this.open() + this.say(event) : ''
     }
   }
@@ -70,7 +70,7 @@ export class ResponsesWriter implements Writer {
     return opened + failFrames(error, this.body(), this.sequence)
   }
 
-  /** The response as it is at the reply's end. */
+  /** The response at the end of the reply. */
   response(): JsonObject {
     return { ...this.body(), ...endOf(this.reason) }
   }
@@ -130,7 +130,7 @@ export class ResponsesWriter implements Writer {
   }
 }
 
-/** The stream's last response is the whole reply. */
+/** Builds the whole response by running its stream. */
 export function writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject {
   const writer = new ResponsesWriter(head)
   for (const event of events) writer.event(event)

@@ -1,4 +1,4 @@
-// The Responses format's side of the hub.
+// The Responses format's codec to and from the hub.
 
 import type { ClientHub, VendorHub } from '../codec.ts'
 import { decodeRequest } from './hub-decode.ts'
@@ -6,7 +6,7 @@ import { encodeRequest } from './hub-encode.ts'
 import { ResponsesReader } from './hub-reader.ts'
 import { ResponsesWriter, writeWhole } from './hub-writer.ts'
 
-/** What chat completions of some vendors have wrong is right in their Responses: no quirk applies. */
+/** Quirks describe vendors' chat completions; their Responses replies do not need them. */
 export const responsesHub: ClientHub & VendorHub = {
   decodeRequest,
   encodeRequest,

@@ -1,4 +1,4 @@
-// Checks `input` of a Responses request without building it, and finds the first image in it.
+// Checks `input` of a Responses request without parsing it into objects, and finds the first image.
 
 import { invalidRequest } from '../../errors.ts'
 import { ElementScan, kindAt, MemberScan, spells } from '../json/scan.ts'
@@ -19,7 +19,7 @@ const CALL_ID = 4
 const part = new Fields('type')
 
 const roles = ['user', 'assistant', 'system', 'developer'] as const
-/** Parts, and items of tools, that hold more than text. */
+/** Types of parts, and of tool items, that hold more than text. */
 const attached = ['input_file', 'input_audio'] as const
 const attachedItems = ['computer_call_output', 'image_generation_call'] as const
 const outputs = ['function_call_output', 'custom_tool_call_output'] as const
@@ -28,13 +28,13 @@ function isString(bytes: Uint8Array, at: number): boolean {
   return at >= 0 && bytes[at] === 0x22
 }
 
-/** Whether the string at `at` is `"word"`. */
+/** Whether the string that begins at `at` is `"word"`. */
 function isWord(bytes: Uint8Array, at: number, word: string): boolean {
   if (!isString(bytes, at)) return false
   return bytes[at + word.length + 1] === 0x22 && spells(bytes, at + 1, at + 1 + word.length, word)
 }
 
-/** Checks a list of parts; the index of the first image, or -1. */
+/** Checks a list of parts; gives the index of the first image, or -1. */
 function checkParts(bytes: Uint8Array, at: number, place: string): number {
   let firstImage = -1
   partScan.open(bytes, at)
@@ -59,7 +59,7 @@ function checkParts(bytes: Uint8Array, at: number, place: string): number {
   return firstImage
 }
 
-/** Checks a text or a list of parts; the path of the first image, or null. */
+/** Checks a text or a list of parts; gives the path of the first image, or null. */
 function checkContent(bytes: Uint8Array, at: number, place: string): string | null {
   if (bytes[at] === 0x22) return null
   if (bytes[at] !== 0x5b) {
@@ -69,7 +69,7 @@ function checkContent(bytes: Uint8Array, at: number, place: string): string | nu
   return image < 0 ? null : `${place}[${image}]`
 }
 
-/** Checks one item; the path of its first image, or null. Types it does not know are the vendor's to judge. */
+/** Checks one item; gives the path of its first image, or null. Unknown types are left for the vendor to judge. */
 function checkItem(bytes: Uint8Array, at: number, index: number): string | null {
   const place = `input[${index}]`
   if (kindAt(bytes, at) !== 'object') throw invalidRequest(`${place} must be an object`, place)
@@ -98,14 +98,14 @@ function checkItem(bytes: Uint8Array, at: number, index: number): string | null 
   return checkContent(bytes, output, `${place}.output`)
 }
 
-/** What the last check found. */
+/** Results of the last check. */
 export const seen: AttachmentOffsets & {
   /** The path of the first image part, or null. */
   imageParam: string | null
 } = { imageParam: null, attachments: undefined }
 
 /**
- * Checks the array of items at `at`; gives the offset behind it and leaves what it saw in `seen`. Throws GatewayError
+ * Checks the array of items at `at`; gives the offset after it and leaves the results in `seen`. Throws GatewayError
  * naming the field.
  */
 export function checkInput(bytes: Uint8Array, at: number): number {

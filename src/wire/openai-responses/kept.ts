@@ -1,4 +1,4 @@
-// What a room that keeps responses needs to read of this format's bodies and to put into them.
+// Reads and edits Responses bodies for stored responses and conversations.
 
 import { type OpaqueOrigin, opaquePrefix, wrapOpaque } from '../hub/opaque-state.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
@@ -7,19 +7,19 @@ import { isObject, objectsIn } from '../json/value.ts'
 import type { Peek } from '../request.ts'
 import { withEncrypted } from './include.ts'
 
-/** What a request says of keeping it, and of what was kept before. */
+/** A request's members about storing its response and about stored conversations. */
 export interface Keeping {
   /** Absent means true. */
   readonly store: boolean
   readonly background: boolean
   readonly previousResponseId: string | null
-  /** The id, from either of its two spellings. */
+  /** The conversation's id, given as a string or inside an object. */
   readonly conversation: string | null
 }
 
 const keepingNames = ['store', 'background', 'previous_response_id', 'conversation'] as const
 
-/** Reads nothing but the members it is about. */
+/** Parses only these members. */
 export function keepingIn(peek: Peek): Keeping {
   const found: JsonObject = {}
   if (keepingNames.some((name) => peek.keys.includes(name))) {
@@ -45,8 +45,8 @@ export function keepingOf(body: JsonObject): Keeping {
 }
 
 /**
- * What makes a vendor of this format keep nothing of the request; `encrypted`: it is asked for reasoning that can be
- * given back.
+ * Edits by which a vendor of this format stores nothing of the request; `encrypted`: it must return reasoning that
+ * can be sent back.
  */
 export function vendorEdits(peek: Peek, encrypted: boolean): NonNullable<Peek['vendorEdits']> {
   const { body, keys, bodyEnd } = peek
@@ -73,7 +73,7 @@ export function vendorEdits(peek: Peek, encrypted: boolean): NonNullable<Peek['v
   return edits
 }
 
-/** The input of a request as items, a plain text as the user's message. */
+/** The input as items; a plain text becomes a user message. */
 export function inputItems(body: JsonObject): JsonObject[] {
   const { input } = body
   if (typeof input !== 'string') return objectsIn(input)
@@ -85,14 +85,14 @@ export function outputItems(response: JsonObject): JsonObject[] {
   return objectsIn(response['output'])
 }
 
-/** Ids of the items that `input` only names. */
+/** Ids of items that `input` refers to with `item_reference`. */
 export function referencedItems(items: readonly JsonObject[]): string[] {
   return items.flatMap(({ type, id }) =>
     type === 'item_reference' && typeof id === 'string' ? [id] : [],
   )
 }
 
-/** The items, with what is known in place of references to it. */
+/** The items, with references replaced where the item is known. */
 export function withReferences(
   items: readonly JsonObject[],
   known: readonly JsonObject[],
@@ -104,7 +104,7 @@ export function withReferences(
   )
 }
 
-/** Items that stand for themselves wherever they are shown; others are of use under their ids alone. */
+/** Item types that vendors accept without their id; others are useless without it. */
 const plainTypes: ReadonlySet<JsonValue | undefined> = new Set([
   undefined,
   'message',
@@ -124,7 +124,7 @@ const plainTypes: ReadonlySet<JsonValue | undefined> = new Set([
   'compaction',
 ])
 
-/** The item as a vendor may be given it that keeps none: under its old id it would be looked for, and not found. */
+/** The item without its id, if its type allows that: a vendor that stores nothing would fail to find the id. */
 export function replayed(item: JsonObject): JsonObject {
   if (!plainTypes.has(item['type'])) return item
   const { id: _, status: __, ...rest } = item
@@ -132,8 +132,8 @@ export function replayed(item: JsonObject): JsonObject {
 }
 
 /**
- * The request with the items of a conversation before its own and nothing left of where they were kept: a vendor of any
- * format can be asked it. References to items among `history` give way to those; others stay.
+ * The request with the conversation's earlier items before its own and without references to stored state, so that a
+ * vendor of any format can answer it. References to items in `history` are replaced; others stay.
  */
 export function withHistory(body: JsonObject, history: readonly JsonObject[]): JsonObject {
   const own = withReferences(inputItems(body), history)
@@ -142,8 +142,8 @@ export function withHistory(body: JsonObject, history: readonly JsonObject[]): J
 }
 
 /**
- * The output items of a response as they can be given back to any channel: opaque state is marked with where
- * it came from.
+ * The response with its opaque state marked with its origin, so that its output items can be sent to any channel
+ * later.
  */
 export function outputWithOrigin(response: JsonObject, origin: OpaqueOrigin | null): JsonObject {
   if (origin === null) return response
@@ -159,7 +159,7 @@ export function outputWithOrigin(response: JsonObject, origin: OpaqueOrigin | nu
 
 const partTypes: ReadonlySet<JsonValue | undefined> = new Set(['user', 'system', 'developer'])
 
-/** The item as a list of input items shows it: with an id, a message's text as a part. */
+/** The item as the input items list shows it: with an id, and a message's text as a part. */
 export function listedItem(item: JsonObject, id: string): JsonObject {
   const { type = 'message', role, content } = item
   if (type !== 'message') return { id, ...item, type }

@@ -1,4 +1,4 @@
-// Judges a Responses request on its bytes and finds what the gateway acts on.
+// Validates a Responses request on its bytes and finds what the gateway acts on.
 
 import { invalidRequest } from '../../errors.ts'
 import { type Body, type Inside, modelOf, present, readBody, streamOf } from '../openai/body.ts'
@@ -17,7 +17,7 @@ import {
 import type { Peek } from '../request.ts'
 import { checkInput, seen } from './input.ts'
 
-/** Types and ranges of OpenAI's Responses API. A limit below its least of 16 passes: vendors differ. */
+/** Types and ranges of OpenAI's Responses API. An output limit below OpenAI's minimum of 16 passes: vendors differ. */
 const rules: ReadonlyMap<string, Rule> = new Map([
   ['stream', boolean],
   ['stream_options', object],
@@ -62,7 +62,7 @@ function read(body: Body): Peek {
     model,
     modelSpan,
     stream,
-    // Every stream of this format tells its usage.
+    // Every stream of this format reports usage.
     wantsUsage: true,
     streamOptionsSpan,
     bodyEnd: body.end,

@@ -1,23 +1,23 @@
-// Tells a response as a stream, from what it consists of and nothing else: while it is made or long after, by whichever
-// process, its events and their numbers are the same.
+// Writes a stored response as a stream. The events and their numbers depend on its content alone, so that they are the
+// same during generation or later, in any process.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { objectsIn, stringOf } from '../json/value.ts'
 import { frameOf } from './errors.ts'
 import { type ItemSoFar, isBroken, type ResponseSoFar } from './so-far.ts'
 
-/** Frames in their order; null: what comes next is not known yet. */
+/** Frames in order; null where the next one is not known yet. */
 type Frames = Generator<string | null, void, void>
 
 /** UTF-16 units of text in one event. */
 const pieceLength = 32
 
-/** Gives one event its number and frame. */
+/** Numbers one event and writes it as a frame. */
 type Emit = (type: string, fields: JsonObject) => string
 
 /**
- * The frames of the response's events whose `sequence_number` is above `after` (-1: all); those before are empty. Ask
- * again after a null when the response has come further. One that was broken off always tells how it ended.
+ * The frames of events whose `sequence_number` is above `after` (-1: all); earlier ones are empty. After a null, ask
+ * again once the response has grown. A response that failed or was cancelled always ends with its terminal event.
  */
 export function* replay(source: ResponseSoFar, after: number): Frames {
   let number = 0
@@ -43,13 +43,13 @@ export function* replay(source: ResponseSoFar, after: number): Frames {
 
 const unset = { output: [], usage: null, error: null, incomplete_details: null }
 
-/** Clients know no event for a response that was cancelled. */
+/** There is no event for a cancelled response that clients know. */
 function terminalOf({ status }: JsonObject): string {
   if (status === 'failed') return 'response.failed'
   return status === 'completed' ? 'response.completed' : 'response.incomplete'
 }
 
-/** One item of a source that may still grow. */
+/** Gives access to one item, which may still grow. */
 class ItemTeller {
   readonly emit: Emit
   private readonly source: ResponseSoFar
@@ -90,7 +90,7 @@ function* itemFrames(item: ItemTeller): Frames {
       break
     case 'reasoning':
       yield* partFrames(item, 'summary')
-      // A summary may follow: the raw text is sent when there is no more to come.
+      // A summary may still come, so that the raw text waits until the item is done.
       while (!item.done) yield null
       yield* partFrames(item, 'content')
       break
@@ -104,7 +104,7 @@ function* itemFrames(item: ItemTeller): Frames {
   yield item.emit('response.output_item.done', { output_index: index, item: item.value })
 }
 
-/** The item as it was when it began. */
+/** The item as its first event shows it. */
 function emptied(item: JsonObject): JsonObject {
   const { encrypted_content: _, ...begun } = item
   if ('status' in item) begun['status'] = 'in_progress'
@@ -173,7 +173,7 @@ function* contentFrames(item: ItemTeller, at: number, begun: JsonObject): Frames
   yield item.emit('response.content_part.done', { ...place, part: part() })
 }
 
-/** Content whose text clients get piece by piece. */
+/** Content parts whose text is sent in deltas. */
 const streamedParts: ReadonlySet<JsonValue | undefined> = new Set([
   'output_text',
   'refusal',
@@ -191,17 +191,17 @@ interface Ending {
   readonly done: boolean
 }
 
-/** A part is whole when another follows it. */
+/** Whether a part is complete: for a summary, when the next one begins. */
 function endOfPart(item: ItemTeller, name: 'content' | 'summary', at: number): Ending {
   return {
     get done() {
-      // What a part holds beside its text may still come, but that is not known before its item ends.
+      // Members beside the text may arrive until the item ends.
       return item.done || (name === 'summary' && item.parts(name).length > at + 1)
     },
   }
 }
 
-/** The text in pieces that depend on nothing but the text. */
+/** Cuts the text into pieces that depend only on the text itself. */
 function* deltas(said: () => string, ending: Ending, tell: (piece: string) => string): Frames {
   let at = 0
   for (;;) {
@@ -216,7 +216,7 @@ function* deltas(said: () => string, ending: Ending, tell: (piece: string) => st
   }
 }
 
-/** A pair of units that make one character stays together. */
+/** Never splits a surrogate pair. */
 function pieceEnd(text: string, at: number): number {
   const end = at + pieceLength
   const isPair =

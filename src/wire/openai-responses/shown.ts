@@ -1,4 +1,5 @@
-// Looks through what a client is given of a response: corrects what only the gateway knows, and finds the response's end.
+// Corrects members of a response on its way to the client with what only the gateway knows, and notes the final
+// response.
 
 import type { JsonObject } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, textOf } from '../json/scan.ts'
@@ -7,20 +8,20 @@ import { isObject } from '../json/value.ts'
 import { FrameSplitter, frameTooLong } from '../sse.ts'
 import { type Event, eventIn, terminals } from './events.ts'
 
-/** What the response is shown with in place of the vendor's own. */
+/** Members that replace the vendor's own. */
 type Correction = Readonly<JsonObject>
 
 export interface Shown {
   readonly bytes: Uint8Array
-  /** The response as it ended, where these bytes say so. */
+  /** The finished response, if these bytes contain it. */
   readonly response: JsonObject | null
 }
 
-/** Stands in every event that holds a response, and in no text: a quote within one is escaped. */
+/** In every event with a response, but never within a text, where quotes are escaped. */
 const responseKey = new TextEncoder().encode('"response"')
 const encoder = new TextEncoder()
 
-/** A whole response. */
+/** Corrects a whole response. */
 export function showWhole(bytes: Uint8Array, correction: Correction): Shown {
   const response = objectAt(bytes, 0, bytes.length)
   if (response === null) return { bytes, response: null }
@@ -29,7 +30,7 @@ export function showWhole(bytes: Uint8Array, correction: Correction): Shown {
   return { bytes: encoder.encode(JSON.stringify(corrected)), response: corrected }
 }
 
-/** Whole frames of a stream; `includes` searches bytes. */
+/** Corrects whole frames of a stream; `includes` searches bytes. */
 export function showFrames(
   bytes: Uint8Array,
   correction: Correction,
@@ -78,7 +79,7 @@ function responseIn(
   }
 }
 
-/** The same object where nothing is to be corrected. */
+/** Gives the same object if nothing needs correction. */
 function correct(response: JsonObject, correction: Correction): JsonObject {
   const differs = Object.entries(correction).some(([name, value]) => response[name] !== value)
   return differs ? { ...response, ...correction } : response
@@ -94,7 +95,7 @@ function objectAt(bytes: Uint8Array, start: number, end: number): JsonObject | n
   }
 }
 
-/** The id at the beginning of a whole response of which no more is known; null where none is there. */
+/** The id in the first bytes of a whole response; null where there is none. */
 export function idAtStart(bytes: Uint8Array): string | null {
   const text = textOf(bytes, 0, Math.min(bytes.length, 1_024))
   return /"id"\s*:\s*"([\w-]{1,200})"/.exec(text)?.[1] ?? null

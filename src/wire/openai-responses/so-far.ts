@@ -1,4 +1,4 @@
-// A response as far as it has come: what its events have brought until now, put together.
+// Assembles a response from its events while it is being generated.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { isObject, objectsIn, stringOf } from '../json/value.ts'
@@ -9,25 +9,25 @@ export interface ItemSoFar {
   done: boolean
 }
 
-/** Statuses of a response that was broken off. */
+/** Statuses of a response that did not complete. */
 const broken: ReadonlySet<JsonValue | undefined> = new Set(['failed', 'cancelled'])
 
 export class ResponseSoFar {
-  /** As it was when it began; once it has ended, as it ended. */
+  /** The response as it began; once it has ended, the final one. */
   response: JsonObject
-  /** By their place in the output. */
+  /** Items by their index in the output. */
   items: (ItemSoFar | undefined)[] = []
   ended = false
-  /** What the last event said, which has yet to be made the end. */
+  /** The response of the terminal event, before `end` makes it final. */
   last: JsonObject | null = null
-  /** Characters of text until now. */
+  /** Characters of text received so far. */
   length = 0
 
   constructor(response: JsonObject) {
     this.response = response
   }
 
-  /** Takes the data of one event of a stream. */
+  /** Applies the data of one event of a stream. */
   event(event: JsonObject): void {
     const { type, output_index: index, response } = event
     if (terminals.has(String(type)) && isObject(response)) this.last = response
@@ -42,13 +42,13 @@ export class ResponseSoFar {
     }
   }
 
-  /** Nothing more is taken, nor what there was kept. */
+  /** Drops everything collected so far. */
   forget(): void {
     this.items = []
     this.last = null
   }
 
-  /** The response as it ends, with its output: what a broken one had sent is all it has. */
+  /** The final response with its output; for one that did not complete, the items collected so far are its output. */
   ending(response: JsonObject): JsonObject {
     const output = objectsIn(response['output'])
     if (!broken.has(response['status']) && output.length > 0) return response
@@ -56,7 +56,7 @@ export class ResponseSoFar {
     return shown.length === 0 ? response : { ...response, output: shown }
   }
 
-  /** Makes this the end. */
+  /** Makes this the final response. */
   end(response: JsonObject): void {
     this.response = response
     this.items = objectsIn(response['output']).map((value) => ({ value, done: true }))
@@ -93,12 +93,12 @@ export class ResponseSoFar {
   }
 }
 
-/** The item of a response that has ended: one that was cut off says so. */
+/** An item of a response that has ended; an unfinished one becomes `incomplete`. */
 function ended({ value, done }: ItemSoFar): JsonObject {
   return done || value['status'] !== 'in_progress' ? value : { ...value, status: 'incomplete' }
 }
 
-/** Whether the item, of a response that was broken off, came to its end. */
+/** Whether an item of a response that did not complete is itself complete. */
 export function isWhole({ status }: JsonObject): boolean {
   return status !== 'in_progress' && status !== 'incomplete'
 }

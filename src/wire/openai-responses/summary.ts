@@ -1,11 +1,11 @@
-// A conversation's summary as the gateway itself makes it: opaque to clients, plain text to whichever model goes on.
+// The gateway's own summary of a conversation: opaque to clients, plain text to any model that continues.
 
 import { unwrapOpaque, wrapOpaque } from '../hub/opaque-state.ts'
 import type { Message } from '../ir.ts'
 
 const origin = { dialect: 'summary', channel: '' }
 
-/** The `encrypted_content` of a compaction item: encoded so that no client takes it for a text, and no secret. */
+/** `encrypted_content` of a compaction item: encoded so that clients do not take it for text; it is not secret. */
 export function encodeSummary(text: string): string {
   let bytes = ''
   for (const byte of new TextEncoder().encode(text)) bytes += String.fromCharCode(byte)
@@ -14,7 +14,7 @@ export function encodeSummary(text: string): string {
   return encoded
 }
 
-/** The summary in such a content; null where a vendor made it, which alone can read it. */
+/** The summary in such content; null where a vendor made it, which only that vendor can read. */
 export function summaryIn(content: string): string | null {
   const found = unwrapOpaque(content)
   if (found === null || found.origin.dialect !== origin.dialect) return null
@@ -22,7 +22,7 @@ export function summaryIn(content: string): string | null {
   return new TextDecoder().decode(bytes)
 }
 
-/** The summary as a model is sent it. */
+/** The summary as the message that a model gets. */
 export function summaryMessage(summary: string): Message {
   const text = `Summary of the conversation so far, which is not repeated here:\n\n${summary}`
   return { role: 'user', parts: [{ type: 'text', text }] }

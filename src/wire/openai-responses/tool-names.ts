@@ -1,13 +1,13 @@
-// Names of tools that stand in namespaces, as formats without namespaces can have them.
+// Unique flat names for tools in namespaces, for formats that have no namespaces.
 
-/** Gives each tool of a request a name of its own; the same for the same tools in the same order. */
+/** Gives each tool of a request a unique name, always the same for the same tools in the same order. */
 export class ToolNames {
   private readonly names = new Map<string, string>()
   private readonly taken: Set<string>
-  /** Numbers given so far to tell such names apart. */
+  /** Counter that makes equal names distinct. */
   private twins = 1
 
-  /** `plain`: names of tools that stand in no namespace, which stay as they are. */
+  /** `plain`: names of tools outside namespaces, which stay unchanged. */
   constructor(plain: Iterable<string>) {
     this.taken = new Set(plain)
   }
@@ -18,7 +18,7 @@ export class ToolNames {
     return this.claim(`${namespace}\n${name}`, namespace + joint + name)
   }
 
-  /** The name of a tool that the format knows by its type. */
+  /** The name of a built-in tool that has a type and no name. */
   ofType(type: string): string {
     return this.claim(`\n${type}`, type)
   }

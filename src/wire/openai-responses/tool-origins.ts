@@ -1,4 +1,4 @@
-// Under which name or type a client of the Responses format offered the tools that its model calls by other names.
+// Maps tool names that a model calls back to the name or type under which a Responses client offered the tool.
 
 import type { ChatRequest, JsonObject, JsonValue } from '../ir.ts'
 import { isObject } from '../json/value.ts'
@@ -6,9 +6,9 @@ import { type ClientTool, clientToolOf } from './client-tools.ts'
 import { nativeOf } from './hub-tools.ts'
 
 interface ToolOrigin {
-  /** Members of the call's item: the namespace, and the name in it. */
+  /** Members of the call item: the namespace, and the name in it. */
   readonly names: JsonObject
-  /** The call is an item of another type. */
+  /** Set where the call is an item of the tool's own type. */
   readonly known?: ClientTool
 }
 
@@ -27,7 +27,7 @@ export function originsOf({ tools = [] }: ChatRequest): ToolOrigins {
   return origins
 }
 
-/** The object a call's arguments spell; null where they spell none. */
+/** Parses a call's arguments; null where they are not an object. */
 export function inputIn(text: string): JsonObject | null {
   try {
     const value = JSON.parse(text === '' ? '{}' : text) as JsonValue

@@ -1,4 +1,4 @@
-// Watches one Responses stream that is relayed as it is: what each event is, what it costs, how it ends.
+// Watches a Responses stream on the identity path: classifies each event, collects usage and the finish reason.
 
 import type { Fault, GatewayError } from '../../errors.ts'
 import { take } from '../hub/counts.ts'
@@ -14,7 +14,7 @@ import { errorFrames, failFrames } from './errors.ts'
 import { type Event, eventIn, terminals } from './events.ts'
 import { faultOfEvent, faultOfResponse } from './fault.ts'
 
-/** Events that say nothing yet: a reply that ends behind them can begin anew elsewhere. */
+/** Events without content: a reply cut off after them can be retried on another channel. */
 const lifecycle: ReadonlySet<string> = new Set([
   'response.created',
   'response.queued',
@@ -40,7 +40,7 @@ function deltaBytes(bytes: Uint8Array, at: number): number {
   return found
 }
 
-/** How the response ended, in the hub's words. */
+/** The response's finish reason in the hub's words. */
 export function finishOf(response: JsonObject): string {
   const details = response['incomplete_details']
   if (response['status'] !== 'incomplete') return 'stop'
@@ -56,10 +56,10 @@ export class ResponsesWatcher implements Watcher {
   model: string | null = null
   semantic = false
   ended = false
-  /** The first event that holds the response: what an error of our own goes on from. */
+  /** The first event with the response, which the gateway's own error event continues from. */
   private created: Uint8Array | null = null
   private events = 0
-  /** The last frame is none of this format's. */
+  /** The last frame does not belong to this format. */
   private foreign = false
 
   frame(bytes: Uint8Array, start: number, end: number): FrameKind {
@@ -90,7 +90,7 @@ export class ResponsesWatcher implements Watcher {
     return failFrames(error, response, this.events)
   }
 
-  /** A comment is relayed; a terminator, which clients of this format do not expect, is not. */
+  /** Relays a comment, but not a terminator, which clients of this format do not expect. */
   private empty(bytes: Uint8Array, start: number, end: number): FrameKind {
     if (emptyKind(bytes, start, end) === frameKind.lifecycle) return frameKind.lifecycle
     this.foreign = true

@@ -1,4 +1,4 @@
-// Judges a whole response that is relayed as it is, and shows what one cost.
+// Inspects a whole response on the identity path, and adds the cost to a reply.
 
 import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject } from '../ir.ts'
@@ -12,7 +12,7 @@ import type { WholeReply } from '../reply.ts'
 import { faultOfResponse } from './fault.ts'
 import { finishOf } from './watcher.ts'
 
-/** The members that say how the response went; its output is read only where nothing counted it. */
+/** The members read from every response; its output is read only if no usage was reported. */
 const judged = ['status', 'error', 'incomplete_details', 'model', 'usage', 'tool_usage'] as const
 
 function readMembers(body: Uint8Array, found: readonly Member[]): JsonObject {
@@ -73,10 +73,13 @@ export function readWhole(body: Uint8Array): WholeReply {
   })
 }
 
-/** Where usage stands: in an event it is the response's. */
+/** Paths of usage: in an event it is inside the response. */
 const usagePaths = [['response', 'usage'], ['usage']] as const
 
-/** A whole response, or one event that holds it, with the cost (a decimal) in its usage; as it was where it has none. */
+/**
+ * Adds the cost (a decimal) to the usage of a whole response or of an event with one; unchanged where it has no
+ * usage.
+ */
 export function withCost(bytes: Uint8Array, cost: string): Uint8Array {
   const start = bytes.indexOf(0x7b)
   if (start < 0) return bytes
