@@ -1,17 +1,17 @@
-// Counts of tokens as vendors report them: what is one, what is none, and what cannot be believed.
+// Reads token counts that vendors report, and decides which are plausible.
 
 import type { ChatEvent, JsonObject, JsonValue, Usage } from '../ir.ts'
 
-/** No request has more tokens than this. */
+/** A larger count is implausible. */
 const mostTokens = 1e9
-/** Members of a usage object that are counts of tokens, in every spelling, and such as are units of a price. */
+/** Names, in every spelling, of usage members that are token counts or units of a price. */
 const counted = /tokens?$|tokencount$|_units$|seconds$/i
 const maxDepth = 4
 
-/** A count that is there and is no whole number from 0 to 10^9: nothing that stands with it is believed. */
+/** A count that is present but not a whole number from 0 to 10^9: the whole usage object is then disbelieved. */
 class BadCount extends Error {}
 
-/** null where there is none. Throws BadCount. */
+/** The count; null where it is absent. Throws BadCount. */
 export function countOf(value: JsonValue | undefined): number | null {
   if (value === undefined || value === null) return null
   const number = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value
@@ -20,7 +20,7 @@ export function countOf(value: JsonValue | undefined): number | null {
   return number
 }
 
-/** What `read` makes of a usage object; null where a count in it cannot be believed. */
+/** The result of `read` on a usage object; null where a count in it is implausible. */
 export function believed<Raw>(raw: Raw, read: (raw: Raw) => Usage | null): Usage | null {
   try {
     return read(raw)
@@ -30,7 +30,7 @@ export function believed<Raw>(raw: Raw, read: (raw: Raw) => Usage | null): Usage
   }
 }
 
-/** Whether a usage object that nothing was read of reports all the same. Asked only then. */
+/** Whether a usage object from which nothing was read contains implausible counts. Call it only then. */
 export function isUnbelievable(raw: JsonValue | undefined, depth = 0): boolean {
   if (typeof raw !== 'object' || raw === null || depth > maxDepth) return false
   return Object.entries(raw).some(([name, value]) => {
@@ -50,15 +50,15 @@ function isBad(value: JsonValue | undefined, mayHaveParts: boolean): boolean {
   }
 }
 
-/** What a reply's usage is known to be until now. */
+/** The usage of a reply as far as it is known. */
 interface UsageSoFar {
   usage: Usage | null
   unbelieved?: boolean
 }
 
 /**
- * Takes over what was read of `raw`; a later report stands above an earlier one, and one that cannot be believed above
- * both, as what came before was only the beginning.
+ * Updates `known` with what was read of `raw`: a later report replaces an earlier one. An implausible report voids
+ * the usage, since whatever came before covered only the beginning.
  */
 export function take(known: UsageSoFar, read: Usage | null, raw: JsonObject): void {
   if (read !== null) {
@@ -70,17 +70,17 @@ export function take(known: UsageSoFar, read: Usage | null, raw: JsonObject): vo
   }
 }
 
-/** The mark of a whole reply whose usage was not believed, to be spread into it. */
+/** For a whole reply: `{ unbelieved: true }` where its usage was implausible, to be spread into it. */
 export function unbelieved(read: Usage | null, raw: JsonValue | undefined): { unbelieved?: true } {
   return read === null && isUnbelievable(raw) ? { unbelieved: true } : {}
 }
 
-/** The same as an event of a reply. */
+/** Emits the usage as an event, with null for implausible usage. */
 export function report(out: ChatEvent[], read: Usage | null, raw: JsonValue | undefined): void {
   if (read !== null || isUnbelievable(raw)) out.push({ type: 'usage', usage: read })
 }
 
-/** Takes parts out of a count one after another, none of them beyond what is left. */
+/** Splits a count into parts taken one after another; no part exceeds what is left. */
 export class Remainder {
   left: number
 

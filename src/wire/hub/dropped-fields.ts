@@ -1,11 +1,12 @@
-// What a request asks that a format cannot express: named where it may be left out, refused where it may not.
+// Finds what a request asks for that a format cannot express: named where it may be left out, refused where it may
+// not.
 
 import { invalidRequest } from '../../errors.ts'
 import { type ChatField, type ChatRequest, chatFieldNames } from '../ir.ts'
 
 const fieldNames = Object.entries(chatFieldNames) as readonly (readonly [ChatField, string])[]
 
-/** What every encoder expresses, or refuses by name. */
+/** The fields that every encoder expresses, or refuses by name. */
 const common: readonly ChatField[] = [
   'maxOutputTokens',
   'temperature',
@@ -19,14 +20,14 @@ const common: readonly ChatField[] = [
   'modalities',
 ]
 
-/** For `droppedFields`: what a format has words for. */
+/** The fields a format can express, for `droppedFields`. */
 export function supportedFields(...more: readonly ChatField[]): ReadonlySet<ChatField> {
   return new Set([...common, ...more])
 }
 
 /**
- * What an encoder leaves out, by the names clients know: fields private to formats other than `format`, then those of the
- * hub that it does not list as `supported`.
+ * What an encoder leaves out, by the names clients know: fields private to formats other than `format`, then hub
+ * fields that are not in `supported`.
  */
 export function droppedFields(
   request: ChatRequest,
@@ -43,7 +44,7 @@ export function droppedFields(
   return dropped
 }
 
-/** For formats with one reply, of text alone, and at most `maxStops` stop texts. Throws GatewayError naming the field. */
+/** Checks for formats with a single reply, of text alone, and at most `maxStops` stop texts. Throws GatewayError. */
 export function refuseUnsupported(request: ChatRequest, maxStops: number): void {
   const { choices = 1, stop = [], modalities = [] } = request
   if (choices > 1) {
@@ -58,7 +59,7 @@ export function refuseUnsupported(request: ChatRequest, maxStops: number): void 
   }
 }
 
-/** `value` within the bounds a format knows; `name` goes to `dropped` where it had to be moved there. */
+/** `value` limited to the format's range; `name` goes to `dropped` if the value had to change. */
 export function clamped(
   value: number,
   [least, most]: readonly [number, number],

@@ -1,4 +1,4 @@
-// Tools of a request as one vendor can be offered them, and the calls of its reply as the client named its tools.
+// Adapts a request's tools to what one vendor accepts, and restores the client's names in the calls of the reply.
 
 import type {
   ChatEvent,
@@ -13,42 +13,42 @@ import type {
 import { FreeInput, inputMember } from './free-input.ts'
 
 export interface ToolTraits {
-  /** The format the vendor is asked in. */
+  /** The format in which the vendor is asked. */
   readonly dialect: string
-  /** It takes every type of tool of that format, and not functions alone. */
+  /** Whether the vendor accepts every tool type of that format, and not only functions. */
   readonly everyType: boolean
-  /** As `VendorHub.hasToo`. */
+  /** See `VendorHub.hasToo`. */
   readonly hasToo?: ((tool: OtherTool) => boolean) | undefined
 }
 
 type OtherTool = Extract<Tool, { readonly type: 'other' }>
 
-/** One request fitted to one vendor. */
+/** One request adapted to one vendor. */
 export interface FittedTools {
   readonly request: ChatRequest
-  /** Tools that the vendor is not offered, and choices that fell with them. */
+  /** Tools that the vendor is not offered, and tool choices that depended on them. */
   readonly dropped: readonly string[]
-  /** What its reply calls otherwise than the client does; null where that is nothing. */
+  /** How to restore the calls of its reply; null where nothing was renamed or converted. */
   readonly calls: CallNames | null
 }
 
 interface CallNames {
-  /** By the name the vendor knows: the client's. */
+  /** The client's tool name by the vendor's. */
   readonly original: ReadonlyMap<string, string>
-  /** The client's names of tools whose input is text, where the vendor is offered functions. */
+  /** The client's names of tools with text input that the vendor is offered as functions. */
   readonly free: ReadonlySet<string>
 }
 
-/** What every vendor takes: OpenAI's characters and length, and Google's first character. */
+/** A name that every vendor accepts: OpenAI's characters and length, and Google's first character. */
 const plainName = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
 const longestName = 64
 
-/** No name at all stays none: that is the vendor's to refuse. */
+/** An empty name is kept: the vendor refuses it. */
 function isPlain(name: string): boolean {
   return name === '' || plainName.test(name)
 }
 
-/** 32 bits of a text, in base 36 (FNV-1a). */
+/** A 32-bit hash of a text, in base 36 (FNV-1a). */
 function digest(text: string): string {
   let value = 0x811c9dc5
   for (let at = 0; at < text.length; at++) {
@@ -57,19 +57,21 @@ function digest(text: string): string {
   return (value >>> 0).toString(36)
 }
 
-/** A name that every vendor takes; `mark` tells it from others that look alike once they are cut to what may stand. */
+/**
+ * A name that every vendor accepts; `mark` keeps names distinct that become equal once their characters are replaced.
+ */
 function fittedName(name: string, mark: string): string {
   const letters = name.slice(0, longestName).replace(/[^A-Za-z0-9_-]/g, '_')
   const begun = /^[A-Za-z_]/.test(letters) ? letters : `_${letters}`
   return `${begun.slice(0, longestName - mark.length - 1)}_${mark}`
 }
 
-/** Names for the vendor, by the client's. */
+/** Maps the client's tool names to names for the vendor. */
 class Names {
   readonly original = new Map<string, string>()
   private readonly given = new Map<string, string>()
   private readonly taken: ReadonlySet<string>
-  /** Numbers given so far to tell such names apart. */
+  /** Counter that makes equal names distinct. */
   private twins = 1
 
   constructor(tools: readonly Tool[]) {
@@ -127,17 +129,17 @@ export function fitTools(request: ChatRequest, traits: ToolTraits): FittedTools 
   }
 }
 
-/** The vendor runs the tool itself, or is to judge whether it does. */
+/** Whether the vendor runs the tool itself, or is left to decide that. */
 function isRun(tool: OtherTool, { dialect, hasToo }: ToolTraits): boolean {
   return tool.extra[dialect] !== undefined || hasToo?.(tool) === true
 }
 
-/** OpenAI's formats alone have tools whose input is text, and not every vendor of them does. */
+/** Whether the vendor accepts tools with text input: only OpenAI's formats have them, and not all of their vendors. */
 function freesText({ dialect, everyType }: ToolTraits): boolean {
   return everyType && dialect.startsWith('openai-')
 }
 
-/** Nothing is to be changed: all tools are functions under names that every vendor takes. */
+/** Whether nothing must change: all tools are functions with names that every vendor accepts. */
 function fits({ tools = [], messages }: ChatRequest, traits: ToolTraits): boolean {
   const words = (native: unknown): boolean => native === undefined || traits.everyType
   const frees = freesText(traits)
@@ -158,14 +160,14 @@ function fits({ tools = [], messages }: ChatRequest, traits: ToolTraits): boolea
   )
 }
 
-/** By what a tool that a vendor runs itself is known: its type, and the name a choice may have for it. */
+/** The type of a tool that a vendor runs itself, and the name by which a tool choice may refer to it. */
 function nameOfOther({ extra }: OtherTool): {
   readonly type: string
   readonly name: string
 } {
   const [fields = {}] = Object.values(extra)
   const { type, name, server_label: label } = fields
-  // Google's and chat's have no type: the one member they have names them.
+  // In Google's and the chat format such tools have no type: their only member names them.
   const [only = 'unknown'] = Object.keys(fields)
   const known = typeof type === 'string' ? type : only
   const called = typeof name === 'string' ? name : typeof label === 'string' ? label : known
@@ -196,7 +198,7 @@ function fittedTool(tool: NamedTool, name: string, traits: ToolTraits): Tool {
   }
 }
 
-/** A vendor that cannot hold the model to a grammar lets it read what is expected. */
+/** The grammar as a text for the model to read, at vendors that cannot enforce it. */
 function grammarIn(format: JsonObject | undefined): string | undefined {
   const grammar = format?.['grammar']
   if (typeof grammar !== 'object' || grammar === null || Array.isArray(grammar)) return undefined
@@ -239,7 +241,7 @@ interface Offered {
   readonly dropped: string[]
 }
 
-/** The choice among the tools that are left: a call that cannot be made is not asked for. */
+/** The tool choice among the remaining tools; it must not require a tool that is gone. */
 function fittedChoice(choice: ToolChoice, offered: Offered): ToolChoice | undefined {
   const { tools, gone, nameOf, dropped } = offered
   const { mode } = choice
@@ -256,12 +258,12 @@ function fittedChoice(choice: ToolChoice, offered: Offered): ToolChoice | undefi
   if (choice.mode !== 'allowed') return choice
   const left = choice.names.filter((name) => !gone.has(name)).map(nameOf)
   if (left.length > 0) return { ...choice, names: left }
-  // Only tools that are gone were allowed.
+  // All allowed tools are gone.
   dropped.push('tool_choice')
   return { mode: 'none' }
 }
 
-/** Gives the calls of one reply the client's names and the inputs it expects. */
+/** Restores the client's tool names and input form in the calls of one reply. */
 export class CallRestorer {
   private readonly calls: CallNames
   private readonly open = new Map<string, FreeInput>()
@@ -270,7 +272,7 @@ export class CallRestorer {
     this.calls = calls
   }
 
-  /** The event, or those it becomes; the same object where it stays as it is. */
+  /** The restored event or events; the same object where nothing changes. */
   event(event: ChatEvent): ChatEvent | readonly ChatEvent[] {
     switch (event.type) {
       case 'part-start':

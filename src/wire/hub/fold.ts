@@ -1,4 +1,4 @@
-// Folds the events of a reply into the whole reply, still of no format.
+// Folds the events of a reply into the whole reply, independent of any format.
 
 import type {
   ChatEvent,
@@ -21,12 +21,12 @@ export interface FoldedPart {
 
 export interface FoldedChoice {
   readonly index: number
-  /** In the order of their part numbers. */
+  /** In ascending order of their part numbers. */
   readonly parts: readonly FoldedPart[]
-  /** Null where the reply broke off before this choice ended. */
+  /** Null if the reply was cut off before this choice ended. */
   readonly reason: FinishReason | null
   readonly stopText: string | null
-  /** Private fields in the order they came, those of the choice's end last. */
+  /** Private fields in order of arrival; those of the choice's end come last. */
   readonly extras: readonly Extra[]
 }
 
@@ -35,7 +35,7 @@ export interface FoldedReply {
   readonly model: string
   readonly createdAt: number
   readonly extras: readonly Extra[]
-  /** In the order of their indices. */
+  /** In ascending order of their indices. */
   readonly choices: readonly FoldedChoice[]
   readonly usage: Usage | null
 }
@@ -48,7 +48,7 @@ interface OpenChoice {
   stopText: string | null
 }
 
-/** The whole reply; a fault among the events is the caller's to judge and is passed over. */
+/** The whole reply; a fault among the events is ignored here and left to the caller. */
 export function fold(events: readonly ChatEvent[]): FoldedReply {
   const choices = new Map<number, OpenChoice>()
   const choiceAt = (index: number): OpenChoice => {

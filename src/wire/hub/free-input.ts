@@ -1,20 +1,20 @@
-// The text a model gives to a tool whose input is text, where it was offered as a function with one argument.
+// Extracts the text from a call of a tool with text input that was offered as a function with one string argument.
 
 import type { JsonValue } from '../ir.ts'
 
-/** The argument that holds the text. */
+/** The name of the argument that holds the text. */
 export const inputMember = 'input'
 
 const opening = /^\s*\{\s*"input"\s*:\s*"/
-/** Text that may still become the opening. */
+/** A text that may still become the opening. */
 const mayOpen = /^\s*(\{\s*("(i(n(p(u(t("\s*(:\s*)?)?)?)?)?)?)?)?)?$/
 const escapes: ReadonlyMap<string, string> = new Map(
   Object.entries({ b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }),
 )
 
-/** Takes the JSON of the arguments piece by piece and gives the text in it as it comes. One per call. */
+/** Takes the arguments' JSON in pieces and gives the text inside as it arrives. One per call. */
 export class FreeInput {
-  /** Everything so far, while it is not sure to begin as expected; then what is not yet given out. */
+  /** All input, until its beginning is recognised; then only what is not yet given out. */
   private held = ''
   private state: 'opening' | 'inside' | 'over' | 'other' = 'opening'
 
@@ -31,17 +31,17 @@ export class FreeInput {
     return this.state === 'inside' ? this.readable() : ''
   }
 
-  /** What is left: all of it, where the model put its text otherwise than it was asked to. */
+  /** The remaining text: all of the input, where the model did not use the expected form. */
   end(): string {
     const { state, held } = this
     this.state = 'over'
     this.held = ''
     if (state === 'over') return ''
-    // Broken off within the text: an escape that was begun says nothing.
+    // Cut off within the text: an incomplete escape is dropped.
     return state === 'inside' ? '' : textIn(held)
   }
 
-  /** The text up to its closing quote, or to an escape that is not whole. */
+  /** The text up to its closing quote, or to an incomplete escape. */
   private readable(): string {
     const { held } = this
     let out = ''
@@ -69,14 +69,14 @@ export class FreeInput {
   }
 }
 
-/** The character an escape stands for, without its backslash; itself where it is none. */
+/** The character an escape stands for, given without its backslash; the escape itself if it is invalid. */
 function unescaped(escape: string): string {
   if (!escape.startsWith('u')) return escapes.get(escape) ?? escape
   const unit = Number.parseInt(escape.slice(1), 16)
   return Number.isNaN(unit) ? escape : String.fromCharCode(unit)
 }
 
-/** The text of arguments of another form: of the one text they hold, or the arguments themselves. */
+/** The text in arguments of another form: the single string they contain, else the arguments themselves. */
 function textIn(text: string): string {
   let value: JsonValue
   try {

@@ -1,20 +1,22 @@
-// What one vendor encrypted or signed for itself, on its way through a client: marked with where it came from.
+// Marks opaque state with its origin on its way through a client, so that it goes back only to the vendor that made
+// it.
 
-/** Who made opaque state: it is of use there only. */
+/** Who made the opaque state: only there can it be used. */
 export interface OpaqueOrigin {
   readonly dialect: string
-  /** The channel's tag (relay/channel.ts). */
+  /** The channel's tag (see relay/channel.ts). */
   readonly channel: string
 }
 
 const mark = 'tg1\n'
 
-/** Every marked text begins so, whatever it holds. */
+/** The beginning of every marked text: `mark` as base64. */
 export const opaquePrefix = 'dGcxC'
 
 /**
- * The vendor's text with its origin, as base64 of its own: clients of some formats decode it as bytes. The vendor's text
- * must be ASCII, as signatures and encrypted texts are; what is not is left out, for no vendor would know it again.
+ * The vendor's text with its origin, encoded as base64 because clients of some formats decode opaque state as bytes.
+ * Null for a text with characters above 0xff, which opaque state, being ASCII, does not have; the caller leaves it
+ * out.
  */
 export function wrapOpaque(value: string, { dialect, channel }: OpaqueOrigin): string | null {
   const text = `${mark}${dialect}\n${channel}\n${value}`
@@ -22,7 +24,7 @@ export function wrapOpaque(value: string, { dialect, channel }: OpaqueOrigin): s
   return btoa(text)
 }
 
-/** The vendor's text and its origin; null where the text was never marked here. */
+/** The vendor's text and its origin; null where the gateway did not mark the text. */
 export function unwrapOpaque(
   text: string,
 ): { readonly origin: OpaqueOrigin; readonly value: string } | null {
@@ -41,7 +43,7 @@ function decoded(text: string): string | null {
   try {
     return atob(text)
   } catch (error) {
-    // Not base64 after all: a client may send anything.
+    // Not base64: a client may send anything.
     if (error instanceof DOMException) return null
     throw error
   }

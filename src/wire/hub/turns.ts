@@ -1,23 +1,23 @@
-// The messages of a chat for formats that keep the system's text apart and take it at the beginning alone.
+// Splits messages for formats that accept system text only separately, at the beginning.
 
 import type { Message } from '../ir.ts'
 
-/** A message with its place in the request, by which clients know it. */
+/** A message with its index in the client's request, which error texts and `dropped` name. */
 export interface Placed {
   readonly index: number
   readonly message: Message
 }
 
 interface Turns {
-  /** System and developer messages before all others. */
+  /** The system and developer messages that precede all others. */
   readonly system: readonly Placed[]
-  /** The rest in the client's order: user, assistant and tool. */
+  /** The other messages in the client's order, with roles user, assistant and tool. */
   readonly rest: readonly Placed[]
 }
 
 /**
- * A system message further down is said as the user's, in its place: such formats refuse it elsewhere, and moved to the
- * front it would mean something else. Its role goes to `dropped`, and so do the names of speakers, which such formats lack.
+ * A later system message becomes a user's, in its place: such formats refuse it there, and at the front it would mean
+ * something else. Its role goes to `dropped`, and so do names of speakers, which these formats do not have.
  */
 export function turnsOf(messages: readonly Message[], dropped: string[]): Turns {
   const system: Placed[] = []

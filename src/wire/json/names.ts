@@ -1,4 +1,5 @@
-// Holds a document to one reading: no object in it names a member twice, and no setting goes by another spelling.
+// Ensures that all JSON readers read a document alike: no member is named twice, no known member is spelled in another
+// case.
 
 import { invalidRequest } from '../../errors.ts'
 import {
@@ -12,19 +13,19 @@ import {
 import type { Edit } from './splice.ts'
 
 /**
- * An object whose members a format gives a meaning. A name that differs from one of them only in case is another
- * spelling to some JSON readers (Go's) and another member to the rest. Arrays hand their place to their elements.
+ * An object whose members a format gives a meaning. To some JSON readers (Go's) a name that differs only in case is
+ * the same member, to others another one. The elements of an array share the place of the array.
  */
 export interface Place {
-  /** What stands inside each; null: nothing with a meaning. */
+  /** The place of each member's value; null where nothing inside has a meaning. */
   readonly inside: ReadonlyMap<string, Place | null>
-  /** The names as they are spelled, by how a reader sees them that is blind to case. */
+  /** Known names by their case-folded form, as a case-insensitive reader sees them. */
   readonly spelled: ReadonlyMap<string, readonly string[]>
-  /** Where several spellings are one name: the one they all stand for. */
+  /** Maps a spelling to its canonical name, where one member has several; else null. */
   readonly nameOf: ((name: string) => string) | null
 }
 
-/** `inside`: members that are objects with settings of their own, or arrays of such. */
+/** `inside`: members that are objects with settings of their own, or arrays of such objects. */
 export function placeOf(
   names: Iterable<string>,
   inside: Readonly<Record<string, Place>> = {},
@@ -41,22 +42,22 @@ export function placeOf(
   return { inside: places, spelled, nameOf }
 }
 
-/** A name without its case, as Go's encoding/json folds it: the long s and the Kelvin sign are letters too. */
+/** A name without its case, as Go's encoding/json folds it, which includes the long s and the Kelvin sign. */
 function fold(name: string): string {
   return name.toUpperCase().toLowerCase()
 }
 
-/** Members of all objects open at one time; a request has some hundred. */
+/** The most members of all open objects together; a request has about a hundred. */
 const MAX_OPEN_MEMBERS = 65_536
-/** Names written with escapes, which take long to read, and those among them that are spelled plainly instead. */
+/** The most names with escapes, which are slow to read, and the most of them that are rewritten plainly. */
 const MAX_ESCAPED = 16_384
 const MAX_EDITS = 256
-/** Objects with up to so many members are compared pair by pair. */
+/** Objects with up to this many members are compared in pairs, without a hash table. */
 const FEW = 16
 const MAX_DEPTH = 72
 const MAX_SHOWN_CHARS = 64
 
-/** Nobody can choose names that meet in the table. */
+/** Random, so that nobody can choose names that collide in the table. */
 const seed = (Math.random() * 0x1_0000_0000) | 0
 const prime = 0x01000193
 
@@ -66,10 +67,13 @@ class NameCheck implements StructureVisitor {
   private escaped = 0
   private pending: Place | null = null
   private depth = 0
-  /** Of each container under way: its first member in the lists below, or -1 - its element's index for an array. */
+  /** For each open container: its first member's index in the lists below, or -1 - the element's index for an array. */
   private readonly bases = new Int32Array(MAX_DEPTH)
   private readonly places: (Place | null)[] = []
-  /** Of each member of the objects under way: its name's span without quotes, its hash, and its text where that differs from its bytes. */
+  /**
+   * Lists of each open object's members: the name's span without quotes, its hash, its text where that differs from
+   * its bytes.
+   */
   private count = 0
   private starts = new Int32Array(1_024)
   private ends = new Int32Array(1_024)
@@ -77,7 +81,7 @@ class NameCheck implements StructureVisitor {
   private readonly texts: (string | null)[] = []
   private table = new Int32Array(64)
 
-  /** Gives the edits by which names that are escaped without need are spelled plainly. Throws GatewayError, JsonSyntaxError. */
+  /** Gives edits that spell needlessly escaped names plainly. Throws GatewayError, JsonSyntaxError. */
   run(bytes: Uint8Array, at: number, place: Place): readonly Edit[] {
     this.bytes = bytes
     this.pending = place
@@ -125,7 +129,7 @@ class NameCheck implements StructureVisitor {
     return next + 1
   }
 
-  /** A name with escapes, or with more than ASCII. */
+  /** Handles a name with escapes or with characters beyond ASCII. */
   private oddKey(at: number): number {
     const { bytes } = this
     const end = stringEnd(bytes, at)
@@ -143,7 +147,7 @@ class NameCheck implements StructureVisitor {
     return end
   }
 
-  /** A name where names have a meaning. */
+  /** Handles a name in an object with known names. */
   private known(at: number, end: number, text: string, hash: number): number {
     const place = this.places[this.depth - 1]
     if (place == null) return end
@@ -237,7 +241,7 @@ class NameCheck implements StructureVisitor {
   }
 
   private refuse(member: number): never {
-    // The object is closed already, but its members still stand in the lists.
+    // The object is closed already, but its members are still in the lists.
     const param = this.pathOf(this.depth + 1, shown(this.textAt(member)))
     throw invalidRequest(`${param} may be given only once`, param)
   }
@@ -253,7 +257,7 @@ class NameCheck implements StructureVisitor {
     return joined(path, name)
   }
 
-  /** The member under way of the object at `level`: the one before the first of the next object within. */
+  /** The current member of the object at `level`: the one before the first member of the next inner object. */
   private lastOf(level: number): number {
     for (let inner = level + 1; inner < MAX_DEPTH; inner++) {
       const base = this.bases[inner] ?? -1
@@ -287,9 +291,9 @@ function grown(list: Int32Array<ArrayBuffer>, size: number): Int32Array<ArrayBuf
 const check = new NameCheck()
 
 /**
- * Refuses a repeated name at any depth, and a name that differs from a known one only in case. Gives the edits by which
- * names are spelled plainly that are letters, digits and `_` written with escapes. Throws GatewayError naming the member,
- * or JsonSyntaxError. `at`: the opening brace.
+ * Refuses a repeated name at any depth, and a name that differs from a known one only in case. Gives edits that spell
+ * names of letters, digits and `_` plainly where they are written with escapes. Throws GatewayError naming the
+ * member, or JsonSyntaxError. `at`: the opening brace.
  */
 export function checkNames(bytes: Uint8Array, at: number, place: Place): readonly Edit[] {
   return check.run(bytes, at, place)

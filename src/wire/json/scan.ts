@@ -16,18 +16,18 @@ const CLOSE_OBJECT = 0x7d
 const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
 
-/** Containers inside one skipped value. */
+/** The most nested containers inside one skipped value. */
 const MAX_DEPTH = 64
-/** Containers inside a document whose names are checked: some are stepped into before one is skipped. */
+/** The same for a document whose names are checked, which includes levels outside the skipped value. */
 const MAX_DOCUMENT_DEPTH = 72
-/** Members listed of one object; a request has a few dozen. */
+/** The most members listed of one object; a request has a few dozen. */
 const MAX_MEMBERS = 1024
-/** Texts up to this long are looked up before they are decoded. */
+/** Texts up to this many bytes are looked up in a cache before they are decoded. */
 const SHORT = 24
 
 export type JsonKind = 'string' | 'number' | 'object' | 'array' | 'true' | 'false' | 'null'
 
-/** The bytes are not JSON; `offset` is where that showed. */
+/** The bytes are not JSON; `offset` is where the error was found. */
 export class JsonSyntaxError extends Error {
   readonly offset: number
 
@@ -62,7 +62,7 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
 
 const nothing = new Uint8Array(0)
 
-/** The offset behind the string whose opening quote is at `open`. */
+/** The offset after the string whose opening quote is at `open`. Throws JsonSyntaxError. */
 export function stringEnd(bytes: Uint8Array, open: number): number {
   const end = endOfString(bytes, open)
   if (end < 0) throw new JsonSyntaxError(bytes.length, 'unterminated string')
@@ -120,7 +120,7 @@ function keyToValue(bytes: Uint8Array, at: number, visitor: StructureVisitor | n
   return skipSpace(bytes, colon + 1)
 }
 
-/** The offset behind the value at `at` (no white space before it). Throws JsonSyntaxError. */
+/** The offset after the value at `at` (no white space before it). Throws JsonSyntaxError. */
 export function valueEnd(bytes: Uint8Array, at: number): number {
   const first = bytes[at]
   if (first === QUOTE) return stringEnd(bytes, at)
@@ -128,22 +128,22 @@ export function valueEnd(bytes: Uint8Array, at: number): number {
   return scalarEnd(bytes, at)
 }
 
-/** Called with a document's structure while it is stepped through. */
+/** Callbacks for a document's structure while it is walked. */
 export interface StructureVisitor {
   open(isObject: boolean): void
-  /** The key whose opening quote is at `at`; gives the offset behind its closing quote. */
+  /** The key whose opening quote is at `at`; gives the offset after its closing quote. */
   key(at: number): number
   /** Another element of an array begins. */
   element(): void
   close(isObject: boolean): void
 }
 
-/** Steps through the container at `at` and all inside it; gives the offset behind it. Throws JsonSyntaxError. */
+/** Walks the container at `at` and everything inside it; gives the offset after it. Throws JsonSyntaxError. */
 export function walk(bytes: Uint8Array, at: number, visitor: StructureVisitor): number {
   return containerEnd(bytes, at, visitor)
 }
 
-/** Which of the containers open around the current offset are objects; filled and read in one call. */
+/** Which of the open containers are objects; only used within one call. */
 const insideObject = new Uint8Array(MAX_DOCUMENT_DEPTH)
 
 function containerEnd(bytes: Uint8Array, start: number, visitor: StructureVisitor | null): number {
@@ -201,7 +201,7 @@ export function kindAt(bytes: Uint8Array, at: number): JsonKind {
   }
 }
 
-/** Whether `bytes[start, end)` spell the ASCII `name`. */
+/** Whether `bytes[start, end)` is the ASCII `name`. */
 export function spells(bytes: Uint8Array, start: number, end: number, name: string): boolean {
   if (end - start !== name.length) return false
   for (let i = 0; i < name.length; i++) {
@@ -211,8 +211,8 @@ export function spells(bytes: Uint8Array, start: number, end: number, name: stri
 }
 
 /**
- * Walks the members of one object. Reused, so that walking makes no garbage:
- * `open`, then `next` until it is false; then `at` is behind the closing brace.
+ * Walks the members of one object. Reusable without allocation: `open`, then `next` until it is false; `at` is then
+ * after the closing brace.
  */
 export class MemberScan {
   /** Offset of the key's opening quote. */
@@ -226,7 +226,7 @@ export class MemberScan {
   private bytes: Uint8Array = nothing
   private fresh = true
 
-  /** Begins at the opening brace at `at`. */
+  /** Starts at the opening brace at `at`. */
   open(bytes: Uint8Array, at: number): void {
     if (bytes[at] !== OPEN_OBJECT) throw unexpected(bytes, at)
     this.bytes = bytes
@@ -235,7 +235,7 @@ export class MemberScan {
     this.fresh = true
   }
 
-  /** Moves to the next member; a value not yet stepped over is skipped first. */
+  /** Moves to the next member; skips the current value first if that was not done. */
   next(): boolean {
     const bytes = this.bytes
     if (this.at === this.value) this.at = valueEnd(bytes, this.value)
@@ -265,13 +265,13 @@ export class MemberScan {
     return true
   }
 
-  /** Steps over the current value; gives the offset behind it. */
+  /** Skips the current value; gives the offset after it. */
   skip(): number {
     if (this.at === this.value) this.at = valueEnd(this.bytes, this.value)
     return this.at
   }
 
-  /** Says that the current value was read elsewhere and ends at `end`. */
+  /** Tells the scan that the current value was read by other code and ends at `end`. */
   resume(end: number): void {
     this.at = end
   }
@@ -281,12 +281,12 @@ export class MemberScan {
   }
 }
 
-/** Walks the elements of one array, as MemberScan does members. */
+/** Walks the elements of one array as MemberScan does members. */
 export class ElementScan {
   /** Offset of the current element. */
   value = 0
   at = 0
-  /** Elements begun so far. */
+  /** Number of elements begun so far. */
   count = 0
   private bytes: Uint8Array = nothing
 
@@ -345,10 +345,10 @@ interface Element {
 
 const decoder = new TextDecoder()
 
-/** Texts seen lately, by a rough hash: requests and frames say the same few words over and over. */
+/** A cache of recent texts by a rough hash: requests and frames repeat the same few words. */
 const lately = new Array<string>(1_024).fill('')
 
-/** The text of a short span, read as UTF-8. */
+/** The text of a span, decoded as UTF-8. */
 export function textOf(bytes: Uint8Array, start: number, end: number): string {
   const length = end - start
   if (length === 0) return ''
@@ -360,7 +360,7 @@ export function textOf(bytes: Uint8Array, start: number, end: number): string {
   if (known.length === length) {
     let at = 0
     while (at < length && known.charCodeAt(at) === bytes[start + at]) at++
-    // Equal codes are equal text only below 0x80; nothing else is kept.
+    // Equal codes mean equal text only for ASCII; nothing else is cached.
     if (at === length) return known
   }
   const text = decoder.decode(bytes.subarray(start, end))
@@ -373,7 +373,7 @@ function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
   return true
 }
 
-/** Steps over the value at `at` in its own way and gives the offset behind it. */
+/** Walks the value at `at` and gives the offset after it. */
 export type Visit = (bytes: Uint8Array, at: number) => number
 
 function memberOf(bytes: Uint8Array, scan: MemberScan, visit: Visit | undefined): Member {
@@ -391,8 +391,8 @@ function memberOf(bytes: Uint8Array, scan: MemberScan, visit: Visit | undefined)
 }
 
 /**
- * All members of the object at `at`. The value of `visitKey`, where it is an array, is given to `visit`
- * and not scanned a second time. Throws JsonSyntaxError.
+ * All members of the object at `at`. If the value of `visitKey` is an array, `visit` walks it, so that it is not
+ * scanned twice. Throws JsonSyntaxError.
  */
 export function members(bytes: Uint8Array, at: number, visitKey = '', visit?: Visit): Member[] {
   const scan = new MemberScan()
@@ -417,7 +417,7 @@ export function elements(bytes: Uint8Array, at: number): Element[] {
   return found
 }
 
-/** The value of `bytes[start, end)`, read by JSON.parse. Throws JsonSyntaxError. */
+/** The value of `bytes[start, end)`, parsed by JSON.parse. Throws JsonSyntaxError. */
 export function parseSpan(bytes: Uint8Array, start: number, end: number): unknown {
   try {
     return JSON.parse(textOf(bytes, start, end))
@@ -426,7 +426,7 @@ export function parseSpan(bytes: Uint8Array, start: number, end: number): unknow
   }
 }
 
-/** Refuses anything but white space from `at` on. */
+/** Throws JsonSyntaxError for anything but white space from `at` on. */
 export function expectEnd(bytes: Uint8Array, at: number): void {
   const next = skipSpace(bytes, at)
   if (next < bytes.length) throw unexpected(bytes, next)

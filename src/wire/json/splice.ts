@@ -1,8 +1,8 @@
-// Edits to a document's bytes, without copying what stays.
+// Edits a document's bytes without copying the unchanged parts.
 
 import type { Span } from '../request.ts'
 
-/** Puts `text` in place of `bytes[start, end)`; an empty span inserts. */
+/** Replaces `bytes[start, end)` by `text`; an empty span inserts. */
 export interface Edit extends Span {
   readonly text: string
 }

@@ -1,20 +1,23 @@
-// Finds where a long JSON string with escaped quotes ends, 32 bytes at a time, by a few instructions of WebAssembly.
+// Finds the end of a long JSON string with escaped quotes, 32 bytes at a time, with WebAssembly vector instructions.
 
 import { stringEndCode } from './string-end-code.ts'
 
 interface Finder {
   readonly memory: Uint8Array
-  /** As `string-end.wat` says. */
+  /** See `string-end.wat`. */
   readonly find: (end: number, carried: number) => number
 }
 
-/** Copied at first, then four times as much each time: most strings end soon. Whole blocks of 32. */
+/**
+ * Bytes copied for the first call of `find`, then four times as many each time, because most strings end soon.
+ * Multiples of 32.
+ */
 const firstBytes = 1_024
 const mostBytes = 16_384
-/** What `find` may read behind the end. */
+/** Bytes that `find` may read after the end. */
 const blockBytes = 32
 
-/** undefined: not tried yet; null: this machine has no such instructions. */
+/** Undefined: not tried yet; null: this machine lacks the instructions. */
 let finder: Finder | null | undefined
 
 function compiled(): Finder | null {
@@ -25,19 +28,22 @@ function compiled(): Finder | null {
     if (!(memory instanceof WebAssembly.Memory)) return null
     return { memory: new Uint8Array(memory.buffer), find: find as Finder['find'] }
   } catch (error) {
-    // The bytes are always the same: what does not compile them lacks vectors.
+    // The code is constant, so that only missing vector instructions can make it fail.
     if (error instanceof WebAssembly.CompileError) return null
     throw error
   }
 }
 
-/** Whether `blockwiseEnd` may be called here. */
+/** Whether this machine can run `blockwiseEnd`. */
 export function hasBlocks(): boolean {
   finder ??= compiled()
   return finder !== null
 }
 
-/** The offset behind a string that goes on at `from`, where no escape is under way; -1 where it has no end. */
+/**
+ * The end of a string that continues at `from`, not within an escape: the offset after its quote, or -1 if it has no
+ * end.
+ */
 export function blockwiseEnd(bytes: Uint8Array, from: number): number {
   finder ??= compiled()
   if (finder === null) throw new Error('this machine has no vectors')

@@ -1,18 +1,21 @@
-// Finds where JSON strings end, and remembers the long ones of a document that is walked more than once.
+// Finds where JSON strings end, and caches the ends of long ones for a document that is walked more than once.
 
 import { blockwiseEnd, hasBlocks } from './string-end.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-/** Quotes closer together than this are found faster byte by byte than by `indexOf`. */
+/**
+ * Within this many bytes a loop finds the quote faster than `indexOf`; used where quotes are fewer than DENSE bytes
+ * apart.
+ */
 const NEAR = 24
 const DENSE = 12
-/** Where so many escaped quotes were met and the string goes on, more are to come. */
+/** After this many escaped quotes in one string, more are likely, so that the blockwise search pays. */
 const MANY = 4
-/** Strings longer than this are worth remembering the end of. */
+/** Only ends of strings longer than this are cached. */
 const LONG = 256
 const nothing = new Uint8Array(0)
-/** The document whose long strings are remembered, and where the lately found ones end. */
+/** The document whose long strings are cached, and a hash table of their ends. */
 let remembered: Uint8Array = nothing
 const longStarts = new Int32Array(1_024)
 const longEnds = new Int32Array(1_024)
@@ -22,7 +25,7 @@ function slotOf(open: number): number {
   return Math.imul(open, 0x9e3779b1) >>> 22
 }
 
-/** Remembers where long strings of `bytes` end, until `forgetStrings`: for a document that is walked more than once. */
+/** Caches the ends of long strings of `bytes` until `forgetStrings`, for a document that is walked more than once. */
 export function rememberStrings(bytes: Uint8Array): void {
   forgetStrings()
   remembered = bytes
@@ -34,7 +37,7 @@ export function forgetStrings(): void {
   remembered = nothing
 }
 
-/** The offset behind the string whose opening quote is at `open`; -1 where it has no end. */
+/** The offset after the string whose opening quote is at `open`; -1 where it has no end. */
 export function endOfString(bytes: Uint8Array, open: number): number {
   const stop = Math.min(open + 1 + NEAR, bytes.length)
   let at = open + 1
@@ -55,7 +58,7 @@ export function endOfString(bytes: Uint8Array, open: number): number {
   return end
 }
 
-/** The offset behind a string that goes on at `from`, where no escape is under way. */
+/** The offset after a string that continues at `from`, not within an escape; -1 where it has no end. */
 function longStringEnd(bytes: Uint8Array, from: number): number {
   let at = from
   let near = false

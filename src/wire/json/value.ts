@@ -1,4 +1,4 @@
-// Small looks into JSON whose shape nobody has vouched for.
+// Helpers that read JSON of unverified shape.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
 
@@ -6,17 +6,20 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Empty where it is none. */
+/** The object; an empty one for any other value. */
 export function objectOf(value: JsonValue | undefined): JsonObject {
   return isObject(value) ? value : {}
 }
 
-/** Empty where it is none. */
+/** The list; an empty one for any other value. */
 export function listOf(value: JsonValue | undefined): JsonValue[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Sets a member of a foreign name: one called `__proto__`, if assigned, would become the prototype, and read as members. */
+/**
+ * Sets a member with a name from outside: assigning `__proto__` would replace the prototype instead of adding a
+ * member.
+ */
 export function setMember(object: JsonObject, name: string, value: JsonValue | undefined): void {
   if (name !== '__proto__') object[name] = value
   else
@@ -28,27 +31,27 @@ export function setMember(object: JsonObject, name: string, value: JsonValue | u
     })
 }
 
-/** The members of all; of those with one name the last. */
+/** Merges the members of all objects; of equal names the last one counts. */
 export function together(objects: readonly JsonObject[]): JsonObject {
   return Object.fromEntries(objects.flatMap((object) => Object.entries(object)))
 }
 
-/** What a list holds of objects. */
+/** The objects in a list; empty for any other value. */
 export function objectsIn(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
 
-/** What a list holds of texts. */
+/** The strings in a list; empty for any other value. */
 export function stringsIn(value: JsonValue | undefined): string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
 }
 
-/** Empty where it is none. */
+/** The string; '' for any other value. */
 export function stringOf(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** null where it is none, or empty. */
+/** The string; null for any other value and for an empty string. */
 export function text(value: JsonValue | undefined): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }

@@ -1,9 +1,12 @@
-// Takes members out of a JSON object's bytes, or renames them, leaving the rest as it was written.
+// Removes or renames members in a JSON object's bytes and keeps the rest as it was written.
 
 import { type Member, members, skipSpace, textOf } from './scan.ts'
 import { type Edit, join, splice } from './splice.ts'
 
-/** The document without the top-level member, and that member's value as JSON text; null where it is not there. */
+/**
+ * The document without the top-level member, and that member's value as JSON text; null where there is no such
+ * member.
+ */
 export function withoutMember(
   bytes: Uint8Array,
   key: string,
@@ -22,7 +25,7 @@ export function withoutMember(
   }
 }
 
-/** The edits that take `gone` out of an object whose members are `found`, each with the comma that joins it to a neighbour. */
+/** Edits that remove the members for which `gone` is true, each with the comma that joins it to a neighbour. */
 export function removals(found: readonly Member[], gone: (member: Member) => boolean): Edit[] {
   const edits: Edit[] = []
   const lastKept = found.findLastIndex((member) => !gone(member))
@@ -39,7 +42,7 @@ export function removals(found: readonly Member[], gone: (member: Member) => boo
   return edits
 }
 
-/** The edit that gives another name to a member whose key is plain ASCII. */
+/** The edit that renames a member whose key is plain ASCII. */
 export function renaming(member: Member, name: string): Edit {
   const end = member.keyAt + member.key.length + 2
   return { start: member.keyAt, end, text: JSON.stringify(name) }

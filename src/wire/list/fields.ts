@@ -1,4 +1,4 @@
-// What the formats of embeddings and reranking have in common: refusals, token counts, lists read out of replies.
+// Helpers shared by the formats of embeddings and reranking: errors, token counts, lists in replies.
 
 import { type Fault, invalidRequest } from '../../errors.ts'
 import { believed, countOf, unbelieved } from '../hub/counts.ts'
@@ -7,7 +7,7 @@ import { isObject } from '../json/value.ts'
 import { faultInside } from '../openai/fault.ts'
 import type { ListReply, ListRequest, Ranked } from './list.ts'
 
-/** The texts, for vendors that read no token ids. Throws GatewayError naming the client's field. */
+/** The texts, for vendors that accept no token ids. Throws GatewayError naming the client's field. */
 export function plainTexts(
   request: ListRequest,
   vendor: string,
@@ -24,7 +24,7 @@ export function plainTexts(
   })
 }
 
-/** All tokens are of the prompt. */
+/** Usage in which all tokens are prompt tokens. */
 export function promptUsage(
   prompt_tokens: JsonValue | undefined,
 ): Pick<ListReply, 'usage' | 'unbelieved'> {
@@ -39,14 +39,14 @@ function readPrompt({ prompt_tokens }: JsonObject): Usage | null {
   return { input, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 }
 
-/** What a reply without its list is. */
+/** The fault of a reply that lacks its list. */
 export function withoutList(body: JsonObject, name: string): Fault {
   const error = body['error'] ?? body['message'] ?? body['detail']
   if (error != null) return faultInside(error)
   return { kind: 'unreadable', message: `the reply has no ${name}` }
 }
 
-/** Of `[{index, relevance_score}]`; null where one is not so, or names a text that was not sent. */
+/** Reads `[{index, relevance_score}]`; null where an element is malformed or refers to a text that was not sent. */
 export function readRanking(list: JsonValue | undefined, texts: number): readonly Ranked[] | null {
   if (!Array.isArray(list)) return null
   const ranked: Ranked[] = []

@@ -1,22 +1,22 @@
-// Operations whose reply is one list, embeddings and reranking, independent of any format.
+// Operations whose reply is one list (embeddings and reranking), independent of any format.
 
 import type { Extra, Usage } from '../ir.ts'
 
 export interface ListRequest {
   readonly model: string
-  /** What is embedded, or the documents that are ranked; a list of numbers is one text as token ids. */
+  /** The texts to embed, or the documents to rank; a list of numbers is one text as token ids. */
   readonly texts: readonly (string | readonly number[])[]
-  /** Reranking: what the documents are ranked for. */
+  /** For reranking: the query that the documents are ranked for. */
   readonly query?: string
-  /** Reranking: only so many of the best. */
+  /** For reranking: the number of best results to return. */
   readonly most?: number
-  /** Reranking: the documents' texts are wanted in the reply. */
+  /** For reranking: the reply should contain the documents' texts. */
   readonly withTexts?: boolean
-  /** Embeddings: how long a vector is to be. */
+  /** For embeddings: the length of the vectors. */
   readonly dimensions?: number
-  /** Embeddings: the form the client reads vectors in. */
+  /** For embeddings: the encoding of vectors that the client expects. */
   readonly encoding?: 'float' | 'base64'
-  /** Embeddings: what the texts are to each other, as Cohere and Voyage ask it. */
+  /** For embeddings: the role of the texts, as Cohere and Voyage define it. */
   readonly purpose?: 'query' | 'document'
   readonly user?: string
   readonly extra?: Extra
@@ -28,15 +28,15 @@ export interface Ranked {
 }
 
 export interface ListReply {
-  /** null where the vendor does not say. */
+  /** The model the vendor reports; null where it reports none. */
   readonly model: string | null
-  /** Embeddings, in the order of the texts: numbers, or base64 of 32-bit floats. */
+  /** For embeddings, in the order of the texts: numbers, or base64 of 32-bit floats. */
   readonly vectors: readonly (string | readonly number[])[]
-  /** Reranking, best first. */
+  /** For reranking: best first. */
   readonly ranking: readonly Ranked[]
   readonly usage: Usage | null
-  /** As `Watcher.unbelieved`. */
+  /** See `Watcher.unbelieved`. */
   readonly unbelieved?: true
-  /** Reranking: searches as the vendor bills them; absent where it does not say. */
+  /** For reranking: searches as the vendor bills them; absent where it does not report them. */
   readonly searches?: number
 }

@@ -1,4 +1,4 @@
-// What stands in a prompt beside its text, measured: pictures, sound, films and documents, in the parts of every client format.
+// Measures the attachments of a prompt (images, audio, video, documents) in the parts of every client format.
 
 import { ElementScan, kindAt, MemberScan, textOf, valueEnd } from '../json/scan.ts'
 import { base64File } from './base64-bytes.ts'
@@ -9,35 +9,35 @@ import { type Bytes, sniffedType } from './sniff.ts'
 
 type AttachmentKind = 'image' | 'audio' | 'video' | 'document' | 'text'
 
-/** One of them; what could not be read of it, or stands at an address, is null. */
+/** One attachment; a property that could not be read, or whose file is given by a URL, is null. */
 export interface Attachment {
   readonly kind: AttachmentKind
-  /** Bytes of the body that spell it; 0 where it stands at an address. */
+  /** Bytes of the body that it occupies; 0 where it is given by a URL. */
   readonly spelledBytes: number
-  /** Of the file itself; 0 where it stands at an address. */
+  /** Bytes of the decoded file; 0 where it is given by a URL. */
   readonly bytes: number
-  /** Media type: as the bytes show it, else as the client says; may be empty. */
+  /** Media type: detected from the bytes, else as the client declared it; may be empty. */
   readonly type: string
   readonly size: PictureSize | null
   readonly seconds: number | null
   readonly pages: number | null
-  /** How closely the client wants it looked at, in its own word. */
+  /** The resolution that the client asks for, in its own word. */
   readonly detail: string | null
-  /** Frames a second that a film is looked at with, where the client says. */
+  /** Frames per second at which a video is sampled, where the client says. */
   readonly framesPerSecond: number | null
 }
 
-/** Parts inside parts, and objects inside them, that are looked into. */
+/** How deep nested parts, and objects inside them, are searched. */
 const maxDepth = 6
-/** The longest word or media type that is looked at, in bytes; six of them where each is written as an escape. */
+/** The longest word or media type that is read, in bytes; six times as many where each character is an escape. */
 const wordBytes = 100
 const escapedWordBytes = 6 * wordBytes
-/** Read of all attachments together: of a PDF or a sound some 70 KB are, of a picture a few. */
+/** Bytes that are read of all attachments together: a PDF or audio takes about 70 KB, an image a few bytes. */
 const mostReadBytes = 8 * 1_048_576
-/** What a read takes beside its bytes. */
+/** Cost of one read beside its bytes. */
 const readBytes = 64
 
-/** The parts that begin at `offsets` of a request body. `detail`: of those that do not say. */
+/** The attachments that begin at `offsets` of a request body. `detail`: for those without their own. */
 export function attachmentsAt(
   body: Uint8Array,
   offsets: readonly number[],
@@ -49,7 +49,7 @@ export function attachmentsAt(
   return found.map((each) => ({ ...each, detail: each.detail ?? detail }))
 }
 
-/** What one request's attachments come to, and how much more of them may be read: others wait meanwhile. */
+/** The attachments of one request, and how many more bytes may be read: other requests wait meanwhile. */
 interface Work {
   readonly found: Attachment[]
   leftBytes: number
@@ -58,12 +58,12 @@ interface Work {
 interface Source {
   readonly start: number
   readonly end: number
-  /** Bytes and not an address, or a name, of them. */
+  /** Whether it is the file's bytes, and not a URL or an id. */
   readonly inline: boolean
 }
 
 const mediaTypeKeys = new Set(['media_type', 'mediaType', 'mimeType', 'mime_type', 'format'])
-/** Where each kind of part says how closely it is looked at: vendors read it nowhere else. */
+/** Where each kind of part states its resolution: vendors read it nowhere else. */
 const detailPaths: ReadonlyMap<string, RegExp> = new Map([
   ['image_url', /^image_url\.detail$/],
   ['input_image', /^detail$/],
@@ -74,7 +74,7 @@ const inlineKeys = new Set(['data', 'file_data', 'result'])
 const addressKeys = new Set(['url', 'image_url', 'file_url', 'file_id', 'fileUri', 'file_uri'])
 const mediaKeys = new Set(['inlineData', 'inline_data', 'fileData', 'file_data'])
 const nestingKeys = new Set(['content', 'parts', 'output'])
-/** What functions are called with and answer is text to a model, whatever it looks like. */
+/** Arguments and results of functions are text to a model, whatever they look like. */
 const opaqueKeys = new Set(['args', 'arguments', 'input', 'response'])
 
 const kinds: ReadonlyMap<string, AttachmentKind> = new Map([
@@ -94,12 +94,12 @@ const kinds: ReadonlyMap<string, AttachmentKind> = new Map([
 class PartReader {
   private type = ''
   private mediaType = ''
-  /** Two types that differ: nobody knows which one is read. */
+  /** The part declares two different types: which of them a vendor reads is unknown. */
   private isAmbiguous = false
-  /** By where they stand; which one counts depends on what the part turns out to be. */
+  /** Resolutions by their path; which one counts depends on the part's type. */
   private readonly details = new Map<string, string>()
   private framesPerSecond: number | null = null
-  /** Its words stand in the body as they are. */
+  /** The part is plain text, whose words are in the body as they are. */
   private isPlain = false
   private readonly sources: Source[] = []
   private readonly body: Uint8Array
@@ -112,7 +112,7 @@ class PartReader {
     this.depth = depth
   }
 
-  /** The offset behind the part. */
+  /** Reads the part; gives the offset after it. */
   read(at: number): number {
     const end = this.members(at, 0, '')
     this.add()
@@ -123,12 +123,12 @@ class PartReader {
     const kind = this.kind()
     if (kind === null || this.isPlain) return
     const [source] = this.sources
-    // With two of them nobody knows which one is looked at: both then count as text besides.
+    // With two sources the vendor may read either: then both also count as text.
     const known = this.sources.length === 1 && source?.inline === true && !this.isAmbiguous
     this.work.found.push((known ? this.measured(kind, source) : null) ?? this.unmeasured(kind))
   }
 
-  /** Each byte is stepped over once: there may be megabytes. The offset behind the object. */
+  /** Walks each byte once, because there may be megabytes; gives the offset after the object. */
   private members(at: number, level: number, parent: string): number {
     const { body } = this
     const scan = new MemberScan()
@@ -150,7 +150,7 @@ class PartReader {
     return this.depth + level < maxDepth && !opaqueKeys.has(key)
   }
 
-  /** ProtoJSON takes a number's text for the number. */
+  /** Reads frames per second; ProtoJSON allows a number as a string. */
   private frames(start: number, end: number): void {
     const said = Number(
       plain(textOf(this.body, start, Math.min(end, start + escapedWordBytes)).replaceAll('"', '')),
@@ -175,7 +175,7 @@ class PartReader {
     this.mediaType = mediaType
   }
 
-  /** What tools bring holds parts of its own; any other object says more of this one. */
+  /** A tool's output holds parts of its own; any other object describes this one. */
   private object(key: string, at: number, level: number): number {
     if (mediaKeys.has(key)) this.type = 'media'
     return nestingKeys.has(key)
@@ -227,7 +227,7 @@ class PartReader {
     }
   }
 
-  /** null where the head of a `data:` address cannot be read, or where enough was read of those before it. */
+  /** Null where the head of a `data:` URL is unreadable, or where the read limit is used up. */
   private measured(said: AttachmentKind, { start, end }: Source): Attachment | null {
     const { body } = this
     if (this.work.leftBytes <= 0) return null
@@ -252,14 +252,14 @@ class PartReader {
   }
 }
 
-/** The string's beginning, its escapes read. */
+/** The beginning of the string, unescaped. */
 function wordAt(body: Uint8Array, start: number, end: number): string {
   const word = textOf(body, start, Math.min(end, start + wordBytes))
   if (!word.includes('\\')) return word
   return plain(textOf(body, start, Math.min(end, start + escapedWordBytes)))
 }
 
-/** Text of JSON as it reads, as far as words need it. */
+/** JSON text unescaped, as far as words need it. */
 function plain(text: string): string {
   return text.replaceAll(/\\(?:u([0-9a-f]{4})|(.))/gi, (_, code, other) =>
     code === undefined ? String(other) : String.fromCharCode(Number.parseInt(code, 16)),
@@ -273,12 +273,12 @@ function kindOfType(mediaType: string): AttachmentKind | null {
   return /^application\/(x-)?pdf/i.test(mediaType) ? 'document' : 'text'
 }
 
-/** Says nothing of what it is. */
+/** Types that do not say what the file is. */
 const unspecific = /^application\/(octet-stream|binary)|^binary\//i
 
 /**
- * Vendors read text and PDFs by what a client says they are, and find a PDF's mark behind other bytes: first bytes that
- * look like a small picture make nothing cheaper. Among pictures, sound and films the bytes go before what somebody says.
+ * Vendors treat text and PDFs as the client declares them, and find a PDF's signature after other bytes: leading
+ * bytes of a small image must not make such a file cheaper. Among images, audio and video the bytes take precedence.
  */
 function kindOfBytes(
   file: Bytes,
@@ -286,7 +286,7 @@ function kindOfBytes(
   said: AttachmentKind,
   type: string,
 ): AttachmentKind {
-  // A container of films may hold nothing but sound.
+  // A video container may hold only audio.
   if (said === 'audio') return 'audio'
   const named = unspecific.test(type) ? null : kindOfType(type)
   if (named === 'text') return 'text'

@@ -1,22 +1,22 @@
-// Base64 inside JSON as a file that is read in places: only the few bytes that are asked for are decoded.
+// Reads base64 inside JSON as a file with random access: only the requested bytes are decoded.
 
 import type { Bytes } from './sniff.ts'
 
 const BACKSLASH = 0x5c
 const PAD = 0x3d
-/** Who escapes does so in every line, or at every solidus: one in 64 characters. */
+/** Encoders that escape do so at every line or every solidus (one in 64 characters), so that this many show it. */
 const lookedAtChars = 8_192
-/** Of a text with escapes (`\/`), only so much of its beginning can be read: nothing tells where the rest stands. */
+/** Text with escapes (`\/`) is read only this far: offsets after that are unknown. */
 const escapedHeadChars = 65_536
 
-/** Six bits a character, of both alphabets of RFC 4648; 255 for what is neither. */
+/** Six bits per character, for both alphabets of RFC 4648; 255 for all others. */
 const values = new Uint8Array(256).fill(255)
 for (const alphabet of ['+/', '-_']) {
   const letters = `ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789${alphabet}`
   for (let at = 0; at < letters.length; at++) values[letters.charCodeAt(at)] = at
 }
 
-/** The file that `json[start, end)` spells, between the quotes. What cannot be read of it is zeros. */
+/** The file that `json[start, end)`, the span between the quotes, encodes. Unreadable bytes become zeros. */
 export function base64File(json: Uint8Array, start: number, end: number): Bytes {
   const escape = json.subarray(start, Math.min(end, start + lookedAtChars)).indexOf(BACKSLASH)
   if (escape >= 0) return escapedFile(json, start, end)
@@ -28,7 +28,7 @@ export function base64File(json: Uint8Array, start: number, end: number): Bytes 
   }
 }
 
-/** An escape is two characters for one, or for a line's end, which is none. */
+/** An escape takes two characters: for a solidus, or for a line end, which is skipped. */
 function escapedFile(json: Uint8Array, start: number, end: number): Bytes {
   const head = new Uint8Array(Math.min(escapedHeadChars, end - start))
   let length = 0

@@ -1,15 +1,15 @@
-// How long a sound or a film is, by what its container says: a few small reads, never all of it.
+// Reads the duration of audio or video from its container, with a few small reads.
 
 import { type Bytes, firstFrame, frameAt, id3Bytes, latin, piece } from './sniff.ts'
 
-/** Of one piece that is read at once. */
+/** The most bytes of a single read. */
 const pieceBytes = 65_536
-/** Boxes, chunks and elements looked at before it is given up. */
+/** The most boxes, chunks or elements that are examined. */
 const maxSteps = 1_000
-/** Nothing is longer: a head that says so is wrong. */
+/** A longer duration in a header is considered wrong. */
 const maxSeconds = 30 * 86_400
 
-/** Seconds, by the media type of `sniffedType`; null where the container does not say, or lies. */
+/** Seconds, by the media type from `sniffedType`; null where the container does not say or is implausible. */
 export function durationOf(file: Bytes, type: string): number | null {
   const seconds = readers.get(type)?.(file) ?? null
   return seconds !== null && seconds > 0 && seconds <= maxSeconds ? seconds : null
@@ -33,7 +33,7 @@ function name(view: DataView, at: number): string {
   return latin(new Uint8Array(view.buffer, view.byteOffset, view.byteLength), at, at + 4)
 }
 
-/** RIFF's chunks: `fmt ` says how many bytes make a second, `data` how many there are. */
+/** RIFF chunks: `fmt ` has the bytes per second, `data` the number of bytes. */
 function wav(file: Bytes): number | null {
   let at = 12
   let bytesPerSecond = 0
@@ -44,7 +44,7 @@ function wav(file: Bytes): number | null {
     const said = head.getUint32(4, true)
     switch (name(head, 0)) {
       case 'ds64':
-        // RF64 says here what does not fit into 32 bits.
+        // RF64 has sizes beyond 32 bits here.
         if (head.byteLength >= 24) longData = Number(head.getBigUint64(16, true))
         break
       case 'fmt ':
@@ -52,7 +52,7 @@ function wav(file: Bytes): number | null {
         break
       case 'data': {
         const left = file.size - at - 8
-        // A length nobody knew when the sound began is 0 or the greatest there is.
+        // Where the length was unknown when recording began, it is 0 or the maximum.
         const length = said === 0xffff_ffff ? longData || left : said || left
         return bytesPerSecond === 0 ? null : Math.min(length, left) / bytesPerSecond
       }
@@ -62,7 +62,7 @@ function wav(file: Bytes): number | null {
   return null
 }
 
-/** The count of frames in a Xing head; else by the length, where every frame is as long as the first. */
+/** By the frame count of a Xing header; else by the size, assuming the first frames' rate for all. */
 function mpeg(file: Bytes): number | null {
   const start = id3Bytes(file)
   const view = piece(file, start, pieceBytes)
@@ -75,14 +75,14 @@ function mpeg(file: Bytes): number | null {
     const hasCount = (view.getUint32(xing + 4) & 1) === 1
     if (hasCount) return (view.getUint32(xing + 8) * samples) / sampleRate
   }
-  // Fraunhofer's own head, always 32 bytes behind the frame's.
+  // Fraunhofer's header, always 32 bytes after the frame's own.
   const vbri = frame.at + 36
   if (name(view, vbri) === 'VBRI' && vbri + 18 <= view.byteLength)
     return (view.getUint32(vbri + 14) * samples) / sampleRate
   return byFrames(file, start, bytes, frame.at)
 }
 
-/** The rate of the frames in the first piece holds for the rest: exact where the bit rate is constant. */
+/** Assumes that the rate of the frames in the first piece holds for all: exact for a constant bit rate. */
 function byFrames(file: Bytes, start: number, bytes: Uint8Array, first: number): number | null {
   let at = first
   let seconds = 0
@@ -94,7 +94,7 @@ function byFrames(file: Bytes, start: number, bytes: Uint8Array, first: number):
   return at === first ? null : (seconds * Math.max(total, 0)) / (at - first)
 }
 
-/** An ID3v1 tag stands in the last 128 bytes. */
+/** Length of an ID3v1 tag, which occupies the last 128 bytes; 0 where there is none. */
 function trailingTagBytes(file: Bytes): number {
   const isTag = file.size > 128 && name(piece(file, file.size - 128, 4), 0).startsWith('TAG')
   return isTag ? 128 : 0
@@ -109,7 +109,7 @@ function flac(file: Bytes): number | null {
   return rate === 0 ? null : samples / rate
 }
 
-/** The last page's position, in samples (RFC 3533); Opus counts 48000 a second and skips some at first (RFC 7845). */
+/** The last page's position in samples (RFC 3533); Opus has 48000 per second and skips the first few (RFC 7845). */
 function ogg(file: Bytes): number | null {
   const head = piece(file, 0, 512)
   const text = latin(new Uint8Array(head.buffer, head.byteOffset, head.byteLength), 0, 512)
@@ -126,10 +126,10 @@ function ogg(file: Bytes): number | null {
   return rate === 0 || last === null ? null : (last - skipped) / rate
 }
 
-/** `OggS` */
+/** The ASCII codes of `OggS`. */
 const capturePattern = 0x4f676753
 
-/** Of the last page that says one: a page is at most 65307 bytes long. */
+/** The position of the last page that has one, searched in the last 65536 bytes: a page has at most 65307. */
 function lastPosition(file: Bytes): number | null {
   const view = piece(file, Math.max(0, file.size - pieceBytes), pieceBytes)
   for (let at = view.byteLength - 27; at >= 0; at--) {
@@ -140,7 +140,9 @@ function lastPosition(file: Bytes): number | null {
   return null
 }
 
-/** Boxes: `moov` holds `mvhd`, which says it; films in fragments may say it in `mehd` alone (ISO 14496-12). */
+/**
+ * Boxes: `moov` contains `mvhd`, which has the duration; fragmented files may have it only in `mehd` (ISO 14496-12).
+ */
 function isoMedia(file: Bytes): number | null {
   const film = box(file, 'moov', 0, file.size)
   if (film === null) return null
@@ -225,17 +227,17 @@ function element(file: Bytes, wanted: number, start: number, end: number): Insid
     const size = id && variable(view, id.length, true)
     if (!id || !size) return null
     const from = at + id.length + size.length
-    // A length nobody knew is all ones: then it goes on to the end.
+    // An unknown length is all ones: the element then extends to the end.
     const to = size.isUnknown ? end : Math.min(end, from + size.value)
     if (id.value === wanted) return { start: from, end: to }
-    // The heads stand before the sound.
+    // The headers precede the media data.
     if (id.value === clusterId || size.isUnknown) return null
     at = to
   }
   return null
 }
 
-/** A number whose leading zeros say how many bytes it has (RFC 8794, section 4). */
+/** Reads a number whose leading zero bits give its length in bytes (RFC 8794, section 4). */
 function variable(view: DataView, at: number, isSize: boolean) {
   if (at >= view.byteLength) return null
   const first = view.getUint8(at)

@@ -1,7 +1,7 @@
-// Where the parts of a prompt begin that are more than text, noted while the prompt is checked.
+// Collects, while a prompt is checked, the offsets of its parts that are not text.
 
 export interface AttachmentOffsets {
-  /** In bytes of the body; undefined: none. */
+  /** Offsets in bytes of the body; undefined where there are none. */
   attachments: number[] | undefined
 }
 

@@ -1,20 +1,20 @@
-// How many pages a PDF has, by what stands readably at its ends: never all of it.
+// Counts the pages of a PDF from the readable parts of its beginning and end.
 
 import { type Bytes, latin } from './sniff.ts'
 
 const headBytes = 4_096
-/** Most writers put the tree of pages last. */
+/** Most writers put the page tree last. */
 const tailBytes = 65_536
 const sliceBytes = 8_192
 
 export function isPdf(file: Bytes): boolean {
-  // A few bytes may stand before the mark (ISO 32000-1, implementation note 13).
+  // A few bytes may precede the signature (ISO 32000-1, implementation note 13).
   return textOf(file, 0, 1_024).includes('%PDF-')
 }
 
 /**
- * The most that its page tree (`/Count`), its linearisation (`/N`) or its pages themselves say; null where all of these
- * are packed away.
+ * The largest number that the page tree (`/Count`), the linearisation (`/N`) or the count of page objects gives; null
+ * where all of these are compressed.
  */
 export function pagesOf(file: Bytes): number | null {
   const tail = textOf(file, Math.max(headBytes, file.size - tailBytes), file.size)
@@ -32,7 +32,7 @@ export function pagesOf(file: Bytes): number | null {
 function textOf(file: Bytes, start: number, end: number): string {
   const bytes = file.read(Math.min(start, file.size), Math.min(end, file.size))
   let text = ''
-  // Not all at once: each byte is an argument of a call.
+  // In slices, because each byte becomes an argument of a call.
   for (let at = 0; at < bytes.length; at += sliceBytes) text += latin(bytes, at, at + sliceBytes)
   return text
 }

@@ -1,4 +1,4 @@
-// How large a picture is, by what its head says: a few small reads, never its pixels.
+// Reads the size of an image from its header, with a few small reads.
 
 import { type Bytes, latin, piece } from './sniff.ts'
 
@@ -7,20 +7,20 @@ export interface PictureSize {
   readonly height: number
 }
 
-/** Markers of a JPEG walked before it is given up. */
+/** The most markers of a JPEG (or blocks of a GIF) that are examined. */
 const maxSegments = 500
-/** Boxes of HEIF files stand before the pixels. */
+/** Boxes of HEIF files precede the pixels, within this many bytes. */
 const boxesBytes = 16_384
-/** Nothing that models take is larger on a side. */
+/** The largest side that models accept. */
 const maxSide = 65_535
-/** What beside pixels a picture may hold: profiles, notes, a small preview. */
+/** Bytes of an image other than pixels: profiles, comments, a small preview. */
 const besideBytes = 65_536
-/** No format here spends more on a pixel: PNG with four channels of 16 bits. */
+/** The most bytes that any of these formats needs for a pixel: PNG with four channels of 16 bits. */
 const bytesPerPixel = 8
 
 /**
- * By the media type of `sniffedType`; null where its head says nothing, or less than its bytes fit into, so that a head
- * which claims one pixel for a whole picture is not believed.
+ * The size, by the media type from `sniffedType`; null where the header has none, or one too small for the file's
+ * bytes: a header that claims one pixel for a large image is not believed.
  */
 export function pictureSize(file: Bytes, type: string | null): PictureSize | null {
   const size = readers.get(type ?? '')?.(file) ?? null
@@ -50,7 +50,7 @@ function png(file: Bytes): PictureSize | null {
   return { width: head.getUint32(16), height: head.getUint32(20) }
 }
 
-/** The frame's head, of whatever kind of coding (ITU T.81, B.2.2); the largest where a file has several. */
+/** The frame header of any coding (ITU T.81, B.2.2); the largest if a file has several. */
 function jpeg(file: Bytes): PictureSize | null {
   let found: PictureSize | null = null
   let at = 2
@@ -58,7 +58,7 @@ function jpeg(file: Bytes): PictureSize | null {
     const head = piece(file, at, 9)
     if (head.byteLength < 4 || head.getUint8(0) !== 0xff) return found
     const marker = head.getUint8(1)
-    // Fill bytes stand before a marker; the scan's data follows SOS.
+    // Fill bytes may precede a marker; compressed data follows SOS.
     if (marker === 0xff) {
       at++
       continue
@@ -72,7 +72,7 @@ function jpeg(file: Bytes): PictureSize | null {
   return found
 }
 
-/** The screen, or the first frame where that is larger (GIF89a, sections 18 and 20). */
+/** The logical screen, or the first frame where that is larger (GIF89a, sections 18 and 20). */
 function gif(file: Bytes): PictureSize | null {
   const head = piece(file, 0, 13)
   if (head.byteLength < 13) return null
@@ -90,7 +90,7 @@ function gif(file: Bytes): PictureSize | null {
       }
     }
     if (block.getUint8(0) !== 0x21) return screen
-    // An extension: its label, then blocks that each say how long they are, then an empty one.
+    // An extension: its label, then blocks with a length byte each, then an empty block.
     at += 2
     for (let length = -1; length !== 0 && step < maxSegments; step++) {
       const size = piece(file, at, 1)
@@ -102,7 +102,7 @@ function gif(file: Bytes): PictureSize | null {
   return screen
 }
 
-/** RFC 9649: the extended head, or the first bytes of either coding. */
+/** RFC 9649: the extended header, or the first bytes of either coding. */
 function webp(file: Bytes): PictureSize | null {
   const head = piece(file, 0, 30)
   if (head.byteLength < 30) return null
@@ -117,7 +117,7 @@ function webp(file: Bytes): PictureSize | null {
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
 }
 
-/** The largest of the sizes given (`ispe`, ISO 23008-12): tiles and previews have one too. */
+/** The largest of the sizes in the file (`ispe`, ISO 23008-12): tiles and previews have one too. */
 function heif(file: Bytes): PictureSize | null {
   const head = piece(file, 0, boxesBytes)
   let found: PictureSize | null = null

@@ -1,6 +1,6 @@
-// What a file is, by its first bytes: names and headers are only what somebody says.
+// Detects a file's media type from its first bytes, since declared names and types may be wrong.
 
-/** Bytes that may lie elsewhere. */
+/** A file's bytes, which need not be in memory. */
 export interface Bytes {
   readonly size: number
   /** The bytes `[start, end)`, within `size`. */
@@ -9,7 +9,7 @@ export interface Bytes {
 
 const lookedAtBytes = 4_096
 
-/** Media type in lower case, or null where the bytes are nothing known here: an image, sound or film. */
+/** Media type in lower case of an image, audio or video file; null where the bytes are of no known type. */
 export function sniffedType(file: Bytes): string | null {
   const bytes = file.read(0, Math.min(file.size, lookedAtBytes))
   const text = latin(bytes, 0, 16)
@@ -30,25 +30,25 @@ export function sniffedType(file: Bytes): string | null {
   return firstFrame(bytes) === null ? null : 'audio/mpeg'
 }
 
-/** At most so many bytes from there; fewer at the end. */
+/** At most `length` bytes from `start`; fewer at the end of the file. */
 export function piece(file: Bytes, start: number, length: number): DataView {
   const from = Math.min(start, file.size)
-  // A length that something else was taken off may be below nothing.
+  // A computed length may be negative.
   const bytes = file.read(from, Math.min(file.size, from + Math.max(0, length)))
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** Codes of one byte a character. */
+/** Decodes one byte per character (Latin-1). */
 export function latin(bytes: Uint8Array, start: number, end: number): string {
   return String.fromCharCode(...bytes.subarray(start, end))
 }
 
-/** EBML's document type stands in its first element. */
+/** EBML's document type is in its first element. */
 function matroska(bytes: Uint8Array): string {
   return latin(bytes, 0, 64).includes('matroska') ? 'video/x-matroska' : 'video/webm'
 }
 
-/** ISO base media: the first brand says which of its many uses it is. */
+/** ISO base media: the first brand tells the concrete format. */
 function isoMedia(bytes: Uint8Array): string {
   const brand = latin(bytes, 8, 12)
   if (/^M4[AB] $/.test(brand)) return 'audio/mp4'
@@ -57,14 +57,14 @@ function isoMedia(bytes: Uint8Array): string {
   return brand === 'qt  ' ? 'video/quicktime' : 'video/mp4'
 }
 
-/** Tags stand before MP3, and sometimes before FLAC. */
+/** ID3 tags precede MP3, and sometimes FLAC. */
 function tagged(file: Bytes): string {
   const start = id3Bytes(file)
   const magic = file.read(start, Math.min(file.size, start + 4))
   return latin(magic, 0, 4) === 'fLaC' ? 'audio/flac' : 'audio/mpeg'
 }
 
-/** How long the ID3v2 tag at the beginning is, 0 where there is none; at most `size`. */
+/** The length of the ID3v2 tag at the beginning, at most `size`; 0 where there is none. */
 export function id3Bytes(file: Bytes): number {
   const head = file.read(0, Math.min(file.size, 10))
   if (head.length < 10 || latin(head, 0, 3) !== 'ID3') return 0
@@ -80,7 +80,7 @@ interface AudioFrame {
   readonly bytes: number
   readonly samples: number
   readonly sampleRate: number
-  /** Bytes between the frame's head and where a Xing head stands: its side information. */
+  /** Bytes between the frame's header and a Xing header: its side information. */
   readonly sideBytes: number
 }
 
@@ -98,9 +98,9 @@ const bitRates = {
 } as const
 const sampleRates = [44_100, 48_000, 32_000] as const
 
-/** The frame whose head stands at `at`, or null. */
+/** The frame whose header is at `at`, or null. */
 export function frameAt(bytes: Uint8Array, at: number): AudioFrame | null {
-  // Sounds of nothing but such bytes are looked at one by one.
+  // Tested first, because a file may consist of many bytes that look like a frame's start.
   const second = bytes[at + 1] ?? 0
   if (bytes[at] !== 0xff || (second & 0xe0) !== 0xe0) return null
   const third = bytes[at + 2] ?? 0
@@ -124,7 +124,7 @@ export function frameAt(bytes: Uint8Array, at: number): AudioFrame | null {
   return { at, bytes: length, samples, sampleRate, sideBytes }
 }
 
-/** The first frame that another follows, or that the bytes end with. */
+/** The first frame that is followed by another, or that ends the bytes. */
 export function firstFrame(bytes: Uint8Array): AudioFrame | null {
   for (let at = bytes.indexOf(0xff); at !== -1; at = bytes.indexOf(0xff, at + 1)) {
     const frame = frameAt(bytes, at)

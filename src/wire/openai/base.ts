@@ -1,4 +1,4 @@
-// What the formats of OpenAI's older interfaces share: refusals, errors, how a stream ends.
+// What most OpenAI formats share: error bodies, error frames, and how a stream ends.
 
 import { errorTable, type GatewayError } from '../../errors.ts'
 import type { ClientSide, IdentitySide, VendorSide } from '../dialect.ts'
@@ -21,7 +21,7 @@ function refuse(error: GatewayError): string {
 }
 
 export const openaiClient = {
-  // A comment, which every reader of server-sent events passes over.
+  // A comment, which every reader of server-sent events ignores.
   heartbeat: ': keep-alive\n\n',
   withCost,
   refuse,

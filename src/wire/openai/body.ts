@@ -1,4 +1,4 @@
-// What every OpenAI request body has in common: one object, a model, a stream switch.
+// What all request bodies in OpenAI's style have in common: one object, a model, a stream switch.
 
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import { checkNames, type Place } from '../json/names.ts'
@@ -25,24 +25,24 @@ export interface Body {
   readonly keys: readonly string[]
   /** Offset of the closing brace. */
   readonly end: number
-  /** Members the client sent and nobody is asked. */
+  /** Members that were cut out of the client's body. */
   readonly dropped: readonly string[]
-  /** A member at the top level that is to go no further: whoever reads the body may find one. */
+  /** A top-level member that must not be passed on, because a vendor might interpret it; null if there is none. */
   unwanted: string | null
 }
 
 const none: readonly string[] = []
 
-/** What a format knows of its bodies. */
+/** What a format knows about its bodies. */
 export interface Inside {
-  /** The member whose value is checked during the pass over the body, where it is an array. */
+  /** The member whose value, if it is an array, is checked during the pass over the body. */
   readonly key: string
   readonly visit: Visit
-  /** The names that have a meaning. */
+  /** The names that have a meaning in the format. */
   readonly names: Place
 }
 
-/** For formats whose lists are not looked into while the body is read. */
+/** For formats without a list that is checked during the pass over the body. */
 export function nothingInside(names: Place): Inside {
   return { key: '', visit: valueEnd, names }
 }
@@ -62,9 +62,9 @@ function openBody(bytes: Uint8Array, inside: Inside, dropped: readonly string[])
 }
 
 /**
- * Runs `read` on the body's bytes, and holds them to one reading: no name twice in an object, none of the known ones in
- * another case, none of letters hidden behind escapes (which are spelled plainly, so that `read` may compare bytes).
- * What `read` finds unwanted is cut out, and the rest read again.
+ * Runs `read` on the body's bytes and ensures that all JSON readers read them alike: no name twice in an object, no
+ * known name in another case, no name hidden by escapes (these are spelled plainly, so that `read` may compare
+ * bytes). If `read` finds an unwanted member, it is cut out and the body is read again.
  */
 export function readBody<T>(
   bytes: Uint8Array,
@@ -97,7 +97,10 @@ export function readBody<T>(
   return readBody(again.bytes, inside, read, again.dropped)
 }
 
-/** The body with its names spelled plainly, where any was refused that may only have been spelled otherwise; else null. */
+/**
+ * The body with its names spelled plainly, so that a refused one may turn out to be valid; null where nothing
+ * changes.
+ */
 function plainlyNamed(bytes: Uint8Array, names: Place): Uint8Array | null {
   if (!bytes.includes(0x5c)) return null
   try {
@@ -126,7 +129,7 @@ export function modelOf(body: Body): { model: string; modelSpan: Span } {
   return { model, modelSpan: { start: member.start, end: member.end } }
 }
 
-/** A number the rules have already passed. */
+/** The value of a number member that the rules have already checked. */
 export function numberField(body: Body, key: string): number | null {
   const member = present(body, key)
   return member === null ? null : numberOf(body.bytes, member.start, member.end)
@@ -143,7 +146,7 @@ export function streamOf(body: Body): StreamOptions {
   const stream = present(body, 'stream')?.kind === 'true'
   const options = present(body, 'stream_options')
   if (options === null) return { stream, wantsUsage: false, streamOptionsSpan: null }
-  // Beside an explicit `stream: false` it passes: OpenAI's own clients send both.
+  // Accepted beside an explicit `stream: false`, because OpenAI's own clients send both.
   if (!stream && present(body, 'stream') === null) {
     throw invalidRequest('stream_options is only allowed when stream is true', 'stream_options')
   }

@@ -1,4 +1,4 @@
-// One pass over a chat or text completion, a stream's chunk or a whole reply, that notes what the gateway acts on.
+// Scans a chat or text completion (a stream chunk or a whole reply) once, and notes what the gateway acts on.
 
 import { ElementScan, kindAt, MemberScan } from '../json/scan.ts'
 
@@ -14,7 +14,7 @@ const callList = new ElementScan()
 const call = new MemberScan()
 const callee = new MemberScan()
 
-/** Bytes in UTF-8 of what the `\u` escape at `at` spells; a half of a pair counts as two of its four. */
+/** Bytes in UTF-8 of the `\u` escape at `at`; each half of a surrogate pair counts as two of the four. */
 function escapedBytes(bytes: Uint8Array, at: number): number {
   const high = (bytes[at] ?? 0) | 0x20
   const low = (bytes[at + 1] ?? 0) | 0x20
@@ -24,7 +24,7 @@ function escapedBytes(bytes: Uint8Array, at: number): number {
   return low < 0x38 ? 2 : 3
 }
 
-/** Bytes in UTF-8 of the JSON string `bytes[start, end)`, quotes included in the span but not counted. */
+/** Bytes in UTF-8 of the JSON string `bytes[start, end)`; the span includes the quotes, the count does not. */
 export function textBytes(bytes: Uint8Array, start: number, end: number): number {
   let count = end - start - 2
   for (let at = start + 1; at < end - 1; at++) {
@@ -37,7 +37,7 @@ export function textBytes(bytes: Uint8Array, start: number, end: number): number
   return count
 }
 
-/** Whether the value at `at` is something: not null, false, or an empty string, list or object. */
+/** Whether the value at `at` is not null, false, or an empty string, list or object. */
 function isSomething(bytes: Uint8Array, at: number, end: number): boolean {
   const first = bytes[at]
   if (first === QUOTE) return end - at > 2
@@ -47,33 +47,33 @@ function isSomething(bytes: Uint8Array, at: number, end: number): boolean {
   return false
 }
 
-/** What was found; offsets are -1 where there is nothing. Reused: `read` starts afresh. */
+/** The results of a scan; offsets are -1 where a member is absent. Reusable: `read` resets it. */
 export class ChunkScan {
-  /** Behind the object. */
+  /** Offset after the object. */
   end = 0
-  /** Elements of `choices`; -1 where that is no list. */
+  /** Number of elements of `choices`; -1 where it is not a list. */
   choices = -1
-  /** Some choice says something: text, reasoning, a refusal, a call, sound. */
+  /** Some choice has content: text, reasoning, a refusal, a call, audio. */
   semantic = false
   /** Bytes of generated text: content, reasoning, refusals and arguments of calls; 0 where they are not counted. */
   outputBytes = 0
-  /** The first finish reason, a JSON string that is not empty. */
+  /** Offset of the first finish reason that is a non-empty string. */
   finishAt = -1
   finishEnd = -1
   modelAt = -1
   modelEnd = -1
-  /** The object `usage` at the top level. */
+  /** Offset of the object `usage` at the top level. */
   usageAt = -1
-  /** Usage may stand where `usageRoot` leads. */
+  /** The member that `usageRoot` names is present, so that usage may be inside it. */
   hiddenUsage = false
-  /** An error at the top level, in a choice or in `x_groq`. */
+  /** There is an error at the top level, in a choice or in `x_groq`. */
   error = false
   private reasoningBytes = 0
   private readonly top = new MemberScan()
   private readonly usageRoot: string
   private readonly counts: boolean
 
-  /** `usageRoot`: the first name on the way to a vendor's hidden usage, or ''. `counts`: whether output is counted. */
+  /** `usageRoot`: the first name of the path to a vendor's nested usage, or ''. `counts`: whether output is counted. */
   constructor(usageRoot = '', counts = true) {
     this.usageRoot = usageRoot
     this.counts = counts
@@ -181,7 +181,7 @@ export class ChunkScan {
     if (this.counts) this.outputBytes += textBytes(bytes, at, end)
   }
 
-  /** A `delta` or a `message`. */
+  /** Scans a `delta` or a `message`. */
   private readSaid(bytes: Uint8Array, at: number): void {
     if (bytes[at] !== OPEN_OBJECT) return
     this.reasoningBytes = 0
@@ -225,7 +225,7 @@ export class ChunkScan {
     if (isSomething(bytes, at, end)) this.semantic = true
   }
 
-  /** A text, or a list of parts with texts. */
+  /** Notes a text, or a list of parts with texts. */
   private noteTexts(bytes: Uint8Array, at: number): void {
     const end = said.skip()
     if (bytes[at] === QUOTE) this.noteText(bytes, at, end)
@@ -235,7 +235,7 @@ export class ChunkScan {
     }
   }
 
-  /** Vendors put the same reasoning under several names: the longest counts. */
+  /** Notes reasoning; vendors repeat it under several names, of which the longest counts. */
   private noteReasoning(bytes: Uint8Array, at: number): void {
     const end = said.skip()
     if (!isSomething(bytes, at, end)) return
@@ -250,7 +250,7 @@ export class ChunkScan {
     if (found > this.reasoningBytes) this.reasoningBytes = found
   }
 
-  /** An object with one member that counts as text. */
+  /** Notes an object of which one member counts as text. */
   private noteNamed(bytes: Uint8Array, at: number, name: string): void {
     if (bytes[at] !== OPEN_OBJECT) return
     this.noteAny(bytes, at, said.skip())
@@ -275,7 +275,7 @@ export class ChunkScan {
   }
 }
 
-/** Bytes of the member `name` of the object at `at`: of its text, or of its JSON where it is none. */
+/** Bytes of the member `name` of the object at `at`: of its text, or of its JSON where it is an object. */
 function namedBytes(bytes: Uint8Array, at: number, name: string): number {
   let found = 0
   callee.open(bytes, at)

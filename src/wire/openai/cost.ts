@@ -1,4 +1,4 @@
-// Shows what a reply cost, as `usage.cost` beside the vendor's own counts.
+// Adds the cost of a reply to its usage, as `usage.cost`.
 
 import { JsonSyntaxError, members, skipSpace } from '../json/scan.ts'
 import { join, splice } from '../json/splice.ts'
@@ -7,8 +7,8 @@ const openBrace = 0x7b
 const closeBrace = 0x7d
 
 /**
- * A whole reply, or one stream frame, with the cost (a decimal) in its usage, the member `name`; a vendor's own `cost` gives way. As it
- * was where it holds no usage object.
+ * A whole reply, or one stream frame, with the cost (a decimal) in its usage (the member `name`), in place of a
+ * vendor's own `cost`; unchanged where it has no usage object.
  */
 export function withCost(bytes: Uint8Array, cost: string, name = 'usage'): Uint8Array {
   const start = bytes.indexOf(openBrace)

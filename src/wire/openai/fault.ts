@@ -1,4 +1,4 @@
-// Reads what vendors put in place of a reply, in any of the shapes they use, as a Fault.
+// Reads vendors' error replies, in any of the shapes they use, as faults.
 
 import type { Fault, FaultKind } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
@@ -6,11 +6,11 @@ import { isObject, objectOf } from '../json/value.ts'
 import { retryAfterMs } from './retry-after.ts'
 
 const maxMessageLength = 500
-/** Statuses between these may stand in a body in place of a code. */
+/** HTTP statuses in this range may be in a body in place of an error code. */
 const leastStatus = 400
 const mostStatus = 599
 
-/** What a vendor says of an error, wherever it says it. */
+/** What a vendor states about an error, wherever in the body it does. */
 interface Said {
   readonly message: string
   readonly code: string | null
@@ -23,7 +23,7 @@ function text(value: JsonValue | undefined): string | null {
   return typeof value === 'number' ? String(value) : null
 }
 
-/** The first text among `values`; lists and objects, as validators report them, as their JSON. */
+/** The first text among `values`; a list gives the message of its first element, else its JSON. */
 function firstText(...values: (JsonValue | undefined)[]): string | null {
   for (const value of values) {
     const found = text(value)
@@ -40,7 +40,7 @@ function jsonOf(value: JsonValue): string {
   return JSON.stringify(value)
 }
 
-/** A field's path, as validators give it: `["body", "messages", 0, "role"]`. */
+/** The path of the field at fault; validators give it as a list: `["body", "messages", 0, "role"]`. */
 function paramOf(error: JsonObject, detail: JsonValue | undefined): string | null {
   const plain = text(error.param)
   if (plain !== null) return plain
@@ -140,7 +140,7 @@ function kindOf(said: Said, status: number): FaultKind {
   if (plain === 'unreadable' || plain === 'quota') return plain
   const worded = kindByWords(said, status)
   if (plain === 'credentials') {
-    // Taken for a refused key these would disable the channel: no caller may bring that about.
+    // Classed as bad credentials these would disable the channel, which no caller must be able to cause.
     if (status === 403 && filterText.test(`${said.code} ${said.message}`)) return 'rejected'
     return worded === 'quota' || (status === 403 && worded === 'unknown_model') ? worded : plain
   }
@@ -150,7 +150,7 @@ function kindOf(said: Said, status: number): FaultKind {
   return plain
 }
 
-/** Codes that say no more than the status does. */
+/** The error code to show; codes that only repeat the status are left out. */
 function finerCode(said: Said, status: number, kind: FaultKind): string | undefined {
   if (kind === 'rejected' && status === 413) return 'request_too_large'
   const { code } = said
@@ -171,7 +171,7 @@ function faultFrom(said: Said, status: number, fallback: string): Fault {
   }
 }
 
-/** An error page is never quoted: it says nothing of use and may say too much. */
+/** The message for a reply in HTML, which is never quoted: it is of no use and may disclose too much. */
 function describedPage(status: number, body: string): string | null {
   const start = body.trimStart().slice(0, 200).toLowerCase()
   if (!start.startsWith('<') && !start.includes('<html')) return null
@@ -191,7 +191,7 @@ export function readFault(
     try {
       said = saidIn(JSON.parse(body) as JsonValue)
     } catch {
-      // Not JSON: the text itself is what the vendor says.
+      // Not JSON: the text itself is the message.
       said = { ...said, message: body.trim() }
     }
   }
@@ -202,8 +202,8 @@ export function readFault(
 }
 
 /**
- * Reads an error found inside a success: a frame's or a reply's. `error` is its value; a code that is an
- * HTTP status (OpenRouter, Azure) stands for the status the reply did not have.
+ * Reads an error found in a frame or a reply with a success status. `error` is its value; a code that is an HTTP
+ * status (OpenRouter, Azure) is treated as the reply's status.
  */
 export function faultInside(error: JsonValue): Fault {
   const said = saidIn(error)
@@ -229,7 +229,7 @@ function isRejection(said: Said): boolean {
   )
 }
 
-/** The error of a parsed frame or reply: at the top level, in `x_groq` or in a choice; null where none is. */
+/** The error of a parsed frame or reply: at the top level, in `x_groq` or in a choice; null if there is none. */
 export function errorIn(reply: JsonObject): JsonValue | null {
   if (reply.error) return isObject(reply.error) ? reply.error : reply
   const groq = reply.x_groq
@@ -241,10 +241,10 @@ export function errorIn(reply: JsonObject): JsonValue | null {
   return null
 }
 
-/** Finish reasons by which a vendor says that it failed (OpenRouter, Mistral; Zhipu). */
+/** Finish reasons that report the vendor's own failure (OpenRouter, Mistral; Zhipu). */
 const failedFinishes: ReadonlySet<string> = new Set(['error', 'network_error'])
 
-/** The fault that a finish reason is; null for one that ends a reply well. */
+/** The fault that a finish reason reports; null for a reason that is not a failure. */
 export function faultOfFinish(reason: string): Fault | null {
   if (!failedFinishes.has(reason)) return null
   return { kind: 'vendor_error', message: `the vendor ended its reply with ${reason}` }

@@ -1,14 +1,14 @@
-// Reads a few members of a JSON object's bytes in one pass, for checks that build no values.
+// Finds a few members of a JSON object in one pass, for checks that do not parse values.
 
 import type { MemberScan } from '../json/scan.ts'
 
-/** The current member's place among `names`, or -1. */
+/** The index in `names` of the current member, or -1. */
 function fieldIndex(scan: MemberScan, names: readonly string[]): number {
   for (let i = 0; i < names.length; i++) if (scan.is(names[i] ?? '')) return i
   return -1
 }
 
-/** Offsets of the values of one object's members, by name; -1 where absent. Each name at most once. */
+/** Offsets of an object's member values, by name; -1 where absent. Each name must occur at most once. */
 export class Fields {
   readonly names: readonly string[]
   readonly at: number[]
@@ -29,7 +29,7 @@ export class Fields {
     this.end = scan.at
   }
 
-  /** The offset of a value that is there and not null, else -1. */
+  /** The offset of a value that is present and not null, else -1. */
   value(bytes: Uint8Array, index: number): number {
     const at = this.at[index] ?? -1
     return at >= 0 && bytes[at] === 0x6e ? -1 : at

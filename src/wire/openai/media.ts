@@ -1,4 +1,4 @@
-// What the formats of OpenAI's interfaces beside text have in common: a request at its top level, a reply judged by its usage.
+// Shared code of OpenAI's audio, image and similar formats: reads a request's top level, and a reply's usage.
 
 import type { Fault } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
@@ -10,7 +10,7 @@ import { type Body, type Inside, modelOf, nothingInside, readBody, streamOf } fr
 import { faultInside } from './fault.ts'
 import { checkFields, type Rule } from './rules.ts'
 
-/** What one of these formats finds in its own requests. */
+/** The members of a peek that one of these formats finds in its own requests. */
 export type Found = Partial<
   Pick<
     Peek,
@@ -28,13 +28,13 @@ export type Found = Partial<
   >
 >
 
-/** The fields of a format, and the names they go by. */
+/** The rules of a format's fields, and all names with a meaning in it. */
 interface MediaFormat {
   readonly rules: ReadonlyMap<string, Rule>
   readonly inside: Inside
 }
 
-/** `others`: fields without a rule. */
+/** `others`: names of fields without a rule. */
 export function mediaFormat(
   rules: ReadonlyMap<string, Rule>,
   others: readonly string[] = [],
@@ -43,7 +43,7 @@ export function mediaFormat(
   return { rules, inside: nothingInside(names) }
 }
 
-/** Reads a request: `find` judges what the rules cannot. Throws GatewayError naming the field. */
+/** Reads a request: `find` checks what the rules cannot. Throws GatewayError naming the field. */
 export function peekMedia(
   bytes: Uint8Array,
   address: Address,
@@ -72,11 +72,11 @@ export function peekMedia(
   })
 }
 
-/** `outputBytes` is 0 unless given. */
+/** `outputBytes` defaults to 0. */
 type Seen = Omit<WholeReply, 'fault' | 'bytes' | 'outputBytes'> &
   Partial<Pick<WholeReply, 'outputBytes'>>
 
-/** A whole reply in JSON; what it says is read by `see`, or it is the fault it holds. */
+/** Inspects a whole reply in JSON: `see` reads its facts, or gives its fault. */
 export function wholeMedia(bytes: Uint8Array, see: (body: JsonObject) => Seen | Fault): WholeReply {
   const body = parsed(bytes)
   if (body === null) return failed(bytes, { kind: 'unreadable', message: 'the reply is not JSON' })

@@ -1,11 +1,11 @@
-// What OpenAI's chat models take and refuse, as data: by their names, wherever they are served.
+// What OpenAI's chat models accept and refuse, as data: by their names, wherever they are served.
 
 export interface OpenAiTraits {
-  /** `max_tokens` is refused: `max_completion_tokens` is its name. */
+  /** The model refuses `max_tokens` and requires `max_completion_tokens`. */
   readonly newLimit: boolean
-  /** Members of a chat request that are answered 400, whatever their value. */
+  /** Members of a chat request that the model answers with 400, whatever their value. */
   readonly refused: readonly string[]
-  /** Those of them that are taken beside an effort of `none`. */
+  /** Those of `refused` that it accepts together with an effort of `none`. */
   readonly takenUnthinking: readonly string[]
 }
 
@@ -16,7 +16,7 @@ const talks = { newLimit: false, refused: [], takenUnthinking: [] }
 
 /**
  * Sources: OpenAI, "Reasoning models" and "Latest model, parameter compatibility", the reference of `stop`, and the
- * capability table of @ai-sdk/openai. The first that fits counts.
+ * capability table of @ai-sdk/openai. The first match wins.
  */
 const table: readonly (readonly [name: RegExp, traits: OpenAiTraits])[] = [
   [/^gpt-4o(-mini)?-search/, { ...talks, refused: [...drawn, ...tuned, 'reasoning_effort'] }],
@@ -33,7 +33,7 @@ const table: readonly (readonly [name: RegExp, traits: OpenAiTraits])[] = [
   [/^gpt-[5-9](?!\d)/, { ...thinks, refused: [...thinks.refused, 'stop'], takenUnthinking: drawn }],
 ]
 
-/** Hosts put a maker before the name, and OpenAI `ft:` where it was tuned. null: no model of OpenAI's by its name. */
+/** Hosts prefix a maker to the name, and OpenAI `ft:` to that of a tuned model. Null: not an OpenAI model. */
 export function traitsOf(model: string): OpenAiTraits | null {
   const name = model
     .slice(model.lastIndexOf('/') + 1)

@@ -1,11 +1,11 @@
-// Finds a member of a JSON document by its path, and takes it out without touching the other bytes.
+// Finds a member of a JSON document by its path, and removes it without touching other bytes.
 
 import { ElementScan, MemberScan, skipSpace } from '../json/scan.ts'
 import type { Edit } from '../json/splice.ts'
 
 const COMMA = 0x2c
 
-/** Where a member stands: its key, its value, and what taking it out removes. */
+/** A member's value, and the edit that removes the whole member. */
 interface Place {
   readonly start: number
   readonly end: number
@@ -42,7 +42,7 @@ function elementAt(bytes: Uint8Array, at: number, index: number): number {
   return -1
 }
 
-/** The member `path` leads to from the object at `at`; a number on the way is a list's element. */
+/** The member to which `path` leads from the object at `at`; a number in the path selects a list's element. */
 export function placeOf(bytes: Uint8Array, at: number, path: readonly string[]): Place | null {
   let value = at
   for (const [depth, name] of path.entries()) {

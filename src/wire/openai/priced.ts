@@ -1,4 +1,4 @@
-// Members that decide what a request may cost, in every spelling some vendor reads: limits, counts, tiers, other models.
+// Finds members that decide what a request may cost, in every vendor's spelling: limits, counts, tiers, other models.
 
 import {
   countNames as counts,
@@ -51,7 +51,7 @@ const nestedPlace = placeOf(
   Object.fromEntries(settings.map((name) => [name, settingsPlace])),
 )
 
-/** The names that have a meaning in a request whose fields `rules` judge; `others` have no rule. */
+/** All names with a meaning in a request whose fields `rules` check; `others` have no rule. */
 export function requestPlace(
   rules: ReadonlyMap<string, Rule>,
   others: readonly string[] = [],
@@ -69,25 +69,26 @@ export function requestPlace(
   })
 }
 
-/** What bounds a reply, as whichever spelling a vendor reads says it. */
+/** Limits of a reply, taken over all spellings that some vendor reads. */
 interface Bounds {
-  /** null: none was given that every vendor reads. */
+  /** Null: the request has no limit that every vendor reads. */
   readonly maxOutputTokens: number | null
-  /** Tokens that may come where `maxOutputTokens` is null. */
+  /** Output tokens to allow for where `maxOutputTokens` is null. */
   readonly leastOutputTokens: number
   readonly choices: number
 }
 
-/** What one format calls them itself; the first of several is the newest. */
+/** The format's own names of these members; the first one is the newest. */
 export interface OwnNames {
   readonly limits: readonly string[]
   readonly counts: readonly string[]
 }
 
 /**
- * The format's own limits must agree: vendors read one or the other, and OpenAI refuses both at once. Other spellings
- * that vendors may read instead count where they ask for more. A limit of 0 counts as none: who does not refuse it
- * takes it so. A tier with a price of its own is left in `body.unwanted`. Throws GatewayError naming the member.
+ * The format's own limits must agree: vendors read one or the other, and OpenAI refuses both at once. Other
+ * spellings, which some vendors read, count where they ask for more. A limit of 0 counts as none, as vendors that
+ * accept it treat it. A tier with a price of its own is left in `body.unwanted`. Throws GatewayError naming the
+ * member.
  */
 export function boundsOf(body: Body, own: OwnNames): Bounds {
   const found = { own: null, ownName: '', other: 0, least: 0, thought: 0, choices: 1 }
@@ -108,7 +109,7 @@ export function boundsOf(body: Body, own: OwnNames): Bounds {
 interface Collected {
   own: number | null
   ownName: string
-  /** The largest limit and the largest least length in another spelling than the format's own. */
+  /** The largest limit, and the largest minimum length, in a spelling other than the format's own. */
   other: number
   least: number
   thought: number
@@ -151,7 +152,7 @@ function takeOwn(bytes: Uint8Array, member: Member, own: OwnNames, found: Collec
 
 const positive = integer(1)
 const notNegative = integer(0)
-/** -1: as much as the model likes. */
+/** -1 means as much as the model likes. */
 const budget = integer(-1)
 const few = integer(1, 128)
 
@@ -182,7 +183,7 @@ export function isStandardTier(bytes: Uint8Array, { start, end, kind }: Member):
   return kind === 'string' && standardTiers.has(stringOf(bytes, start, end).toLowerCase())
 }
 
-/** Where the work is done is not left out in silence. */
+/** Refuses a place of processing other than `global`, instead of dropping it silently. */
 function checkPlace(
   bytes: Uint8Array,
   { start, end, kind }: Pick<Member, 'start' | 'end' | 'kind'>,

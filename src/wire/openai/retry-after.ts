@@ -1,6 +1,6 @@
-// How long a vendor asks to be left alone, from the headers in use for that.
+// Reads how long a vendor asks clients to wait, from the headers in use for that.
 
-/** Longer waits are not believed: the channel is tried again after this. */
+/** Longer waits are capped: the channel is tried again after this. */
 const maxWaitMs = 60_000
 
 const unitMs: ReadonlyMap<string, number> = new Map(
@@ -23,7 +23,7 @@ function number(text: string | null): number | null {
   return text !== null && /^\s*-?\d+(\.\d+)?\s*$/.test(text) ? Number(text) : null
 }
 
-/** Milliseconds of a duration as Go prints it (`1m30.5s`, `6ms`), else null. */
+/** Milliseconds of a duration in Go's notation (`1m30.5s`, `6ms`), else null. */
 export function goDurationMs(text: string): number | null {
   if (!/^(\d+(\.\d+)?(h|m|s|ms|us|µs|ns))+$/.test(text)) return null
   let total = 0
@@ -33,7 +33,7 @@ export function goDurationMs(text: string): number | null {
   return total
 }
 
-/** RFC 9110, 10.2.3: seconds, or an HTTP date. */
+/** Reads Retry-After (RFC 9110, 10.2.3): seconds, or an HTTP date. */
 function retryAfter(value: string, nowMs: number): number | null {
   const seconds = number(value)
   if (seconds !== null) return clamped(seconds * 1000)
@@ -41,7 +41,7 @@ function retryAfter(value: string, nowMs: number): number | null {
   return Number.isNaN(at) ? null : clamped(at - nowMs)
 }
 
-/** `x-ratelimit-reset-requests` and the like: Go durations (OpenAI, Groq) or seconds. */
+/** Reads `x-ratelimit-reset-requests` and the like: Go durations (OpenAI, Groq) or seconds. */
 function reset(value: string | null, nowMs: number): number | null {
   if (value === null) return null
   const duration = goDurationMs(value.trim())
@@ -53,7 +53,7 @@ function reset(value: string | null, nowMs: number): number | null {
   return clamped(plain > 1e9 ? plain * 1000 - nowMs : plain * 1000)
 }
 
-/** One limit is spent and the other is not: where the headers say which, the spent one's reset counts. */
+/** The wait until a limit resets; where the headers show which limit is exhausted, that one's reset counts. */
 function resetMs(header: (name: string) => string | null, nowMs: number): number | null {
   const waits: number[] = []
   const spent: number[] = []
@@ -67,7 +67,7 @@ function resetMs(header: (name: string) => string | null, nowMs: number): number
   return counted.length === 0 ? null : Math.max(...counted)
 }
 
-/** Milliseconds between 0 and 60,000, or null where no header says anything that can be read. */
+/** Milliseconds between 0 and 60,000, or null where no header is readable. */
 export function retryAfterMs(
   header: (name: string) => string | null,
   nowMs: number = Date.now(),

@@ -1,4 +1,4 @@
-// Rules for single request fields: type and range as the OpenAI API states them, judged on the field's bytes.
+// Rules for single request fields: type and range as the OpenAI API defines them, checked on the field's bytes.
 
 import { invalidRequest } from '../../errors.ts'
 import {
@@ -11,10 +11,10 @@ import {
   textOf,
 } from '../json/scan.ts'
 
-/** What is wrong with the value, as the end of a sentence that begins with its name; null when nothing is. */
+/** What is wrong with the value, as the end of a sentence that begins with the field's name; null where it is valid. */
 export type Rule = (bytes: Uint8Array, start: number, end: number, kind: JsonKind) => string | null
 
-/** The value of a JSON number's span; not finite where the text overflows. */
+/** The value of a JSON number's span; not finite on overflow. */
 export function numberOf(bytes: Uint8Array, start: number, end: number): number {
   return Number(textOf(bytes, start, end))
 }
@@ -47,7 +47,7 @@ export function integer(low: number, high = Number.MAX_SAFE_INTEGER): Rule {
   }
 }
 
-/** Any 64-bit integer, which a double may hold only roughly. */
+/** Accepts any 64-bit integer, which a double may hold only approximately. */
 export const wholeNumber: Rule = (bytes, start, end, kind) =>
   kind === 'number' && Number.isInteger(numberOf(bytes, start, end)) ? null : 'must be an integer'
 
@@ -70,7 +70,7 @@ export const object: Rule = (_bytes, _start, _end, kind) =>
 export const stringOrObject: Rule = (_bytes, _start, _end, kind) =>
   kind === 'string' || kind === 'object' ? null : 'must be a string or an object'
 
-/** `stop`: a string, or up to four. */
+/** `stop`: a string, or an array of up to four. */
 export const stop: Rule = (bytes, start, _end, kind) => {
   const complaint = 'must be a string or an array of at most 4 strings'
   if (kind === 'string') return null
@@ -85,7 +85,7 @@ export const stop: Rule = (bytes, start, _end, kind) => {
 
 const typeScan = new MemberScan()
 
-/** The kind of the object's member `type`, or null where there is none; then `typeScan.at` is behind the object. */
+/** The kind of the object's member `type`, or null where it is absent; afterwards `typeScan.at` is after the object. */
 function typeKind(bytes: Uint8Array, start: number): JsonKind | null {
   const scan = typeScan
   scan.open(bytes, start)
@@ -99,7 +99,7 @@ export const typedObject: Rule = (bytes, start, _end, kind) =>
     ? null
     : 'must be an object with a string `type`'
 
-/** Throws for the first of `members` that breaks its rule; null counts as absent. */
+/** Throws GatewayError for the first of `members` that breaks its rule; null counts as absent. */
 export function checkFields(
   bytes: Uint8Array,
   members: readonly Member[],
@@ -112,7 +112,7 @@ export function checkFields(
   }
 }
 
-/** `tools`: an array of objects that each say their `type`. */
+/** `tools`: an array of objects, each with a `type`. */
 export function checkTools(bytes: Uint8Array, member: Member): void {
   if (member.kind !== 'array') throw invalidRequest('tools must be an array', 'tools')
   const scan = new ElementScan()

@@ -1,4 +1,4 @@
-// Checks texts or token ids, one or many: the `prompt` of text completions and the `input` of embeddings.
+// Checks a field with one or many texts or token ids: `prompt` of text completions, `input` of embeddings.
 
 import { invalidRequest } from '../../errors.ts'
 import type { Place } from '../json/names.ts'
@@ -6,11 +6,11 @@ import { ElementScan, kindAt, skipSpace } from '../json/scan.ts'
 import { type Body, type Inside, present } from './body.ts'
 import { numberOf } from './rules.ts'
 
-/** What may stand in the field. */
+/** What the field may contain. */
 interface InputRules {
-  /** The field, as errors name it. */
+  /** The field's name in error texts. */
   readonly name: string
-  /** Most elements of each list, and then nothing may be empty either; null: no bound. */
+  /** The most elements of each list; if set, no text or list may be empty. Null: no limit. */
   readonly maxItems: number | null
 }
 
@@ -32,12 +32,12 @@ function checkToken(bytes: Uint8Array, start: number, end: number, param: string
   throw invalidRequest(`${param} must be a token id, an integer of at least 0`, param)
 }
 
-/** Longest run of digits taken for a token id without a closer look. */
+/** The longest run of digits that needs no closer check to be a token id. */
 const maxDigits = 15
 
 /**
- * Elements of the list of plain token ids at `at`, written as nearly everyone writes them; -1 where one
- * is anything else. There may be a million.
+ * Counts the elements of a list of token ids at `at` that is written without anything unusual; -1 where an element is
+ * anything else. There may be a million.
  */
 function plainTokens(
   bytes: Uint8Array,
@@ -64,7 +64,7 @@ function checkCount(count: number, param: string, rules: InputRules): void {
   throw invalidRequest(`${param} must have at most ${rules.maxItems} elements`, param)
 }
 
-/** Checks one list of token ids; gives the offset behind it. */
+/** Checks one list of token ids; gives the offset after it. */
 function checkTokens(bytes: Uint8Array, at: number, param: string, rules: InputRules): number {
   const plain = plainTokens(bytes, at)
   if (plain.count >= 0) {
@@ -81,7 +81,7 @@ function checkTokens(bytes: Uint8Array, at: number, param: string, rules: InputR
   return tokens.at
 }
 
-/** Checks a list at `at`; gives the offset behind it. */
+/** Checks a list at `at`; gives the offset after it. */
 function checkList(bytes: Uint8Array, at: number, rules: InputRules): number {
   const { name } = rules
   list.open(bytes, at)
@@ -102,18 +102,18 @@ function checkList(bytes: Uint8Array, at: number, rules: InputRules): number {
   return list.at
 }
 
-/** Checks the field during the pass over the body, where it is a list. Throws GatewayError naming the element at fault. */
+/** Checks the field during the pass over the body, if it is a list. Throws GatewayError naming the element at fault. */
 export function inputList(rules: InputRules, names: Place): Inside {
   return { key: rules.name, visit: (bytes, at) => checkList(bytes, at, rules), names }
 }
 
 interface Input {
   readonly holdsTokens: boolean
-  /** Texts, or lists of token ids. */
+  /** Number of texts, or of lists of token ids. */
   readonly items: number
 }
 
-/** Checks the field where it is no list, and says what it holds. Throws GatewayError naming it. */
+/** Checks the field if it is not a list, and says what it contains. Throws GatewayError naming it. */
 export function readInput(body: Body, rules: InputRules): Input {
   const { bytes } = body
   const { name } = rules
@@ -125,6 +125,6 @@ export function readInput(body: Body, rules: InputRules): Input {
   }
   if (member.kind !== 'array') throw invalidRequest(complaint(rules), name)
   const kind = kindAt(bytes, skipSpace(bytes, member.start + 1))
-  // The list was gone through in the pass over this body just before.
+  // The pass over this body has just checked the list.
   return { holdsTokens: kind !== 'string', items: kind === 'number' ? 1 : list.count }
 }

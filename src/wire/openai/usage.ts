@@ -1,4 +1,4 @@
-// Reads the `usage` object of OpenAI-style replies, in the spellings vendors use, into disjoint token kinds.
+// Reads `usage` of OpenAI-style replies, in all vendors' spellings, into disjoint token kinds.
 
 import { promptTokens, replyTokens } from '../../config/prices.ts'
 import { believed, countOf as count, isUnbelievable, Remainder } from '../hub/counts.ts'
@@ -21,7 +21,7 @@ function objectIn(parent: JsonObject, ...names: string[]): JsonObject {
   return {}
 }
 
-/** Tokens read from the cache, as OpenAI, Mistral, DeepSeek, Moonshot and Anthropic-like vendors spell it. */
+/** Tokens read from the cache, in the spellings of OpenAI, Mistral, DeepSeek, Moonshot and Anthropic-like vendors. */
 function cachedTokens(usage: JsonObject, details: JsonObject): number {
   return (
     first(
@@ -36,11 +36,11 @@ function cachedTokens(usage: JsonObject, details: JsonObject): number {
 
 interface Written {
   readonly total: number
-  /** Of the total, what is kept for an hour instead of five minutes. */
+  /** The part of the total that is cached for an hour instead of five minutes. */
   readonly hour: number
 }
 
-/** Tokens written to the cache, as OpenAI, DashScope and Anthropic-like vendors spell it. */
+/** Tokens written to the cache, in the spellings of OpenAI, DashScope and Anthropic-like vendors. */
 function writtenTokens(usage: JsonObject, details: JsonObject): Written {
   const split = isObject(details.cache_creation)
     ? details.cache_creation
@@ -58,8 +58,9 @@ function writtenTokens(usage: JsonObject, details: JsonObject): Written {
 }
 
 /**
- * Whether the vendor tells that the prompt's count leaves out what was read from the cache and written to it: its
- * total holds both besides (and no reasoning that would explain it), or its spelling is Anthropic's, which means so.
+ * Whether the vendor's prompt count excludes tokens read from and written to the cache: its total includes them in
+ * addition (and reasoning does not explain the difference), or its spelling is Anthropic's, where the count excludes
+ * them.
  */
 function countsCacheApart(usage: JsonObject, totals: Totals, cacheTokens: number): boolean {
   const { prompt, completion, reasoning, total } = totals
@@ -78,7 +79,7 @@ interface Totals {
   readonly total: number | null
 }
 
-/** Both sides of the bill; a missing side is what the total leaves. Null where nothing was counted. */
+/** Prompt and completion counts; a missing one is what the total leaves. Null where neither was reported. */
 function totalsOf(usage: JsonObject, outputDetails: JsonObject): Totals | null {
   const total = count(usage.total_tokens)
   const prompt = first(usage.prompt_tokens, usage.input_tokens)
@@ -94,24 +95,24 @@ function totalsOf(usage: JsonObject, outputDetails: JsonObject): Totals | null {
 }
 
 /**
- * Disjoint counts, each an integer of at least 0; null where the vendor reported nothing that can be
- * believed (absent, not numbers, beyond 1e9, or zeros on both sides, which some send as a placeholder),
- * so that the caller counts for itself. A zero on one side is the vendor's word and stands.
- * Contradictions: cached beyond the prompt means that the prompt excludes the cache, unless the total holds no more; reasoning beyond
- * the completion, or a total that holds it besides, means that the completion excludes reasoning (xAI).
+ * Disjoint counts, each an integer of at least 0; null where the vendor reported nothing believable (absent, not
+ * numbers, beyond 1e9, or zeros on both sides, which some send as a placeholder), so that the caller counts. A zero
+ * on one side is accepted. Contradictions: more cached tokens than prompt tokens mean that the prompt count excludes
+ * the cache, unless the total confirms it; more reasoning than completion tokens, or a total that adds reasoning,
+ * mean that the completion count excludes reasoning (xAI).
  */
 export function readUsage(value: JsonValue | undefined): Usage | null {
   return isObject(value) ? believed(value, read) : null
 }
 
-/** The same of a whole response of the Responses format. */
+/** The same for a whole response of the Responses format. */
 export function responseUsage(response: JsonObject): Usage | null {
   const usage = readUsage(response.usage)
   const { num_requests: made } = objectIn(objectIn(response, 'tool_usage'), 'web_search')
   return usage === null || made === undefined ? usage : { ...usage, ...searches(made) }
 }
 
-/** Searches that a vendor made; what is no count is none, and says nothing against the tokens beside it. */
+/** Web searches that a vendor made; an invalid count is ignored and does not make the token counts implausible. */
 export function searches(made: JsonValue | undefined): Pick<Usage, 'webSearch'> {
   const isCount = typeof made === 'number' && Number.isInteger(made)
   return isCount && made > 0 ? { webSearch: made } : {}
@@ -126,10 +127,10 @@ function read(value: JsonObject): Usage | null {
     'prompt_tokens_details',
     'prompt_token_details',
     'input_tokens_details',
-    // Of transcripts alone.
+    // Only transcripts use this spelling.
     'input_token_details',
   )
-  // Perplexity's, else xAI's.
+  // Perplexity's member; if absent, xAI's.
   const {
     num_search_queries: made = objectIn(value, 'server_side_tool_usage_details').web_search_calls,
   } = value
@@ -138,11 +139,11 @@ function read(value: JsonObject): Usage | null {
   return usage
 }
 
-/** Usage while it is read: kinds that few have are members only where something was counted. */
+/** Usage under construction: rare kinds become members only where something was counted. */
 type Counted = { -readonly [Kind in keyof Usage]: Usage[Kind] }
 type CountedPrompt = Omit<Counted, 'output' | 'reasoning'>
 
-/** The total is of these sides and nothing beside them. */
+/** Whether the total is the sum of the sides, so that nothing is counted beside them. */
 function isConfirmed({ prompt, completion, reasoning, total }: Totals): boolean {
   return total === prompt + completion || total === prompt + completion + reasoning
 }
@@ -152,7 +153,7 @@ function readPrompt(reported: JsonObject, totals: Totals, details: JsonObject): 
   const written = writtenTokens(reported, details)
   const apart = countsCacheApart(reported, totals, read + written.total)
   const rest = new Remainder(totals.prompt)
-  // Where the total says that the prompt is all there is, no more of it can have been read from the cache.
+  // If the total confirms the prompt count, no more than that can have been read from the cache.
   const inside = !apart && (read <= totals.prompt || isConfirmed(totals))
   const cachedInput = inside ? rest.take(read) : read
   const writes = apart ? written.total : rest.take(written.total)
@@ -179,7 +180,7 @@ function withReply(asked: CountedPrompt, totals: Totals, details: JsonObject): C
   return usage
 }
 
-/** Disjoint counts as OpenAI's `usage`, where prompt and completion are sums. */
+/** Writes disjoint counts as OpenAI's `usage`, where prompt and completion are sums. */
 export function writeUsage(usage: Usage): JsonObject {
   const prompt = promptTokens(usage)
   const completion = replyTokens(usage)
@@ -213,9 +214,9 @@ function isSum(value: JsonValue | undefined): boolean {
 }
 
 /**
- * The usage to show the client: the vendor's own where its three sums are counts that agree with what was read
- * of it, so that nobody is charged for more than is shown; else one written from what could be read; null where
- * nothing could. `usage`: what was read of it, by whoever has read it already.
+ * The usage to show the client: the vendor's own where its three sums agree with what was read, so that nobody is
+ * charged for more than is shown; else one written from what was read; null where nothing was. `usage`: the result of
+ * reading `raw`, if the caller has it.
  */
 export function shownUsage(raw: JsonObject, usage = readUsage(raw)): JsonObject | null {
   const counts = isSum(raw.prompt_tokens) && isSum(raw.completion_tokens) && isSum(raw.total_tokens)
@@ -225,7 +226,7 @@ export function shownUsage(raw: JsonObject, usage = readUsage(raw)): JsonObject 
   return counts && agrees ? raw : writeUsage(usage)
 }
 
-/** The usage object of a parsed reply or frame: at the top level, else where `path` says. */
+/** The usage object of a parsed reply or frame: at the top level, else at `path`. */
 export function usageIn(reply: JsonObject, path?: readonly string[]): JsonObject | null {
   if (isObject(reply.usage)) return reply.usage
   if (path === undefined) return null

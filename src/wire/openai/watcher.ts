@@ -1,4 +1,5 @@
-// Watches one streamed chat or text completion: what each frame is, what it costs, what the client may see.
+// Watches a chat or text completion stream on the identity path: classifies each frame, collects usage, hides what the
+// client did not ask for.
 
 import type { Fault } from '../../errors.ts'
 import { take } from '../hub/counts.ts'
@@ -22,8 +23,8 @@ const done = '[DONE]'
 const topLevel: readonly string[] = ['usage']
 
 /**
- * Members of a chunk without choices that are of no use without its usage: identity, and measurements
- * that some servers put beside the count. Any other keeps the chunk.
+ * Members that are useless without the usage of a chunk without choices: ids, and measurements that some servers add.
+ * With any other member the chunk is kept.
  */
 const accounting: ReadonlySet<string> = new Set([
   'id',
@@ -52,11 +53,11 @@ export class CompletionWatcher implements Watcher {
   private readonly options: WatchOptions
   private readonly usagePath: readonly string[]
   private readonly scan: ChunkScan
-  /** The document of the last usage frame, its offsets in `bytes`, and its usage as the vendor put it. */
+  /** The document of the last usage frame with its offsets in `bytes`, and its usage as the vendor sent it. */
   private document: { bytes: Uint8Array; start: number; end: number; value: JsonObject } | null =
     null
   private raw: JsonObject | null = null
-  /** The usage chunk due before the terminator. */
+  /** The usage chunk that must be sent before the terminator. */
   private due: Uint8Array | null = null
 
   constructor(options: WatchOptions) {
@@ -74,7 +75,7 @@ export class CompletionWatcher implements Watcher {
     return this.unusual(bytes, start, end)
   }
 
-  /** Whether `bytes[at, end)` are one JSON object; the scan then holds what it says. */
+  /** Whether `bytes[at, end)` is one JSON object; the scan then holds its facts. */
   private reads(bytes: Uint8Array, at: number, end: number): boolean {
     try {
       this.scan.read(bytes, at)
@@ -85,14 +86,14 @@ export class CompletionWatcher implements Watcher {
     return this.scan.end <= end && skipSpace(bytes, this.scan.end) >= end
   }
 
-  /** A frame with comments, several lines of data or other fields; or one that is not JSON. */
+  /** Reads a frame with comments, several data lines or other fields, or one that is not JSON. */
   private unusual(bytes: Uint8Array, start: number, end: number): FrameKind {
     const { data, event } = frameData(bytes, start, end)
     const text = (data ?? unframedJson(bytes, start, end)).trim()
     if (event === 'error') return this.failed(errorEvent(text))
     if (text === '') return emptyKind(bytes, start, end)
     if (text === done) return frameKind.done
-    // Line ends between the lines of data are white space in JSON.
+    // Joins data lines with spaces: a line end between them is white space in JSON.
     const document = encoder.encode(text.replaceAll('\n', ' '))
     if (document[0] !== 0x7b || !this.reads(document, 0, document.length)) {
       return this.failed({ kind: 'unreadable', message: 'an event of the stream is not JSON' })
@@ -111,7 +112,7 @@ export class CompletionWatcher implements Watcher {
     return this.note(bytes) ?? (this.semantic ? frameKind.semantic : frameKind.lifecycle)
   }
 
-  /** Takes over what the scan found; a kind only where that is a fault. */
+  /** Takes the facts from the scan; gives a frame kind only for a fault. */
   private note(bytes: Uint8Array): FrameKind | null {
     const { scan } = this
     this.outputBytes += scan.outputBytes
@@ -126,7 +127,7 @@ export class CompletionWatcher implements Watcher {
     return fault === null ? null : this.failed(fault)
   }
 
-  /** A frame that says more than text: read whole, once or a few times in a stream. */
+  /** Parses a frame with more than text, of which a stream has only a few. */
   private judgeParsed(bytes: Uint8Array, at: number): FrameKind {
     const { end } = this.scan
     let value: JsonObject
@@ -174,7 +175,7 @@ export class CompletionWatcher implements Watcher {
     return due
   }
 
-  /** Nothing but usage and what goes with it. */
+  /** Whether the chunk has only usage and what accompanies it. */
   private isBare(value: JsonObject): boolean {
     if (!Array.isArray(value.choices) || value.choices.length > 0) return false
     const root = this.usagePath[0]
@@ -198,14 +199,14 @@ export class CompletionWatcher implements Watcher {
     return framed(bytes, start, end, edits)
   }
 
-  /** What takes usage out of a document, wherever it stands. */
+  /** Edits that remove usage from a document, from each place where it may be. */
   private cuts(document: { bytes: Uint8Array; start: number }): Edit[] {
     const paths = this.usagePath.length > 0 ? [topLevel, this.usagePath] : [topLevel]
     return paths.flatMap((path) => placeOf(document.bytes, document.start, path)?.cut ?? [])
   }
 }
 
-/** `bytes[start, end)` as a frame of its own, edited. */
+/** `bytes[start, end)`, edited, as a frame of its own. */
 function framed(bytes: Uint8Array, start: number, end: number, edits: readonly Edit[]): Uint8Array {
   const moved = edits.map((edit) => ({
     ...edit,
@@ -215,7 +216,7 @@ function framed(bytes: Uint8Array, start: number, end: number, edits: readonly E
   return join([prefix, ...splice(bytes.subarray(start, end), moved), suffix])
 }
 
-/** The chunk that OpenAI's `include_usage` promises, made from one that has choices. */
+/** The chunk that OpenAI's `include_usage` promises, made from a chunk with choices. */
 function usageChunk(chunk: JsonObject, usage: JsonObject): Uint8Array {
   const { id, object, created, model, service_tier, system_fingerprint } = chunk
   const head = { id, object, created, model, service_tier, system_fingerprint }

@@ -1,4 +1,4 @@
-// Judges a whole chat or text completion, and corrects its usage in place where a vendor's differs.
+// Inspects a whole chat or text completion, and corrects its usage in place where the vendor's form differs.
 
 import type { Fault } from '../../errors.ts'
 import { unbelieved } from '../hub/counts.ts'
@@ -13,15 +13,15 @@ import { placeOf } from './place.ts'
 import { stringOf } from './rules.ts'
 import { readUsage, shownUsage } from './usage.ts'
 
-/** Past this a reply that is none is not searched for what it says instead. */
+/** In an unusable reply larger than this the vendor's message is not looked for. */
 const maxSaidBytes = 65_536
 
-/** A reply that cannot be used. */
+/** The result for a reply that cannot be used. */
 export function faulty(bytes: Uint8Array, fault: Fault): WholeReply {
   return { fault, bytes, usage: null, outputBytes: 0, finishReason: null, model: null }
 }
 
-/** A success without the list that every reply has; what it says instead goes into the message. */
+/** The fault of a success reply without its required list; a message in the reply becomes part of it. */
 export function withoutList(bytes: Uint8Array, at: number, end: number, list: string): Fault {
   const message = `the reply has no list \`${list}\``
   if (end - at > maxSaidBytes) return { kind: 'unreadable', message }
@@ -32,13 +32,13 @@ export function withoutList(bytes: Uint8Array, at: number, end: number, list: st
   }
 }
 
-/** Where the reply begins: behind white space, which some vendors send while they work, and a byte order mark. */
+/** Offset of the reply after a byte order mark and white space, which some vendors send while they work. */
 function replyStart(bytes: Uint8Array): number {
   const mark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
   return skipSpace(bytes, mark)
 }
 
-/** Runs `read`, and calls a reply unreadable where it is not JSON. */
+/** Runs `read`; a reply that is not JSON becomes an `unreadable` fault. */
 export function readable(bytes: Uint8Array, read: (at: number) => WholeReply): WholeReply {
   try {
     const at = replyStart(bytes)
@@ -53,24 +53,24 @@ export function readable(bytes: Uint8Array, read: (at: number) => WholeReply): W
   }
 }
 
-/** A reply's usage: what it means, and what must be put in its place for the client. */
+/** A reply's usage, and the edit that corrects it for the client. */
 interface Corrected {
   readonly usage: Usage | null
   readonly unbelieved?: true
   readonly edit: Edit | null
 }
 
-/** A reply on which `correctUsage` works. */
+/** The reply on which `correctUsage` works. */
 interface ReplyText {
   readonly bytes: Uint8Array
-  /** From the opening brace to behind the closing one. */
+  /** Offsets of the opening brace and after the closing one. */
   readonly start: number
   readonly end: number
-  /** The object `usage` at the top level, or -1. */
+  /** Offset of the object `usage` at the top level, or -1. */
   readonly usageAt: number
 }
 
-/** Reads the usage, corrects it by the vendor's quirk and gives it the form due by `shape`. */
+/** Reads the usage, corrects it by the vendor's quirk and gives it the form that `shape` requires. */
 export function correctUsage(
   reply: ReplyText,
   quirks: ReplyQuirks,
@@ -93,18 +93,18 @@ export function correctUsage(
   return { ...counts, edit: text === JSON.stringify(raw) ? null : { ...span, text } }
 }
 
-/** Usage that was found elsewhere, put where clients look for it. */
+/** Inserts usage that was found elsewhere where clients look for it. */
 function insertion({ bytes, start, end }: ReplyText, text: string): Edit {
   const empty = placeOf(bytes, start, ['usage'])
   if (empty !== null) return { start: empty.start, end: empty.end, text }
   return { start: end - 1, end: end - 1, text: `,"usage":${text}` }
 }
 
-/** Up to this size the engine's own parser beats a scan. */
+/** Up to this size JSON.parse is faster than a scan. */
 const smallBytes = 8_192
 const utf8 = new TextDecoder()
 
-/** A small reply with nothing remarkable about it; null where the scan has to judge. */
+/** Reads a small reply without peculiarities; null where the scan must inspect it. */
 function readPlain(body: Uint8Array, quirks: ReplyQuirks): WholeReply | null {
   if (body.length > smallBytes || quirks.usage !== undefined || quirks.usagePath !== undefined)
     return null
@@ -127,7 +127,7 @@ function readPlain(body: Uint8Array, quirks: ReplyQuirks): WholeReply | null {
   return { fault: null, bytes: body, usage, outputBytes: null, finishReason: finish, model }
 }
 
-/** Judges a reply; a faulty one keeps its bytes. */
+/** Inspects a reply; one with a fault keeps its bytes. */
 export function readWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
   return readPlain(body, quirks) ?? scanWhole(body, quirks)
 }
@@ -157,7 +157,7 @@ function scanWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
       fault: null,
       bytes: edit === null ? body : join(splice(body, [edit])),
       ...counts,
-      // Counted where it is asked for: what a vendor reports is charged without.
+      // Counted only on demand: where the vendor reports usage, it is not needed.
       get outputBytes() {
         return countedBytes(body, at)
       },
@@ -173,7 +173,7 @@ function countedBytes(body: Uint8Array, at: number): number {
   return scan.outputBytes
 }
 
-/** The offset of the last `"name":` before `before`, at its value; -1 where there is none. */
+/** The offsets of the last member `name` before `before` and of its value; -1 where there is none. */
 export function lastMember(
   bytes: Uint8Array,
   name: string,
@@ -181,7 +181,7 @@ export function lastMember(
 ): { at: number; value: number } {
   for (let at = bytes.lastIndexOf(0x22, before); at >= 0; at = bytes.lastIndexOf(0x22, at - 1)) {
     const close = at + 1 + name.length
-    // Inside a string every quote has a backslash before it, so that this can only be a whole string.
+    // Inside a string every quote is preceded by a backslash, so that this can only be a whole string.
     if (bytes[close] === 0x22 && spells(bytes, at + 1, close, name)) {
       const colon = skipSpace(bytes, close + 1)
       if (bytes[colon] === 0x3a) return { at, value: skipSpace(bytes, colon + 1) }
@@ -221,7 +221,7 @@ function tailFinish(bytes: Uint8Array): string | null {
   return stringOf(bytes, value, stringEnd(bytes, value))
 }
 
-/** What the end of a reply says; `bytes` may begin anywhere in it. */
+/** What the end of a reply says; `bytes` may begin anywhere in the reply. */
 export function readTail(
   bytes: Uint8Array,
   quirks: ReplyQuirks,
