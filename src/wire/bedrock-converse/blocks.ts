@@ -1,4 +1,4 @@
-// Puts the content blocks of a Converse reply together, in whatever order their pieces come, in the hub's events.
+// Assembles the content blocks of a Converse reply, in whatever order their pieces come, into hub events.
 
 import type { ChatEvent, JsonObject, PartHead } from '../ir.ts'
 import { isObject, listOf, objectOf, stringOf } from '../json/value.ts'
@@ -15,7 +15,7 @@ interface Block {
 }
 
 export class Blocks {
-  /** The client's own tools were called. */
+  /** Whether a tool of the client's own was called. */
   called = false
   private readonly tell: (event: ChatEvent) => void
   private readonly blocks = new Map<number, Block>()
@@ -26,7 +26,7 @@ export class Blocks {
     this.tell = tell
   }
 
-  /** `start` of a block; text and reasoning may come without one, or with an empty one. */
+  /** Handles a block's `start`; text and reasoning may have none, or an empty one. */
   start(index: number, start: JsonObject): void {
     const { toolUse, image } = start
     if (isObject(toolUse)) this.startCall(index, toolUse)
@@ -36,7 +36,7 @@ export class Blocks {
     } else if (start['toolResult'] !== undefined) this.ignore(index)
   }
 
-  /** `delta` of a block in a stream. */
+  /** Handles a streamed `delta` of a block. */
   delta(index: number, delta: JsonObject): void {
     const { text, toolUse, reasoningContent, citation, image } = delta
     if (typeof text === 'string') this.say(index, 'text', text)
@@ -46,7 +46,7 @@ export class Blocks {
     else if (isObject(image)) this.say(index, 'image', stringOf(objectOf(image['source'])['bytes']))
   }
 
-  /** A block of a whole reply. */
+  /** Handles a block of a whole reply. */
   whole(index: number, block: JsonObject): void {
     const { text, toolUse, reasoningContent, citationsContent, image } = block
     if (typeof text === 'string') this.say(index, 'text', text)
@@ -70,12 +70,12 @@ export class Blocks {
     block.closed = true
     if (block.kind === 'ignored') return
     const { part, sealed } = block
-    // An official client parses the arguments, and no text at all is no JSON.
+    // Official clients parse the arguments, and an empty text is not JSON.
     if (block.kind === 'call' && !block.said) this.piece(part, '{}')
     this.tell({ type: 'part-end', choice: 0, part, ...(sealed !== '' && { sealed }) })
   }
 
-  /** Closes what is still open: not every server stops each block. */
+  /** Closes all open blocks: not every server sends the end of each. */
   end(): void {
     for (const index of this.blocks.keys()) this.stop(index)
   }
@@ -85,7 +85,7 @@ export class Blocks {
   }
 
   private open(index: number, kind: Kind, head: PartHead): Block {
-    // Of all but calls one block is open at a time.
+    // Only call blocks may be open beside others.
     if (kind !== 'call') this.closeAllBut(index)
     else this.closeTexts()
     const block: Block = { kind, part: this.next++, sealed: '', said: false, closed: false }
@@ -102,7 +102,7 @@ export class Blocks {
     this.closeAllBut(-1)
   }
 
-  /** The block under this index where it goes on with the same kind, else a new one. */
+  /** The block under this index if it continues with the same kind, else a new one; null for an ignored one. */
   private going(index: number, kind: Kind, head: PartHead): Block | null {
     const block = this.blocks.get(index)
     if (block?.kind === 'ignored') return null
@@ -118,7 +118,7 @@ export class Blocks {
 
   private startCall(index: number, toolUse: JsonObject): void {
     const name = stringOf(toolUse['name'])
-    // A tool that Bedrock runs itself is none of the client's to answer.
+    // Clients do not answer tools that Bedrock runs itself.
     if (toolUse['type'] === 'server_tool_use') {
       this.ignore(index)
       return
@@ -148,7 +148,7 @@ export class Blocks {
     if (block !== null) this.piece(block.part, text)
   }
 
-  /** `{text}`, `{signature}` or `{redactedContent}`, the last as base64. */
+  /** Reads `{text}`, `{signature}` or `{redactedContent}` (base64). */
   private think(index: number, thought: JsonObject): void {
     const text = stringOf(thought['text'])
     const signature = stringOf(thought['signature'])
@@ -169,7 +169,7 @@ export class Blocks {
     for (const each of citations) this.cite(index, objectOf(each))
   }
 
-  /** Only what lies on the web has an address to tell. */
+  /** Emits a citation if it has a URL; only web citations do. */
   private cite(index: number, { title, location }: JsonObject): void {
     const url = stringOf(objectOf(objectOf(location)['web'])['url'])
     const block = this.blocks.get(index)

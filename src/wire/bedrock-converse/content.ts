@@ -1,4 +1,4 @@
-// Parts of messages as Converse's content blocks ("ContentBlock", Bedrock Runtime API reference).
+// Encodes parts of messages as Converse's content blocks ("ContentBlock", Bedrock Runtime API reference).
 
 import { type GatewayError, invalidRequest } from '../../errors.ts'
 import { readDataUrl } from '../anthropic-messages/data-url.ts'
@@ -13,16 +13,16 @@ import type {
 import { isObject } from '../json/value.ts'
 import type { Family } from './families.ts'
 
-/** What the encoding of one request goes along with. */
+/** State shared by all parts of one request while it is encoded. */
 export interface Writing {
   readonly family: Family
   readonly dropped: string[]
-  /** Names of documents so far: no two may be alike. */
+  /** Document names used so far: each must be unique. */
   readonly documents: Set<string>
 }
 
 export interface Place {
-  /** `messages[1].content[0]`. */
+  /** Parameter path, e.g. `messages[1].content[0]`. */
   readonly param: string
   readonly role: 'user' | 'assistant'
 }
@@ -31,7 +31,7 @@ function cannot(what: string, { param }: Place): GatewayError {
   return invalidRequest(`${param}: this model's vendor takes ${what}`, param)
 }
 
-/** How base64 of each picture format begins: what a media type says is not always true. */
+/** How base64 of each image format begins: the declared media type is not always right. */
 const beginnings: readonly (readonly [beginning: string, format: string])[] = [
   ['iVBORw0KGgo', 'png'],
   ['/9j/', 'jpeg'],
@@ -62,7 +62,7 @@ function pictureFormat(mediaType: string, data: string, place: Place): string {
   return format
 }
 
-/** An object in S3 that the channel's account may read. */
+/** An image in S3, which the channel's AWS account must be able to read. */
 function s3Image(url: string, place: Place): JsonObject {
   const ending = url.slice(url.lastIndexOf('.') + 1).toLowerCase()
   const format = pictureFormat(ending, '', place)
@@ -83,7 +83,7 @@ function imageBlock(
   return { image: { format, source: { bytes: found.data } } }
 }
 
-/** Letters, digits, single spaces, hyphens, brackets; 200 characters; none twice in a request. */
+/** A valid document name: letters, digits, single spaces, hyphens, brackets; 200 characters; unique in the request. */
 function documentName(name: string | undefined, taken: Set<string>): string {
   const plain = (name ?? '')
     .replace(/\.[A-Za-z0-9]{1,8}$/, '')
@@ -112,7 +112,7 @@ function fileBlock(part: FilePart, place: Place, writing: Writing): JsonObject {
   return { document: { ...document, source: { bytes: found.data } } }
 }
 
-/** FNV-1a, 32 bits: tells apart what looks alike once it is cut to what may stand. */
+/** FNV-1a, 32 bits: distinguishes ids that become equal once their characters are replaced. */
 function hash(text: string): string {
   let value = 0x811c9dc5
   for (let at = 0; at < text.length; at++) {
@@ -121,13 +121,13 @@ function hash(text: string): string {
   return (value >>> 0).toString(36)
 }
 
-/** A call's id as Bedrock takes it: letters, digits, `_` and `-`, at most 64; always the same for the same id. */
+/** A call id in the form Bedrock accepts: letters, digits, `_` and `-`, at most 64; always the same for the same id. */
 export function toolUseId(id: string): string {
   if (/^[a-zA-Z0-9_-]{1,64}$/.test(id)) return id
   return `${id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 56)}_${hash(id)}`
 }
 
-/** A call's input as the object the format demands; what is none is kept under a name. */
+/** A call's input as the object that the format demands; any other input is wrapped as `{ input }`. */
 function inputOf({ arguments: text, custom }: ToolCallPart): JsonObject {
   if (custom) return { input: text }
   if (text.trim() === '') return {}
@@ -144,7 +144,7 @@ export function cachePoint(mark: CacheMark): JsonObject {
   return { cachePoint: { type: 'default', ...(mark.ttl === '1h' && { ttl: '1h' }) } }
 }
 
-/** The point after a part that bears a mark, where the model keeps prompts at all. */
+/** The cache point after a marked part, if the model caches prompts. */
 export function pointAfter(mark: CacheMark | undefined, param: string, writing: Writing) {
   if (mark === undefined) return []
   const { family, dropped } = writing
@@ -153,8 +153,8 @@ export function pointAfter(mark: CacheMark | undefined, param: string, writing: 
 }
 
 /**
- * The block of one part, none where it says nothing: Bedrock refuses text that is blank. Throws GatewayError naming the
- * part where it cannot be said and the model would miss it.
+ * The block of one part; none where it is blank, because Bedrock refuses blank text. Throws GatewayError naming the
+ * part where it cannot be expressed and the model would miss it.
  */
 export function encodePart(part: RequestPart, place: Place, writing: Writing): JsonObject[] {
   switch (part.type) {
@@ -173,7 +173,7 @@ export function encodePart(part: RequestPart, place: Place, writing: Writing): J
     case 'reasoning': {
       const { text, sealed, redacted } = part
       if (sealed === undefined) {
-        // A thought that nobody signed is refused.
+        // Bedrock refuses reasoning without a signature.
         if (text !== '')
           writing.dropped.push(place.param.replace(/\.content\[\d+\]$/, '.reasoning_content'))
         return []
@@ -183,7 +183,7 @@ export function encodePart(part: RequestPart, place: Place, writing: Writing): J
     }
     case 'other':
       if (place.role === 'user') throw cannot('no such part', place)
-      // What a model said in another format's own way belongs to the past.
+      // Foreign parts of past replies can be left out.
       writing.dropped.push(place.param)
       return []
   }

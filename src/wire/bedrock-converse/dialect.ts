@@ -1,4 +1,4 @@
-// Bedrock's Converse and ConverseStream, as AWS speaks them.
+// Assembles the dialect of AWS Bedrock's Converse and ConverseStream.
 
 import { AwsEventFrames } from '../aws-event-stream.ts'
 import { format } from '../dialect.ts'
@@ -7,8 +7,8 @@ import { ConverseReader } from './reader.ts'
 import { encodeRequest } from './request.ts'
 
 /**
- * Bedrock's own streams begin with `messageStart` and tell their usage after the finish; what begins otherwise is a
- * server in between, whose streams end with the finish.
+ * Whether a stream is complete: Bedrock's own begins with `messageStart` and ends with usage, after the finish; one
+ * that begins otherwise is from an intermediate server and ends with the finish.
  */
 function isLast(seen: ReadonlySet<string>): boolean {
   return seen.has('messageStop') && (seen.has('metadata') || !seen.has('messageStart'))

@@ -1,18 +1,21 @@
-// What the model families behind Converse differ in, by their names: ids, inference profiles and ARNs hold them.
+// Differences between model families behind Converse, recognised by their names in ids, inference profiles and ARNs.
 
 import { type ModelTraits, traitsOf } from '../anthropic-messages/models.ts'
 
 export interface Family {
   readonly name: 'claude' | 'nova' | 'gpt' | 'other'
-  /** `cachePoint` among messages and in the system prompt. */
+  /** Accepts `cachePoint` among messages and in the system prompt. */
   readonly caches: boolean
-  /** `cachePoint` among tools, and one that lasts an hour. */
+  /** Accepts `cachePoint` among tools, and one that lasts an hour. */
   readonly cachesTools: boolean
-  /** Of Claude alone. */
+  /** Set for Claude models only. */
   readonly traits: ModelTraits | null
 }
 
-/** An application's own profile (`arn:...:application-inference-profile/ID`) does not tell its model: it is `other`. */
+/**
+ * An application inference profile (`arn:...:application-inference-profile/ID`) hides its model: it counts as
+ * `other`.
+ */
 export function familyOf(model: string): Family {
   const id = model.toLowerCase()
   if (/anthropic|claude/.test(id)) {

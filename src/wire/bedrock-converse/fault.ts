@@ -1,11 +1,14 @@
-// What Bedrock says went wrong: the type in a header, or the name of an exception inside a stream.
+// Classifies Bedrock's errors: by the type in a header, or by the name of an exception inside a stream.
 
 import type { Fault, FaultKind } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { isObject, objectOf } from '../json/value.ts'
 import { readFault } from '../openai/fault.ts'
 
-/** By the name of the exception in lower case, without its ending; AWS, "Common errors", and the errors of Converse. */
+/**
+ * Fault kinds by the exception's lower-case name without its suffix; AWS, "Common errors", and the errors of
+ * Converse.
+ */
 const kinds: ReadonlyMap<string, FaultKind> = new Map([
   ['throttling', 'rate_limited'],
   ['toomanyrequests', 'rate_limited'],
@@ -29,12 +32,12 @@ const kinds: ReadonlyMap<string, FaultKind> = new Map([
   ['serviceunavailable', 'vendor_error'],
 ])
 
-/** Refusals that are of the model asked for and say nothing of the key. */
+/** Errors about the requested model, which say nothing about the key. */
 const ofModel =
   /model identifier is invalid|access to the model|model access|on-demand throughput|not authorized to perform: bedrock:InvokeModel|end of its life|marked by provider as Legacy/i
 const tooLong = /input is too long|prompt is too long|too many input tokens|maximum context length/i
 
-/** `ThrottlingException`, `com.amazon.coral#ThrottlingException`, `ThrottlingException:http://...` */
+/** Accepts `ThrottlingException`, `com.amazon.coral#ThrottlingException` and `ThrottlingException:http://...`. */
 function plainName(type: string): string {
   const [name = ''] = type.split(':', 1)
   const bare = name.slice(name.lastIndexOf('#') + 1)
@@ -59,7 +62,7 @@ function parsed(body: string): JsonObject {
     const value = JSON.parse(body) as JsonValue
     return isObject(value) ? value : {}
   } catch (error) {
-    // A proxy on the way answers in any form: the general reading tells what it can.
+    // A proxy in between may answer in any form: the generic reader then extracts what it can.
     if (error instanceof SyntaxError) return {}
     throw error
   }
@@ -70,7 +73,7 @@ function textOf(...values: (JsonValue | undefined)[]): string {
   return ''
 }
 
-/** Reads an error reply: `{message}` (or `{Message}`), its type in `x-amzn-errortype` or in `__type`. */
+/** Reads an error reply: `{message}` (or `{Message}`), with its type in `x-amzn-errortype` or in `__type`. */
 export function readBedrockFault(
   status: number,
   header: (name: string) => string | null,
@@ -83,7 +86,7 @@ export function readBedrockFault(
   return judged({ ...plain, message }, textOf(header('x-amzn-errortype'), fields['__type']))
 }
 
-/** An exception inside a stream, by its name; `payload` is what it says. */
+/** Reads an exception inside a stream by its name and its `payload`. */
 export function readException(name: string, payload: JsonValue): Fault {
   const fields = objectOf(payload)
   const said = textOf(fields['message'], fields['Message'], fields['originalMessage'])

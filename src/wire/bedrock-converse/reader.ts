@@ -1,4 +1,4 @@
-// Reads replies of Bedrock's Converse and ConverseStream into events.
+// Reads replies of Bedrock's Converse and ConverseStream into hub events.
 
 import type { Reader } from '../codec.ts'
 import { report } from '../hub/counts.ts'
@@ -11,7 +11,7 @@ import { Blocks } from './blocks.ts'
 import { readException } from './fault.ts'
 import { readUsage } from './usage.ts'
 
-/** "StopReason", Bedrock Runtime API reference. */
+/** Source: "StopReason", Bedrock Runtime API reference. */
 const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['end_turn', 'stop'],
   ['stop_sequence', 'stop'],
@@ -21,10 +21,10 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['guardrail_intervened', 'content_filter'],
   ['content_filtered', 'content_filter'],
 ])
-/** What the model said could not be read: the reply is not whole. */
+/** The model's output could not be parsed: the reply is incomplete. */
 const troubles: ReadonlySet<string> = new Set(['malformed_model_output', 'malformed_tool_use'])
 
-/** Anthropic's stop text, which Bedrock puts where it was asked for it (`additionalModelResponseFieldPaths`). */
+/** Anthropic's stop text, in the member that the request asked for (`additionalModelResponseFieldPaths`). */
 function stopTextIn(fields: JsonObject): string {
   return stringOf(fields['stop_sequence']) || stringOf(objectOf(fields['delta'])['stop_sequence'])
 }
@@ -36,14 +36,14 @@ export class ConverseReader implements Reader {
   private started = false
   private ended = false
   private broken = false
-  /** What a stream tells last, its usage, was read behind the finish. */
+  /** Usage, which a stream reports last, was read after the finish. */
   done = false
 
   constructor(quirks: ReplyQuirks) {
     this.quirks = quirks
   }
 
-  /** `{"EVENT": payload}`, as AwsEventFrames cuts them. */
+  /** Reads `{"EVENT": payload}`, as AwsEventFrames writes it. */
   frame(data: string): readonly ChatEvent[] {
     this.out = []
     if (this.broken) return this.out
@@ -102,7 +102,7 @@ export class ConverseReader implements Reader {
       this.count(event)
       this.done = this.ended
     }
-    // What comes after the finish belongs to no reply.
+    // Events after the finish are ignored.
     else if (!this.ended) this.said(name, event)
   }
 
@@ -119,7 +119,7 @@ export class ConverseReader implements Reader {
     report(this.out, counted, usage)
   }
 
-  /** `end` has `stopReason`: the event `messageStop`, or a whole reply. */
+  /** `end` has `stopReason`: it is the event `messageStop`, or a whole reply. */
   private finish(end: JsonObject): void {
     const word = stringOf(end['stopReason'])
     if (troubles.has(word)) {

@@ -1,4 +1,4 @@
-// A chat request as Bedrock's Converse takes it ("Converse", Bedrock Runtime API reference); the model is in the address.
+// Encodes a chat request for Bedrock's Converse ("Converse", Bedrock Runtime API reference); the model is in the URL.
 
 import { thinkingOf } from '../anthropic-messages/thinking.ts'
 import type { Decoded } from '../codec.ts'
@@ -23,10 +23,10 @@ import {
 
 const maxStops = 2_500
 
-/** What only the model's maker knows: `additionalModelRequestFields`. */
+/** Model-specific reasoning settings, for `additionalModelRequestFields`. */
 interface Thought {
   readonly fields: JsonObject
-  /** Claude thinks, and then takes no sampling. */
+  /** Claude thinks, which excludes sampling settings. */
   readonly thinks: boolean
 }
 
@@ -52,13 +52,13 @@ function claudeThought(
   return { fields, thinks: field !== null && field['type'] !== 'disabled' }
 }
 
-/** Nova's `reasoningConfig` knows three efforts; OpenAI's open models take the effort itself. */
+/** Nova's `reasoningConfig` has three efforts; OpenAI's open models accept the effort itself. */
 function otherThought(reasoning: Reasoning | undefined, { family, dropped }: Writing): JsonObject {
   const effort = reasoning === undefined ? null : effortFor(reasoning)
   if (effort === null) return {}
   if (family.name === 'gpt') return { reasoning_effort: effort }
   if (family.name !== 'nova') {
-    // A model that never thinks does as `none` asks.
+    // A model that never thinks already satisfies `none`.
     if (effort !== 'none') dropped.push('reasoning_effort')
     return {}
   }
@@ -75,7 +75,10 @@ function topKOf(topK: number, { name }: Family, dropped: string[]): JsonObject {
   return {}
 }
 
-/** Sampling as the model takes it: newer Claude models none at all, those before them not both kinds at once. */
+/**
+ * The sampling fields the model accepts: newer Claude models none, those before them not temperature and top_p at
+ * once.
+ */
 interface Sampling {
   readonly inference: JsonObject
   readonly fields: JsonObject
@@ -100,14 +103,14 @@ function samplingOf(request: ChatRequest, thinks: boolean, { family, dropped }: 
   return { inference, fields: topK === undefined ? {} : topKOf(topK, family, dropped) }
 }
 
-/** Bedrock's tiers by OpenAI's names; the rest is what it does anyway, or has no name here. */
+/** Bedrock's tiers have OpenAI's names; `auto` and `default` are its default, and others are dropped. */
 function tierOf({ serviceTier: tier }: ChatRequest, dropped: string[]): JsonObject {
   if (tier === 'flex' || tier === 'priority') return { serviceTier: { type: tier } }
   if (tier !== undefined && tier !== 'auto' && tier !== 'default') dropped.push('service_tier')
   return {}
 }
 
-/** Caching of the whole prompt: a point at its end. */
+/** Caches the whole prompt with a cache point at its end. */
 function markPrompt({ cache }: ChatRequest, turns: readonly Turn[], { family, dropped }: Writing) {
   const last = turns.findLast(({ role }) => role === 'user')
   if (cache === undefined || last === undefined) return
@@ -115,24 +118,24 @@ function markPrompt({ cache }: ChatRequest, turns: readonly Turn[], { family, dr
   else dropped.push('cache_control')
 }
 
-/** Claude tells which stop text it met only where it is asked; the place differs between a stream and a whole reply. */
+/** Claude reports the stop text only on request; its path differs between a stream and a whole reply. */
 function stopPaths(stop: readonly string[], stream: boolean, { name }: Family): JsonObject {
   if (stop.length === 0 || name !== 'claude') return {}
   const path = stream ? '/delta/stop_sequence' : '/stop_sequence'
   return { additionalModelResponseFieldPaths: [path] }
 }
 
-/** White space alone is no place for Claude to stop at. */
+/** Claude refuses stop texts of white space alone. */
 function stopsOf({ stop = [] }: ChatRequest, { family, dropped }: Writing): readonly string[] {
   const kept = family.name === 'claude' ? stop.filter((text) => text.trim() !== '') : stop
   if (kept.length < stop.length) dropped.push('stop')
   return kept
 }
 
-/** A limit above what a known Claude may say is the model's own, as the vendor would refuse it. */
+/** A limit above a known Claude's maximum is lowered to it, for the vendor would refuse it. */
 function limitOf({ maxOutputTokens: asked }: ChatRequest, thinks: boolean, writing: Writing) {
   const { traits } = writing.family
-  // Bedrock's own default is lower than the budget of a thought may be.
+  // Bedrock's own default may be lower than the thinking budget.
   if (asked === undefined) return thinks ? traits?.maxOutput : undefined
   if (traits?.known !== true || asked <= traits.maxOutput) return asked
   writing.dropped.push('max_tokens')
@@ -143,7 +146,7 @@ function present(name: string, fields: JsonObject): JsonObject {
   return Object.keys(fields).length === 0 ? {} : { [name]: fields }
 }
 
-/** Of the hub's fields, beside what every format knows. */
+/** The hub fields that this format can express, beside those every format can. */
 const supported = supportedFields('topK', 'reasoning', 'serviceTier', 'cache')
 
 /** Throws GatewayError naming the field that must not be left out. */

@@ -1,4 +1,4 @@
-// What the tests of this folder share: chat requests as they come out for Converse.
+// Test helpers for Converse: chat requests and how they are encoded.
 
 import { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../ir.ts'
@@ -21,14 +21,14 @@ export function encode(
   return { body: value, dropped: [...asked.dropped, ...dropped] }
 }
 
-/** Throws where anything is left out. */
+/** The encoded body. Throws where anything is dropped. */
 export function encoded(body: JsonObject, model = sonnet): JsonObject {
   const found = encode(body, model)
   if (found.dropped.length > 0) throw new Error(`left out: ${found.dropped.join(', ')}`)
   return found.body
 }
 
-/** The field a refusal names. Throws where there was none. */
+/** The field that the error names. Throws where the request is accepted. */
 export function refusal(body: JsonObject, model = sonnet): string | null | undefined {
   try {
     encode(body, model)

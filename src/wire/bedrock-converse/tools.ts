@@ -1,4 +1,4 @@
-// Tools, the choice among them, and the form of the reply, as Converse takes them.
+// Encodes tools, the tool choice and the response format for Converse.
 
 import { invalidRequest } from '../../errors.ts'
 import { constrained, inputSchema, isExpressible } from '../anthropic-messages/schema.ts'
@@ -7,11 +7,11 @@ import { cachePoint, type Writing } from './content.ts'
 
 interface EncodedTools {
   readonly toolConfig: JsonObject | null
-  /** Anthropic's `tool_choice`, for what Converse lacks; it stands in place of Converse's own. */
+  /** Anthropic's `tool_choice` where Converse's own cannot express the choice; sent in its place. */
   readonly claudeChoice: JsonObject | null
-  /** Some tool must be called, which rules Claude's thinking out. */
+  /** A tool must be called, which excludes Claude's thinking. */
   readonly forced: boolean
-  /** Said to the model where nothing else keeps it from calling tools that have to be listed. */
+  /** An instruction not to call tools, for models that have no other way to forbid listed tools. */
   readonly steering: JsonObject[]
 }
 
@@ -25,14 +25,17 @@ function mustCall({ toolChoice: choice }: ChatRequest): boolean {
   )
 }
 
-/** The reply is held to its schema by Bedrock itself ("Structured outputs"). */
+/** Whether Bedrock itself enforces the schema ("Structured outputs"). */
 function isNative({ responseFormat: format }: ChatRequest, { family }: Writing): boolean {
   return (
     format?.type === 'schema' && family.traits?.structured === true && isExpressible(format.schema)
   )
 }
 
-/** The reply comes as the input of a tool. Where a tool of the client's own must be called there is no text to shape. */
+/**
+ * Whether the reply comes as a tool's input. Where one of the client's own tools must be called there is no text to
+ * constrain.
+ */
 function answersByTool(request: ChatRequest, writing: Writing): boolean {
   const { responseFormat: format } = request
   if (format === undefined || format.type === 'text') return false
@@ -40,7 +43,7 @@ function answersByTool(request: ChatRequest, writing: Writing): boolean {
   return writing.family.traits?.forcedTool !== false
 }
 
-/** `outputConfig`; names the format in `dropped` where the model cannot be held to it. */
+/** Writes `outputConfig`; names the format in `dropped` where it cannot be enforced. */
 export function outputConfigOf(request: ChatRequest, writing: Writing): JsonObject {
   const { responseFormat: format } = request
   if (format === undefined || format.type === 'text') return {}
@@ -84,13 +87,13 @@ function replySpec({ responseFormat: format }: ChatRequest): JsonObject {
   return { toolSpec: { name: replyTool, description, inputSchema: { json: schema } } }
 }
 
-/** Where only some tools may be called the others are left out. */
+/** The tools to offer: only those that the choice allows. */
 function offered({ tools = [], toolChoice: choice }: ChatRequest): readonly Tool[] {
   if (choice?.mode !== 'allowed') return tools
   return tools.filter((tool) => tool.type !== 'other' && choice.names.includes(tool.name))
 }
 
-/** The choice in Anthropic's words, in which all of them can be said. */
+/** Anthropic's form of the tool choice, which can express all of them. */
 interface Choice {
   readonly type: 'auto' | 'any' | 'none' | 'tool'
   readonly name?: string
@@ -103,7 +106,7 @@ function choiceOf({ toolChoice: choice }: ChatRequest): Choice {
   return { type: choice?.mode === 'allowed' && choice.required ? 'any' : 'auto' }
 }
 
-/** With the client's tools beside it the reply may also be a call of one of them. */
+/** Where the client has tools of its own, the model may also call one of them instead of replying. */
 function replyChoice(others: number, asked: Choice): Choice {
   return others > 0 && asked.type !== 'none' ? { type: 'any' } : { type: 'tool', name: replyTool }
 }
@@ -115,8 +118,8 @@ function converseChoice({ type, name }: Choice): JsonObject {
 const steering = [{ text: 'Answer in words. Do not call any tool.' }]
 
 /**
- * Tools that may not be called. They must be listed where the conversation has calls of them; Converse has no choice of
- * none, so that Claude gets its own member and any other model an instruction.
+ * Tools that may not be called. They must be listed where the conversation has calls of them. Converse has no choice
+ * `none`, so that Claude gets Anthropic's member and any other model an instruction.
  */
 function withheld(list: readonly JsonObject[], called: readonly string[], writing: Writing) {
   if (called.length === 0) return none
@@ -129,7 +132,7 @@ function withheld(list: readonly JsonObject[], called: readonly string[], writin
     : { ...none, toolConfig, steering }
 }
 
-/** `called`: tools the conversation has calls of. Throws GatewayError for a tool or a choice that cannot be said. */
+/** `called`: tools called earlier in the conversation. Throws GatewayError for an inexpressible tool or choice. */
 export function encodeTools(
   request: ChatRequest,
   called: readonly string[],
@@ -160,7 +163,7 @@ export function encodeTools(
 }
 
 /**
- * The tool whose input is the reply, for models that cannot be held to a form otherwise. Its name alone marks it: the
- * reader shows its input as text.
+ * A tool whose input is the reply, for models whose output cannot be constrained otherwise. The reader recognises it
+ * by this name and shows its input as text.
  */
 export const replyTool = 'tollgate_json_reply'

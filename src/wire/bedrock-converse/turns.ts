@@ -1,4 +1,4 @@
-// The messages of a conversation as Converse's turns: the system's text, then user and assistant by turns.
+// Encodes the messages of a conversation as Converse's: a system prompt, then user and assistant turns in alternation.
 
 import { type Placed, turnsOf } from '../hub/turns.ts'
 import type { JsonObject, Message } from '../ir.ts'
@@ -6,7 +6,7 @@ import { encodePart, type Place, pointAfter, toolUseId, type Writing } from './c
 
 export interface Turn {
   readonly role: 'user' | 'assistant'
-  /** Of calls in the turn before: they stand first. */
+  /** Results of the calls in the turn before; the format wants them first. */
   readonly results: JsonObject[]
   readonly blocks: JsonObject[]
 }
@@ -16,7 +16,7 @@ interface Conversation {
   readonly turns: readonly Turn[]
 }
 
-/** What stands for a user who said nothing: every conversation begins with one. */
+/** The text of a user turn where none begins the conversation, as the format demands. */
 const nothing = '.'
 
 function blocksOf({ index, message }: Placed, role: Place['role'], writing: Writing): JsonObject[] {
@@ -31,7 +31,7 @@ function isPoint(block: JsonObject): boolean {
   return block['cachePoint'] !== undefined
 }
 
-/** A mark on what a tool answered with is one on the answer. */
+/** A cache mark on the content of a tool's answer moves behind the answer. */
 function resultBlocks(placed: Placed, id: string, writing: Writing): JsonObject[] {
   const blocks = blocksOf(placed, 'user', writing)
   const result = {
@@ -42,7 +42,7 @@ function resultBlocks(placed: Placed, id: string, writing: Writing): JsonObject[
   return [{ toolResult: result }, ...blocks.filter(isPoint).slice(-1)]
 }
 
-/** Results whose call nobody named answer the calls before them in their order. */
+/** Assigns tool results without a call id to the preceding calls, in order. */
 class OpenCalls {
   private ids: string[] = []
 
@@ -61,7 +61,7 @@ class OpenCalls {
 class Turns {
   readonly list: Turn[] = []
 
-  /** The turn that is under way, or a new one. */
+  /** The current turn if it has this role, else a new one. */
   of(role: Turn['role']): Turn {
     const last = this.list.at(-1)
     if (last?.role === role) return last
@@ -72,8 +72,8 @@ class Turns {
 }
 
 /**
- * Messages of one side in a row are one turn, with the answers of its tools first. What says nothing is left out. Throws
- * GatewayError naming a part that cannot be said.
+ * Encodes all messages. Consecutive messages of one side form one turn, with tool results first. Empty messages are
+ * left out. Throws GatewayError naming a part that cannot be expressed.
  */
 export function encodeConversation(messages: readonly Message[], writing: Writing): Conversation {
   const { system: leading, rest } = turnsOf(messages, writing.dropped)
@@ -94,7 +94,7 @@ export function encodeConversation(messages: readonly Message[], writing: Writin
   }
   trimEnd(turns.list)
   if (turns.list[0]?.role !== 'user') {
-    // With nothing but the system's text, that is what the model is to answer.
+    // With nothing but a system prompt, the model is to answer that.
     const said = turns.list.length === 0 ? system.splice(0) : []
     const blocks = said.length > 0 ? said : [{ text: nothing }]
     turns.list.unshift({ role: 'user', results: [], blocks })
@@ -102,7 +102,7 @@ export function encodeConversation(messages: readonly Message[], writing: Writin
   return { system, turns: turns.list }
 }
 
-/** An assistant's last words, which the model goes on from, must not end in white space. */
+/** A last assistant turn, which the model continues, must not end in white space. */
 function trimEnd(turns: readonly Turn[]): void {
   const turn = turns.at(-1)
   const last = turn?.blocks.at(-1)
@@ -115,8 +115,8 @@ export function writeTurns(turns: readonly Turn[]): JsonObject[] {
 }
 
 /**
- * Whether thinking by a budget may go on: a turn of calls under way must begin with the thought it began with
- * (Anthropic, "Extended thinking"). Where another vendor's model or a client lost it, the request is refused.
+ * Whether thinking with a budget is possible: a turn with pending calls must begin with its own reasoning (Anthropic,
+ * "Extended thinking"). If another vendor made the turn or the client lost it, the request is refused.
  */
 export function keepsItsThoughts(turns: readonly Turn[]): boolean {
   const asked = turns.findLastIndex(({ role, results }) => role === 'user' && results.length === 0)

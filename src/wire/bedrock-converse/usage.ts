@@ -1,4 +1,4 @@
-// Bedrock's count of tokens as the hub's disjoint kinds ("TokenUsage", Bedrock Runtime API reference).
+// Converts Bedrock's token counts to the hub's disjoint kinds ("TokenUsage", Bedrock Runtime API reference).
 
 import { believed, countOf } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
@@ -12,7 +12,7 @@ function count(...values: (JsonValue | undefined)[]): number {
   return 0
 }
 
-/** Of what was written to the cache, the tokens kept for an hour. */
+/** The part of the tokens written to the cache that is kept for an hour. */
 function hourly(details: JsonValue | undefined, written: number): number {
   if (!Array.isArray(details)) return 0
   let total = 0
@@ -22,7 +22,7 @@ function hourly(details: JsonValue | undefined, written: number): number {
   return Math.min(total, written)
 }
 
-/** `inputTokens` counts neither what was read from the cache nor what was written to it. Null where nothing was counted. */
+/** `inputTokens` excludes tokens read from the cache and written to it. Null where nothing was counted. */
 export function readUsage(usage: JsonObject): Usage | null {
   return believed(usage, read)
 }

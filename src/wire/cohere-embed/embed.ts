@@ -1,4 +1,4 @@
-// Cohere's embeddings (docs.cohere.com/reference/embed, v2), as their vendor takes and gives them.
+// Encodes embeddings requests for Cohere and reads its replies (docs.cohere.com/reference/embed, v2).
 
 import type { Decoded, VendorList } from '../codec.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
@@ -13,7 +13,7 @@ function encodeRequest(request: ListRequest, model: string): Decoded<JsonObject>
   const value: JsonObject = {
     model,
     texts: plainTexts(request, 'Cohere', mostTexts, 'input'),
-    // Cohere requires it; what OpenAI's clients embed is mostly what is searched later.
+    // Cohere requires a type; what OpenAI's clients embed is mostly documents to be searched later.
     input_type: purpose === 'query' ? 'search_query' : 'search_document',
     embedding_types: [encoding],
     ...(dimensions !== undefined && { output_dimension: dimensions }),
@@ -21,7 +21,7 @@ function encodeRequest(request: ListRequest, model: string): Decoded<JsonObject>
   return { value, dropped: user === undefined ? [] : ['user'] }
 }
 
-/** What is billed, else what was read. */
+/** The billed count, else the tokens read. */
 function inputTokens(meta: JsonValue | undefined): JsonValue | undefined {
   if (!isObject(meta)) return undefined
   const { billed_units: billed, tokens } = meta

@@ -1,4 +1,4 @@
-// Cohere's Chat API, version 2, as vendors speak it.
+// Assembles the dialect of Cohere's Chat API, version 2.
 
 import { format } from '../dialect.ts'
 import { openaiVendor } from '../openai/base.ts'

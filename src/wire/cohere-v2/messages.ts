@@ -1,4 +1,4 @@
-// Messages of a chat in Cohere's words.
+// Encodes messages of a chat for Cohere.
 
 import { invalidRequest } from '../../errors.ts'
 import { type Placed, turnsOf } from '../hub/turns.ts'
@@ -11,14 +11,14 @@ function imageOf({ url, detail }: ImagePart, place: string): JsonObject {
   return { type: 'image_url', image_url: { url, ...(detail !== undefined && { detail }) } }
 }
 
-/** What of a message is said in `content`, in order. */
+/** The parts of a message that belong in `content`, in order. */
 function contentOf({ index, message }: Placed, dropped: string[]): JsonObject[] {
   const content: JsonObject[] = []
   for (const [at, part] of message.parts.entries()) {
     const place = `messages[${index}].content[${at}]`
     if (part.cache !== undefined) dropped.push(`${place}.cache_control`)
     if (part.type === 'text') {
-      // An empty text says nothing, and Cohere refuses it.
+      // Cohere refuses empty texts.
       if (part.text !== '') content.push({ type: 'text', text: part.text })
     } else if (part.type === 'image') content.push(imageOf(part, place))
     else refuseForeign(part, place, message.role, dropped)
@@ -30,18 +30,18 @@ function isImage(part: JsonObject): boolean {
   return part['type'] === 'image_url'
 }
 
-/** Throws GatewayError for a file, a sound and what only another format knows: none has a place in these messages. */
+/** Throws GatewayError for files, audio and foreign parts in user input, for which Cohere has no form. */
 function refuseForeign(part: RequestPart, place: string, role: Role, dropped: string[]): void {
   if (part.type === 'file' || part.type === 'audio') {
     throw invalidRequest(`${place}: this model's vendor takes no ${part.type} parts`, place)
   }
   if (part.type !== 'other') return
-  // What a model said in another format's own way belongs to the past.
+  // Foreign parts of past replies can be left out.
   if (role === 'assistant') dropped.push(place)
   else throw invalidRequest(`${place}: this model's vendor takes no such part`, place)
 }
 
-/** One text as a string, which every model takes. */
+/** A single text becomes a string, which every model accepts. */
 function shortest(content: readonly JsonObject[]): string | JsonObject[] {
   const [first] = content
   const text = first?.['text']
@@ -54,8 +54,8 @@ function callOf({ id, name, arguments: input, custom }: ToolCallPart): JsonObjec
 }
 
 /**
- * What was thought: as the content it came in from models that think, else as the plan of the calls it led to. Without
- * either it is left out.
+ * Reasoning of a past turn: as content, for models that think; else as the plan of the calls it led to; else it is
+ * left out.
  */
 function thoughtsOf({ index, message }: Placed, thinks: boolean, dropped: string[]) {
   const texts: string[] = []
@@ -92,7 +92,7 @@ function assistantOf(placed: Placed, thinks: boolean, dropped: string[]): JsonOb
   ]
 }
 
-/** Messages of the assistant in a row are one turn: its calls must be answered at once. */
+/** Joins consecutive assistant messages into one turn, because its calls must be answered directly after it. */
 function withTurnsJoined(messages: readonly Placed[]): Placed[] {
   const found: Placed[] = []
   for (const placed of messages) {
@@ -107,8 +107,8 @@ function withTurnsJoined(messages: readonly Placed[]): Placed[] {
 }
 
 /**
- * Images that a tool answered with follow its answers as the user's: Cohere's tools answer with text. `thinks`: the model
- * takes back what it thought. Throws GatewayError for a part that cannot be said.
+ * Images with which a tool answered follow the answers as user content, because Cohere's tools answer with text.
+ * `thinks`: the model accepts its earlier reasoning. Throws GatewayError for a part that cannot be expressed.
  */
 export function encodeMessages(
   messages: readonly Message[],

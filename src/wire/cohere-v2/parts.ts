@@ -1,4 +1,4 @@
-// Puts the parts of a Cohere reply together: text, thoughts and calls as they come, in the hub's events.
+// Assembles the parts of a Cohere reply (text, reasoning and calls) into hub events.
 
 import type { ChatEvent, JsonObject, JsonValue, UrlCitation } from '../ir.ts'
 import { isObject, objectOf, stringOf } from '../json/value.ts'
@@ -6,7 +6,7 @@ import { isObject, objectOf, stringOf } from '../json/value.ts'
 interface Call {
   readonly key: string
   readonly part: number
-  /** Input that may still turn out to be `null`, which Cohere sends for a call without any. */
+  /** Input that may turn out to be `null`, which Cohere sends for a call without input. */
   held: string
   said: boolean
 }
@@ -14,13 +14,13 @@ interface Call {
 interface OpenText {
   readonly type: 'text' | 'reasoning'
   readonly part: number
-  /** What tells one stretch from the next of its type: the vendor's index. */
+  /** The vendor's index, which separates consecutive parts of one type. */
   readonly key: string
 }
 
 const nothing = 'null'
 
-/** A citation that names a place on the web; Cohere's own documents have an address only where the client gave one. */
+/** The URL and title of a cited document; Cohere's own documents have a URL only if the client gave one. */
 function addressOf(source: JsonValue): { url: string; title: string } | null {
   const document = isObject(source) ? source['document'] : null
   if (!isObject(document)) return null
@@ -33,7 +33,7 @@ export class Parts {
   private next = 0
   private open: OpenText | null = null
   private readonly calls: Call[] = []
-  /** The index of the first text, which citations without an index are of. */
+  /** The index of the first text, to which citations without an index belong. */
   private firstText: string | null = null
 
   constructor(tell: (event: ChatEvent) => void) {
@@ -55,14 +55,14 @@ export class Parts {
     this.tell({ type: 'part-delta', choice: 0, part: this.open.part, text })
   }
 
-  /** A text stays open until something else begins: its citations come behind it. */
+  /** Closes the open text. It stays open until another part begins, because its citations follow it. */
   closeText(): void {
     if (this.open === null) return
     this.tell({ type: 'part-end', choice: 0, part: this.open.part })
     this.open = null
   }
 
-  /** Begins a call with what it has of its input already; `key` is the vendor's index. */
+  /** Begins a call with the input it has so far; `key` is the vendor's index. */
   call(key: string, value: JsonObject): void {
     this.closeText()
     const target = objectOf(value['function'])
@@ -76,7 +76,7 @@ export class Parts {
     this.input(call, stringOf(target['arguments']))
   }
 
-  /** More of the input of the latest call under this index. */
+  /** Adds to the input of the latest call under this index. */
   more(key: string, value: JsonObject): void {
     const target = objectOf(value['function'])
     const call = this.calls.findLast((each) => each.key === key)
@@ -94,8 +94,8 @@ export class Parts {
   }
 
   /**
-   * A citation of the text that is open; one of another text, or of no address, is left out. `key`: it counts only for
-   * the text under this index.
+   * Emits a citation of the open text; one without a URL is left out. With `key`, only a citation that belongs to the
+   * text under this index counts.
    */
   cite(value: JsonValue, key: string | null): void {
     if (!isObject(value) || this.open?.type !== 'text') return
@@ -114,11 +114,11 @@ export class Parts {
     this.tell({ type: 'citation', choice: 0, part, citation })
   }
 
-  /** Closes all that is open. */
+  /** Closes all open parts. */
   end(): void {
     this.closeText()
     for (const { part, said } of this.calls) {
-      // An official client parses the arguments, and neither nothing nor `null` is an object.
+      // Official clients parse the arguments, and neither an empty text nor `null` is an object.
       if (!said) this.tell({ type: 'part-delta', choice: 0, part, text: '{}' })
       this.tell({ type: 'part-end', choice: 0, part })
     }

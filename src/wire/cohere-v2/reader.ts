@@ -1,4 +1,4 @@
-// Reads replies of Cohere's Chat API, streamed or whole, into events.
+// Reads replies of Cohere's Chat API, streamed or whole, into hub events.
 
 import type { Reader } from '../codec.ts'
 import { report } from '../hub/counts.ts'
@@ -11,7 +11,7 @@ import { SseFrames } from '../sse-frames.ts'
 import { Parts } from './parts.ts'
 import { readUsage } from './usage.ts'
 
-/** Reasons to end well; the older spellings are of models that still run. */
+/** Regular finish reasons; the older spellings come from models still in service. */
 const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['COMPLETE', 'stop'],
   ['STOP_SEQUENCE', 'stop'],
@@ -20,7 +20,7 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['TOOL_CALL', 'tool_calls'],
   ['ERROR_TOXIC', 'content_filter'],
 ])
-/** The vendor's own trouble: the reply is not whole. */
+/** The vendor's own failure: the reply is incomplete. */
 const troubles: ReadonlySet<string> = new Set(['ERROR', 'TIMEOUT', 'USER_CANCEL'])
 
 export class CohereReader implements Reader {
@@ -37,7 +37,7 @@ export class CohereReader implements Reader {
 
   frame(data: string): readonly ChatEvent[] {
     this.out = []
-    // What comes after its end belongs to no reply.
+    // Events after the end are ignored.
     if (this.ended || this.broken) return this.out
     const frame = frameObject(data)
     if (typeof frame === 'string') return this.fail(frame)
@@ -119,7 +119,7 @@ export class CohereReader implements Reader {
       case 'message-end':
         this.finish(delta)
         break
-      // `content-end`, `tool-call-end` and `citation-end` say nothing that the next event does not; new types are passed over.
+      // `content-end`, `tool-call-end` and `citation-end` add nothing to the next event; unknown types are ignored.
     }
   }
 
@@ -128,7 +128,7 @@ export class CohereReader implements Reader {
     this.parts.say('text', key, stringOf(text))
   }
 
-  /** An error in place of an event; what says nothing of one is passed over. */
+  /** Reads an error sent in place of an event; ignores an event without one. */
   private refused(frame: JsonObject): void {
     const error = errorIn(frame) ?? (stringOf(frame['message']) === '' ? null : frame)
     if (error === null) return
@@ -136,7 +136,7 @@ export class CohereReader implements Reader {
     this.out.push({ type: 'fault', fault: faultInside(error) })
   }
 
-  /** `end` has `finish_reason` and `usage`: the delta of `message-end`, or a whole reply. */
+  /** `end` has `finish_reason` and `usage`: it is the delta of `message-end`, or a whole reply. */
   private finish(end: JsonObject): void {
     const word = stringOf(end['finish_reason']).toUpperCase()
     const raw = end['usage']
@@ -158,10 +158,10 @@ export class CohereReader implements Reader {
   }
 }
 
-/** Inside a string its quotes would stand behind a backslash. */
+/** Cannot match inside a JSON string, where quotes follow a backslash. */
 const last = /"type"\s*:\s*"message-end"/
 
-/** The data of a stream's frames, until the event that ends it. */
+/** Yields the data of a stream's frames, up to the event that ends it. */
 export class CohereFrames extends SseFrames {
   protected override dataOf(bytes: Uint8Array, start: number, end: number): string {
     const data = super.dataOf(bytes, start, end)

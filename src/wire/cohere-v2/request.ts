@@ -1,4 +1,4 @@
-// A chat request in the format of Cohere's Chat API, version 2 ("Chat", https://docs.cohere.com/reference/chat).
+// Encodes a chat request for Cohere's Chat API, version 2 ("Chat", https://docs.cohere.com/reference/chat).
 
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
@@ -13,7 +13,7 @@ import { encodeMessages } from './messages.ts'
 
 const maxStops = 5
 
-/** Of the hub's fields, beside what every format knows. */
+/** The hub fields that this format can express, beside those every format can. */
 const supported = supportedFields(
   'topK',
   'seed',
@@ -22,7 +22,7 @@ const supported = supportedFields(
   'reasoning',
 )
 
-/** Families that came before Cohere's models learned to think; any other is taken for one that does. */
+/** Model families that cannot think; any other is assumed to. */
 const plain =
   /^(command-r|command-light|command-nightly|command-a-0|command-a-vision|command-a-translate|c4ai-)/
 
@@ -30,7 +30,7 @@ function thinks(model: string): boolean {
   return !plain.test(model.toLowerCase()) && model.toLowerCase() !== 'command'
 }
 
-/** Budgets of thought that stand for efforts; beyond these the model takes what it needs. */
+/** Thinking budgets for efforts; with higher efforts the model is not limited. */
 const budgets: Readonly<Partial<Record<Effort, number>>> = {
   minimal: 512,
   low: 1_024,
@@ -41,7 +41,7 @@ function thinkingOf({ reasoning }: ChatRequest, model: string, dropped: string[]
   const { effort, budgetTokens, adaptive } = reasoning ?? {}
   if (effort === undefined && budgetTokens === undefined && adaptive === undefined) return {}
   if (!thinks(model)) {
-    // A model that never thinks does as `none` asks.
+    // A model that never thinks already satisfies `none`.
     if (effort !== 'none') dropped.push('reasoning_effort')
     return {}
   }
@@ -50,7 +50,7 @@ function thinkingOf({ reasoning }: ChatRequest, model: string, dropped: string[]
   return { thinking: { type: 'enabled', ...(budget !== undefined && { token_budget: budget }) } }
 }
 
-/** Cohere's penalties only hold back, from 0 (its default) to 1. */
+/** Cohere's penalties range from 0 (the default) to 1. */
 function penalty(value: number | undefined, name: string, dropped: string[]): JsonObject {
   const bounded = value === undefined ? 0 : clamped(value, [0, 1], name, dropped)
   return bounded === 0 ? {} : { [name]: bounded }
@@ -88,7 +88,7 @@ function toolOf(tool: Tool, index: number, dropped: string[]): JsonObject {
   return { type: 'function', function: target }
 }
 
-/** Where only some tools may be called the others are left out: Cohere knows no choice by name. */
+/** The tools to offer: only those that the choice allows, because Cohere has no choice by name. */
 function offered({ tools = [], toolChoice: choice }: ChatRequest): readonly Tool[] {
   if (choice?.mode === 'tool') {
     return tools.filter((tool) => tool.type !== 'other' && tool.name === choice.name)
@@ -111,7 +111,7 @@ function choiceOf({ toolChoice: choice }: ChatRequest): JsonObject {
   }
 }
 
-/** `strict_tools` is said of all tools or of none. */
+/** `strict_tools` applies to all tools or to none. */
 function strictOf(tools: readonly Tool[], dropped: string[]): JsonObject {
   const strict = tools.map((tool) => tool.type === 'function' && tool.strict === true)
   if (strict.length > 0 && strict.every(Boolean)) return { strict_tools: true }

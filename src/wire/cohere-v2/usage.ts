@@ -1,4 +1,4 @@
-// Cohere's count of tokens as the hub's disjoint kinds.
+// Converts Cohere's token counts to the hub's disjoint kinds.
 
 import { believed, countOf as count } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
@@ -13,8 +13,8 @@ function sides(value: JsonValue | undefined): { input: number; output: number } 
 }
 
 /**
- * `billed_units` is what Cohere's invoice counts: the prompt without the instructions that Cohere puts around it.
- * `tokens`, all that the model read and wrote, is the count where nothing else is, and is what holds `cached_tokens`.
+ * `billed_units` is what Cohere's invoice counts: the prompt without instructions that Cohere adds. `tokens`,
+ * everything that the model read and wrote, is used only where the former is missing; `cached_tokens` is part of it.
  * Null where nothing was counted.
  */
 export function readUsage(usage: JsonObject): Usage | null {

@@ -1,4 +1,4 @@
-// Google's embeddings as its clients ask for them: `embedContent` for one text, `batchEmbedContents` for several.
+// Serves Google's embeddings clients: `embedContent` for one text, `batchEmbedContents` for several.
 
 import { invalidRequest } from '../../errors.ts'
 import type { ClientList, Decoded } from '../codec.ts'
@@ -11,7 +11,7 @@ import { nothingInside, readBody } from '../openai/body.ts'
 import { unpackVector } from '../openai-embeddings/vectors.ts'
 import type { Address, Peek } from '../request.ts'
 
-/** Whether one text was asked for and not a list of them rides along here. */
+/** The private field under this name tells whether the request was for one text or for a list. */
 const self = 'google-embed'
 const most = 2_048
 
@@ -76,7 +76,7 @@ function decodeRequest(body: JsonObject, address: Address = {}): Decoded<ListReq
   return { value, dropped }
 }
 
-/** What is asked of a text is asked of all: the common form says it once. */
+/** The common form has these settings once, so that they must be equal for all texts. */
 function checkAlike(first: JsonObject, each: JsonValue, path: string): void {
   for (const name of ['taskType', 'outputDimensionality']) {
     const own = isObject(each) ? each[name] : undefined
@@ -85,7 +85,7 @@ function checkAlike(first: JsonObject, each: JsonValue, path: string): void {
   }
 }
 
-/** The texts of a content's parts are one text. */
+/** Joins the texts of a content's parts. */
 function textOf(asked: JsonValue, path: string): string {
   const content = isObject(asked) ? asked['content'] : undefined
   const parts = isObject(content) ? content['parts'] : undefined

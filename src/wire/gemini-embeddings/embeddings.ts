@@ -1,4 +1,4 @@
-// Google's embeddings (ai.google.dev/api/embeddings, batchEmbedContents), as their vendor takes and gives them.
+// Encodes embeddings requests for Google and reads its replies (ai.google.dev/api/embeddings, batchEmbedContents).
 
 import type { Decoded, VendorList } from '../codec.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
@@ -20,7 +20,10 @@ function encodeRequest(request: ListRequest, model: string): Decoded<JsonObject>
   return { value: { requests }, dropped: user === undefined ? [] : ['user'] }
 }
 
-/** Of all texts together, where Google counts them (`usageMetadata`, from 2026 on). A shortened vector is not of length one any more, which the others' are. */
+/**
+ * Usage covers all texts, where Google reports it (`usageMetadata`, from 2026 on). A shortened vector is scaled back
+ * to length one, which Google does not do and other vendors do.
+ */
 function readReply(body: JsonValue, { dimensions }: ListRequest) {
   if (!isObject(body)) return { kind: 'unreadable', message: 'the reply is no object' } as const
   const { embeddings, usageMetadata } = body

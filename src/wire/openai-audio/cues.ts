@@ -1,11 +1,11 @@
-// Words with their times, put together to parts that can be read at a glance.
+// Joins timed words into subtitle cues of readable length.
 
 import type { Cue } from './subtitles.ts'
 
-/** Two lines of 42 characters, seven seconds: what broadcasters agree on. */
+/** Two lines of 42 characters and seven seconds, the usual rule of broadcasters. */
 const maxChars = 84
 const maxSeconds = 7
-/** A silence that ends a part, in seconds. */
+/** A silence of this many seconds ends a cue. */
 const pauseSeconds = 0.8
 
 interface TimedWord extends Cue {
@@ -16,7 +16,10 @@ interface SpokenCue extends Cue {
   readonly speaker?: string
 }
 
-/** A part ends with a sentence, with a speaker, with a pause, or when it is long. `text` of a word has no spaces around it. */
+/**
+ * A cue ends with a sentence, a change of speaker or a pause, or when it is too long. A word's `text` has no outer
+ * spaces.
+ */
 export function cuesOf(words: readonly TimedWord[], space = ' '): SpokenCue[] {
   const cues: SpokenCue[] = []
   let open: SpokenCue | null = null

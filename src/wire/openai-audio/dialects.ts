@@ -1,4 +1,4 @@
-// Sound to text, and text to sound.
+// Assembles the dialects of transcription, translation and speech.
 
 import { type ClientSide, format, type MediaSide } from '../dialect.ts'
 import type { CommonDialectId } from '../formats.ts'
@@ -49,7 +49,7 @@ const types: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** What a vendor calls mere bytes is what the client asked for. */
+/** If the vendor's type is only "bytes", the type of the format that the client asked for. */
 function typeOfSpeech(type: string, { body }: Peek): string {
   if (type !== 'application/octet-stream') return type
   const { response_format: format } = JSON.parse(new TextDecoder().decode(body)) as JsonObject

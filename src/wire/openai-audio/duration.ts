@@ -1,8 +1,8 @@
-// How long an upload lasts: by its container, and by its size where that does not say, or lies.
+// Estimates how long an uploaded file lasts: by its container, or by its size where that is missing or implausible.
 
 import type { FileInfo, Peek } from '../request.ts'
 
-/** Bytes a second: the fewest anybody speaks in, what is usual, and the most there are. */
+/** Bytes per second: the lowest rate used for speech, the usual one, and the highest possible. */
 interface Density {
   readonly least: number
   readonly usual: number
@@ -11,7 +11,10 @@ interface Density {
 
 const unbounded = Number.POSITIVE_INFINITY
 
-/** Low bit rates of speech: 8 kbit/s of MP3 and AAC, 6 kbit/s of Opus, 8 kHz of 8 bits as PCM. MP3 has 320 kbit/s at most. */
+/**
+ * Low bit rates of speech: 8 kbit/s for MP3 and AAC, 6 kbit/s for Opus, 8 kHz with 8 bits for PCM. MP3 has at most
+ * 320 kbit/s.
+ */
 const densities: ReadonlyMap<string, Density> = new Map(
   Object.entries({
     'audio/wav': { least: 8_000, usual: 32_000, most: unbounded },
@@ -23,20 +26,20 @@ const densities: ReadonlyMap<string, Density> = new Map(
 )
 const otherwise: Density = { least: 750, usual: 12_000, most: unbounded }
 
-/** A container may hold pictures too; one that claims less than this part of what its bytes come to is not believed. */
+/** A container may also hold pictures; a stated duration below this part of what the size implies is not believed. */
 const believedPart = 0.5
 
-/** No hold is for more: four hours. Nothing that is believed lasts longer than a day. */
+/** A hold covers four hours at most; no stated duration beyond a day is believed. */
 const mostHeldSeconds = 14_400
 const mostSeconds = 86_400
 
-/** Tokens a second: Gemini's 32 are the most any vendor makes of sound, OpenAI's 10 what is usual. */
+/** Tokens per second of audio: Gemini's 32 are the most of any vendor, OpenAI's 10 are usual. */
 const mostTokensPerSecond = 32
 const usualTokensPerSecond = 10
 
 type SoundBounds = Pick<Peek, 'units' | 'likelyUnits' | 'audioTokens' | 'mostSeconds'>
 
-/** Units and tokens of the sound in `file`, for the hold and for a reply that does not say. */
+/** Units and tokens of the audio in `file`, for the hold and for replies that do not report them. */
 export function soundOf({ type, size, seconds }: FileInfo): SoundBounds {
   const density = densities.get(type) ?? otherwise
   const longest = Math.min(mostSeconds, secondsAt(size, density.least))

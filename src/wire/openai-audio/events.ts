@@ -1,4 +1,4 @@
-// The events of streamed transcripts and streamed speech, as OpenAI sends them.
+// Writes the events of streamed transcripts and streamed speech, as OpenAI sends them.
 
 import type { JsonObject } from '../ir.ts'
 

@@ -1,4 +1,4 @@
-// Reads a request to speak a text. OpenAI API reference, "Create speech".
+// Validates a speech request on its bytes and finds what it may cost (OpenAI API reference, "Create speech").
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonValue } from '../ir.ts'
@@ -10,15 +10,15 @@ import type { Address, Peek } from '../request.ts'
 
 const formats = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const
 const maxInstructionChars = 4_096
-/** OpenAI's models take no more; others have bounds of their own, all of them below the last. */
+/** The most characters OpenAI's models accept; other vendors have limits of their own, all below `maxChars`. */
 const maxCharsOfOpenai = 4_096
 const maxChars = 100_000
 const openaiModels = /^(tts-1|gpt-4o-mini-tts)/
 
-/** People speak some 15 characters a second; slow ones 8. */
+/** Speakers usually say 15 characters per second, slow ones 8. */
 const usualCharsPerSecond = 15
 const leastCharsPerSecond = 8
-/** OpenAI's voices come to some 20 tokens a second; Gemini's to 25. */
+/** OpenAI's voices take about 20 tokens per second, Gemini's 25. */
 const tokensPerSecond = 25
 
 const rules: ReadonlyMap<string, Rule> = new Map([
@@ -74,7 +74,7 @@ function charactersOf(body: Body, model: string): number {
   return characters
 }
 
-/** In Unicode code points. */
+/** Counts Unicode code points. */
 function lengthOf(text: string): number {
   let count = 0
   for (const _character of text) count++
@@ -86,7 +86,7 @@ function textOf(body: Body, key: string): string | null {
   return member === null ? null : stringOf(body.bytes, member.start, member.end)
 }
 
-/** A voice by its name, or a voice of one's own by its id. */
+/** Accepts the name of a voice, or an object with the id of a custom voice. */
 function voice(bytes: Uint8Array, start: number, end: number): string | null {
   const value = parseSpan(bytes, start, end) as JsonValue
   const named = typeof value === 'string' && value !== ''

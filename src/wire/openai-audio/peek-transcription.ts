@@ -1,4 +1,5 @@
-// Reads a request to write down or translate what is said in a file. OpenAI API reference, "Create transcription".
+// Validates a transcription or translation request and finds what it may cost (OpenAI API reference, "Create
+// transcription").
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonValue } from '../ir.ts'
@@ -84,7 +85,7 @@ function sound({ files = [] }: Address): Found {
   return soundOf(file)
 }
 
-/** Fields that only go with certain others. */
+/** Checks fields that are valid only together with others. */
 function checkTogether(body: Body): void {
   const format = formatOf(body)
   if (present(body, 'timestamp_granularities') !== null && format !== 'verbose_json') {
@@ -125,7 +126,7 @@ function lengthOf(body: Body, key: string): number {
   return Array.isArray(value) ? value.length : 0
 }
 
-/** A list of texts, of some words where they are given. */
+/** A list of strings, limited to `words` if given. */
 function texts(words: readonly string[] | null = null, most = 100): Rule {
   const complaint =
     words === null
@@ -141,7 +142,7 @@ function texts(words: readonly string[] | null = null, most = 100): Rule {
   }
 }
 
-/** `auto`, or how the vendor finds where somebody speaks. */
+/** `auto`, or an object that configures voice detection. */
 function chunking(bytes: Uint8Array, start: number, end: number): string | null {
   const value = parseSpan(bytes, start, end) as JsonValue
   if (value === 'auto') return null

@@ -1,4 +1,4 @@
-// A whole reply where events were asked for: some vendors know no stream, and answer as if none had been asked for.
+// Turns whole replies into event streams, for vendors that do not stream transcripts or speech.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { join } from '../json/splice.ts'
@@ -11,7 +11,7 @@ import { wholeTranscript } from './whole.ts'
 
 const encoder = new TextEncoder()
 const nothing = new Uint8Array(0)
-/** A transcript is not longer. */
+/** The largest transcript accepted. */
 const maxBytes = 16_777_216
 
 const unseen = { usage: null, outputBytes: 0, finishReason: 'stop', model: null }
@@ -51,7 +51,7 @@ export class TranscriptReplay implements Replay {
   }
 }
 
-/** Of bytes that were judged to be a transcript. */
+/** The events of `bytes`, which are already known to be a transcript. */
 function eventsOf(bytes: Uint8Array): string {
   const body = JSON.parse(new TextDecoder().decode(bytes)) as JsonObject
   const { text, usage, segments } = body
@@ -63,7 +63,7 @@ function eventsOf(bytes: Uint8Array): string {
   })
 }
 
-/** None where it names no speaker. */
+/** Nothing for a segment without a speaker. */
 function spokenSegment(value: JsonValue, at: number): EventSegment[] {
   if (!isObject(value) || typeof value.speaker !== 'string') return []
   const { id, start, end, text, speaker } = value
@@ -78,7 +78,7 @@ function spokenSegment(value: JsonValue, at: number): EventSegment[] {
   ]
 }
 
-/** Sound as it comes, in events. */
+/** Wraps audio in events as it arrives. */
 export class SpeechReplay implements Replay {
   private empty = true
 

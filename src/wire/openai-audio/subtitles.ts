@@ -1,4 +1,4 @@
-// Subtitles: SubRip and WebVTT (W3C) from spoken parts with their times.
+// Writes subtitles as SubRip and WebVTT (W3C) from timed texts.
 
 /** Times in seconds. */
 export interface Cue {
@@ -9,18 +9,18 @@ export interface Cue {
 
 const msPerHour = 3_600_000
 
-/** `1`, `00:00:01,000 --> 00:00:02,500`, the text, and a blank line, for each that says something. */
+/** For each cue with a text: `1`, `00:00:01,000 --> 00:00:02,500`, the text, and a blank line. */
 export function subRip(cues: readonly Cue[]): string {
   return spoken(cues)
     .map(({ start, end, text }, at) => {
-      // The format has no escape: an arrow in a text would be taken for a line of times.
+      // The format has no escapes: an arrow in a text would be read as a line of times.
       const plain = text.replace(/-{2,}>/g, '->')
       return `${at + 1}\n${clock(start, ',')} --> ${clock(end, ',')}\n${plain}\n\n`
     })
     .join('')
 }
 
-/** The head `WEBVTT`, then cues without numbers, their text escaped. */
+/** The header `WEBVTT`, then cues without numbers and with their text escaped. */
 export function webVtt(cues: readonly Cue[]): string {
   const parts = spoken(cues).map(({ start, end, text }) => {
     const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
@@ -29,7 +29,7 @@ export function webVtt(cues: readonly Cue[]): string {
   return `WEBVTT\n\n${parts.join('')}`
 }
 
-/** Those with a text, in whole milliseconds; no text has a blank line, which would end its cue. */
+/** Cues with a text, in whole milliseconds; blank lines in a text are removed, because they would end its cue. */
 function spoken(cues: readonly Cue[]): Cue[] {
   return cues.flatMap(({ start, end, text }) => {
     const lines = text

@@ -1,4 +1,4 @@
-// What replies about sound say that they cost: tokens, or seconds of sound.
+// Reads the usage of audio replies: tokens, or seconds of audio.
 
 import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
@@ -6,22 +6,22 @@ import { isObject } from '../json/value.ts'
 import { readUsage } from '../openai/usage.ts'
 import type { Peek, Units } from '../request.ts'
 
-/** Nothing that is believed lasts longer, in seconds: a day. */
+/** The longest duration that is believed, in seconds: one day. */
 const mostSeconds = 86_400
-/** Vendors bill short files as if they were longer, but not longer than this, in seconds. */
+/** Vendors may bill short files as if they were longer, up to this many seconds. */
 const leastBoundSeconds = 60
 
 const noTokens: Usage = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 
 interface SoundUsage {
-  /** Of no tokens where the vendor counts in seconds; null where it said nothing. */
+  /** Zero tokens where the vendor counts in seconds; null where it reported nothing. */
   readonly usage: Usage | null
   readonly seconds: number | null
   readonly unbelieved?: true
 }
 
 /**
- * OpenAI's `{"type": "tokens", ...}` and `{"type": "duration", "seconds"}`, and Mistral's, which has both
+ * Reads OpenAI's `{"type": "tokens", ...}` and `{"type": "duration", "seconds"}`, and Mistral's usage, which has both
  * (`prompt_audio_seconds` beside its tokens).
  */
 export function readSoundUsage(value: JsonValue | undefined): SoundUsage {
@@ -33,30 +33,30 @@ export function readSoundUsage(value: JsonValue | undefined): SoundUsage {
   return { usage: read ?? (seconds === null ? null : noTokens), seconds }
 }
 
-/** All that speech brings is sound, whether the vendor says so or not. */
+/** The output of speech is all audio, whether the vendor says so or not. */
 export function spokenUsage({ output, audioOutput = 0, ...usage }: Usage): Usage {
   return { ...usage, output: 0, audioOutput: audioOutput + output }
 }
 
-/** A number above 0 that is no nonsense, else null. */
+/** A number above 0 and at most a day in seconds, else null. */
 export function positive(value: JsonValue | undefined): number | null {
   return typeof value === 'number' && value > 0 && value <= mostSeconds ? value : null
 }
 
 /**
- * Seconds to charge: what the vendor reported, to at most what a file of this size can last, and a minute; null where
- * it reported none. What the file's container says is no bound: its client may have written it.
+ * Seconds to charge: what the vendor reported, but at most what a file of this size can last, or a minute if that is
+ * more; null where it reported none. The duration in the file's container is no limit: its client may have forged it.
  */
 export function reportedSeconds(seconds: number | null, peek: Peek): number | null {
   if (seconds === null) return null
   return Math.min(seconds, Math.max(leastBoundSeconds, peek.mostSeconds ?? mostSeconds))
 }
 
-/** What a transcript in JSON cost: as reported, else by its own length where the file did not tell it before. */
+/** Units of a JSON transcript: as reported, else by its own duration where the file did not show one. */
 export function transcriptUnits(body: JsonObject, sound: SoundUsage, peek: Peek): Units | null {
   const reported = reportedSeconds(sound.seconds, peek)
   if (reported !== null) return { second: reported }
-  // Without likely units those expected are exact.
+  // Without `likelyUnits` the units of the request are exact.
   if (peek.likelyUnits === undefined) return null
   const lasted = reportedSeconds(positive(body.duration), peek)
   return lasted === null ? null : { second: Math.ceil(lasted) }

@@ -1,4 +1,4 @@
-// Watches streamed transcripts and streamed speech: bare `data:` events, each with its `type`.
+// Watches streams of transcripts and speech on the identity path: `data:` events, each with its `type`.
 
 import type { Fault } from '../../errors.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
@@ -12,8 +12,8 @@ import { readSoundUsage, spokenUsage } from './usage.ts'
 
 const encoder = new TextEncoder()
 /**
- * Bytes of sound for which a byte of text is counted: some 800 are a token (16 kB of MP3 a second, 20 tokens), as four
- * of text are.
+ * Bytes of audio that count as one byte of text: about 800 are a token (16 kB of MP3 per second, 20 tokens), as four
+ * bytes of text are.
  */
 const soundBytesPerByte = 200
 
@@ -55,7 +55,7 @@ export class SoundWatcher implements Watcher {
         this.outputBytes += countedSound(value.audio)
         return frameKind.semantic
       case 'transcript.text.done':
-        // Of a stream without deltas: nothing else says how much it brought.
+        // In a stream without deltas only this shows how much text it brought.
         this.outputBytes = Math.max(this.outputBytes, lengthOf(value.text))
         return this.done(value)
       case 'speech.audio.done':

@@ -1,4 +1,4 @@
-// Judges whole replies about sound: a transcript in JSON, or bytes that are passed on unread.
+// Inspects whole audio replies: a transcript in JSON, or bytes that are passed on without parsing.
 
 import type { JsonObject } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, valueEnd } from '../json/scan.ts'
@@ -28,7 +28,7 @@ export function wholeTranscript(bytes: Uint8Array, peek: Peek): WholeReply {
   })
 }
 
-/** Usage stands at the end of a transcript, also of one that is too long to hold. */
+/** Usage is at the end of a transcript, even if that is too long to hold. */
 export function tailTranscript(bytes: Uint8Array, peek?: Peek): Seen {
   const { value } = lastMember(bytes, 'usage', bytes.length)
   return seenOf(value < 0 ? undefined : objectAt(bytes, value), peek, bytes.length)
@@ -44,7 +44,7 @@ function objectAt(bytes: Uint8Array, at: number): JsonObject | undefined {
   }
 }
 
-/** Of bytes passed on unread: what is reported beside them. */
+/** The facts of bytes passed on without parsing, from usage reported elsewhere. */
 export function rawSound(peek: Peek, reported: JsonObject | null): Seen {
   return seenOf(reported ?? undefined, peek, 0)
 }
@@ -66,7 +66,7 @@ function seenOf(
   }
 }
 
-/** Of the text spoken so far nobody knows the tokens: those that are likely for its length, as bytes of text. */
+/** The tokens of speech without reported usage: those likely for the text's length, given as bytes of text. */
 export function rawSpeech(peek: Peek, reported: JsonObject | null): Seen {
   const seen = rawSound(peek, reported)
   if (seen.usage !== null) return { ...seen, usage: spokenUsage(seen.usage) }
@@ -74,7 +74,7 @@ export function rawSpeech(peek: Peek, reported: JsonObject | null): Seen {
   return { ...seen, outputBytes: seconds * speechTokensPerSecond * countedBytesPerToken }
 }
 
-/** OpenAI's voices come to some 20 tokens a second. */
+/** OpenAI's voices take about 20 tokens per second. */
 const speechTokensPerSecond = 20
-/** Counting takes four bytes for a token. */
+/** The token count takes four bytes as one token. */
 const countedBytesPerToken = 4

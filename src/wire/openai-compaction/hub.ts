@@ -1,4 +1,4 @@
-// Compaction for models whose vendors know of none: the model is asked for a summary, which stands for what was said.
+// Compaction for models whose vendors lack it: the model writes a summary, which replaces the conversation.
 
 import {
   type ClientHub,
@@ -33,20 +33,23 @@ const wish: Message = {
   ],
 }
 
-/** What the user wrote, as the compacted conversation begins with it. */
+/** The user's messages, with which the compacted conversation begins. */
 function userItems(body: JsonObject): JsonObject[] {
   return inputItems(body).filter(
     ({ type = 'message', role }) => type === 'message' && role === 'user',
   )
 }
 
-/** Who asks, and how the vendor is to treat it. */
+/** The fields about the end user and about how the vendor processes the request. */
 function keptOf(value: ChatRequest): Partial<ChatRequest> {
   const kept = (['user', ...sharedFields] as const).filter((field) => value[field] !== undefined)
   return Object.fromEntries(kept.map((field) => [field, value[field]]))
 }
 
-/** Throws GatewayError naming the field. No input at all is compacted too, as OpenAI's clients have it. Only what the summary depends on is kept of the request. */
+/**
+ * Throws GatewayError naming the field. Empty input is accepted, as OpenAI's clients send it. Only what affects the
+ * summary is kept.
+ */
 function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
   const { value, dropped } = responsesHub.decodeRequest(body)
   const { model, messages, tools = [], extra } = value
@@ -66,7 +69,7 @@ function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
   return { value: request, dropped }
 }
 
-/** For a vendor that compacts by itself. */
+/** For a vendor that has compaction itself. */
 function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
   const { toolChoice: _, ...asked } = request
   const messages = request.messages.slice(0, -1)
@@ -75,7 +78,7 @@ function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject>
   return { value: body, dropped }
 }
 
-/** Throws UnfitReply where the model gave no summary, or half of one: the conversation would be lost. */
+/** Throws UnfitReply for a missing or incomplete summary: the conversation would be lost. */
 function summaryOf(events: readonly ChatEvent[]): string {
   const [choice] = fold(events).choices
   const refused = choice?.parts.some(({ head }) => head.type === 'refusal') === true
@@ -90,7 +93,7 @@ function summaryOf(events: readonly ChatEvent[]): string {
   return summary
 }
 
-/** OpenAI, "Compact a response": the user's messages, and one item for everything else. */
+/** OpenAI, "Compact a response": the user's messages, and a single item for everything else. */
 function writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject {
   const base = head.id.replace(/^resp_/, '')
   const kept = objectsIn(head.request?.wording?.[self]?.['kept']).map((item, at) => ({
@@ -116,7 +119,10 @@ function contentOf(content: JsonObject[string] | undefined): JsonObject[string] 
   return content ?? []
 }
 
-/** A vendor's own compaction is handed through as it is, and a compaction is never streamed. */
+/**
+ * The reader is that of Responses: a vendor's own compaction passes through unchanged, and compaction is never
+ * streamed.
+ */
 export const compactionHub: ClientHub & VendorHub = {
   ...responsesHub,
   decodeRequest,

@@ -1,4 +1,4 @@
-// Judges a request to compact a conversation: a Responses request that is answered whole.
+// Validates a compaction request: a Responses request that cannot be streamed.
 
 import { invalidRequest } from '../../errors.ts'
 import { peekResponses } from '../openai-responses/peek.ts'
@@ -8,6 +8,6 @@ import type { Peek } from '../request.ts'
 export function peekCompaction(body: Uint8Array): Peek {
   const peek = peekResponses(body)
   if (peek.stream) throw invalidRequest('stream: a compaction is given whole', 'stream')
-  // No bound that is said for an answer is one for a summary.
+  // The output limit of a response is not meant for its summary.
   return { ...peek, maxOutputTokens: null }
 }

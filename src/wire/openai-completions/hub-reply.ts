@@ -1,4 +1,4 @@
-// Legacy completion replies, streamed and whole, read into events and written from them.
+// Reads legacy completion replies, streamed and whole, into hub events and writes them from it.
 
 import type { Reader, Writer, WriterHead } from '../codec.ts'
 import { fold } from '../hub/fold.ts'
@@ -8,7 +8,7 @@ import { writeUsage } from '../openai/usage.ts'
 import { ChatReader } from '../openai-chat/hub-reader.ts'
 import type { ReplyQuirks } from '../reply.ts'
 
-/** The same reply as a chat's: the text of each choice becomes its message. */
+/** The reply in the chat format: the text of each choice becomes its message. */
 function asChat(reply: JsonObject, field: 'delta' | 'message'): JsonObject {
   if (!Array.isArray(reply['choices'])) return reply
   const choices = reply['choices'].map((choice) => {
@@ -39,12 +39,12 @@ export class CompletionReader implements Reader {
   }
 }
 
-/** Reasoning is no part of a completion; a refusal is what the model has to say. */
+/** A completion has no reasoning; a refusal becomes its text. */
 function isText(head: PartHead): boolean {
   return head.type === 'text' || head.type === 'refusal'
 }
 
-/** A completion knows no tools, and so none as its end. */
+/** A completion has no tools and therefore no `tool_calls` finish reason. */
 function finishOf(reason: FinishReason | null): string | null {
   return reason === 'tool_calls' ? 'stop' : reason
 }
@@ -103,7 +103,7 @@ export class CompletionWriter implements Writer {
   }
 }
 
-/** Usage is left out where none is known: the caller counts. */
+/** Usage is left out where none is known: the caller counts tokens then. */
 export function writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject {
   const reply = fold(events)
   return {

@@ -1,4 +1,4 @@
-// A legacy completion request as a chat of one message, and back for models that only complete.
+// Decodes a legacy completion request as a chat of one message, and encodes one for models that only complete.
 
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
@@ -26,7 +26,7 @@ function promptOf(prompt: JsonValue | undefined): string {
   return only
 }
 
-/** Throws for what has no meaning to a model that answers and does not continue. */
+/** Throws for fields that have no meaning for a model that answers instead of continuing a text. */
 function refuseContinuing(rest: JsonObject): void {
   const { suffix, echo, best_of: best, logprobs, n } = rest
   if (suffix !== undefined && suffix !== '') throw refusal('suffix is not supported', 'suffix')
@@ -37,7 +37,7 @@ function refuseContinuing(rest: JsonObject): void {
   if (logprobs !== undefined) throw refusal('logprobs is not supported', 'logprobs')
 }
 
-/** Throws GatewayError `invalid_request_error` naming the field a chat cannot honour. */
+/** Throws GatewayError `invalid_request_error` naming the field that a chat cannot honour. */
 export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
   const rest = present(body)
   const { model, prompt, stream, max_tokens: limit } = rest
@@ -58,10 +58,10 @@ export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
   return { value, dropped: Object.keys(rest) }
 }
 
-/** OpenAI's bound on `stop`. */
+/** OpenAI's limit on the number of `stop` texts. */
 const maxStops = 4
 
-/** Fields of the hub that this format expresses, refuses by name, or (`topK`) names with the rest of its sampling. */
+/** Hub fields that this format expresses or refuses by name, or (`topK`) that sampling reports as dropped. */
 const supported = supportedFields(
   'topK',
   'seed',
@@ -71,7 +71,7 @@ const supported = supportedFields(
   'user',
 )
 
-/** Throws GatewayError where the chat is more than one text of the user's, or asks for more than text. */
+/** Throws GatewayError where the chat is more than a single user text, or asks for more than text. */
 export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
   const [message, ...more] = request.messages
   const [part, ...others] = message?.parts ?? []

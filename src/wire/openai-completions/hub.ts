@@ -1,4 +1,4 @@
-// The legacy completion format's side of the hub: its clients over models that chat.
+// The legacy completion format's codec to and from the hub, for its clients on chat models and its vendors.
 
 import type { ClientHub, VendorHub } from '../codec.ts'
 import { CompletionReader, CompletionWriter, writeWhole } from './hub-reply.ts'

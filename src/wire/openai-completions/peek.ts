@@ -1,4 +1,4 @@
-// Judges a text completion request on its bytes and finds what the gateway acts on.
+// Validates a text completion request on its bytes and finds what the gateway acts on.
 
 import { invalidRequest } from '../../errors.ts'
 import { type Body, modelOf, numberField, readBody, streamOf } from '../openai/body.ts'
@@ -17,7 +17,7 @@ import {
 import { inputList, readInput } from '../openai/texts.ts'
 import type { Peek } from '../request.ts'
 
-/** Types and ranges of OpenAI's API of text completions. */
+/** Types and ranges from OpenAI's API of text completions. */
 const rules: ReadonlyMap<string, Rule> = new Map([
   ['stream', boolean],
   ['stream_options', object],
@@ -41,7 +41,7 @@ const prompt = { name: 'prompt', maxItems: null }
 const promptList = inputList(prompt, requestPlace(rules, ['prompt']))
 const own: OwnNames = { limits: ['max_tokens'], counts: ['n', 'best_of'] }
 
-/** `best_of` completions are made and the best `n` returned, which no stream could do. */
+/** The vendor generates `best_of` completions and returns the best `n`, which is impossible in a stream. */
 function checkBestOf(body: Body, choices: number, stream: boolean): void {
   const bestOf = numberField(body, 'best_of')
   if (bestOf === null || bestOf === 0) return

@@ -1,4 +1,4 @@
-// OpenAI's embeddings format, into the common form and out of it.
+// Converts OpenAI's embeddings requests and replies to the common list form and back.
 
 import type { ClientList, Decoded, VendorList, WriterHead } from '../codec.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
@@ -16,7 +16,7 @@ const known: ReadonlySet<string> = new Set([
   'input_type',
 ])
 
-/** As Cohere and Voyage call them, and OpenAI's clients pass them on. */
+/** Values of `input_type` as Cohere and Voyage define them, which OpenAI's clients pass on. */
 const purposes: ReadonlyMap<string, 'query' | 'document'> = new Map(
   Object.entries({
     query: 'query',
@@ -26,7 +26,7 @@ const purposes: ReadonlyMap<string, 'query' | 'document'> = new Map(
   }),
 )
 
-/** The body has passed `peekEmbeddings`. */
+/** The body was validated by `peekEmbeddings`. */
 function decodeRequest(body: JsonObject): Decoded<ListRequest> {
   const { model, input, dimensions, encoding_format: format, user, input_type: type } = body
   const purpose = typeof type === 'string' ? purposes.get(type) : undefined
@@ -43,7 +43,7 @@ function decodeRequest(body: JsonObject): Decoded<ListRequest> {
   return { value, dropped }
 }
 
-/** A list of numbers is one text; a list of lists is several. */
+/** A list of numbers is one text as token ids; a list of lists is several. */
 function textsOf(input: JsonValue | undefined): ListRequest['texts'] {
   if (!Array.isArray(input)) return [String(input)]
   if (typeof input[0] === 'number') return [input as number[]]
@@ -62,13 +62,13 @@ function encodeRequest(request: ListRequest, model: string): Decoded<JsonObject>
   return { value, dropped: request.purpose === undefined ? [] : ['input_type'] }
 }
 
-/** OpenAI's own, and Voyage's, which counts the total alone. */
+/** Reads replies of OpenAI and of Voyage, which reports only the total of tokens. */
 export function readEmbeddings(body: JsonValue): ListReply | ReturnType<typeof withoutList> {
   if (!isObject(body)) return { kind: 'unreadable', message: 'the reply is no object' }
   const { data, model, usage } = body
   if (!Array.isArray(data)) return withoutList(body, 'data')
   const items = data.map((item) => objectOf(item))
-  // Each says which text it is of.
+  // Sorts by `index` if every vector has one.
   if (items.every(({ index }) => typeof index === 'number')) {
     items.sort((a, b) => Number(a['index']) - Number(b['index']))
   }

@@ -1,4 +1,4 @@
-// Judges an embeddings request on its bytes and finds what the gateway acts on.
+// Validates an embeddings request on its bytes and finds what the gateway acts on.
 
 import { placeOf } from '../json/names.ts'
 import { type Body, modelOf, present, readBody } from '../openai/body.ts'
@@ -7,7 +7,7 @@ import { inputList, readInput } from '../openai/texts.ts'
 import type { Peek } from '../request.ts'
 
 const input = { name: 'input', maxItems: 2048 }
-/** Types and ranges of OpenAI's embeddings API. */
+/** Types and ranges from OpenAI's embeddings API. */
 const rules: ReadonlyMap<string, Rule> = new Map([
   ['encoding_format', oneOf('float', 'base64')],
   ['dimensions', integer(1)],

@@ -1,8 +1,8 @@
-// Vectors in JSON and in base64: little-endian 32-bit floats, as OpenAI's embeddings put them.
+// Converts vectors between JSON lists and base64 of little-endian 32-bit floats, as OpenAI encodes them.
 
 import { UnfitReply } from '../codec.ts'
 
-/** The text is not base64 of whole 32-bit floats, or the list holds what is no number. */
+/** The text is not base64 of whole 32-bit floats, or the list contains something other than numbers. */
 export class BadVector extends UnfitReply {
   constructor(what: string) {
     super(`a vector of the reply: ${what}`)
@@ -34,21 +34,21 @@ function decoded(text: string): Uint8Array {
   return bytes
 }
 
-/** Base64 as a list of numbers. Throws BadVector. */
+/** Decodes base64 to a list of numbers. Throws BadVector. */
 export function unpackVector(text: string): number[] {
   const bytes = decoded(text)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const numbers = new Array<number>(bytes.length / floatBytes)
   for (let at = 0; at < numbers.length; at++) {
     const number = view.getFloat32(at * floatBytes, true)
-    // JSON has no way to say it.
+    // JSON cannot express such a number.
     if (!Number.isFinite(number)) throw new BadVector(`element ${at} is not finite`)
     numbers[at] = number
   }
   return numbers
 }
 
-/** Refuses what `unpackVector` could not read. Throws BadVector. */
+/** Throws BadVector for a text that `unpackVector` could not read as floats. */
 export function checkPacked(text: string): void {
   decoded(text)
 }

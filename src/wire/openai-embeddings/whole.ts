@@ -1,4 +1,4 @@
-// Judges a whole embeddings reply without building its numbers, and brings vectors to the form the client asked for.
+// Inspects a whole embeddings reply without parsing its numbers, and converts vectors to the form the client wants.
 
 import type { JsonObject } from '../ir.ts'
 import { ElementScan, JsonSyntaxError, MemberScan, parseSpan, skipSpace } from '../json/scan.ts'
@@ -19,7 +19,7 @@ interface Seen {
   edits: Edit[]
 }
 
-/** The text to put in place of the vector `bytes[start, end)`; null where it is as it should be. */
+/** The text to replace the vector `bytes[start, end)`; null where it already has the right form. */
 function reformed(
   bytes: Uint8Array,
   start: number,
@@ -95,20 +95,20 @@ function readTop(bytes: Uint8Array, at: number, format: Peek['encodingFormat']):
   return seen
 }
 
-/** Whether vectors are not in the form that was asked for, as the first shows; also where none is in sight. */
+/** Whether the first vector has another form than requested; also true if no vector is in the head. */
 export function hasOtherForm(head: Uint8Array, format: Peek['encodingFormat']): boolean {
   const start = /"embedding"\s*:\s*(["[])/.exec(new TextDecoder('latin1').decode(head))?.[1]
   return start !== (format === 'base64' ? '"' : '[')
 }
 
-/** Prompt tokens are all there are; some vendors (Voyage) report the total alone. */
+/** Adds `prompt_tokens` where a vendor (Voyage) reports only the total: embeddings have no other tokens. */
 function shape(usage: JsonObject): JsonObject {
   const { prompt_tokens, total_tokens } = usage
   if (prompt_tokens !== undefined || typeof total_tokens !== 'number') return usage
   return { prompt_tokens: total_tokens, ...usage }
 }
 
-/** Judges a reply; a faulty one keeps its bytes. */
+/** Inspects a reply; one with a fault keeps its bytes. */
 export function wholeEmbeddings(
   body: Uint8Array,
   format: Peek['encodingFormat'],

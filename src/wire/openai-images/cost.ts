@@ -1,4 +1,4 @@
-// What images cost beside the prompt: units by size and quality, and the most tokens that one may come to.
+// Prices images: units by size and quality, and the most tokens that one image may take.
 
 import type { RequestedImages, Units } from '../request.ts'
 
@@ -14,13 +14,13 @@ const squareTokens: ReadonlyMap<string, number> = new Map(
   Object.entries({ low: 272, medium: 1_056, high: 4_160 }),
 )
 const squarePixels = 1_024 * 1_024
-/** Nobody published what the qualities above `high` come to: held at twice and four times as much. */
+/** Costs of qualities above `high` are unpublished: the hold assumes two and four times its tokens. */
 const aboveHigh: ReadonlyMap<string, number> = new Map(Object.entries({ xhigh: 2, max: 4 }))
 const dearestTokens = 6_240
-/** An image on the way, shown in a stream, counts as so many more. */
+/** Additional tokens for each partial image that a stream shows. */
 const partialTokens = 100
 
-/** At most, for one image and those shown on the way to it. */
+/** The most output tokens of one image and its partial images. */
 export function outputTokensOf({ size, quality, partials }: RequestedImages): number {
   return imageTokens(size, quality ?? 'high') + partials * partialTokens
 }
@@ -32,7 +32,7 @@ function imageTokens(size: string | null, quality: string): number {
   if (exact !== undefined) return exact * times
   const pixels = pixelsOf(size)
   if (pixels === null) return dearestTokens * times
-  // Tokens grow with the area; a narrow image has a little more of them.
+  // Tokens grow with the area; a narrow image takes slightly more.
   const scaled = ((squareTokens.get(known) ?? 0) * pixels * 1.05) / squarePixels
   return Math.ceil(Math.max(scaled, squareTokens.get(known) ?? 0)) * times
 }
@@ -42,12 +42,12 @@ function pixelsOf(size: string | null): number | null {
   return found === null ? null : Number(found[1]) * Number(found[2])
 }
 
-/** Left to the model. */
+/** Whether the client left the choice to the model. */
 export function isOpen(word: string | null): boolean {
   return word === null || word === 'auto'
 }
 
-/** `image/1024x1024/hd`: count; without what is not known. */
+/** Units by name, e.g. `image/1024x1024/hd` with the count; an unknown size or quality is left out of the name. */
 export function unitsOf(
   { size, quality }: Pick<RequestedImages, 'size' | 'quality'>,
   count: number,

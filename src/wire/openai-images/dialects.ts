@@ -1,4 +1,4 @@
-// Images: made from a text, from other images, or as variations of one.
+// Assembles the dialects of image generation, edits and variations.
 
 import { type ClientSide, format } from '../dialect.ts'
 import type { CommonDialectId } from '../formats.ts'
@@ -18,7 +18,7 @@ import {
 } from './request.ts'
 import { ImageWatcher } from './watcher.ts'
 
-/** An event holds a whole image as base64; the largest are of 4K, without compression. */
+/** An event holds a whole image as base64; the largest are uncompressed 4K images. */
 const maxFrameBytes = 67_108_864
 
 const variationForm: FormFields = {
@@ -50,7 +50,7 @@ interface Requests {
   find(body: Body, address: Address): Found
 }
 
-/** `path`, and the form it may come as. */
+/** The endpoint's path, and the form in which its requests may come. */
 type Own = Pick<ClientSide, 'path' | 'form' | 'formOnly'>
 
 function dialect(id: CommonDialectId, { rules, find }: Requests, own: Own) {

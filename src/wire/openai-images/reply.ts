@@ -1,4 +1,4 @@
-// Reads what replies with images say of themselves; the images are counted, never looked at.
+// Reads usage and units of image replies; images are counted, never decoded.
 
 import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, Usage } from '../ir.ts'
@@ -22,7 +22,7 @@ import type { ReplyQuirks, WholeReply } from '../reply.ts'
 import type { Peek, RequestedImages, Units } from '../request.ts'
 import { isOpen, unitsOf } from './cost.ts'
 
-/** An image of a reply has one of these. */
+/** Each image in a reply has one of these. */
 export const itemMark = '"b64_json"'
 
 const unknownPicture: RequestedImages = {
@@ -33,7 +33,7 @@ const unknownPicture: RequestedImages = {
   inputs: 0,
 }
 
-/** What is charged for `count` images: as they were asked for, where that was left open as the reply says. */
+/** Units of `count` images: size and quality as requested, else as the reply states them. */
 export function unitsSaid(peek: Peek | undefined, said: Said, count: number): Units {
   const asked = peek?.picture ?? unknownPicture
   const size = isOpen(asked.size) ? said.size : asked.size
@@ -46,7 +46,7 @@ interface Said {
   readonly quality: string | null
 }
 
-/** All tokens of an image model's reply are of images, unless it says of what they are. */
+/** Usage in which all output tokens are image tokens, unless the reply splits them itself. */
 export function imageUsage(value: JsonObject, quirks: ReplyQuirks): Usage | null {
   const raw = quirks.usage?.(value) ?? value
   if (isObject(raw['output_tokens_details']) || isObject(raw['completion_tokens_details']))
@@ -97,7 +97,7 @@ export function saidBy(bytes: Uint8Array, named: (name: string) => Member | unde
   return { size: word('size'), quality: word('quality') }
 }
 
-/** A reply, an event or the end of one with its cost in its usage, which is searched from the end. */
+/** Adds the cost to the usage of a reply, an event or the end of one; usage is searched from the end. */
 export function withCost(bytes: Uint8Array, cost: string): Uint8Array {
   const { value } = lastMember(bytes, 'usage', bytes.length)
   if (value < 0 || bytes[value] !== 0x7b) return bytes
@@ -107,7 +107,7 @@ export function withCost(bytes: Uint8Array, cost: string): Uint8Array {
   return join(splice(bytes, [{ start: inside, end: inside, text }]))
 }
 
-/** `items` is how many images passed; as many as were asked for where they came by address. */
+/** `items`: number of images that passed; where they are given by URL it is 0, and the requested number counts. */
 export function readTail(
   bytes: Uint8Array,
   quirks: ReplyQuirks,
@@ -125,7 +125,7 @@ export function readTail(
   }
 }
 
-/** A word by its name, where it stands last in these bytes; they may begin anywhere. */
+/** The last string member `name` in these bytes, which may begin anywhere in a reply. */
 export function tailWord(bytes: Uint8Array, name: string): string | null {
   const { value } = lastMember(bytes, name, bytes.length)
   if (value < 0 || bytes[value] !== 0x22) return null

@@ -1,4 +1,4 @@
-// Judges requests for images on their bytes, and finds what they may cost (OpenAI API reference, "Images").
+// Validates image requests on their bytes, and finds what they may cost (OpenAI API reference, "Images").
 
 import { invalidRequest } from '../../errors.ts'
 import { elements, kindAt, type Member, members } from '../json/scan.ts'
@@ -10,15 +10,15 @@ import { outputTokensOf, unitsOf } from './cost.ts'
 
 const maxCount = 10
 const maxPartials = 3
-/** Images that one request may give, the mask not counted. */
+/** The most input images of one request, without the mask. */
 const maxInputs = 16
-/** An image given is at most so many tokens. */
+/** The most tokens of one input image. */
 const inputImageTokens = 8_192
-/** Where the client asks that only the outlines are looked at. */
+/** Tokens of an input image where the client asks for low fidelity. */
 const roughImageTokens = 1_024
 const bytesPerToken = 3
 
-/** What other vendors call `n`: one count is read, held for and sent. */
+/** Other vendors' names of `n`, which are refused, so that a single count is read, held for and sent. */
 const otherCounts = [
   'num_images',
   'num_outputs',
@@ -63,7 +63,7 @@ export function findGeneration(body: Body): Found {
   return found(body, requiredPrompt(body), 0)
 }
 
-/** The images come as files of a form, or as addresses in `images`. */
+/** The images are files of a form, or URLs in `images`. */
 export function findEdit(body: Body, { files }: Address): Found {
   const prompt = requiredPrompt(body)
   const inputs = files === undefined ? namedImages(body) : givenFiles(files)
@@ -102,7 +102,7 @@ function found(body: Body, prompt: Member | null, inputs: number): Found {
 function requiredPrompt(body: Body): Member {
   const prompt = present(body, 'prompt')
   if (prompt === null) throw invalidRequest('prompt is required', 'prompt')
-  // Two quotes: nothing to draw.
+  // The span is two quotes: the text is empty.
   if (prompt.kind === 'string' && prompt.end - prompt.start <= 2)
     throw invalidRequest('prompt must not be empty', 'prompt')
   return prompt
@@ -127,7 +127,7 @@ function givenFiles(files: readonly FileInfo[]): number {
   return files.length
 }
 
-/** `images: [{ image_url }]`, with a `mask` alike. */
+/** Counts `images: [{ image_url }]` and a `mask` of the same form. */
 function namedImages(body: Body): number {
   const images = present(body, 'images')
   if (images === null)

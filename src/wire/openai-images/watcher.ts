@@ -1,4 +1,4 @@
-// Watches one stream of images: those on the way, those that are done, and what they cost.
+// Watches an image stream on the identity path: partial images, finished images, and usage.
 
 import type { Fault } from '../../errors.ts'
 import type { JsonObject, Usage } from '../ir.ts'
@@ -22,7 +22,7 @@ export class ImageWatcher implements Watcher {
   finishReason: string | null = null
   readonly model = null
   semantic = false
-  /** null until an image is done: a client that leaves before is charged what it asked for. */
+  /** Null until an image is finished: a client that leaves before that is charged for its request. */
   units: Units | null = null
   private readonly options: WatchOptions
   private done = 0
@@ -73,7 +73,7 @@ export class ImageWatcher implements Watcher {
     return at >= 0 && beginning[at] === 0x7b
   }
 
-  /** An image's base64 lies between; what else is said stands before it or behind it. */
+  /** Between beginning and end is only base64; all other members are in these two. */
   passed(beginning: Uint8Array, end: Uint8Array): FrameKind {
     const { peek, quirks } = this.options
     this.semantic = true
@@ -111,7 +111,7 @@ export class ImageWatcher implements Watcher {
     return frameKind.fault
   }
 
-  /** Every image tells its own tokens, and every client is shown them. */
+  /** The usage of every image is shown to the client, whether it asked for usage or not. */
   amend(bytes: Uint8Array, start: number, end: number): Uint8Array {
     return bytes.subarray(start, end)
   }
@@ -121,7 +121,7 @@ export class ImageWatcher implements Watcher {
   }
 }
 
-/** Where the first data line's value begins; -1 where the frame has none. Never searched inside a line. */
+/** Offset of the first data line's value; -1 where the frame has none. Looks only at the beginnings of lines. */
 function dataStart(bytes: Uint8Array, start: number, end: number): number {
   let at = start
   while (at < end) {

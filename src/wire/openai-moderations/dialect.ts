@@ -1,4 +1,4 @@
-// Moderations: what of a text or an image may be harmful.
+// Assembles the dialect of moderations, which rate texts and images for harmful content.
 
 import { format } from '../dialect.ts'
 import { openaiClient, openaiIdentity, openaiVendor } from '../openai/base.ts'

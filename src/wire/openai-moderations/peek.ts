@@ -1,4 +1,4 @@
-// Judges a moderation request on its bytes: texts, or texts and images in parts, and a model that may be left out.
+// Validates a moderation request on its bytes: texts, or texts and images in parts, and an optional model.
 
 import { invalidRequest } from '../../errors.ts'
 import { ElementScan, type JsonKind, kindAt, MemberScan, textOf } from '../json/scan.ts'
@@ -8,7 +8,7 @@ import { type Found, mediaFormat, peekMedia } from '../openai/media.ts'
 import { stringOf } from '../openai/rules.ts'
 import type { Address, Peek } from '../request.ts'
 
-/** OpenAI, "Create moderation": what `model` is where it is left out. */
+/** The default of `model` (OpenAI, "Create moderation"). */
 const defaultModel = 'omni-moderation-latest'
 
 const format = mediaFormat(new Map(), ['input'])
@@ -18,7 +18,7 @@ export function peekModerations(bytes: Uint8Array, address: Address = {}): Peek 
   return peekMedia(withModel(bytes), address, format, checkedInput)
 }
 
-/** The request with the model it means: vendors, prices and records know models by name. */
+/** The request with its default model written out: vendors, prices and records need a model name. */
 function withModel(bytes: Uint8Array): Uint8Array {
   return readBody(bytes, format.inside, (body) => {
     if (present(body, 'model') !== null) return body.bytes
@@ -40,11 +40,11 @@ function checkedInput(body: Body): Found {
   const attachments: number[] = []
   if (member.kind === 'array') checkList(body.bytes, member.start, attachments)
   else if (member.kind !== 'string') throw invalidRequest(complaint, 'input')
-  // There is no stream of these.
+  // Moderations cannot be streamed.
   return { stream: false, attachments: attachments.length === 0 ? undefined : attachments }
 }
 
-/** Where its images begin goes into `attachments`. */
+/** Collects in `attachments` the offsets of the list's images. */
 function checkList(bytes: Uint8Array, at: number, attachments: number[]): void {
   const list = new ElementScan()
   list.open(bytes, at)
@@ -67,7 +67,7 @@ interface Value {
   readonly kind: JsonKind
 }
 
-/** The member of the object at `at`; null where it has none. */
+/** The member of the object at `at`; null where it has none of that name. */
 function memberOf(bytes: Uint8Array, at: number, name: string): Value | null {
   const scan = new MemberScan()
   scan.open(bytes, at)
@@ -80,7 +80,7 @@ function memberOf(bytes: Uint8Array, at: number, name: string): Value | null {
   return found
 }
 
-/** Whether it is an image. */
+/** Checks one part; true if it is an image. */
 function checkPart(bytes: Uint8Array, at: number, param: string): boolean {
   const type = memberOf(bytes, at, 'type')
   const name = type?.kind === 'string' ? stringOf(bytes, type.start, type.end) : null
@@ -101,7 +101,7 @@ function checkPart(bytes: Uint8Array, at: number, param: string): boolean {
 
 const schemeBytes = 8
 
-/** An address is a few characters or an image of megabytes: only its beginning is looked at. */
+/** Only the beginning of a URL is read: it may be a data URL of megabytes. */
 function checkAddress(bytes: Uint8Array, url: Value | null, param: string): void {
   const start =
     url?.kind === 'string'

@@ -1,4 +1,4 @@
-// Judges a reply of moderations; what a vendor flagged is said also where it only names the categories.
+// Inspects a moderation reply, and adds `flagged` where a vendor reports only categories.
 
 import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
@@ -32,7 +32,7 @@ function lacksFlag(result: JsonValue): result is JsonObject {
   return isObject(result) && result.flagged === undefined && isObject(result.categories)
 }
 
-/** Mistral's results have `categories` and leave out `flagged`, which clients of OpenAI's look at. */
+/** Mistral's results have `categories` but no `flagged`, on which OpenAI's clients rely. */
 function flagged(result: JsonValue): JsonValue {
   if (!lacksFlag(result)) return result
   const { categories } = result

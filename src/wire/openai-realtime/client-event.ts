@@ -1,4 +1,4 @@
-// Judges what a client says in a realtime session: which models it names, and what it adds to the next prompt.
+// Inspects client events of a realtime session: the models they name, and what they add to the next prompt.
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
@@ -11,26 +11,26 @@ import { stringOf } from '../openai/rules.ts'
 /** What an event adds to the next prompt. */
 export interface Added {
   readonly textBytes: number
-  /** Of sound as it is when decoded. */
+  /** Bytes of audio after decoding. */
   readonly audioBytes: number
   readonly images: number
-  /** What was said and not yet committed is taken back. */
+  /** Whether the event discards audio that is not committed yet. */
   readonly clears: boolean
 }
 
 interface ClientEvent {
   readonly type: string
-  /** The client's own name for the event, which errors repeat. */
+  /** The client's own id of the event, which errors repeat. */
   readonly eventId: string | null
-  /** As it goes to the vendor: the client's own bytes, names plainly spelled. */
+  /** The event as it goes to the vendor: the client's bytes with names spelled plainly. */
   readonly bytes: Uint8Array
-  /** Parsed, where it may name models. */
+  /** The parsed event, if its type may name models; else null. */
   readonly settings: JsonObject | null
   readonly added: Added
 }
 
 const nothingAdded: Added = { textBytes: 0, audioBytes: 0, images: 0, clears: false }
-/** What of an event decides its price, or is counted. */
+/** Names of settings that decide an event's price, or that are counted. */
 const session = placeOf(
   [
     'type',
@@ -47,7 +47,7 @@ const inside = nothingInside(
   placeOf(['type', 'event_id', 'audio', 'item'], { session, response: session }),
 )
 
-/** Throws GatewayError `invalid_request_error` for what is no event. */
+/** Throws GatewayError `invalid_request_error` for anything that is not an event. */
 export function readClientEvent(bytes: Uint8Array): ClientEvent {
   return readBody(bytes, inside, (body) => {
     const member = present(body, 'type')
@@ -104,9 +104,9 @@ function textLength(value: JsonValue | undefined): number {
   return typeof value === 'string' ? new TextEncoder().encode(value).length : 0
 }
 
-/** Where settings name a model that is paid for. */
+/** A model in an event's settings that is charged for. */
 interface ModelName {
-  /** As errors name it. */
+  /** Parameter path, as errors name it. */
   readonly param: string
   readonly role: 'session' | 'transcription'
   readonly name: JsonValue
@@ -117,7 +117,7 @@ interface Place {
   readonly role: ModelName['role']
 }
 
-/** In the present form of the interface, and in that of its trial. */
+/** Where models are named, in the current form of the API and in that of its beta. */
 const places: readonly Place[] = [
   { path: ['session', 'model'], role: 'session' },
   { path: ['response', 'model'], role: 'session' },
@@ -131,7 +131,7 @@ function holderOf(settings: JsonObject, path: readonly string[]): JsonObject | n
   return isObject(found) ? found : null
 }
 
-/** All models that an event names, whatever stands there. */
+/** All models that an event names, with values of any type. */
 export function modelsNamed(settings: JsonObject): readonly ModelName[] {
   return places.flatMap(({ path, role }) => {
     const name = holderOf(settings, path)?.model
@@ -139,7 +139,7 @@ export function modelsNamed(settings: JsonObject): readonly ModelName[] {
   })
 }
 
-/** The event with the vendor's own names in their places; each of `names` by the parameter it stands at. */
+/** The event with the vendor's own model names; the keys of `names` are parameter paths. */
 export function withModelNames(
   settings: JsonObject,
   names: ReadonlyMap<string, string>,

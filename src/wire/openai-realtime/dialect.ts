@@ -1,4 +1,5 @@
-// Realtime sessions: events both ways over one WebSocket. Refusals before it are those of the other interfaces.
+// Assembles the realtime dialect: events both ways over one WebSocket; errors before it opens have OpenAI's usual
+// form.
 
 import { errorTable, type GatewayError, invalidRequest } from '../../errors.ts'
 import { format } from '../dialect.ts'
@@ -20,12 +21,12 @@ export const realtime = format('openai-realtime', {
 
 const encoder = new TextEncoder()
 
-/** What the gateway must know of a session before it begins: the address says it. */
+/** The peek of a session before it starts; only the URL's model is known. */
 export function peekRealtime(model: string): Peek {
   return { ...modelPeek(model, encoder.encode('')), stream: true, wantsUsage: true }
 }
 
-/** A refusal as the event that clients of sessions get; `eventId` is that of the event at fault. */
+/** The error as an event for clients of a session; `eventId` is that of the client's faulty event. */
 export function errorEvent(error: GatewayError, id: string, eventId: string | null): string {
   const { param = null, shownCode } = error.detail
   return JSON.stringify({
@@ -41,7 +42,7 @@ export function errorEvent(error: GatewayError, id: string, eventId: string | nu
   })
 }
 
-/** Ends a response before it is whole; null: whichever runs. */
+/** The event that cancels a response; null: whichever one is in progress. */
 export function cancelEvent(responseId: string | null): string {
   const type = 'response.cancel'
   return JSON.stringify(responseId === null ? { type } : { type, response_id: responseId })

@@ -1,27 +1,28 @@
-// What of a realtime session's settings its cost depends on: formats of sound, bounds, the text that is always read.
+// Reads the settings of a realtime session that determine its cost: audio formats, limits, and text read for each
+// response.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { isObject } from '../json/value.ts'
 
 export interface SessionFacts {
-  /** As the vendor names it. */
+  /** The vendor's name of the model. */
   readonly model: string | null
-  /** Of sound as it is when decoded. */
+  /** Bytes per second of audio after decoding. */
   readonly inputBytesPerSecond: number
   readonly outputBytesPerSecond: number
-  /** Replies are spoken. */
+  /** Whether replies are spoken. */
   readonly speaks: boolean
   readonly maxOutputTokens: number | null
-  /** Instructions and tools, in bytes. */
+  /** Bytes of instructions and tools. */
   readonly textBytes: number
 }
 
 const pcmBytesPerSample = 2
 const pcmRate = 24_000
-/** G.711, eight kilohertz and a byte for each sample. */
+/** Bytes per second of G.711: 8 kHz with one byte per sample. */
 const telephone = 8_000
 
-/** Of a session that has not said. */
+/** The facts of a session before its settings are known. */
 export const usualFacts: SessionFacts = {
   model: null,
   inputBytesPerSecond: pcmBytesPerSample * pcmRate,
@@ -37,7 +38,7 @@ function within(value: JsonValue | undefined, ...path: readonly string[]): JsonV
   return found
 }
 
-/** `{type: 'audio/pcm', rate}` or, in the trial's form, `pcm16`, `g711_ulaw`. */
+/** Reads `{type: 'audio/pcm', rate}` or the beta's form, `pcm16`, `g711_ulaw`. */
 function bytesPerSecond(format: JsonValue | undefined): number {
   const type = isObject(format) ? format.type : format
   if (typeof type !== 'string') return pcmBytesPerSample * pcmRate
@@ -46,7 +47,7 @@ function bytesPerSecond(format: JsonValue | undefined): number {
   return pcmBytesPerSample * (typeof rate === 'number' && rate > 0 ? rate : pcmRate)
 }
 
-/** Of the `session` that a vendor says is in force, in the present form or in the trial's. */
+/** Reads the `session` that a vendor reports to be in force, in the current form or in the beta's. */
 export function sessionFacts(session: JsonObject): SessionFacts {
   const modalities = session.output_modalities ?? session.modalities
   const most = session.max_output_tokens ?? session.max_response_output_tokens

@@ -1,10 +1,10 @@
-// Reads what a realtime response or a transcription inside a session used, into disjoint token kinds.
+// Reads the usage of realtime responses, and of transcriptions within a session, into disjoint token kinds.
 
 import { believed, countOf as count, Remainder } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { isObject, objectOf } from '../json/value.ts'
 
-/** Nobody transcribes more than a day at once. */
+/** The longest duration that is believed, in seconds: one day. */
 const maxSeconds = 86_400
 
 function objectIn(parent: JsonObject, name: string): JsonObject {
@@ -13,8 +13,8 @@ function objectIn(parent: JsonObject, name: string): JsonObject {
 }
 
 /**
- * The `usage` of a `response.done` (OpenAI, "Realtime server events"): counts of the prompt hold what was cached,
- * those by medium do too. Null where neither side was counted.
+ * Reads `usage` of a `response.done` (OpenAI, "Realtime server events"), where the prompt counts, also those by
+ * medium, include cached tokens. Null where neither prompt nor reply was counted.
  */
 export function readRealtimeUsage(value: JsonValue | undefined): Usage | null {
   return isObject(value) ? believed(value, read) : null
@@ -26,7 +26,7 @@ function read(value: JsonObject): Usage | null {
   return { ...readPrompt(value, prompt ?? 0), ...readReply(value, reply ?? 0) }
 }
 
-/** Of what was cached, how much was sound and how much pictures; never more than was cached. */
+/** How many of the cached tokens are audio and images; together never more than were cached. */
 export interface CachedMedia {
   readonly audio: number
   readonly image: number
@@ -65,7 +65,7 @@ function readReply(usage: JsonObject, reply: number) {
   return { output: rest.left, reasoning, ...(audioOutput > 0 && { audioOutput }) }
 }
 
-/** What a transcription used: tokens, or the seconds of its sound. */
+/** The usage of a transcription: tokens, or the seconds of its audio. */
 export interface TranscriptUsage {
   readonly usage: Usage
   readonly seconds: number | null
@@ -73,7 +73,7 @@ export interface TranscriptUsage {
 
 const nothing: Usage = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 
-/** The `usage` of a `conversation.item.input_audio_transcription.completed`; null where it says nothing. */
+/** Reads `usage` of a `conversation.item.input_audio_transcription.completed`; null where it has no counts. */
 export function readTranscriptUsage(value: JsonValue | undefined): TranscriptUsage | null {
   if (!isObject(value)) return null
   const { type, seconds } = value

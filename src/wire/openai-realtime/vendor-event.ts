@@ -1,4 +1,4 @@
-// Reads what a vendor says in a realtime session: which responses begin, what they deliver, what they used.
+// Reads vendor events of a realtime session: which responses start, what they deliver, what they used.
 
 import type { Fault } from '../../errors.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
@@ -17,7 +17,7 @@ import {
 
 export type VendorEvent =
   | { readonly kind: 'other' }
-  /** Concerns the operator's account alone. */
+  /** About the operator's account alone; not passed to the client. */
   | { readonly kind: 'withheld' }
   | { readonly kind: 'session'; readonly facts: SessionFacts }
   | { readonly kind: 'begun'; readonly responseId: string }
@@ -25,7 +25,7 @@ export type VendorEvent =
       readonly kind: 'output'
       readonly responseId: string
       readonly medium: 'text' | 'audio'
-      /** Of text, or of sound as it is when decoded. */
+      /** Bytes of text, or of audio after decoding. */
       readonly bytes: number
     }
   | {
@@ -35,7 +35,7 @@ export type VendorEvent =
       readonly usage: Usage | null
       readonly cached: CachedMedia
       readonly fault: Fault | null
-      /** The event itself, for whoever adds to it. */
+      /** The parsed event, to which the cost can be added. */
       readonly body: JsonObject
     }
   | { readonly kind: 'transcribed'; readonly used: TranscriptUsage | null }
@@ -43,7 +43,7 @@ export type VendorEvent =
 
 const other: VendorEvent = { kind: 'other' }
 
-/** Never throws: what cannot be read is passed on like any other. */
+/** Never throws: an unreadable event is passed on like any other. */
 export function readVendorEvent(bytes: Uint8Array): VendorEvent {
   try {
     const start = skipSpace(bytes, 0)
@@ -66,7 +66,7 @@ function textIn(bytes: Uint8Array, found: readonly Member[], key: string): strin
   return member?.kind === 'string' ? stringOf(bytes, member.start, member.end) : null
 }
 
-/** Deltas by the names of the interface as it is, and as it was in its trial. */
+/** Delta events by their names in the current API and in its beta. */
 const outputs: ReadonlyMap<string, 'text' | 'audio'> = new Map(
   Object.entries({
     'response.output_audio.delta': 'audio',
@@ -140,7 +140,7 @@ function errorOf(details: JsonValue | undefined): JsonValue {
   return error ?? { message: 'the response failed' }
 }
 
-/** null: what a looser reader took for JSON. */
+/** Null for text that is not strict JSON, though the byte scan accepted it. */
 function parsed(text: string): JsonObject | null {
   try {
     return JSON.parse(text) as JsonObject
@@ -150,7 +150,7 @@ function parsed(text: string): JsonObject | null {
   }
 }
 
-/** A `session.created` or `session.updated` without a key of the operator's account, which some servers put there. */
+/** The event without a client secret of the operator's account, which some servers put into session events. */
 export function withoutSecret(text: string): string {
   if (!text.includes('"client_secret"')) return text
   const event = parsed(text)
@@ -159,7 +159,7 @@ export function withoutSecret(text: string): string {
   return JSON.stringify({ ...event, session: { ...session, client_secret: null } })
 }
 
-/** A `response.done` that shows what it cost. */
+/** A `response.done` with its cost in the usage. */
 export function withResponseCost(body: JsonObject, cost: string): string {
   const { response } = body
   if (!isObject(response) || !isObject(response.usage)) return JSON.stringify(body)

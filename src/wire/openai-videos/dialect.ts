@@ -1,4 +1,4 @@
-// Videos: jobs that are begun with a text and maybe an image, and ask for seconds of a size.
+// Assembles the dialect of video jobs, which are started with a text and optionally an image, a duration and a size.
 
 import { invalidRequest } from '../../errors.ts'
 import { format as formatOf } from '../dialect.ts'
@@ -40,7 +40,7 @@ const form: FormFields = {
   input_reference: 'file',
 }
 
-/** What so many seconds of a size are charged as. */
+/** Units charged for a video of this duration and size. */
 function videoUnits(seconds: number, size: string | null): Units {
   return { [size === null ? 'second' : `second/${size}`]: seconds }
 }
@@ -50,12 +50,12 @@ function textOfMember(bytes: Uint8Array, members: readonly Member[], key: string
   return member === undefined ? null : stringOf(bytes, member.start, member.end)
 }
 
-/** A video's object of which nothing but its id is sure. */
+/** Reads a job object, of which only the id is required. */
 function see(body: JsonObject) {
   const { id } = body
   if (typeof id !== 'string' || id === '')
     return { kind: 'unreadable', message: 'the vendor named no job' } as const
-  // A job is charged by what it asks for, not by tokens.
+  // A job is charged by the seconds requested, not by tokens.
   const usage = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
   return { usage, finishReason: null, model: null }
 }

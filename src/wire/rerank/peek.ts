@@ -1,4 +1,4 @@
-// Judges a rerank request on its bytes: Cohere's fields and Jina's, which agree in what matters.
+// Validates a rerank request on its bytes, with the fields that Cohere's and Jina's formats share.
 
 import { invalidRequest } from '../../errors.ts'
 import { placeOf } from '../json/names.ts'
@@ -7,26 +7,26 @@ import { type Body, type Inside, modelOf, present, readBody } from '../openai/bo
 import { boolean, checkFields, integer, type Rule, string } from '../openai/rules.ts'
 import type { Peek } from '../request.ts'
 
-/** How a format words a query and the documents that are ranked for it. */
+/** The names a format uses for the query and for the documents to rank. */
 interface RankingForm {
   readonly query: string
   readonly documents: string
-  /** Of members beside the documents. */
+  /** Rules of the members other than the documents. */
   readonly rules: ReadonlyMap<string, Rule>
-  /** One document may stand without a list. */
+  /** Accepts a single document in place of a list. */
   readonly alone?: true
 }
 
-/** Cohere's bound; more in one request is slower than two requests. */
+/** Cohere's limit; a larger request would be slower than two requests. */
 const maxDocuments = 1_000
-/** A search of Cohere's is a hundred documents; one of more than 500 tokens counts as several. Cohere, "Rerank". */
+/** Cohere's search covers a hundred documents; one of more than 500 tokens counts as several (Cohere, "Rerank"). */
 const documentsPerSearch = 100
 const bytesPerDocument = 1_500
-/** Documents of the list gone through last, in Cohere's count. */
+/** Number of documents, as Cohere counts them, in the last list that was checked. */
 let countedDocuments = 0
 const list = new ElementScan()
 
-/** Gives the offset behind the list. Throws GatewayError naming the document at fault. */
+/** Checks the list; gives the offset after it. Throws GatewayError naming the document at fault. */
 function checkDocuments(bytes: Uint8Array, start: number, key: string): number {
   list.open(bytes, start)
   countedDocuments = 0
@@ -49,7 +49,7 @@ function read(body: Body, { query, documents, rules, alone }: RankingForm): Peek
   for (const name of [query, documents])
     if (present(body, name) === null) throw invalidRequest(`${name} is required`, name)
   const given = present(body, documents)
-  // A list was gone through in the pass over the body.
+  // A list was already checked during the pass over the body.
   if (given?.kind === 'string' && alone === true)
     countedDocuments = Math.ceil((given.end - given.start) / bytesPerDocument)
   else if (given?.kind !== 'array')
@@ -72,7 +72,7 @@ function read(body: Body, { query, documents, rules, alone }: RankingForm): Peek
   }
 }
 
-/** What it gives throws GatewayError `invalid_request_error` naming the field at fault. */
+/** Gives a peek function, which throws GatewayError `invalid_request_error` naming the field at fault. */
 export function peekRanking(form: RankingForm): (body: Uint8Array) => Peek {
   const { documents: key, rules } = form
   const inside: Inside = {

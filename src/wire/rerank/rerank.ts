@@ -1,4 +1,4 @@
-// Reranking: what clients of Cohere's and Jina's interfaces ask and are given, one reply that both can read.
+// Serves clients of Cohere's and Jina's rerank APIs, with one reply that both can read.
 
 import type { ClientList, Decoded, WriterHead } from '../codec.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
@@ -13,7 +13,7 @@ const known: ReadonlySet<string> = new Set([
   'return_documents',
 ])
 
-/** The body has passed `peekRerank`. */
+/** The body was validated by `peekRerank`. */
 function decodeRequest(body: JsonObject): Decoded<ListRequest> {
   const { model, query, documents, top_n: most, return_documents: withTexts } = body
   const value: ListRequest = {
@@ -31,7 +31,7 @@ export function textOf(document: JsonValue): string {
   return String(isObject(document) ? (document['text'] ?? '') : document)
 }
 
-/** `meta` is Cohere's, `usage` Jina's; neither's clients mind the other's. */
+/** `meta` is for Cohere's clients, `usage` for Jina's; each ignores the other. */
 function writeReply(reply: ListReply, request: ListRequest, head: WriterHead): JsonObject {
   const { texts, withTexts } = request
   const tokens = reply.usage?.input

@@ -1,4 +1,4 @@
-// Scores: how well texts fit one other text, as clients of vLLM and servers like it ask. What reranks answers it.
+// Serves clients of the score API of vLLM and similar servers, which rates texts against one other text, by reranking.
 
 import { type ClientList, type Decoded, UnfitReply, type WriterHead } from '../codec.ts'
 import type { JsonObject } from '../ir.ts'
@@ -11,7 +11,7 @@ import { textOf } from './rerank.ts'
 const known: ReadonlySet<string> = new Set(['model', 'text_1', 'text_2'])
 const list = new ElementScan()
 
-/** Pairs of two lists would be as many requests as pairs. */
+/** Scoring two lists pair by pair would take one request per pair. */
 const oneText: Rule = (bytes, start, _end, kind) => {
   const complaint = 'must be a string, or an array of one: every text of text_2 is scored for it'
   if (kind !== 'array') return kind === 'string' ? null : complaint
@@ -27,7 +27,7 @@ export const peekScore = peekRanking({
   alone: true,
 })
 
-/** The body has passed `peekScore`. */
+/** The body was validated by `peekScore`. */
 function decodeRequest(body: JsonObject): Decoded<ListRequest> {
   const { model, text_1: query, text_2: texts = [] } = body
   const value: ListRequest = {
@@ -39,7 +39,9 @@ function decodeRequest(body: JsonObject): Decoded<ListRequest> {
   return { value, dropped }
 }
 
-/** In the order of the texts, where a ranking has the best first. Throws UnfitReply where one has none. */
+/**
+ * Scores in the order of the texts, while a ranking has the best first. Throws UnfitReply where a text has no score.
+ */
 function writeReply(reply: ListReply, { texts }: ListRequest, head: WriterHead): JsonObject {
   const scores = new Map(reply.ranking.map(({ index, score }) => [index, score]))
   const tokens = reply.usage?.input

@@ -1,4 +1,5 @@
-// Reranking as Cohere, Jina and Voyage take and give it (docs.cohere.com/reference/rerank, jina.ai/reranker, docs.voyageai.com/reference/reranker-api).
+// Encodes rerank requests for Cohere, Jina and Voyage, and reads their replies (docs.cohere.com/reference/rerank,
+// jina.ai/reranker, docs.voyageai.com/reference/reranker-api).
 
 import type { Decoded, VendorList } from '../codec.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
@@ -9,15 +10,15 @@ import type { ListReply, ListRequest } from '../list/list.ts'
 interface Form {
   readonly vendor: string
   readonly mostTexts: number
-  /** How the number of wanted results is called. */
+  /** The member with the number of results wanted. */
   readonly most: 'top_n' | 'top_k'
-  /** Where the ranking stands. */
+  /** The member of the reply that holds the ranking. */
   readonly list: 'results' | 'data'
-  /** Whether texts are left out of the reply only where that is said. */
+  /** Whether the vendor returns texts unless told not to. */
   readonly sendsTexts: boolean
 }
 
-/** More is not believed: a search is up to a hundred documents. */
+/** A larger count of searches is implausible: one search covers up to a hundred documents. */
 const maxSearches = 1_000_000
 
 const forms = {
@@ -39,7 +40,7 @@ function encodeRequest(form: Form, request: ListRequest, model: string): Decoded
     query: request.query ?? '',
     documents: plainTexts(request, form.vendor, form.mostTexts, 'documents'),
     ...(request.most !== undefined && { [form.most]: request.most }),
-    // The texts are known here: they are put back from the request.
+    // The texts are known from the request, and are put back from it.
     ...(form.sendsTexts && { return_documents: false }),
   }
   return { value, dropped: [] }
@@ -63,7 +64,7 @@ function readReply(form: Form, body: JsonValue, { texts }: ListRequest) {
   return reply
 }
 
-/** `meta.billed_units.search_units` of Cohere's; null where there is none. */
+/** Reads Cohere's `meta.billed_units.search_units`; null where it is missing or implausible. */
 function searchesIn(meta: JsonValue | undefined): number | null {
   const billed = isObject(meta) ? meta['billed_units'] : undefined
   const count = isObject(billed) ? billed['search_units'] : undefined

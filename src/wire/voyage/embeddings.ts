@@ -1,4 +1,5 @@
-// Voyage's embeddings (docs.voyageai.com/reference/embeddings-api): OpenAI's form with fields of its own.
+// Encodes embeddings requests for Voyage: OpenAI's form with extra fields
+// (docs.voyageai.com/reference/embeddings-api).
 
 import type { Decoded, VendorList } from '../codec.ts'
 import type { JsonObject } from '../ir.ts'
