@@ -79,10 +79,7 @@ export interface VendorHub {
   encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject>
   /** Whether the vendor cannot fetch this part itself and must get its bytes (a `data:` URL). Absent: it always can. */
   needsBytes?(part: ImagePart | FilePart): boolean
-  /**
-   * Whether this format's vendors run a tool too that another format's vendors run: it is then encoded. Absent:
-   * never.
-   */
+  /** Whether this format's vendors also run this tool of another format's: it is then encoded. Absent: never. */
   hasToo?(tool: Extract<Tool, { readonly type: 'other' }>): boolean
   reader(quirks: ReplyQuirks, context?: ReplyContext): Reader
   /** Replays a whole reply as the events of its stream. */

@@ -1,5 +1,4 @@
-// One wire format: how clients use it, how vendors use it, and how bytes pass between two that share it. Pure,
-// synchronous.
+// One wire format: how clients use it, how vendors use it, how bytes pass between two that share it. Pure, synchronous.
 
 import type { Fault, GatewayError } from '../errors.ts'
 import type { ClientHub, ClientList, VendorHub, VendorList } from './codec.ts'
@@ -63,15 +62,9 @@ export interface VendorSide {
   readonly usageAlways?: true
   /** Headers (lower case) that a vendor of this format sends and expects back from its client. */
   readonly stateHeaders?: readonly string[]
-  /**
-   * Every body with tools, or calls of tools, of types that some vendors of this format lack contains one of these
-   * texts.
-   */
+  /** Every body with tools, or tool calls, of types that some vendors of this format lack contains one of these. */
   readonly toolMarks?: readonly string[]
-  /**
-   * The member that holds a vendor's opaque state, which only its own account can open; undefined where any account
-   * can.
-   */
+  /** The member with a vendor's opaque state, which only its own account can open; undefined where any can. */
   readonly opaqueMember?: string
   /** The format whose replies the opaque state in these requests comes from, where it is not this one. */
   readonly opaqueFrom?: DialectId
@@ -87,15 +80,11 @@ export interface VendorSide {
 
 /** How replies pass from a vendor to a client that speaks the same format. */
 export interface IdentitySide {
-  /**
-   * The end marker of a stream (`data: [DONE]`), added where a vendor leaves it out; empty where the format has none.
-   */
+  /** The end marker of a stream (`data: [DONE]`), added if a vendor leaves it out; empty if the format has none. */
   readonly terminator: string
   /** The longest event of a stream, in bytes; 1 MiB if absent. */
   readonly maxFrameBytes?: number
-  /**
-   * A text that occurs once in each item charged by number: its occurrences are counted in replies too large to hold.
-   */
+  /** A text that occurs once in each item charged by number, and is counted in replies too large to hold. */
   readonly itemMark?: string
   watcher(options: WatchOptions): Watcher
   whole(body: Uint8Array, peek: Peek, quirks: ReplyQuirks): WholeReply

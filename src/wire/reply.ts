@@ -74,8 +74,7 @@ export interface Watcher {
   /** Classifies a frame that was relayed as it arrived, from its beginning and its end. */
   passed?(beginning: Uint8Array, end: Uint8Array): FrameKind
   /**
-   * The frames that end the stream with an error, where they depend on earlier frames; else the dialect's own are
-   * used.
+   * The frames that end the stream with an error, if they depend on earlier frames; else the dialect's own are used.
    */
   fail?(error: GatewayError, requestId: string): string
 }

@@ -42,10 +42,7 @@ export interface RequestedImages {
 
 /** What the gateway needs to know of a request, and where it stands in the bytes. */
 export interface Peek {
-  /**
-   * The bytes all spans refer to: the client's body with escaped names spelled plainly and members in `dropped` cut
-   * out.
-   */
+  /** The bytes all spans refer to: the client's body, escaped names spelled plainly, members in `dropped` cut out. */
   readonly body: Uint8Array
   readonly model: string
   /** The model's JSON string, quotes included; null where the address names the model. */
@@ -84,10 +81,7 @@ export interface Peek {
   readonly picture?: RequestedImages
   /** What is charged if the reply does not say; `units` are then only an upper bound. */
   readonly likelyUnits?: Units
-  /**
-   * The longest that audio in a file of this size can last, in seconds: a longer duration in a report is not
-   * believed.
-   */
+  /** The longest that audio in a file of this size can last, in seconds: a longer reported duration is not believed. */
   readonly mostSeconds?: number
   /** Tokens of the audio in uploaded files, which the size of the body does not include. */
   readonly audioTokens?: { readonly most: number; readonly likely: number }

@@ -6,10 +6,7 @@ import { FrameSplitter, frameData, frameTooLong, unframedJson } from './sse.ts'
 /** OpenAI's end-of-stream marker; formats without one never send it. */
 const doneData = '[DONE]'
 
-/**
- * How a watcher classes a frame without an event: comments are relayed; empty data lines, which clients parse, are
- * not.
- */
+/** How a frame without an event is classed: comments are relayed; empty data lines, which clients parse, are not. */
 export function emptyKind(bytes: Uint8Array, start: number, end: number): FrameKind {
   return frameData(bytes, start, end).data === null ? frameKind.lifecycle : frameKind.empty
 }

@@ -117,10 +117,7 @@ const memory: ClientTool = {
 
 const clientTools: readonly ClientTool[] = [bash, textEditor, computer, memory]
 
-/**
- * The function that stands for a tool of this type; null where Anthropic runs the tool itself, or the type is
- * unknown.
- */
+/** The function that stands for a tool of this type; null where Anthropic runs it itself, or the type is unknown. */
 export function asFunction(
   type: string,
   { display_width_px: width, display_height_px: height }: JsonObject,

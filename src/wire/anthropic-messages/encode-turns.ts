@@ -1,5 +1,4 @@
-// Encodes the messages of a conversation as Anthropic's: a system prompt, then user and assistant turns in
-// alternation.
+// Encodes the messages of a conversation as Anthropic's: a system prompt, then alternating user and assistant turns.
 
 import type { JsonObject, Message, RequestPart } from '../ir.ts'
 import { encodePart, type Place } from './encode-blocks.ts'

@@ -130,10 +130,7 @@ function read(body: Body, address: Address = {}): Peek {
   }
 }
 
-/**
- * A missing version header counts as 2023-06-01. Throws GatewayError `invalid_request_error` naming the field at
- * fault.
- */
+/** Without a version header it is 2023-06-01. Throws GatewayError `invalid_request_error` naming the field at fault. */
 export function peekMessages(body: Uint8Array, address?: Address): Peek {
   return readBody(body, messages, (found) => read(found, address))
 }

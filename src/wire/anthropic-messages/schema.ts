@@ -1,5 +1,4 @@
-// Restricts JSON Schema to what Anthropic's constrained decoding accepts ("Structured outputs", JSON Schema
-// limitations).
+// Restricts JSON Schema to what Anthropic's constrained decoding accepts ("Structured outputs", schema limitations).
 
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { isObject } from '../json/value.ts'
@@ -51,10 +50,7 @@ const lists: ReadonlyMap<string, string> = new Map(
   Object.entries({ anyOf: 'anyOf', oneOf: 'anyOf', allOf: 'allOf' }),
 )
 
-/**
- * The schema without refused keywords; objects are closed (no additional properties), as constrained decoding
- * requires.
- */
+/** The schema without refused keywords; objects get no additional properties, as constrained decoding requires. */
 export function constrained(schema: JsonObject): JsonObject {
   const kept: JsonObject = {}
   const said: string[] = []
@@ -90,10 +86,7 @@ function isOfObjects({ type, properties }: JsonObject): boolean {
   )
 }
 
-/**
- * Whether constrained decoding can enforce the schema: it supports neither objects with arbitrary members nor
- * recursion.
- */
+/** Whether constrained decoding can enforce the schema: arbitrary members and recursion are not supported. */
 export function isExpressible(schema: JsonObject): boolean {
   return !isOpen(schema) && !isRecursive(schema)
 }

@@ -219,10 +219,7 @@ export class MessagesWriter implements Writer {
     )
   }
 
-  /**
-   * Writes opaque state of a part other than thinking in a thinking block of its own, before the part if known in
-   * time.
-   */
+  /** Writes opaque state of a part other than thinking in a thinking block, before the part if known in time. */
   private opaqueBefore(part: OpenPart): string {
     const { form, ended } = part
     if (ended?.sealed === undefined || (form !== 'text' && form !== 'call')) return ''

@@ -12,10 +12,7 @@ export interface Family {
   readonly traits: ModelTraits | null
 }
 
-/**
- * An application inference profile (`arn:...:application-inference-profile/ID`) hides its model: it counts as
- * `other`.
- */
+/** An application inference profile (`arn:...:application-inference-profile/ID`) hides its model: it is `other`. */
 export function familyOf(model: string): Family {
   const id = model.toLowerCase()
   if (/anthropic|claude/.test(id)) {

@@ -5,10 +5,7 @@ import type { JsonObject, JsonValue } from '../ir.ts'
 import { isObject, objectOf } from '../json/value.ts'
 import { readFault } from '../openai/fault.ts'
 
-/**
- * Fault kinds by the exception's lower-case name without its suffix; AWS, "Common errors", and the errors of
- * Converse.
- */
+/** Fault kinds by the exception's lower-case name, without suffix; AWS, "Common errors", and errors of Converse. */
 const kinds: ReadonlyMap<string, FaultKind> = new Map([
   ['throttling', 'rate_limited'],
   ['toomanyrequests', 'rate_limited'],

@@ -75,10 +75,7 @@ function topKOf(topK: number, { name }: Family, dropped: string[]): JsonObject {
   return {}
 }
 
-/**
- * The sampling fields the model accepts: newer Claude models none, those before them not temperature and top_p at
- * once.
- */
+/** The sampling fields the model accepts: newer Claude models none, older ones not temperature and top_p at once. */
 interface Sampling {
   readonly inference: JsonObject
   readonly fields: JsonObject

@@ -32,10 +32,7 @@ function isNative({ responseFormat: format }: ChatRequest, { family }: Writing):
   )
 }
 
-/**
- * Whether the reply comes as a tool's input. Where one of the client's own tools must be called there is no text to
- * constrain.
- */
+/** Whether the reply comes as a tool's input; if the client's own tools must be called there is no such text. */
 function answersByTool(request: ChatRequest, writing: Writing): boolean {
   const { responseFormat: format } = request
   if (format === undefined || format.type === 'text') return false

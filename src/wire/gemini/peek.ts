@@ -190,10 +190,7 @@ function read(body: Body, address: Address): Peek {
   }
 }
 
-/**
- * Known names of an object whose members bound or price a reply, or hold the prompt; all other names are the client's
- * own.
- */
+/** Known names of an object whose members bound or price a reply, or hold the prompt; others are the client's own. */
 function named(names: readonly string[], within: Readonly<Record<string, Place>> = {}): Place {
   const places = Object.entries(within).flatMap(([name, place]) =>
     [name, snakeOf(name)].map((each) => [each, place] as const),

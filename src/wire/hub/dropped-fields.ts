@@ -1,5 +1,4 @@
-// Finds what a request asks for that a format cannot express: named where it may be left out, refused where it may
-// not.
+// Finds what a request asks for that a format cannot express: named if it may be left out, refused if it may not.
 
 import { invalidRequest } from '../../errors.ts'
 import { type ChatField, type ChatRequest, chatFieldNames } from '../ir.ts'

@@ -57,9 +57,7 @@ function digest(text: string): string {
   return (value >>> 0).toString(36)
 }
 
-/**
- * A name that every vendor accepts; `mark` keeps names distinct that become equal once their characters are replaced.
- */
+/** A name that every vendor accepts; `mark` keeps names distinct that are equal once characters are replaced. */
 function fittedName(name: string, mark: string): string {
   const letters = name.slice(0, longestName).replace(/[^A-Za-z0-9_-]/g, '_')
   const begun = /^[A-Za-z_]/.test(letters) ? letters : `_${letters}`

@@ -1,5 +1,4 @@
-// Marks opaque state with its origin on its way through a client, so that it goes back only to the vendor that made
-// it.
+// Marks opaque state with its origin on its way through a client, so that it returns only to the vendor that made it.
 
 /** Who made the opaque state: only there can it be used. */
 export interface OpaqueOrigin {

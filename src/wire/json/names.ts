@@ -1,5 +1,4 @@
-// Ensures that all JSON readers read a document alike: no member is named twice, no known member is spelled in another
-// case.
+// Ensures that JSON readers read a document alike: no member named twice, no known member spelled in another case.
 
 import { invalidRequest } from '../../errors.ts'
 import {
@@ -70,10 +69,7 @@ class NameCheck implements StructureVisitor {
   /** For each open container: its first member's index in the lists below, or -1 - the element's index for an array. */
   private readonly bases = new Int32Array(MAX_DEPTH)
   private readonly places: (Place | null)[] = []
-  /**
-   * Lists of each open object's members: the name's span without quotes, its hash, its text where that differs from
-   * its bytes.
-   */
+  /** For each member of each open object: its name's span without quotes, hash, and text where the bytes differ. */
   private count = 0
   private starts = new Int32Array(1_024)
   private ends = new Int32Array(1_024)

@@ -8,10 +8,7 @@ interface Finder {
   readonly find: (end: number, carried: number) => number
 }
 
-/**
- * Bytes copied for the first call of `find`, then four times as many each time, because most strings end soon.
- * Multiples of 32.
- */
+/** Bytes copied for the first call of `find`, then four times as many each: most strings end soon. Multiples of 32. */
 const firstBytes = 1_024
 const mostBytes = 16_384
 /** Bytes that `find` may read after the end. */
@@ -40,10 +37,7 @@ export function hasBlocks(): boolean {
   return finder !== null
 }
 
-/**
- * The end of a string that continues at `from`, not within an escape: the offset after its quote, or -1 if it has no
- * end.
- */
+/** The offset after a string that continues at `from`, not within an escape; -1 if it has no end. */
 export function blockwiseEnd(bytes: Uint8Array, from: number): number {
   finder ??= compiled()
   if (finder === null) throw new Error('this machine has no vectors')

@@ -4,10 +4,7 @@ import { blockwiseEnd, hasBlocks } from './string-end.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-/**
- * Within this many bytes a loop finds the quote faster than `indexOf`; used where quotes are fewer than DENSE bytes
- * apart.
- */
+/** Within this many bytes a loop beats `indexOf`, where quotes are fewer than DENSE bytes apart. */
 const NEAR = 24
 const DENSE = 12
 /** After this many escaped quotes in one string, more are likely, so that the blockwise search pays. */

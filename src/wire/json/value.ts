@@ -16,10 +16,7 @@ export function listOf(value: JsonValue | undefined): JsonValue[] {
   return Array.isArray(value) ? value : []
 }
 
-/**
- * Sets a member with a name from outside: assigning `__proto__` would replace the prototype instead of adding a
- * member.
- */
+/** Sets a member with a foreign name: assigning `__proto__` would replace the prototype and add no member. */
 export function setMember(object: JsonObject, name: string, value: JsonValue | undefined): void {
   if (name !== '__proto__') object[name] = value
   else

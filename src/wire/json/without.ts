@@ -3,10 +3,7 @@
 import { type Member, members, skipSpace, textOf } from './scan.ts'
 import { type Edit, join, splice } from './splice.ts'
 
-/**
- * The document without the top-level member, and that member's value as JSON text; null where there is no such
- * member.
- */
+/** The document without the top-level member, and that member's value as JSON text; null if there is no such member. */
 export function withoutMember(
   bytes: Uint8Array,
   key: string,

@@ -140,9 +140,7 @@ function lastPosition(file: Bytes): number | null {
   return null
 }
 
-/**
- * Boxes: `moov` contains `mvhd`, which has the duration; fragmented files may have it only in `mehd` (ISO 14496-12).
- */
+/** Boxes: `moov` contains `mvhd` with the duration; fragmented files may have it only in `mehd` (ISO 14496-12). */
 function isoMedia(file: Bytes): number | null {
   const film = box(file, 'moov', 0, file.size)
   if (film === null) return null

@@ -16,10 +16,7 @@ interface SpokenCue extends Cue {
   readonly speaker?: string
 }
 
-/**
- * A cue ends with a sentence, a change of speaker or a pause, or when it is too long. A word's `text` has no outer
- * spaces.
- */
+/** A cue ends with a sentence, a speaker or a pause, or when it is too long. A word's `text` has no outer spaces. */
 export function cuesOf(words: readonly TimedWord[], space = ' '): SpokenCue[] {
   const cues: SpokenCue[] = []
   let open: SpokenCue | null = null

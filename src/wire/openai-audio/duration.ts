@@ -11,10 +11,7 @@ interface Density {
 
 const unbounded = Number.POSITIVE_INFINITY
 
-/**
- * Low bit rates of speech: 8 kbit/s for MP3 and AAC, 6 kbit/s for Opus, 8 kHz with 8 bits for PCM. MP3 has at most
- * 320 kbit/s.
- */
+/** Low bit rates of speech: MP3 and AAC 8 kbit/s, Opus 6, PCM 8 kHz of 8 bits. MP3 has at most 320 kbit/s. */
 const densities: ReadonlyMap<string, Density> = new Map(
   Object.entries({
     'audio/wav': { least: 8_000, usual: 32_000, most: unbounded },

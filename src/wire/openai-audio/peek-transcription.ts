@@ -1,5 +1,4 @@
-// Validates a transcription or translation request and finds what it may cost (OpenAI API reference, "Create
-// transcription").
+// Validates a transcription or translation request and finds its cost (OpenAI API reference, "Create transcription").
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonValue } from '../ir.ts'

@@ -127,8 +127,7 @@ export class ChoiceReader {
   }
 
   /**
-   * Reads reasoning from whichever members carry it; where several hold the same text, the one with opaque state
-   * counts.
+   * Reads reasoning from whichever members have it; of several with the same text, the one with opaque state counts.
    */
   private think(said: JsonObject, out: ChatEvent[]): void {
     const plain = stringOf(said['reasoning_content']) || stringOf(said['reasoning'])
@@ -141,10 +140,7 @@ export class ChoiceReader {
     for (const thought of thoughts) this.thought(thought, plain === '', out)
   }
 
-  /**
-   * `alone`: only this member of the delta carries reasoning, so its opaque state may close the reasoning sent
-   * before.
-   */
+  /** `alone`: only this member of the delta has reasoning, so its opaque state may close the reasoning before. */
   private thought({ text, sealed, redacted }: Thought, alone: boolean, out: ChatEvent[]): void {
     const repeats = alone && this.open?.type === 'reasoning' && this.said === text
     if (redacted) this.closeText(out)

@@ -139,10 +139,7 @@ export class ChatReader implements Reader {
     return out
   }
 
-  /**
-   * The reply starts with the first frame that has an id, a model or content; the first frames of Azure have none of
-   * them.
-   */
+  /** The reply starts with the first frame with an id, a model or content; Azure's first frames have none of them. */
   private head(frame: JsonObject, speaks: boolean, out: ChatEvent[]): void {
     const news = this.top.news(frame)
     if (this.started) {

@@ -41,10 +41,7 @@ function takeLimit(
   return { maxOutputTokens: older }
 }
 
-/**
- * Null counts as absent. `stream_options` is dropped: the relay decides whether to ask the vendor for usage on a
- * stream.
- */
+/** Null counts as absent. `stream_options` is dropped: the relay decides whether to ask for usage on a stream. */
 export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
   const rest = present(body)
   const dropped: string[] = []

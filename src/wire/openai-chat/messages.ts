@@ -152,10 +152,7 @@ function checkToolCalls(bytes: Uint8Array, at: number, index: number): void {
   }
 }
 
-/**
- * Whether the message may lack content: one of role `function`, or an assistant's with other members or a null
- * content.
- */
+/** Whether the message may lack content: one of role `function`, or an assistant's with other members or null. */
 function mayLackContent(bytes: Uint8Array, role: string): boolean {
   if (role === 'function') return true
   if (role !== 'assistant') return false
@@ -202,8 +199,7 @@ export const seen: AttachmentOffsets & {
 } = { imageParam: null, attachments: undefined }
 
 /**
- * Checks the array of messages at `at`; gives the offset after it and leaves the results in `seen`. Throws
- * GatewayError naming the field.
+ * Checks the array of messages at `at` into `seen`; gives the offset after it. Throws GatewayError naming the field.
  */
 export function checkMessages(bytes: Uint8Array, at: number): number {
   seen.imageParam = null

@@ -46,10 +46,7 @@ function keptOf(value: ChatRequest): Partial<ChatRequest> {
   return Object.fromEntries(kept.map((field) => [field, value[field]]))
 }
 
-/**
- * Throws GatewayError naming the field. Empty input is accepted, as OpenAI's clients send it. Only what affects the
- * summary is kept.
- */
+/** Throws GatewayError naming the field. Input may be empty, as with OpenAI. Keeps only what the summary needs. */
 function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
   const { value, dropped } = responsesHub.decodeRequest(body)
   const { model, messages, tools = [], extra } = value
@@ -119,10 +116,7 @@ function contentOf(content: JsonObject[string] | undefined): JsonObject[string] 
   return content ?? []
 }
 
-/**
- * The reader is that of Responses: a vendor's own compaction passes through unchanged, and compaction is never
- * streamed.
- */
+/** Replies are read as in Responses: a vendor's own compaction passes unchanged; compaction is never streamed. */
 export const compactionHub: ClientHub & VendorHub = {
   ...responsesHub,
   decodeRequest,

@@ -1,5 +1,4 @@
-// Assembles the realtime dialect: events both ways over one WebSocket; errors before it opens have OpenAI's usual
-// form.
+// Assembles the realtime dialect: events both ways over one WebSocket; errors before it opens are OpenAI's usual ones.
 
 import { errorTable, type GatewayError, invalidRequest } from '../../errors.ts'
 import { format } from '../dialect.ts'

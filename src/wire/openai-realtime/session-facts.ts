@@ -1,5 +1,4 @@
-// Reads the settings of a realtime session that determine its cost: audio formats, limits, and text read for each
-// response.
+// Reads the settings of a realtime session that determine its cost: audio formats, limits, text read every time.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { isObject } from '../json/value.ts'

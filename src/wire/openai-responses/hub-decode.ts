@@ -82,9 +82,7 @@ class Items {
     }
   }
 
-  /**
-   * A message between Codex agents. Where OpenAI would have encrypted it, other models' own text may be in its place.
-   */
+  /** A message between Codex agents. OpenAI would encrypt the text; that of other models may be plain in its place. */
   private agentMessage(item: JsonObject, place: string): void {
     this.end()
     const parts: RequestPart[] = []
@@ -170,10 +168,7 @@ class Items {
     } else this.open().parts.push({ type: 'reasoning', text, ...extra })
   }
 
-  /**
-   * The gateway's own summary goes to any model as text; a vendor's goes back to the channel that made it, as
-   * reasoning.
-   */
+  /** The gateway's own summary goes to any model as text; a vendor's goes back to the channel that made it. */
   private compaction(item: JsonObject): void {
     const { encrypted_content: content, ...rest } = present(item)
     const sealed = stringOf(content)

@@ -126,10 +126,7 @@ function outputOf(content: readonly JsonObject[]): JsonValue {
   return content.map((part) => stringOf(part['text'])).join('')
 }
 
-/**
- * A single plain text becomes a string; empty texts beside others are left out. An item with its own id keeps its
- * form.
- */
+/** A single plain text becomes a string, empty texts beside others are left out; an item with an id keeps its form. */
 function contentOf(parts: readonly JsonObject[], said: boolean, own: JsonObject): JsonValue {
   const [first] = parts
   const isText = (part: JsonObject): boolean => typeof part['text'] === 'string'
@@ -141,10 +138,7 @@ function contentOf(parts: readonly JsonObject[], said: boolean, own: JsonObject)
   return kept.map((part) => (isText(part) ? { annotations: [], ...part } : part))
 }
 
-/**
- * Throws GatewayError for what must not be left out. Asks for reasoning in a form that can be sent back, since the
- * vendor stores nothing.
- */
+/** Throws GatewayError for what must not be left out. Asks for reasoning that can be sent back: nothing is stored. */
 export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
   const dropped = droppedFields(request, self, supported)
   const settings = encodeSettings(request, dropped)

@@ -1,5 +1,4 @@
-// Corrects members of a response on its way to the client with what only the gateway knows, and notes the final
-// response.
+// Corrects members of a response for the client with what only the gateway knows, and notes the final response.
 
 import type { JsonObject } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, textOf } from '../json/scan.ts'

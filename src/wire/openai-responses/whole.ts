@@ -76,10 +76,7 @@ export function readWhole(body: Uint8Array): WholeReply {
 /** Paths of usage: in an event it is inside the response. */
 const usagePaths = [['response', 'usage'], ['usage']] as const
 
-/**
- * Adds the cost (a decimal) to the usage of a whole response or of an event with one; unchanged where it has no
- * usage.
- */
+/** Adds the cost (a decimal) to the usage of a whole response or of an event with one; unchanged without usage. */
 export function withCost(bytes: Uint8Array, cost: string): Uint8Array {
   const start = bytes.indexOf(0x7b)
   if (start < 0) return bytes

@@ -97,10 +97,7 @@ export function readBody<T>(
   return readBody(again.bytes, inside, read, again.dropped)
 }
 
-/**
- * The body with its names spelled plainly, so that a refused one may turn out to be valid; null where nothing
- * changes.
- */
+/** The body with its names spelled plainly, so that a refused one may prove valid; null where nothing changes. */
 function plainlyNamed(bytes: Uint8Array, names: Place): Uint8Array | null {
   if (!bytes.includes(0x5c)) return null
   try {

@@ -1,5 +1,4 @@
-// Watches a chat or text completion stream on the identity path: classifies each frame, collects usage, hides what the
-// client did not ask for.
+// Watches a chat or text completion stream on the identity path: classifies frames, collects usage, hides it if unasked.
 
 import type { Fault } from '../../errors.ts'
 import { take } from '../hub/counts.ts'

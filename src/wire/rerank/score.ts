@@ -39,9 +39,7 @@ function decodeRequest(body: JsonObject): Decoded<ListRequest> {
   return { value, dropped }
 }
 
-/**
- * Scores in the order of the texts, while a ranking has the best first. Throws UnfitReply where a text has no score.
- */
+/** Scores in the order of the texts (a ranking has the best first). Throws UnfitReply where a text has no score. */
 function writeReply(reply: ListReply, { texts }: ListRequest, head: WriterHead): JsonObject {
   const scores = new Map(reply.ranking.map(({ index, score }) => [index, score]))
   const tokens = reply.usage?.input
