@@ -88,7 +88,7 @@ export interface IdentitySide {
   readonly itemMark?: string
   watcher(options: WatchOptions): Watcher
   whole(body: Uint8Array, peek: Peek, quirks: ReplyQuirks): WholeReply
-  /** Whether a reply with this beginning that is too large to pass unparsed must be converted, and so held whole. */
+  /** Whether a large reply with this beginning needs conversion and is held, instead of relayed as it arrives. */
   mustRecode?(head: Uint8Array, peek: Peek): boolean
   /**
    * What the end of a reply too large to hold says; `bytes` may begin anywhere in the reply. `items`: how often

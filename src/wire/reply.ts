@@ -58,7 +58,7 @@ export interface Watcher {
   readonly semantic: boolean
   readonly fault: Fault | null
   readonly usage: Usage | null
-  /** The vendor reported implausible usage: tokens are counted instead, and a metric records it. */
+  /** The vendor reported implausible usage: tokens are counted instead, and the incident is logged. */
   readonly unbelieved?: boolean
   /** Bytes of generated text seen so far, for counting when no usage is reported. */
   readonly outputBytes: number

@@ -36,7 +36,7 @@ const troubles: ReadonlySet<string> = new Set([
 export function readFinish(word: string, called: boolean): FinishReason | 'trouble' {
   if (troubles.has(word)) return 'trouble'
   const reason = reasons.get(word) ?? 'stop'
-  // Any ordinary stop after a call counts: a mock of Google's API ends calls with another word than STOP.
+  // Google ends calls with STOP; a mock of its API uses another word for them, which reads as `stop` too.
   return called && reason === 'stop' ? 'tool_calls' : reason
 }
 

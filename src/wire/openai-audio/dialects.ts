@@ -49,7 +49,7 @@ const types: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** If the vendor's type is only "bytes", the type of the format that the client asked for. */
+/** Replaces a vendor's `application/octet-stream` by the type of the format that the client asked for. */
 function typeOfSpeech(type: string, { body }: Peek): string {
   if (type !== 'application/octet-stream') return type
   const { response_format: format } = JSON.parse(new TextDecoder().decode(body)) as JsonObject

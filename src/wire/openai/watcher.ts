@@ -1,4 +1,4 @@
-// Watches a chat or text completion stream on the identity path: classifies frames, collects usage, hides it if unasked.
+// Watches a chat or text completion stream on the identity path: classifies frames and collects or hides usage.
 
 import type { Fault } from '../../errors.ts'
 import { take } from '../hub/counts.ts'
