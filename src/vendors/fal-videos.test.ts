@@ -1,3 +1,5 @@
+// The form in which each model on fal takes the duration of a video.
+
 import { expect, test } from 'bun:test'
 import { mediaCall, play } from '../../test/support/media-tools.ts'
 import { falVideos } from './fal-videos.ts'

@@ -61,7 +61,7 @@ const replayedMessages: Amendment = {
   },
 }
 
-/** A file by its bytes is a document there; its own `file` is an id beside the type (API reference, `FileChunk`). */
+/** Mistral takes a file by its bytes as a document, and one by its id beside the type (API reference, `FileChunk`). */
 function documentOf(part: JsonObject): JsonObject {
   const { file } = part
   if (part.type !== 'file' || !isObject(file)) return part

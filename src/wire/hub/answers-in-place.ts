@@ -1,14 +1,14 @@
-// Answers of calls put behind the turn that made the calls, where most formats demand them; Responses take them anywhere.
+// Moves the results of tool calls behind the turn that made the calls: most formats require it, Responses does not.
 
 import type { ChatRequest, Message } from '../ir.ts'
 
-/** Calls have ids of their own. An answer whose call is not there stays where it is. */
+/** Requires calls with distinct ids. A result without a call stays where it is. */
 export function withAnswersInPlace(request: ChatRequest): ChatRequest {
   const { messages } = request
   const moved = new Map<number, Message[]>()
   const made = new Map<string, number>()
   const kept = new Set(messages)
-  /** Where somebody else spoke last. */
+  /** The index of the last message that is neither of the assistant nor a result. */
   let parted = -1
   for (const [at, message] of messages.entries()) {
     const { role, callId = '' } = message

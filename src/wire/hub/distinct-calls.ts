@@ -1,12 +1,12 @@
-// Calls of a conversation that share an id, told apart: vendors refuse two calls of one id, and calls without any.
+// Gives each tool call of a conversation its own id: vendors refuse two calls with one id, and calls without an id.
 
 import type { ChatRequest, Message, RequestPart, ToolCallPart } from '../ir.ts'
 
-/** What ids made here begin with where the call had none. */
+/** The beginning of the id of a call that had none. */
 const unnamed = 'call'
 
 /**
- * Each call has an id of its own, and so has its answer. Some vendors count the calls of each reply anew or leave ids
+ * Renames calls that share an id, and their results. Some vendors number the calls of each reply from 0 or leave ids
  * out, and clients bring such a history to another model.
  */
 export function withDistinctCalls(request: ChatRequest): ChatRequest {
@@ -21,7 +21,7 @@ function isCall(part: RequestPart): part is ToolCallPart {
 }
 
 class CallNames {
-  /** Ids that may not be made up. */
+  /** Ids of the conversation, which a new id must not repeat. */
   private readonly known: Set<string>
   private readonly used = new Set<string>([''])
   /** Ids given to the calls of one id that wait for their answers, and the last of all that were given for it. */
@@ -44,7 +44,7 @@ class CallNames {
       this.asking = false
       return message
     }
-    // A turn that was broken off left its calls without answers.
+    // Calls of an earlier turn that got no result before this one never will.
     if (!this.asking) this.waiting = new Map()
     this.asking = true
     return { ...message, parts: parts.map((part) => (isCall(part) ? this.called(part) : part)) }
@@ -65,7 +65,7 @@ class CallNames {
     }
   }
 
-  /** Answers of one id stand in the order of their calls. */
+  /** Results with the same id belong to the calls in their order. */
   private answered(id: string): string | undefined {
     return this.waiting.get(id)?.shift() ?? this.last.get(id)
   }
