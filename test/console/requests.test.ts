@@ -19,6 +19,7 @@ if (hasBrowser) {
   })
   test('each request is a row, and opens beside the list with a receipt that adds up', opensReceipt)
   test('a failure says whose fault it was and that nothing was charged', showsBlame)
+  test('the overview does not call a stream well that broke off', showsBroken)
   test('a report of it is copied for whoever is asked for help', copiesReport)
   test('filters stand in the address, and what fits none has a way back', filters)
   test('followed live, a request appears when it ends', followsLive)
@@ -62,6 +63,18 @@ async function showsBlame() {
   await told.getByText('其密钥没有这个模型可用。').waitFor()
   expect(await told.textContent()).not.toMatch(/[a-z]/i)
   await chinese.close()
+}
+
+async function showsBroken() {
+  const messages = [{ role: 'user', content: 'Hello' }]
+  await stage.call({ model: 'sandbox/chat+fault=error-event', stream: true, messages })
+  const page = await stage.open('/')
+  const rows = page.getByRole('table', { name: 'Last requests' }).getByRole('row')
+  const broken = rows.filter({ hasText: 'fault=error-event' })
+  await broken.getByTitle('service_unavailable').waitFor()
+  expect(await broken.textContent()).toContain('▲')
+  expect(await rows.filter({ hasText: 'no-such-model' }).textContent()).toContain('▲')
+  await page.close()
 }
 
 async function filters() {

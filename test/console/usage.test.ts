@@ -59,7 +59,7 @@ async function hasFigures(): Promise<void> {
   expect(await tile.textContent()).toContain('20\u00a0%')
   await page.getByRole('img', { name: /^Spend by model: \$0\.0/ }).waitFor()
   const rows = page.getByRole('table', { name: 'Last requests' }).getByRole('row')
-  const ended = rows.filter({ hasText: /^[●■](Ok|404)/ })
+  const ended = rows.filter({ hasText: /^(●Ok|▲404)/ })
   await ended.nth(4).waitFor()
   expect(await ended.count()).toBe(5)
   await page.getByRole('link', { name: 'first', exact: true }).waitFor()

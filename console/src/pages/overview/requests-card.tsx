@@ -9,6 +9,7 @@ import { Card } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { type Column, DataTable } from '../../ui/table.tsx'
 import { Count, Duration, Money, None, Status, Time } from '../../ui/values.tsx'
+import { endOf, totalTokens } from '../requests/counts.ts'
 
 type Row = Shape<'Request'>
 
@@ -17,22 +18,17 @@ interface RequestsCardProps {
   readonly currency: string
 }
 
-function State({ row: { status, errorCode } }: { readonly row: Row }) {
-  if (status < 400)
-    return (
-      <Status tone="ok">
-        <Trans>Ok</Trans>
-      </Status>
-    )
+function State({ row }: { readonly row: Row }) {
+  const end = endOf(row)
   return (
-    <Status tone="failed">
-      <span title={errorCode ?? undefined}>{status}</span>
+    <Status tone={end}>
+      {end === 'ok' ? (
+        <Trans>Ok</Trans>
+      ) : (
+        <span title={row.errorCode ?? undefined}>{row.status}</span>
+      )}
     </Status>
   )
-}
-
-function tokensOf({ tokens }: Row): number {
-  return Object.values(tokens).reduce((sum, count) => sum + count, 0)
 }
 
 function useColumns(currency: string): readonly Column<Row>[] {
@@ -51,7 +47,7 @@ function useColumns(currency: string): readonly Column<Row>[] {
         id: 'tokens',
         header: t`Tokens`,
         align: 'right',
-        cell: (row) => <Count value={tokensOf(row)} />,
+        cell: (row) => <Count value={totalTokens(row)} />,
       },
       {
         id: 'ttft',

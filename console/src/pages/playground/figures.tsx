@@ -6,7 +6,7 @@ import { Link } from '@tanstack/react-router'
 import { read } from '../../api/client.ts'
 import { useBalance } from '../../api/queries.ts'
 import { Count, Duration, Money } from '../../ui/values.tsx'
-import { tokensPerSecond } from '../requests/columns.tsx'
+import { replyTokens, tokensPerSecond, totalTokens } from '../requests/counts.ts'
 import { useCurrency } from '../requests/currency.ts'
 
 /** A record is there within a second of its request's end. */
@@ -37,7 +37,8 @@ export function Figures({ requestId }: { readonly requestId: string }) {
       </p>
     )
   const rate = tokensPerSecond(record)
-  const { tokens, ttftMs, durationMs, chargeNano } = record
+  const [all, reply] = [totalTokens(record), replyTokens(record)]
+  const { ttftMs, durationMs, chargeNano } = record
   return (
     <p className="flex flex-wrap gap-x-3 gap-y-0.5 text-label font-normal text-text-2">
       <Link
@@ -48,10 +49,10 @@ export function Figures({ requestId }: { readonly requestId: string }) {
       >
         <Money exact nano={chargeNano} currency={currency} />
       </Link>
-      {(tokens['input'] ?? 0) + (tokens['output'] ?? 0) > 0 && (
+      {all > 0 && (
         <span>
           <Trans>
-            <Count value={tokens['input'] ?? 0} /> in, <Count value={tokens['output'] ?? 0} /> out
+            <Count value={all - reply} /> in, <Count value={reply} /> out
           </Trans>
         </span>
       )}

@@ -3,6 +3,7 @@
 import { Trans } from '@lingui/react/macro'
 import type { Column } from '../../ui/table.tsx'
 import { Badge, Count, Duration, Id, Money, None, Status, Time } from '../../ui/values.tsx'
+import { endOf, tokensPerSecond } from './counts.ts'
 import { useCurrency } from './currency.ts'
 import type { RequestRow } from './queries.ts'
 
@@ -101,9 +102,8 @@ function Cost({ nano }: { readonly nano: string }) {
 /** The word of its end: the status, and why where it failed. */
 export function RequestStatus({ row }: { readonly row: Pick<RequestRow, 'status' | 'errorCode'> }) {
   const { status, errorCode } = row
-  if (status < 400 && errorCode === null) return <Status tone="ok">{status}</Status>
   return (
-    <Status tone={status < 500 ? 'warning' : 'failed'}>
+    <Status tone={endOf(row)}>
       {status}
       {errorCode !== null && (
         <span className="max-w-40 truncate text-text-2" title={errorCode}>
@@ -130,18 +130,7 @@ function ModelName({ row: { model, modelServed, stream } }: { readonly row: Requ
   )
 }
 
-/** Of the time after the first token; null: too short to say. */
-export function tokensPerSecond({ tokens, ttftMs, durationMs }: RequestRow): number | null {
-  const writingMs = durationMs - (ttftMs ?? 0)
-  const output = tokens['output'] ?? 0
-  return output === 0 || writingMs < 50 ? null : output / (writingMs / 1_000)
-}
-
 function Rate({ row }: { readonly row: RequestRow }) {
   const rate = tokensPerSecond(row)
   return rate === null ? <None /> : rate.toFixed(1)
-}
-
-export function totalTokens({ tokens }: Pick<RequestRow, 'tokens'>): number {
-  return (tokens['input'] ?? 0) + (tokens['output'] ?? 0)
 }

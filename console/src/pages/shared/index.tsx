@@ -10,7 +10,8 @@ import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { Count, Duration, Id, None, Time } from '../../ui/values.tsx'
 import { Attempts } from '../requests/attempts.tsx'
 import { Blame } from '../requests/blame.tsx'
-import { RequestStatus, totalTokens } from '../requests/columns.tsx'
+import { RequestStatus } from '../requests/columns.tsx'
+import { totalTokens } from '../requests/counts.ts'
 import { Fact } from '../requests/fact.tsx'
 
 /** Parts of the page of requests stand here too, with their texts. */
