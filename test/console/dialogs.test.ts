@@ -32,6 +32,18 @@ if (hasBrowser) {
     expect(await box.inputValue()).toBe('reque')
     await page.close()
   })
+  test('the focus is back where it was once a dialog has closed', async () => {
+    const page = await stage.open('/keys')
+    const create = page.getByRole('button', { name: 'Create key' })
+    await create.focus()
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Create key' })
+    await dialog.waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    expect(await create.evaluate((button) => button === document.activeElement)).toBe(true)
+    await page.close()
+  })
   test('a form in a dialog begins at its first field, and Enter sends it', async () => {
     const page = await stage.open('/keys?tab=management&dialog=create')
     const dialog = page.getByRole('dialog', { name: 'Create management key' })

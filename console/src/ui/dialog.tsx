@@ -1,7 +1,15 @@
 // Dialogs to create and to confirm, and the drawer that shows one thing beside its list; on the platform's <dialog>.
 
 import { Trans, useLingui } from '@lingui/react/macro'
-import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import {
+  type FormEvent,
+  type ReactNode,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
 import { Button, IconButton } from './button.tsx'
 import { Field, Input } from './field.tsx'
 import { ProblemLine } from './state.tsx'
@@ -35,7 +43,8 @@ export function Dialog({
   const element = useRef<HTMLDialogElement>(null)
   const heading = useId()
   const isPressedBeside = useRef(false)
-  useEffect(() => {
+  // The platform gives the focus back at `close`, but no more once the dialog has left the page.
+  useLayoutEffect(() => {
     const dialog = element.current
     dialog?.showModal()
     // Else it is at the button that closes, where Enter would lose what is to be filled in.
