@@ -32,7 +32,7 @@ if (hasBrowser) {
     await dialog.getByRole('button', { name: 'Adjust', exact: true }).click()
     await dialog.getByText('Write an amount such as 12.50.').waitFor()
     await dialog.getByText('Say why.').waitFor()
-    await dialog.getByLabel('Amount').fill('12.5')
+    await dialog.getByLabel('Amount').fill(' 12.5 ')
     await dialog.getByLabel('Reason').fill('for the first customer')
     await dialog.getByRole('button', { name: 'Adjust', exact: true }).click()
     await dialog.waitFor({ state: 'hidden' })

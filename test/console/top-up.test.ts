@@ -417,18 +417,18 @@ async function disputes() {
 
 async function automatic() {
   const page = await stage.open('/billing')
-  await page.getByLabel('First payment').fill('12.50')
+  await page.getByLabel('First payment').fill(' 12.50 ')
   await page.getByRole('button', { name: 'Agree and pay' }).click()
   await page.waitForURL(/order=tg/)
   const id = new URL(page.url()).searchParams.get('order') ?? ''
   await simulator.paysim.control.pay(id)
   await page.goto(`${stage.server.url}/console/billing`)
   await page.getByLabel('When less is left than').fill('5')
-  await page.getByLabel('Pay', { exact: true }).fill('20')
+  await page.getByLabel('Pay', { exact: true }).fill(' 20 ')
   await page.getByLabel('At most in a month').fill('19')
   await page.getByRole('button', { name: 'Turn on' }).click()
   await page.getByText('expected at least the amount of one top-up', { exact: false }).waitFor()
-  await page.getByLabel('At most in a month').fill('50')
+  await page.getByLabel('At most in a month').fill(' 50 ')
   await page.getByRole('button', { name: 'Turn on' }).click()
   await page.getByRole('button', { name: 'Turn off' }).waitFor()
   expect(await seriousFindings(page)).toEqual([])

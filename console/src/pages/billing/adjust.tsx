@@ -47,8 +47,9 @@ function AdjustDialog({ account, onClose }: DialogProps) {
   })
   const { handleSubmit, setError, formState } = form
   const [problem, setProblem] = useState<Error | null>(null)
-  async function submit(body: Values) {
+  async function submit(values: Values) {
     setProblem(null)
+    const body = { ...values, amount: values.amount.trim() }
     const typed = JSON.stringify(body)
     if (attempt.current.typed !== typed) attempt.current = { typed, idempotencyKey: randomId() }
     try {

@@ -61,8 +61,10 @@ function Agree({ rule }: { readonly rule: Rule }) {
   const { account, provider, agreeMethod: method, providerCurrency } = rule
   const order = useMutation({
     mutationFn: () => {
-      const body = { account, provider: provider ?? '', method: method ?? '', amount, attempt }
-      return change('post', '/api/orders', { body, idempotencyKey: attempt + amount })
+      const typed = amount.trim()
+      const way = { provider: provider ?? '', method: method ?? '' }
+      const body = { account, ...way, amount: typed, attempt }
+      return change('post', '/api/orders', { body, idempotencyKey: attempt + typed })
     },
     onSuccess: ({ id }) => navigate({ to: '/billing/top-up', search: { order: id } }),
   })
@@ -116,8 +118,11 @@ function RuleForm({ rule }: { readonly rule: Rule }) {
   const [problem, setProblem] = useState<Error | null>(null)
   async function send(values: Values) {
     setProblem(null)
-    const { threshold, ...amounts } = values
-    const body = { ...amounts, thresholdNano: nanoOfUnits(threshold.trim()) }
+    const body = {
+      thresholdNano: nanoOfUnits(values.threshold.trim()),
+      amount: values.amount.trim(),
+      monthMost: values.monthMost.trim(),
+    }
     try {
       // Another's change of it in between is refused, and so is one by a payment that was refused.
       await change('put', path, { params, body, ifMatch: rule.revision })
