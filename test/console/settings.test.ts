@@ -14,6 +14,8 @@ if (hasBrowser) {
   })
   test('the name is saved, and the session that asks is marked', async () => {
     const page = await stage.open('/settings')
+    await page.getByText('you sign in by one-time links.').waitFor()
+    await page.getByText('Link one to need none.').waitFor({ state: 'detached' })
     await page.getByLabel('Name').fill('Ann Lee')
     await page.getByRole('button', { name: 'Save the name' }).click()
     await page.getByText('Your name was saved.').waitFor()

@@ -91,9 +91,8 @@ function Identities() {
           <>
             {items.length === 0 && (
               <p className="text-text-2">
-                <Trans>
-                  No provider vouches for you: you sign in by one-time links. Link one to need none.
-                </Trans>
+                <Trans>No provider vouches for you: you sign in by one-time links.</Trans>{' '}
+                {providers.data?.providers.length !== 0 && <Trans>Link one to need none.</Trans>}
               </p>
             )}
             <ul className="divide-y divide-border">
