@@ -57,6 +57,8 @@ async function hasFigures(): Promise<void> {
   await figures.getByRole('heading', { name: 'Requests', exact: true }).waitFor()
   const tile = page.getByRole('listitem').filter({ hasText: 'Error rate' })
   expect(await tile.textContent()).toContain('20\u00a0%')
+  const hits = page.getByRole('listitem').filter({ hasText: 'Cache hits' })
+  expect(await hits.textContent()).toContain('nothing before')
   await page.getByRole('img', { name: /^Spend by model: \$0\.0/ }).waitFor()
   const rows = page.getByRole('table', { name: 'Last requests' }).getByRole('row')
   const ended = rows.filter({ hasText: /^(●Ok|▲404)/ })
