@@ -258,7 +258,7 @@ function watchStore(state: State, { log, play, worker }: WatchParts) {
   })
   const alerts = keepAlerts(state, log)
   const payments = keepPayments(state, { log, play }, (error) =>
-    log.warn({ err: error }, 'orders could not be looked after; trying again'),
+    log.warn({ err: error }, 'open orders could not be checked; trying again'),
   )
   return { watches, timers: [retention, archiver, exporter, alerts, payments] }
 }

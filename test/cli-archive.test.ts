@@ -67,7 +67,10 @@ test('a file that is gone, or changed, or not what the totals say, is found', as
   expect([code, ok, problems]).toEqual([
     1,
     false,
-    [expect.stringMatching(/ is not as it was written$/), expect.stringMatching(/ is not there$/)],
+    [
+      expect.stringMatching(/ was changed after it was written$/),
+      expect.stringMatching(/ is not there$/),
+    ],
   ])
 })
 

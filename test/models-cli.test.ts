@@ -61,7 +61,7 @@ test('settings are set and taken back, and those of the file are left to it', as
   const refused = await cli.run(['settings', 'set', 'identity.signUp', 'open', '--config', file])
   expect([refused.code, refused.err.trim()]).toEqual([
     1,
-    'tollgate: the configuration file says identity.signUp: change it there',
+    'tollgate: identity.signUp is set in the configuration file: change it there',
   ])
   const { out } = await cli.run(['settings', 'list', '--config', file])
   expect(out).toMatch(/identity\.signUp +closed +configuration file +-\n/)

@@ -173,7 +173,7 @@ describe('price set and schedule', () => {
       [['set', 'o3', 'input=1e3'], 'input: expected a decimal of at least 0'],
       [['set', 'o3', 'input=-1'], 'input: expected a decimal of at least 0'],
       [['set', 'o3', 'input'], 'input: expected NAME=PRICE'],
-      [['set', 'o3', 'input=1', 'input=2'], 'input: is given twice'],
+      [['set', 'o3', 'input=1', 'input=2'], 'input: was given twice'],
       [['set', 'o*', 'input=1'], 'names that begin alike are priced in the configuration file'],
       [['schedule', 'o3', 'input=1'], '--from is missing'],
       [['schedule', 'o3', 'input=2', '--from', '2020-01-01'], 'is in the past'],

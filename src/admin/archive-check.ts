@@ -105,7 +105,7 @@ async function checkDay(
         own.requests === file.requests &&
         own.chargeNano === file.chargeNano &&
         own.writeoffNano === file.writeoffNano
-      if (!isNoted) problems.push(`${file.name} has not what is noted of it`)
+      if (!isNoted) problems.push(`${file.name} does not contain the rows recorded for it`)
     }
   }
   if (problems.length === 0) problems.push(...(await differences(store, day, found)))

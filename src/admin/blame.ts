@@ -32,7 +32,11 @@ type Code = ErrorCode | 'client_closed_request'
 
 export const explanations: Readonly<Record<Code, Explanation>> = {
   invalid_request_error: {
-    ...explained('request', 'it is malformed or out of range', 'Mend the field the reply names.'),
+    ...explained(
+      'request',
+      'it is malformed or out of range',
+      'Correct the field that the reply names.',
+    ),
     asked: { party: 'request', what: 'the vendor refused what it asks' },
   },
   invalid_api_key: explained(
@@ -118,7 +122,7 @@ const unknown: Explanation = explained('gateway', 'it failed for a reason withou
 const ofOperator: readonly string[] = ['credentials', 'quota', 'unknown_model', 'no_room']
 const operators = {
   party: 'gateway',
-  what: 'its vendors did not take it from the gateway',
+  what: 'its vendors refused the gateway, not this request',
   next: 'Tell the operator of the gateway.',
 } as const
 

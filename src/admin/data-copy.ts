@@ -106,7 +106,7 @@ async function snapshotOf(
       throw new AdminError(
         'conflict',
         'begun',
-        `a copy was begun at ${kept.at}, and the deployment has gone on since: go on with that state, or begin anew with what is there now`,
+        `a copy was begun at ${kept.at}, and the deployment has changed since: continue with the copied state, or start again with the present one`,
       )
     }
     const made = await settleState(draft, outboxes, 'from')

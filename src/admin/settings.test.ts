@@ -34,7 +34,7 @@ onEachEngine('settings', (start) => {
     await expect(set('identity.signUp', 'open')).rejects.toMatchObject({
       refusal: 'conflict',
       field: 'name',
-      message: 'the configuration file says identity.signUp: change it there',
+      message: 'identity.signUp is set in the configuration file: change it there',
     })
     const unset = await readInput('unsetSetting', { name: 'usage.keepDays' })
     expect(await unsetSetting(admin, config, unset)).toMatchObject({ value: null, revision: 0 })

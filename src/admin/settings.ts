@@ -92,7 +92,11 @@ function viewOf(name: RunTimeName, rows: readonly SettingRow[], config: Config):
 
 function checkIsFree(name: RunTimeName, config: Config): void {
   if (!(name in declaredSettings(config))) return
-  throw new AdminError('conflict', 'name', `the configuration file says ${name}: change it there`)
+  throw new AdminError(
+    'conflict',
+    'name',
+    `${name} is set in the configuration file: change it there`,
+  )
 }
 
 function checkIsFresh(revision: number | null): void {

@@ -47,7 +47,9 @@ function chosenItem(stored: Stored, id: string, field: string) {
   const found = findItem(stored, 'channel', id)
   if (found !== undefined) return found
   const isDeclared = stored.declared.channels.some((channel) => channel.id === id)
-  const why = isDeclared ? 'the configuration file says it: change it there' : 'is not in the store'
+  const why = isDeclared
+    ? 'it is set in the configuration file: change it there'
+    : 'is not in the store'
   throw new AdminError(isDeclared ? 'conflict' : 'not_found', field, `${id}: ${why}`)
 }
 

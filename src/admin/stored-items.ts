@@ -222,7 +222,7 @@ export async function foreseen(
 async function judged(stored: Stored, change: ItemChange): Promise<ItemChange> {
   const { kind, id, document, revision } = change
   if (isDeclared(stored.declared, change)) {
-    throw new AdminError('conflict', 'id', 'the configuration file says it: change it there')
+    throw new AdminError('conflict', 'id', 'it is set in the configuration file: change it there')
   }
   const found = findItem(stored, kind, id)
   if (revision !== undefined && revision !== (found?.revision ?? 0)) {
@@ -255,7 +255,7 @@ function checkTogether(stored: Stored, changes: readonly ItemChange[]): void {
       throw new AdminError('invalid', field, message)
     }
     if (before.some((each) => each.kind === kind && each.id === id)) continue
-    throw new AdminError('conflict', 'id', `${kind} ${id} would not fit any more: ${problem}`)
+    throw new AdminError('conflict', 'id', `${kind} ${id} would no longer be valid: ${problem}`)
   }
 }
 
@@ -288,7 +288,7 @@ function existing(stored: Stored, kind: StoredKind, id: string): StoredItem {
   if (kind === 'group' && stored.declared.groups[id]?.origin === 'built-in')
     return { kind, id, document: {}, revision: 0, changedAt: 0, actor: '' }
   if (isDeclared(stored.declared, { kind, id })) {
-    throw new AdminError('conflict', 'id', 'the configuration file says it: change it there')
+    throw new AdminError('conflict', 'id', 'it is set in the configuration file: change it there')
   }
   throw notFound(kind, id)
 }
@@ -325,7 +325,8 @@ export function merged(
   }
   const isOtherProxy = whole.proxy != null && whole.proxy !== before.proxy
   if (isOtherProxy && !isEncrypted(whole) && sharesSecret(before, whole)) {
-    const message = 'it can read what is said to a vendor without TLS: enter the secrets again too'
+    const message =
+      'the proxy can read requests to a vendor without TLS: enter the secrets again as well'
     throw new AdminError('invalid', 'proxy', message)
   }
   // Both `state` and `disabled` tell whether it takes requests: the one set last counts.

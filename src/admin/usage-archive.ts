@@ -150,10 +150,10 @@ async function removeRows({ store, files, pause }: ArchiveParts, file: ArchivedF
 export async function readArchived(
   files: ArchiveFiles,
   { name, sha256 }: Pick<ArchivedFile, 'name' | 'sha256'>,
-): Promise<Uint8Array | 'is not there' | 'is not as it was written'> {
+): Promise<Uint8Array | 'is not there' | 'was changed after it was written'> {
   const content = await files.get(name)
   if (content === null) return 'is not there'
-  return sha256Of(content) === sha256 ? content : 'is not as it was written'
+  return sha256Of(content) === sha256 ? content : 'was changed after it was written'
 }
 
 export async function* requestsIn(

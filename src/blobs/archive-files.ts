@@ -111,7 +111,7 @@ async function answered<Answer>(answer: Promise<Answer>, withinMs: number): Prom
 
 /** The client's own messages may contain addresses and keys. */
 function unheard(error: unknown, what: string): Error {
-  return new Error(`the store of ${what} says ${codeOf(error) ?? 'unknown'}`)
+  return new Error(`the store of ${what} failed with ${codeOf(error) ?? 'unknown'}`)
 }
 
 function codeOf(error: unknown): string | null {

@@ -174,5 +174,5 @@ async function ifThere<T>(look: () => Promise<T>): Promise<T | null> {
 
 function unkept(error: unknown): unknown {
   if (!(error instanceof Error && 'code' in error)) return error
-  return notKept(`the disk says ${String(error.code)}`)
+  return notKept(`the disk failed with ${String(error.code)}`)
 }

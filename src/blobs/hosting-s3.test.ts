@@ -63,7 +63,7 @@ describe('in a bucket', () => {
       if (!(error instanceof MediaFault)) throw error
       expect(error.fault).toEqual({
         kind: 'no_room',
-        message: 'a result cannot be hosted: the store says SlowDown',
+        message: 'a result cannot be hosted: the store failed with SlowDown',
       })
     }
     expect(bucket.objects.size).toBe(0)

@@ -109,5 +109,5 @@ export function openBucket({
 /** The client throws errors of many kinds, none a bug of the gateway; their messages may contain addresses and keys. */
 function unkept(error: unknown): Error {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-  return notKept(`the store says ${code}`)
+  return notKept(`the store failed with ${code}`)
 }

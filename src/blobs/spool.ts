@@ -111,7 +111,7 @@ class SpoolFile {
     let done = 0
     while (done < bytes.length) {
       const read = readSync(file, bytes, done, bytes.length - done, start + done)
-      if (read === 0) throw new Error('a payload is shorter than it was')
+      if (read === 0) throw new Error('a payload became shorter while it was read')
       done += read
     }
     this.disk.passed(length)

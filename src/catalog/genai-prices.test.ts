@@ -140,5 +140,5 @@ test('what is not such data is refused with the place', () => {
   expect(() => pricesOf({ input_mtok: -1 })).toThrow('not a price: -1')
   expect(() => pricesOf({ input_mtok: 'free' })).toThrow('not a price: free')
   const odd = readVendorPrices([vendorOf([{ id: 'm', match: { sounds_like: 'm' }, prices: {} }])])
-  expect(() => odd.find('acme', 'm', 0)).toThrow('a rule of matching is not known: sounds_like')
+  expect(() => odd.find('acme', 'm', 0)).toThrow('unknown matching rule: sounds_like')
 })

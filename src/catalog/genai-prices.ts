@@ -95,7 +95,7 @@ function matches(rule: unknown, model: string): boolean {
   if (kind === 'starts_with') return name.startsWith(part)
   if (kind === 'ends_with') return name.endsWith(part)
   if (kind === 'contains') return name.includes(part)
-  throw new Error(`a rule of matching is not known: ${kind}`)
+  throw new Error(`unknown matching rule: ${kind}`)
 }
 
 function cardOf(model: Fields, provider: Fields, atMs: number): VendorCard | null {

@@ -60,7 +60,7 @@ export function shippedPrices(currency: string): readonly ShippedPrices[] {
 /** Both files merged; the one maintained by hand takes precedence. */
 export function readPriceFile(): PriceFile {
   const [data, own] = ['prices.json', 'prices-media.json'].map(readFile)
-  if (data === undefined || own === undefined) throw new Error('a file of prices is missing')
+  if (data === undefined || own === undefined) throw new Error('a price file is missing')
   const vendors = new Map<string, Record<string, PricedModel>>()
   for (const { source, date, vendors: listed } of [data, own]) {
     for (const [vendor, models] of Object.entries(listed)) {

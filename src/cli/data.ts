@@ -20,7 +20,7 @@ export const dataCopy: Command = {
     from: { type: 'string', value: 'DIR', help: 'data directory it is copied from, as --data' },
     resume: {
       type: 'boolean',
-      help: 'go on with a copy that was begun, though the deployment has gone on since',
+      help: 'continue a copy that was begun, although the deployment has changed since',
     },
     restart: { type: 'boolean', help: 'begin anew with the present state' },
   },

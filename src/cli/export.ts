@@ -9,7 +9,7 @@ import { loadFor, withStore } from './settings.ts'
 export const exportStatusCommand: Command = {
   name: 'export status',
   words: [],
-  summary: 'show how far requests have left to each warehouse, and what waits',
+  summary: 'show how far the export to each warehouse has come, and what is waiting',
   options: {},
   async run(context) {
     const all = await withStore(context, ({ store }) => exportStatus(store))

@@ -100,7 +100,7 @@ async function importDocument(
   if (!json && changes.length > 0) await print(table(headings, changes.flatMap(changeCells)))
   if (inFile.length > 0) {
     say(
-      `note: the configuration file prices ${inFile.join(', ')}; the change holds once it does not`,
+      `note: the configuration file prices ${inFile.join(', ')}; the change takes effect once the file does not`,
     )
   }
   if (json) await printJson({ applied, changes, versions })

@@ -112,7 +112,7 @@ function readPrices(words: readonly string[]): Prices {
     const at = word.lastIndexOf('=')
     if (at < 1) throw new UsageError(`${word}: expected NAME=PRICE, such as input=0.15`)
     const name = word.slice(0, at)
-    if (prices.has(name)) throw new UsageError(`${name}: is given twice`)
+    if (prices.has(name)) throw new UsageError(`${name}: was given twice`)
     prices.set(name, word.slice(at + 1))
   }
   return Object.fromEntries(prices)
@@ -153,7 +153,7 @@ export const priceRollback: Command = {
 
 /** Tells that the configuration file takes precedence on the model's prices. */
 function noteFile(model: string): void {
-  say(`note: the configuration file prices ${model}; this holds once it does not`)
+  say(`note: the configuration file prices ${model}; this takes effect once the file does not`)
 }
 
 async function printCard({ json }: Context, card: PriceCard): Promise<void> {

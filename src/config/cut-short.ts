@@ -24,7 +24,8 @@ export function cutShort(before: string, now: string): Problem | null {
   if (endsLine && !emptiesSection && !losesSection) return null
   return {
     path: '',
-    message: 'the file is cut short: it is the beginning of the one in force; SIGHUP takes it over',
+    message:
+      'the file is only the beginning of the configuration in force, perhaps cut short; SIGHUP applies it anyway',
   }
 }
 

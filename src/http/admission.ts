@@ -411,5 +411,5 @@ function upgraded(
 ): undefined {
   if (connection.upgrade(socket, { ...fields, ...headers })) return
   socket.abandoned()
-  throw new GatewayError('invalid_request_error', 'The request is no WebSocket handshake.')
+  throw new GatewayError('invalid_request_error', 'The request is not a WebSocket handshake.')
 }

@@ -131,6 +131,6 @@ function ofPath(path: string): Finding {
 function ofFormat({ format, body, request }: TurnedAway): Finding | null {
   const other = body === null || format === null ? null : otherFormat(body, format, request.headers)
   if (other === null) return null
-  const detail = `The body is in the format of ${other.path} and came to that of ${other.asked}. Choose the other format in the client, or the other path.`
+  const detail = `The body is in the format of ${other.path} but was sent to a path that expects that of ${other.asked}. Choose the other format in the client, or the other path.`
   return { code: 'wrong_format', detail, suggestion: other.path }
 }

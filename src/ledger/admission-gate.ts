@@ -116,8 +116,8 @@ export class AdmissionGate {
     if (this.#outboxFault !== null) return `the outbox cannot be written: ${this.#outboxFault}`
     if (this.ref === null) {
       return this.everOpened
-        ? 'the node is being opened anew in the ledger'
-        : 'what the last run left in the outbox is being settled'
+        ? 'the node is being opened again in the ledger'
+        : 'records left in the outbox by the last run are being settled'
     }
     const records = writer.unsettledRecords
     const ageMs = writer.oldestUnsettledMs()

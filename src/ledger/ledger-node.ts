@@ -327,7 +327,7 @@ class Node implements LedgerNode {
 
   #end(reason: string): void {
     const { log, onFatal } = this.#options
-    log.fatal({ reason }, 'what was written may not be on the disk; ending this process')
+    log.fatal({ reason }, 'records may not have reached the disk; ending this process')
     if (onFatal === undefined) process.exit(1)
     onFatal(reason)
   }
@@ -345,7 +345,7 @@ function budgetsOver(
     spent: (ranges) => link.ask({ ask: 'spent', ranges }),
     recordNumber,
     onError: (error) =>
-      log.error({ err: error }, 'what keys have spent could not be read; going by what was known'),
+      log.error({ err: error }, 'the spend of keys could not be read; using the last known values'),
   })
 }
 

@@ -146,7 +146,8 @@ class ValkeyLimiter implements Limiter {
     }
     const [admitted, uses] = readUses(await link.run(scripts.admit, keys, args), scopes.length)
     const refusal = admitted ? null : judge(scopes, uses, tokens)
-    if (!admitted && refusal === null) throw new Error('the server refused what fits')
+    if (!admitted && refusal === null)
+      throw new Error('the server refused a request that is within the limits')
     return { refusal, state: stateOf(scopes, uses) }
   }
 

@@ -26,7 +26,7 @@ export function keepAlerts(state: State, log: Log): { close(): void } {
     try {
       await look()
     } catch (error) {
-      if (!closed) log.warn({ err: error }, 'alerts could not be looked after; trying again')
+      if (!closed) log.warn({ err: error }, 'alerts could not be evaluated; trying again')
     }
     if (!closed) timer = setTimeout(run, everyMs).unref()
   }

@@ -48,7 +48,7 @@ export function openArchiver({ config, worker, store, offloading, log }: Archive
       await store.failingWork.note(work, null)
     } catch (error) {
       await store.failingWork.note(work, error instanceof Error ? error.message : String(error))
-      log.warn({ err: error }, 'requests could not be archived, and none is removed; trying again')
+      log.warn({ err: error }, 'requests could not be archived, so none is removed; trying again')
     }
   }
 

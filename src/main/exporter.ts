@@ -52,7 +52,7 @@ export function openExporter({ config, worker, offloading, log }: ExporterParts)
     made.unref()
     made.on('message', report)
     made.on('error', (error) =>
-      log.error({ err: error }, 'what sends requests to a warehouse ended; it begins again'),
+      log.error({ err: error }, 'the export to a warehouse ended unexpectedly; it starts again'),
     )
     made.on('exit', () => {
       if (thread !== made) return

@@ -18,7 +18,7 @@ import type { Log } from '../telemetry/log.ts'
 const nodeFile = 'price-node'
 
 const fix =
-  'put the price that counts into the file; or make the file count: raise its priceRevision, or run tollgate price apply --config FILE'
+  'put the price in force into the file; or raise the file’s priceRevision, or run tollgate price apply --config FILE'
 
 export class Prices {
   book: PriceBook = createPriceBook([])
@@ -68,11 +68,11 @@ export class Prices {
     this.conflicts = conflicts
     if (isReported) return
     if (conflicts.length === 0)
-      this.#log.info({}, "the prices of this node's file are those that count")
+      this.#log.info({}, "the prices of this node's configuration file are in force")
     else
       this.#log.error(
         { conflicts, fix },
-        "prices of this node's file contradict those that were written down since, which count",
+        "prices of this node's configuration file differ from later ones, which are in force",
       )
   }
 
@@ -81,7 +81,7 @@ export class Prices {
     if (this.conflicts.length === 0) return []
     const names = this.conflicts.map(({ model }) => model).join(', ')
     return [
-      `prices of the configuration file do not count, others were written down since: ${names}; tollgate config check shows them`,
+      `prices of the configuration file are not in force, because later ones are: ${names}; tollgate config check shows them`,
     ]
   }
 

@@ -9,7 +9,7 @@ type Needed = Pick<State, 'load' | 'ledger' | 'leftSettled' | 'health'> & {
 /** For each component, why it cannot serve; null: it can. Names no channel, since anybody may read it. */
 export function readiness(state: Needed, nowMs: number): Readonly<Record<string, string | null>> {
   const { load, ledger, leftSettled } = state
-  const unsettled = leftSettled.done ? null : 'what former workers left is being settled'
+  const unsettled = leftSettled.done ? null : 'records of former workers are being settled'
   return {
     server: load.leaving ? 'the server is stopping' : null,
     ledger: ledger.closed ?? unsettled,

@@ -286,6 +286,6 @@ function lateness(attempt: Attempt, times: ReplyTimes, nowMs: number): string | 
   if (times.lastSemanticMs === null) {
     if (nowMs - sentMs > timeouts.firstEventMs) return 'the vendor did not begin its stream in time'
   } else if (nowMs - times.lastSemanticMs > timeouts.semanticIdleMs)
-    return 'the stream brought nothing new for too long'
+    return 'the stream sent nothing new for too long'
   return accepted && nowMs - times.lastBytesMs > timeouts.idleMs ? 'the stream fell silent' : null
 }

@@ -188,7 +188,7 @@ function secretsOfProxy({ credentials }: ProxyAddress): readonly string[] {
 function checkedHeader(channelId: string, value: string): string {
   // A line break in a key would let it write headers of its own.
   if (/[\r\n\0]/.test(value))
-    throw new Error(`channel ${channelId}: the key has a line break in it`)
+    throw new Error(`channel ${channelId}: its key or a header contains a line break`)
   return Buffer.from(value, 'utf8').toString('latin1')
 }
 

@@ -78,7 +78,7 @@ function asObject(value: unknown): JsonObject {
     : {}
 }
 
-const unnamedFault: Fault = { kind: 'vendor_error', message: 'the stream brought an error' }
+const unnamedFault: Fault = { kind: 'vendor_error', message: 'the stream contained an error' }
 /** Longer texts are not an error message of a vendor. */
 const maxErrorBytes = 65_536
 
@@ -172,7 +172,7 @@ export class IdentityStream implements ReplyPath {
 
   private relayOpened(beginning: Uint8Array): void {
     if (this.watcher.mayPass?.(beginning) !== true) {
-      this.fault({ kind: 'unreadable', message: 'an event of the stream is no event' })
+      this.fault({ kind: 'unreadable', message: 'the stream contained a malformed event' })
       return
     }
     this.long = { beginning: beginning.slice(0, frameHeadBytes), back: new Uint8Array(0) }

@@ -23,7 +23,7 @@ function safeFetchTo(found: Readonly<Record<string, Fetched>>) {
     async fetch(address: string) {
       asked.push(address)
       const fetched = found[address]
-      if (fetched === undefined) throw new NotFetched('its host is not known')
+      if (fetched === undefined) throw new NotFetched('its host name cannot be resolved')
       return fetched
     },
   }
@@ -59,12 +59,12 @@ test('a format whose vendors fetch themselves misses nothing', () => {
 })
 
 test.each([
-  ['nothing there', {}, 'its host is not known'],
-  ['a page', { 'https://a/1': { bytes: bytes(60, 104), mediaType: 'text/html' } }, 'no image'],
+  ['nothing there', {}, 'its host name cannot be resolved'],
+  ['a page', { 'https://a/1': { bytes: bytes(60, 104), mediaType: 'text/html' } }, 'not an image'],
   [
     'unknown bytes',
     { 'https://a/1': { bytes: bytes(1, 2, 3), mediaType: 'image/png' } },
-    'no image',
+    'not an image',
   ],
 ])('%s is told with its address', async (_what, found, why) => {
   const fetching = fetchMissing(['https://a/1'], safeFetchTo(found), new Map())

@@ -26,7 +26,7 @@ export function missingAddresses(
   }
   if (found.size > maxAddresses) {
     throw invalidRequest(
-      `This model's vendor fetches nothing itself, and at most ${maxAddresses} images and files are fetched for a request.`,
+      `This model's vendor does not fetch URLs itself, and the gateway fetches at most ${maxAddresses} images and files for a request.`,
       'messages',
     )
   }
@@ -90,5 +90,5 @@ function mediaTypeOf({ bytes, mediaType }: Fetched): string {
   const known = beginnings.find(([, hex]) => hex.test(head))
   if (known !== undefined) return known[0]
   if (mediaType.startsWith('text/') && mediaType !== 'text/html') return mediaType
-  throw new NotFetched('it is no image, PDF or text')
+  throw new NotFetched('it is not an image, PDF or text')
 }

@@ -95,7 +95,7 @@ function alarm({ metrics, log }: ObserverRooms, { summary }: Settlement, row: Us
   const reported = summary?.usage ?? null
   log.error(
     { request_id: requestId, channel, model, reported, usage_source: usageSource },
-    'a vendor reported usage that cannot be; it was counted instead',
+    'a vendor reported impossible usage; the tokens were counted instead',
   )
 }
 

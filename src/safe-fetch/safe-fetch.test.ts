@@ -154,7 +154,7 @@ describe('a reply that may be long', () => {
     ).rejects.toThrow('took too long')
   })
 
-  test('ends when nobody waits for it, and so does its connection', async () => {
+  test('ends when the request for it was aborted, and so does its connection', async () => {
     const gone = Promise.withResolvers<void>()
     const port = serve((request) => {
       request.signal.addEventListener('abort', () => gone.resolve())
@@ -164,10 +164,10 @@ describe('a reply that may be long', () => {
     const leaving = new AbortController()
     const { receiver, options } = taking({})
     const fetched = fetchTo(options, `http://a.test:${port}/`, receiver, leaving.signal)
-    await expect(fetched).rejects.toThrow('nobody waits')
+    await expect(fetched).rejects.toThrow('was aborted')
     await gone.promise
     const again = fetchTo(options, `http://a.test:${port}/`, receiver, leaving.signal)
-    await expect(again).rejects.toThrow('nobody waits')
+    await expect(again).rejects.toThrow('was aborted')
   })
 
   test('ends with what its receiver throws', async () => {
@@ -256,6 +256,6 @@ describe('kept out', () => {
     const port = serve(() => new Response('no', { status: 404 }))
     await expect(open().fetch(`http://a.test:${port}/`)).rejects.toThrow('answered 404')
     const nowhere = open({ resolve: async () => [] })
-    await expect(nowhere.fetch('http://nowhere.test/')).rejects.toThrow('not known')
+    await expect(nowhere.fetch('http://nowhere.test/')).rejects.toThrow('cannot be resolved')
   })
 })

@@ -110,7 +110,7 @@ export async function fetchTo(
   signal?: AbortSignal,
 ): Promise<void> {
   const timer = new Timer(options.timeoutMs)
-  const left = () => timer.end('nobody waits for it')
+  const left = () => timer.end('the request for it was aborted')
   signal?.addEventListener('abort', left)
   try {
     if (signal?.aborted === true) left()
@@ -241,7 +241,7 @@ async function judgedAddress(
   const isLiteral = host.includes(':') || /^[\d.]+$/.test(host)
   const addresses = isLiteral ? [host] : await timer.race(resolve(host))
   const [first] = addresses
-  if (first === undefined) throw new NotFetched('its host is not known')
+  if (first === undefined) throw new NotFetched('its host name cannot be resolved')
   if (!addresses.every((each) => allows(each, port)))
     throw new NotFetched('it is not on the public internet')
   return first
@@ -288,7 +288,7 @@ function receive(
       guarded(() => {
         if (redirects.has(status) && options.post === undefined) {
           const location = header('location')
-          if (location === null) throw new NotFetched('it redirects nowhere')
+          if (location === null) throw new NotFetched('its redirect names no location')
           // The body of a redirect is not the requested content.
           exchange.abort()
           resolve(location)

@@ -147,7 +147,7 @@ const walletPrefix = walletOf('')
 
 function cleanTransfer(transfer: Transfer): Transfer {
   const { id, code } = transfer
-  if (cleanText(id) !== id) throw new RowRefused('The id of a transfer is too long or no text')
+  if (cleanText(id) !== id) throw new RowRefused('The id of a transfer is too long or not text')
   // A usage row and its entries are made together, by settling only.
   if (code === 'usage' || code === 'writeoff') throw new RowRefused(`${code} is posted by settling`)
   return {

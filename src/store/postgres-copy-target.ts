@@ -355,7 +355,7 @@ function inOrder(tables: readonly CopyTable[], references: readonly Reference[])
     const waits = ({ name }: CopyTable) =>
       references.some(({ from, to }) => from === name && left.some((table) => table.name === to))
     const next = left.filter((table) => !waits(table))
-    if (next.length === 0) throw new Error('Tables name each other in a circle.')
+    if (next.length === 0) throw new Error('Tables reference each other in a circle.')
     ordered.push(...next)
   }
   return ordered

@@ -198,7 +198,7 @@ class Tunnel implements Peer {
 function refusalOf({ status }: ReplyHead, saysMore: boolean): string | null {
   if (status === refusedAccess) return refusedCredentials
   if (status < 200 || status >= 300) return `the proxy answered ${status}`
-  return saysMore ? 'the proxy spoke in place of the vendor' : null
+  return saysMore ? 'the proxy sent unexpected bytes after it opened the tunnel' : null
 }
 
 export const refusedCredentials = 'the proxy refused its user or password'

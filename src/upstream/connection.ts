@@ -311,10 +311,12 @@ export class Connection implements Peer {
   private takeHead(chunk: Buffer, from: number): void {
     const head = this.heads.take(chunk, from)
     if (head === null) return
-    if (head.status === 101) throw new HeadError('the vendor switched protocols unasked')
+    if (head.status === 101)
+      throw new HeadError('the vendor switched protocols without being asked')
     if (head.status < 200) {
       // Interim replies (100, 103) precede the real one.
-      if (++this.interims > maxInterims) throw new HeadError('the vendor only announces its reply')
+      if (++this.interims > maxInterims)
+        throw new HeadError('the vendor sent too many interim replies (1xx)')
     } else this.begin(head, this.heads.next < chunk.length)
   }
 
@@ -383,7 +385,11 @@ function lateFault({ proxy }: Destination): TransportFault {
         message: 'the vendor did not accept a connection in time',
         unsent: true,
       }
-    : { kind: 'proxy', message: 'the proxy opened no way to the vendor in time', unsent: true }
+    : {
+        kind: 'proxy',
+        message: 'the proxy did not open a tunnel to the vendor in time',
+        unsent: true,
+      }
 }
 
 function mayResend({ call: { onKept = 'resend' }, resent }: DialExchange): boolean {

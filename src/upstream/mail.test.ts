@@ -64,7 +64,7 @@ test('with STARTTLS nothing but the greeting is said in the clear, and a passwor
   expect(server.taken).toMatchObject([{ isEncrypted: true, user: 'gateway' }])
   expect(server.clear.map((line) => line.split(' ')[0])).toEqual(['EHLO', 'STARTTLS'])
   const denied = await refusalOf({ ...settings, password: 'another-one' })
-  expect(denied.message).toBe('the mail server does not let this deployment in')
+  expect(denied.message).toBe('the mail server refused the login')
   expect(`${denied.message} ${denied.detail}`).not.toContain('another-one')
   expect(denied.isFinal).toBeFalse()
 })

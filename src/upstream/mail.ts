@@ -83,6 +83,6 @@ function notSent(error: unknown): MailNotSent {
   } = error as { message?: string; code?: string; responseCode?: number }
   const answered = responseCode === undefined ? null : `the mail server answered ${responseCode}`
   const isFinal = code === 'EENVELOPE' && responseCode !== undefined && responseCode >= 500
-  const said = code === 'EAUTH' ? 'the mail server does not let this deployment in' : answered
+  const said = code === 'EAUTH' ? 'the mail server refused the login' : answered
   return new MailNotSent(said ?? 'the mail server cannot be reached', isFinal, message)
 }

@@ -54,7 +54,7 @@ const always: ReadonlySet<string> = new Set([
 export function refuseWords({ fields, model }: MediaCall): void {
   if (!listField(fields, 'timestamp_granularities').includes('word')) return
   throw invalidRequest(
-    `timestamp_granularities word is not possible with ${model}, which tells no times of words`,
+    `timestamp_granularities word is not possible with ${model}, which returns no timestamps of words`,
     'timestamp_granularities',
   )
 }

@@ -101,7 +101,7 @@ export class Lifted {
       return this.spool.inMemory(bytes, imageType(bytes) ?? (type || 'application/octet-stream'))
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error
-      throw unreadable('the reply holds base64 that is none')
+      throw unreadable('the reply contains invalid base64')
     }
   }
 }
@@ -248,7 +248,7 @@ class Decoder {
 
   end(): Payload {
     this.decode(this.rest)
-    if (this.keeper === null) throw unreadable('the reply holds base64 that is none')
+    if (this.keeper === null) throw unreadable('the reply contains invalid base64')
     return this.keeper.end()
   }
 
@@ -260,7 +260,7 @@ class Decoder {
       this.keeper.push(bytes)
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error
-      throw unreadable('the reply holds base64 that is none')
+      throw unreadable('the reply contains invalid base64')
     }
   }
 }

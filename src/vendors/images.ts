@@ -100,7 +100,7 @@ export async function imageNamed(
     ? inlined(url, named, tools)
     : await fetched(url, named, tools)
   if (payload.type.startsWith('image/')) return payload
-  throw invalidRequest(`${named} is no image`, named)
+  throw invalidRequest(`${named} is not an image`, named)
 }
 
 function inlined(url: string, param: string, tools: MediaTools): Payload {
@@ -111,7 +111,7 @@ function inlined(url: string, param: string, tools: MediaTools): Payload {
     return tools.spool.inMemory(bytes, imageType(bytes) ?? said.toLowerCase())
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    throw invalidRequest(`${param} holds no base64`, param)
+    throw invalidRequest(`${param} does not contain base64`, param)
   }
 }
 
@@ -193,7 +193,7 @@ export function jobAddress(value: JsonValue | undefined, { baseUrl }: MediaTools
   const address = needed(value, 'the job has no address')
   if (!URL.canParse(address)) throw unreadable('the job has no address')
   if (new URL(address).origin === new URL(baseUrl).origin) return address
-  throw unreadable('the job is at the address of somebody else')
+  throw unreadable("the job's URL is on another host than the vendor's")
 }
 
 /** An image of a reply in OpenAI's form, whether it is base64 or a URL. */

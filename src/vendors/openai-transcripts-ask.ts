@@ -107,7 +107,7 @@ function formToAsk({ formats }: Transcribes, call: MediaCall, format: string): s
     return found
   }
   throw invalidRequest(
-    `response_format ${format} is not possible with ${model}, which tells no ${format === 'diarized_json' ? 'speakers' : 'times'}: json and text are`,
+    `response_format ${format} is not possible with ${model}, which returns no ${format === 'diarized_json' ? 'speakers' : 'timestamps'}; use json or text`,
     'response_format',
   )
 }

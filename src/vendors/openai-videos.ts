@@ -20,7 +20,7 @@ export const openaiVideos: VideoAdapter = {
     const call = jsonCall(`${placeOf(tools.baseUrl, handle)}/remix`, { prompt })
     const { id } = successOf(await tools.ask(call), tools)
     if (typeof id === 'string' && id !== '') return { handle: id }
-    throw new MediaFault({ kind: 'unreadable', message: 'the vendor named no job' })
+    throw new MediaFault({ kind: 'unreadable', message: "the vendor's reply has no job id" })
   },
   async remove({ handle }, tools) {
     const reply = await tools.ask({ method: 'DELETE', url: placeOf(tools.baseUrl, handle) })

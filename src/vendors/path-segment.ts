@@ -16,7 +16,7 @@ export function pathSegment(name: string, param = 'model'): string {
     !name.isWellFormed() ||
     steps.some((step) => upwards.test(step))
   )
-    throw invalidRequest(`${param} is not a name that can stand in an address.`, param)
+    throw invalidRequest(`${param} cannot be part of a URL.`, param)
   return encodeURIComponent(name)
 }
 
@@ -31,6 +31,6 @@ export function pathSegments(name: string, param = 'model'): string {
 /** `name` as a query value. Throws GatewayError naming `param` for what cannot be encoded. */
 export function queryValue(name: string, param = 'model'): string {
   if (!name.isWellFormed() || control.test(name))
-    throw invalidRequest(`${param} is not a name that can stand in an address.`, param)
+    throw invalidRequest(`${param} cannot be part of a URL.`, param)
   return encodeURIComponent(name)
 }

@@ -70,7 +70,7 @@ function headersIn(bytes: Uint8Array): ReadonlyMap<string, string> {
 }
 
 function tooLong(): FrameError {
-  return new FrameError("an event's headers are longer than they say")
+  return new FrameError("an event's headers exceed their stated length")
 }
 
 function isSame(one: Uint8Array, other: Uint8Array): boolean {

@@ -119,9 +119,9 @@ const failing = [
   ['unknown', 'the proxy refused its user or password'],
   ['plain-unknown', 'the proxy refused its user or password'],
   ['refuses', 'the proxy answered 403'],
-  ['hangs', 'the proxy opened no way to the vendor in time'],
+  ['hangs', 'the proxy did not open a tunnel to the vendor in time'],
   ['closes', 'the proxy closed the connection'],
-  ['speaks', 'the proxy spoke in place of the vendor'],
+  ['speaks', 'the proxy sent unexpected bytes after it opened the tunnel'],
 ] as const
 
 test.each(failing)(

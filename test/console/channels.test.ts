@@ -201,7 +201,7 @@ async function setsMore() {
   await drawer.getByLabel('Try another after, too').fill('400, 200')
   // Its vendor has no TLS: the proxy would read its key.
   await save.click()
-  await drawer.getByText('it can read what is said').waitFor()
+  await drawer.getByText('the proxy can read requests').waitFor()
   await drawer.getByLabel('Proxy').fill('')
   await save.click()
   await drawer.getByText('expected a whole number from 400 to 599').waitFor()

@@ -55,7 +55,7 @@ async function traffic({ call }: ConsoleStage): Promise<void> {
   for (const model of ['sandbox/chat', 'sandbox/chat+tokens=200', 'no-such-model']) {
     for (const stream of [false, true]) await call({ model, stream, messages })
   }
-  await call({ model: 'sandbox/embed', input: 'a' }, '/v1/embeddings')
+  await call({ model: 'sandbox/embedding', input: 'a' }, '/v1/embeddings')
 }
 
 /** What makes the page wider than the screen; what scrolls by itself may. */

@@ -76,5 +76,5 @@ test('a bucket has a file of its name, the same again in its place, and none whe
   const [{ bytes } = { bytes: Buffer.alloc(0) }] = bucket.objects.values()
   expect(linesIn(bytes)).toEqual([{ request_id: 'a' }])
   bucket.failing = 403
-  await expect(warehouse.put(batch)).rejects.toThrow('the store of the export says')
+  await expect(warehouse.put(batch)).rejects.toThrow('the store of the export failed with')
 })

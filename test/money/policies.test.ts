@@ -303,7 +303,7 @@ test('usage that cannot be is no report: it is counted, marked so, told in the l
   const metrics = await (await fetch(`${shop.gateway.url}/metrics`)).text()
   const twice = 2 * unbelievable.length
   expect(metrics).toContain(`tollgate_unbelievable_usage_total{channel="first"} ${twice}`)
-  const told = () => shop.gateway.stderr.split('usage that cannot be').length - 1
+  const told = () => shop.gateway.stderr.split('reported impossible usage').length - 1
   await eventually(() => told() >= twice || undefined)
   expect(told()).toBe(twice)
 })

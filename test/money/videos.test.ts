@@ -247,7 +247,7 @@ test('a job of which its vendor refuses to tell again and again is lost', async 
   })
   await begin(61_000)
   expect((await ended()).video.error?.code).toBe('job_lost')
-  expect(logged).toContain('a vendor could not be asked for a video')
+  expect(logged).toContain('a vendor could not be asked for the state of a video')
   await expectPaid(store, 0n)
 })
 
@@ -276,7 +276,7 @@ test('a mistake in the reader of a reply is told, and the vendor asked again', a
   })
   await begin()
   expect((await ended()).video.status).toBe('completed')
-  expect(logged).toContain('a video could not be asked for')
+  expect(logged).toContain('the request for a video could not be sent to its vendor')
 })
 
 test('what was learned is kept when the store can be reached again', async () => {

@@ -209,7 +209,7 @@ describe('forms that a vendor lacks are made from those it has', () => {
       .catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(OpenAI.BadRequestError)
     expect(refused).toMatchObject({ param: 'response_format' })
-    expect(String(refused)).toContain('json and text are')
+    expect(String(refused)).toContain('use json or text')
     expect(stage.upstream.requests).toHaveLength(asked)
   })
 

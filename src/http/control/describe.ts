@@ -80,7 +80,7 @@ function failures(route: ControlRoute) {
       401: 'Nobody is signed in, and no valid management key was given',
     }),
     // Public routes answer this too, for a key that calls models.
-    403: 'Not by this caller',
+    403: 'This caller may not do it',
     // Reads may conflict too, such as those that ask a payment provider or vendor which refuses.
     409: 'In conflict with what is there',
     ...(isUnsafe(route.method) && { 413: 'The body is too large' }),

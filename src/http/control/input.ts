@@ -32,7 +32,7 @@ export function queryOf(url: URL): Readonly<Record<string, string>> {
   const query: Record<string, string> = Object.create(null)
   for (const [name, value] of url.searchParams) {
     if (name === viewAsParameter) continue
-    if (name in query) throw new ControlError('invalid', `${name}: is given twice`, name)
+    if (name in query) throw new ControlError('invalid', `${name}: was given twice`, name)
     query[name] = value
   }
   return { ...query }
@@ -85,5 +85,5 @@ export function ifMatchOf(headers: Headers): number | undefined {
   if (shown === null || shown === '*') return undefined
   const revision = /^"(\d{1,15})"$/.exec(shown.slice(0, longestETag))?.[1]
   if (revision !== undefined) return Number(revision)
-  throw new ControlError('stale', 'If-Match names no version of this.', 'If-Match')
+  throw new ControlError('stale', 'If-Match does not match the present version.', 'If-Match')
 }

@@ -38,7 +38,7 @@ export function replyHead(
   text += closes
     ? `${dateField()}${framing}connection: close\r\n\r\n`
     : `${dateField()}${framing}\r\n`
-  if (!wellFormed.test(text)) throw new Error('a header of a reply is no text')
+  if (!wellFormed.test(text)) throw new Error('a reply header contains invalid characters')
   return text
 }
 

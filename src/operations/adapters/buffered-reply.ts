@@ -57,7 +57,7 @@ export class BufferedReply implements ReplyHandler {
   stop(): void {
     if (this.ended || this.failure !== null) return
     this.exchange?.abort()
-    this.fail(new MediaFault({ kind: 'cut', message: 'the request is over' }))
+    this.fail(new MediaFault({ kind: 'cut', message: 'the request has ended' }))
   }
 
   get isOver(): boolean {

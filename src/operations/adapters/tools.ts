@@ -71,7 +71,7 @@ export class MediaWork implements MediaTools {
     this.isOver = true
     for (const reply of this.underWay) reply.stop()
     this.leaving.abort()
-    this.over.reject(new MediaFault({ kind: 'cut', message: 'the request is over' }))
+    this.over.reject(new MediaFault({ kind: 'cut', message: 'the request has ended' }))
   }
 
   async ask(call: VendorCall): Promise<VendorReply> {
@@ -95,7 +95,7 @@ export class MediaWork implements MediaTools {
       header === undefined || (elsewhere && call.signed !== true)
         ? destination
         : { ...destination, head: withAuthorization(destination.head, header) }
-    if (this.isOver) throw new MediaFault({ kind: 'cut', message: 'the request is over' })
+    if (this.isOver) throw new MediaFault({ kind: 'cut', message: 'the request has ended' })
     for (const each of this.underWay) if (each.isOver) this.underWay.delete(each)
     const reply = new BufferedReply()
     this.underWay.add(reply)

@@ -78,7 +78,7 @@ test('what the vendor did not tell is refused by name; silence is no reason', as
   for (const response_format of ['srt', 'vtt', 'verbose_json', 'diarized_json'])
     await expect(written({ response_format }, plain)).rejects.toThrow('not possible')
   const speechless = { response_format: 'diarized_json' }
-  await expect(written(speechless)).rejects.toThrow('does not tell who speaks')
+  await expect(written(speechless)).rejects.toThrow('does not identify speakers')
   const silence = await written({ response_format: 'vtt' }, { ...plain, text: ' ' })
   expect(silence.text).toBe('WEBVTT\n\n')
 })

@@ -58,7 +58,7 @@ function partsOf(reply: TranscriptReply, format: string): readonly SpokenPart[] 
   // Silence has no segments.
   if (reply.text.trim() === '') return []
   throw invalidRequest(
-    `response_format ${format} is not possible with this model, which tells no times: json and text are`,
+    `response_format ${format} is not possible with this model, which returns no timestamps; use json or text`,
     'response_format',
   )
 }
@@ -77,7 +77,7 @@ function verbose(reply: TranscriptReply, call: MediaCall): JsonObject {
   const parts = partsOf(reply, 'verbose_json')
   if (wanted.includes('word') && reply.words === null && reply.text.trim() !== '') {
     throw invalidRequest(
-      'timestamp_granularities word is not possible with this model, which tells no times of words',
+      'timestamp_granularities word is not possible with this model, which returns no timestamps of words',
       'timestamp_granularities',
     )
   }
@@ -125,7 +125,7 @@ function speakers(parts: readonly SpokenPart[]): EventSegment[] {
   return parts.map(({ start, end, text, speaker }, at) => {
     if (speaker === undefined) {
       throw invalidRequest(
-        'response_format diarized_json is not possible with this model, which does not tell who speaks',
+        'response_format diarized_json is not possible with this model, which does not identify speakers',
         'response_format',
       )
     }

@@ -25,7 +25,7 @@ export async function writeImages(
   call: MediaCall,
   rooms: WriteRooms,
 ): Promise<Written> {
-  if (reply.images.length === 0) throw unreadable('the vendor made no image')
+  if (reply.images.length === 0) throw unreadable('the vendor returned no image')
   const images = await Promise.all(reply.images.map((image) => had(image, rooms)))
   if (call.stream) return { type: 'text/event-stream', chunks: events(reply, images, call, rooms) }
   const shown: Shown[] = []
@@ -54,7 +54,7 @@ async function had({ payload, url, revisedPrompt }: Picture, rooms: WriteRooms):
   const bytes = payload ?? (url === undefined ? null : await fetched(url, rooms))
   if (bytes === null) throw unreadable('an image without its bytes')
   if (!bytes.type.startsWith('image/'))
-    throw unreadable(`the vendor's result is no image, but ${bytes.type}`)
+    throw unreadable(`the vendor's result is not an image but ${bytes.type}`)
   return { payload: bytes, revisedPrompt: revisedPrompt ?? null }
 }
 

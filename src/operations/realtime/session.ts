@@ -106,7 +106,7 @@ export class RealtimeSession implements Timed, SessionOwner {
     else if (nowMs - this.startedMs > settings.maxSessionMs)
       this.expire('The session has reached its longest duration.', 'session_expired')
     else if (nowMs - this.activeMs > settings.idleMs)
-      this.expire('Nothing was said in the session for too long.', 'session_idle')
+      this.expire('The session was idle for too long.', 'session_idle')
     else if (nowMs - this.vendor.socket.receivedMs > relay.timeouts.idleMs)
       this.vendorEvents.closed(1006, 'the vendor is silent')
     else if (nowMs - Math.max(this.vendor.socket.receivedMs, this.pingedMs) > heartbeatMs) {

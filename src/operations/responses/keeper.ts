@@ -43,7 +43,7 @@ export class ResponseKeeper {
   change(change: ResponseChange): Promise<number> {
     const bytes = weightOf(change)
     if (this.waitingBytes + bytes > maxWaitingBytes)
-      return Promise.reject(new Error('too many responses wait to be kept'))
+      return Promise.reject(new Error('too many responses wait to be stored'))
     this.waitingBytes += bytes
     return new Promise((resolve, reject) => {
       this.waiting.push({ change, bytes, resolve, reject })

@@ -115,7 +115,10 @@ export function checkKeeping({ keepDays }: ResponseRooms, keeping: Keeping): voi
     )
   }
   if (keeping.background && (!keeping.store || keepDays === 0)) {
-    throw invalidRequest('background: only a response that is stored can be made so.', 'background')
+    throw invalidRequest(
+      'background: only a stored response can be made in the background; set store to true.',
+      'background',
+    )
   }
 }
 
@@ -142,11 +145,11 @@ export async function historyOf(
   if (previousId !== null) {
     const older = await keeper.table.find(account, previousId, nowMs)
     if (older === null) {
-      throw notFound(`Response '${previousId}', which '${id}' went on from, not found.`)
+      throw notFound(`Response '${previousId}', which '${id}' continues, was not found.`)
     }
     throw new GatewayError(
       'request_too_large',
-      `What went before, up to '${id}', is larger than ${maxBodyBytes} bytes.`,
+      `The conversation up to '${id}' is larger than ${maxBodyBytes} bytes.`,
       { param: 'previous_response_id' },
     )
   }

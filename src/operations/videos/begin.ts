@@ -97,7 +97,7 @@ function newVideo(asked: VideoRequest): VideoObject {
 /** A reply without a job counts as a failure. */
 function notMade(settlement: Settlement): Settlement {
   if (settlement.errorCode !== null) return settlement
-  const fault = { kind: 'unreadable', message: 'the vendor named no job' } as const
+  const fault = { kind: 'unreadable', message: "the vendor's reply has no job id" } as const
   return { ...settlement, status: 503, errorCode: 'service_unavailable', fault, summary: null }
 }
 

@@ -69,7 +69,7 @@ function refusalFor(error: unknown): unknown {
   if (status === 404 || status === 410 || status === 403) return expired()
   return new GatewayError(
     'service_unavailable',
-    'The content of this video could not be had from its vendor; retry shortly.',
+    'The vendor did not return the content of this video; retry shortly.',
     { retryAfterMs: 1_000 },
   )
 }

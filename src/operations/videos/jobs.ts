@@ -125,7 +125,7 @@ export class VideoJobs {
     } catch (error) {
       this.rooms.log.warn(
         { err: error, channel: work.channel },
-        'a video that nobody wants could not be removed at its vendor',
+        'an abandoned video could not be removed at its vendor',
       )
     }
   }
@@ -191,7 +191,10 @@ export class VideoJobs {
       else if (state === 'changed') this.tell(row, change.state, change.row.errorCause)
     } catch (error) {
       // The claim expires, and then the video is polled again.
-      this.rooms.log.error({ err: error, video: row.id }, 'news of a video could not be kept')
+      this.rooms.log.error(
+        { err: error, video: row.id },
+        'the state of a video could not be stored',
+      )
     }
   }
 
@@ -201,7 +204,10 @@ export class VideoJobs {
       return await this.at(work, (adapter, tools) => adapter.poll(work, tools))
     } catch (error) {
       if (error instanceof MediaFault) return error
-      this.rooms.log.error({ err: error, video: row.id }, 'a video could not be asked for')
+      this.rooms.log.error(
+        { err: error, video: row.id },
+        'the request for a video could not be sent to its vendor',
+      )
       return new MediaFault({ kind: 'unreadable', message: 'the gateway could not read the reply' })
     }
   }
@@ -261,7 +267,7 @@ export class VideoJobs {
     const fields = { video: row.id, channel: id, kind: fault.kind, status: fault.status, detail }
     this.rooms.log.warn(
       { ...fields, misses: misses + 1 },
-      'a vendor could not be asked for a video',
+      'a vendor could not be asked for the state of a video',
     )
   }
 
@@ -273,11 +279,11 @@ export class VideoJobs {
   private unreached(error: unknown): void {
     if (this.failing || this.stopped) return
     this.failing = true
-    this.rooms.log.warn({ err: error }, 'videos under way cannot be looked for; it is tried again')
+    this.rooms.log.warn({ err: error }, 'running videos cannot be polled; trying again')
   }
 
   private reached(): void {
-    if (this.failing) this.rooms.log.info({}, 'videos under way are looked for again')
+    if (this.failing) this.rooms.log.info({}, 'running videos are polled again')
     this.failing = false
   }
 }

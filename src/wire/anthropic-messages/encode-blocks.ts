@@ -30,14 +30,14 @@ function cannot(what: string, { param }: Place): GatewayError {
 
 /** A file stored with this vendor; the id of another vendor's file would be unknown there. */
 function fileSource(id: string, place: Place): JsonObject {
-  if (!id.startsWith('file_')) throw cannot('no files that lie with another vendor', place)
+  if (!id.startsWith('file_')) throw cannot('no files stored at another vendor', place)
   return { type: 'file', file_id: id }
 }
 
 function pictureSource(mediaType: string, data: string, place: Place): JsonObject {
   const seen = beginnings.find(([beginning]) => data.startsWith(beginning))?.[1]
   const type = seen ?? (mediaType === 'image/jpg' ? 'image/jpeg' : mediaType)
-  if (!pictures.has(type)) throw cannot('images as JPEG, PNG, GIF or WebP alone', place)
+  if (!pictures.has(type)) throw cannot('only JPEG, PNG, GIF and WebP images', place)
   return { type: 'base64', media_type: type, data }
 }
 
@@ -62,7 +62,7 @@ function documentSource(url: string, place: Place): JsonObject {
   if (mediaType === 'application/pdf') {
     return { type: 'base64', media_type: mediaType, data: data.data }
   }
-  if (!isPlainText(mediaType)) throw cannot('documents as PDF or text alone', place)
+  if (!isPlainText(mediaType)) throw cannot('only PDF and text documents', place)
   return { type: 'text', media_type: 'text/plain', data: textOf(data.data, place.param) }
 }
 

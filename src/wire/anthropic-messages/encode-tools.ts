@@ -123,7 +123,7 @@ export function encodeTools(
   const choice = answers ? replyChoice(list.length, asked) : asked
   const forced = choice?.type === 'any' || choice?.type === 'tool'
   if (forced && !traits.forcedTool) {
-    const message = 'tool_choice: this model cannot be made to call a tool'
+    const message = 'tool_choice: this model cannot be forced to call a tool'
     throw invalidRequest(message, 'tool_choice')
   }
   const single = (request.parallelToolCalls === false || answers) && choice?.type !== 'none'

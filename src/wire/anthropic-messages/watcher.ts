@@ -111,7 +111,7 @@ export class MessagesWatcher implements Watcher {
       else if (top.is('error') && bytes[top.value] === OPEN_OBJECT) error = true
     }
     const past = skipSpace(bytes, top.at)
-    if (past < end) throw new JsonSyntaxError(past, 'unexpected bytes behind the event')
+    if (past < end) throw new JsonSyntaxError(past, 'unexpected bytes after the event')
     if (this.type === 'content_block_delta' && delta >= 0) return this.delta(bytes, delta)
     if (this.type === 'content_block_stop' || this.type === 'ping') return frameKind.lifecycle
     if (this.type === 'message_stop') return frameKind.done

@@ -58,7 +58,7 @@ const plainTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|javascript|x-ndj
 function pictureFormat(mediaType: string, data: string, place: Place): string {
   const named = mediaType.replace(/^image\//, '').replace(/^jpg$/, 'jpeg')
   const format = beginnings.find(([beginning]) => data.startsWith(beginning))?.[1] ?? named
-  if (!pictures.has(format)) throw cannot('images as JPEG, PNG, GIF or WebP alone', place)
+  if (!pictures.has(format)) throw cannot('only JPEG, PNG, GIF and WebP images', place)
   return format
 }
 
@@ -74,11 +74,11 @@ function imageBlock(
   place: Place,
   writing: Writing,
 ) {
-  if (place.role === 'assistant') throw cannot('images of the user alone', place)
+  if (place.role === 'assistant') throw cannot('images only in user messages', place)
   if (detail !== undefined) writing.dropped.push(`${place.param}.image_url.detail`)
   if (url.startsWith('s3://')) return s3Image(url, place)
   const found = readDataUrl(url, place.param)
-  if (found === null) throw cannot('images by their bytes alone', place)
+  if (found === null) throw cannot('images only as base64 data', place)
   const format = pictureFormat(found.mediaType, found.data, place)
   return { image: { format, source: { bytes: found.data } } }
 }

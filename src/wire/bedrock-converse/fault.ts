@@ -87,6 +87,6 @@ export function readBedrockFault(
 export function readException(name: string, payload: JsonValue): Fault {
   const fields = objectOf(payload)
   const said = textOf(fields['message'], fields['Message'], fields['originalMessage'])
-  const message = said === '' ? `the vendor broke off with ${name}` : said.slice(0, 500)
+  const message = said === '' ? `the vendor stopped with ${name}` : said.slice(0, 500)
   return judged({ kind: 'vendor_error', message }, name)
 }

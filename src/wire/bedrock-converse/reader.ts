@@ -123,7 +123,7 @@ export class ConverseReader implements Reader {
   private finish(end: JsonObject): void {
     const word = stringOf(end['stopReason'])
     if (troubles.has(word)) {
-      const message = `the vendor broke off with stopReason '${word}'`
+      const message = `the vendor stopped with stopReason '${word}'`
       this.fail({ kind: 'vendor_error', message, code: word })
       return
     }

@@ -145,7 +145,7 @@ export function encodeTools(
   const choice = answers ? replyChoice(list.length, asked) : asked
   const forced = choice.type === 'any' || choice.type === 'tool'
   if (forced && family.traits?.forcedTool === false) {
-    const message = 'tool_choice: this model cannot be made to call a tool'
+    const message = 'tool_choice: this model cannot be forced to call a tool'
     throw invalidRequest(message, 'tool_choice')
   }
   const tools = answers ? [...list, replySpec(request)] : list

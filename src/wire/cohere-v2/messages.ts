@@ -76,7 +76,7 @@ function assistantOf(placed: Placed, thinks: boolean, dropped: string[]): JsonOb
   const place = `messages[${placed.index}].content`
   const said = contentOf(placed, dropped)
   if (said.some(isImage)) {
-    throw invalidRequest(`${place}: this model's vendor takes images of the user alone`, place)
+    throw invalidRequest(`${place}: this model's vendor takes images only in user messages`, place)
   }
   const thoughts = thoughtsOf(placed, thinks, dropped)
   const content = [...thoughts.content, ...said]
@@ -119,7 +119,7 @@ export function encodeMessages(
   const said = system.flatMap((placed) => contentOf(placed, dropped))
   if (said.some(isImage)) {
     throw invalidRequest(
-      "messages[0].content: this model's vendor takes images of the user alone",
+      "messages[0].content: this model's vendor takes images only in user messages",
       'messages',
     )
   }

@@ -248,7 +248,7 @@ describe('replies that are not whole are never taken for it', () => {
     expect(faultOf(events)).toMatchObject({
       kind: 'vendor_error',
       code: word,
-      message: error === '' ? `the vendor broke off with finish_reason ${word}` : error,
+      message: error === '' ? `the vendor stopped with finish_reason ${word}` : error,
     })
     expect(events.some(({ type }) => type === 'choice-end')).toBe(false)
   })

@@ -145,7 +145,7 @@ export class CohereReader implements Reader {
     if (troubles.has(word)) {
       this.broken = true
       const said = stringOf(end['error'])
-      const message = said === '' ? `the vendor broke off with finish_reason ${word}` : said
+      const message = said === '' ? `the vendor stopped with finish_reason ${word}` : said
       this.out.push({ type: 'fault', fault: { kind: 'vendor_error', message, code: word } })
       return
     }

@@ -81,7 +81,10 @@ function checkAlike(first: JsonObject, each: JsonValue, path: string): void {
   for (const name of ['taskType', 'outputDimensionality']) {
     const own = isObject(each) ? each[name] : undefined
     if ((own ?? null) === (first[name] ?? null)) continue
-    throw invalidRequest(`${path}${name} must be that of the first request`, `${path}${name}`)
+    throw invalidRequest(
+      `${path}${name} must be the same as in the first request`,
+      `${path}${name}`,
+    )
   }
 }
 

@@ -110,7 +110,7 @@ export function decodeRequest(body: JsonObject, address: Address = {}): Decoded<
   const members = membersOf(body)
   const { contents, systemInstruction, tools, toolConfig, generationConfig, ...rest } = members
   const model = address.model ?? stringOf(rest['model']).replace(/^models\//, '')
-  if (model === '') throw invalidRequest('the address must name a model', 'model')
+  if (model === '') throw invalidRequest('the URL must name a model', 'model')
   if (rest['cachedContent'] !== undefined) {
     // It contains a part of the prompt and is stored with Google.
     throw invalidRequest(

@@ -20,7 +20,7 @@ export function mediaPart(part: MediaPart, path: string, dropped: string[]): Jso
   const name = part.type === 'file' ? part.name : undefined
   if (vendorFile !== undefined) {
     if (!isGoogles(vendorFile)) {
-      throw invalidRequest(`${path} is a file that lies with another vendor`, path)
+      throw invalidRequest(`${path} is a file stored at another vendor`, path)
     }
     return { fileData: fileData(vendorFile, mimeType, part, name), ...rest }
   }

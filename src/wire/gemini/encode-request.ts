@@ -96,7 +96,7 @@ function checkSound(request: ChatRequest, own: JsonObject): void {
   if (!request.modalities?.includes('audio')) return
   if (own['generationConfig.speechConfig'] !== undefined) return
   if (request.extra?.[self] !== undefined) return
-  throw invalidRequest('this model cannot answer with audio here', 'modalities')
+  throw invalidRequest('this model cannot answer with audio in this format', 'modalities')
 }
 
 /** Puts private fields back: `generationConfig.x` and `toolConfig.x` inside their objects. */

@@ -24,7 +24,7 @@ export function encodeTools(request: ChatRequest, encoding: Encoding): Offered {
     if (tool.type === 'other') {
       const own = tool.extra['gemini']
       if (own === undefined) {
-        throw invalidRequest(`${path} is a tool that only its own vendor runs`, path)
+        throw invalidRequest(`${path} is a tool that only the vendor who defines it can run`, path)
       }
       others.push(own)
       continue

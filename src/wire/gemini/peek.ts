@@ -148,14 +148,14 @@ function checkModel({ bytes, members: list }: Body, model: string): void {
   if (found === null) return
   const said = found.kind === 'string' ? stringOf(bytes, found.start, found.end) : ''
   if (said.split('/').at(-1) !== model.split('/').at(-1))
-    fail('model', 'must be that of the address')
+    fail('model', 'must be the model in the URL')
 }
 
 function read(body: Body, address: Address): Peek {
   const { bytes, keys } = body
   const { model, stream = false } = address
   if (model === undefined || model === '') {
-    throw invalidRequest('the address must name a model', 'model')
+    throw invalidRequest('the URL must name a model', 'model')
   }
   checkModel(body, model)
   const contents = member(body.members, 'contents', 'contents')

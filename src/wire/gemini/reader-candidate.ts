@@ -189,7 +189,7 @@ export class CandidateReader {
     const reason = readFinish(word, this.calls > 0)
     if (reason === 'trouble') {
       const why = stringOf(candidate['finishMessage'])
-      const message = `the vendor broke off with finishReason '${word}'${why === '' ? '' : `: ${why}`}`
+      const message = `the vendor stopped with finishReason '${word}'${why === '' ? '' : `: ${why}`}`
       out.push({ type: 'fault', fault: { kind: 'vendor_error', message, code: word } })
       return
     }

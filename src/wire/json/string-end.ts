@@ -40,7 +40,7 @@ export function hasBlocks(): boolean {
 /** The offset after a string that continues at `from`, not within an escape; -1 if it has no end. */
 export function blockwiseEnd(bytes: Uint8Array, from: number): number {
   finder ??= compiled()
-  if (finder === null) throw new Error('this machine has no vectors')
+  if (finder === null) throw new Error('this runtime does not support SIMD')
   const { memory, find } = finder
   let carried = 0
   let most = firstBytes

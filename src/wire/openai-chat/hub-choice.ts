@@ -218,7 +218,7 @@ export class ChoiceReader {
     this.ended = true
     const reason = readFinish(word)
     if (reason === 'trouble') {
-      const message = `the vendor broke off with finish_reason '${word}'`
+      const message = `the vendor stopped with finish_reason '${word}'`
       out.push({ type: 'fault', fault: { kind: 'vendor_error', message, code: word } })
       return
     }

@@ -126,7 +126,7 @@ export function wholeEmbeddings(
       })
     }
     if (skipSpace(body, seen.end) < body.length) {
-      throw new JsonSyntaxError(seen.end, 'unexpected bytes behind the reply')
+      throw new JsonSyntaxError(seen.end, 'unexpected bytes after the reply')
     }
     if (seen.hasError) {
       const error = errorIn(parseSpan(body, at, seen.end) as JsonObject)

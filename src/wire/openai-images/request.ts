@@ -26,7 +26,7 @@ const otherCounts = [
   'numberOfImages',
   'batch_size',
 ]
-const notOffered: Rule = () => 'is not offered: say n'
+const notOffered: Rule = () => 'is not supported; use n'
 
 const shared: readonly (readonly [string, Rule])[] = [
   ...otherCounts.map((name) => [name, notOffered] as const),

@@ -69,7 +69,7 @@ class Items {
         return
       case 'compaction_trigger':
         throw invalidRequest(
-          `${place}: this model's vendor compacts nothing by itself: ask /v1/responses/compact`,
+          `${place}: this model's vendor does not compact automatically; use /v1/responses/compact`,
           place,
         )
       case 'item_reference':
@@ -244,7 +244,7 @@ export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
   if (typeof model !== 'string') throw invalidRequest('model must be a string', 'model')
   if (prompt !== undefined) {
     throw invalidRequest(
-      "prompt: a template lies with OpenAI; this model's vendor has none",
+      "prompt: templates are stored at OpenAI; this model's vendor has none",
       'prompt',
     )
   }

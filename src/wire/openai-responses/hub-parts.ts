@@ -91,7 +91,10 @@ export function encodePart(part: ContentPart, said: boolean, place: string): Jso
     return { type: said ? 'output_text' : 'input_text', text: part.text, ...own }
   }
   if (said) {
-    throw invalidRequest(`${place}: this model does not take back what is no text`, place)
+    throw invalidRequest(
+      `${place}: this model accepts only text in messages of the assistant`,
+      place,
+    )
   }
   switch (part.type) {
     case 'image': {

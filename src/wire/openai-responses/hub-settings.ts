@@ -171,7 +171,7 @@ export const supported = supportedFields(
 function refuse({ stop, choices = 1, modalities = [] }: ChatRequest): void {
   if (stop !== undefined && stop.length > 0) {
     throw invalidRequest(
-      'stop cannot be used with this model: its format has no such field',
+      'stop cannot be used with this model: its format has no stop sequences',
       'stop',
     )
   }

@@ -125,7 +125,10 @@ function decodeNamespace({ value, place }: Listed, names: ToolNames): Tool[] {
   return listAt(tools, `${place}.tools`)
     .flatMap((inner) => {
       if (inner.value['type'] !== 'namespace') return decodeTool(inner, names)
-      throw invalidRequest(`${inner.place}: a namespace holds no other`, inner.place)
+      throw invalidRequest(
+        `${inner.place}: a namespace cannot contain another namespace`,
+        inner.place,
+      )
     })
     .map((tool) => {
       if (tool.type === 'other' || tool.native !== undefined) return tool

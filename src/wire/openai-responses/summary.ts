@@ -10,7 +10,7 @@ export function encodeSummary(text: string): string {
   let bytes = ''
   for (const byte of new TextEncoder().encode(text)) bytes += String.fromCharCode(byte)
   const encoded = wrapOpaque(bytes, origin)
-  if (encoded === null) throw new Error('bytes are always sealed')
+  if (encoded === null) throw new Error('bytes can always be encoded')
   return encoded
 }
 

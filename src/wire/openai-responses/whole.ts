@@ -52,7 +52,7 @@ export function readWhole(body: Uint8Array): WholeReply {
     const found = members(body, at)
     const end = skipSpace(body, found.at(-1)?.end ?? at + 1) + 1
     if (skipSpace(body, end) < body.length) {
-      throw new JsonSyntaxError(end, 'unexpected bytes behind the reply')
+      throw new JsonSyntaxError(end, 'unexpected bytes after the reply')
     }
     const said = readMembers(body, found)
     const failed = faultOfResponse(said)

@@ -54,7 +54,7 @@ function textOfMember(bytes: Uint8Array, members: readonly Member[], key: string
 function see(body: JsonObject) {
   const { id } = body
   if (typeof id !== 'string' || id === '')
-    return { kind: 'unreadable', message: 'the vendor named no job' } as const
+    return { kind: 'unreadable', message: "the vendor's reply has no job id" } as const
   // A job is charged by the seconds requested, not by tokens.
   const usage = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
   return { usage, finishReason: null, model: null }

@@ -176,7 +176,7 @@ function takeOther(
     throw invalidRequest(`${path} is not offered: a request names one model in \`model\``, path)
   else if (role === 'place') checkPlace(bytes, { start, end, kind }, path)
   else if (role !== 'settings')
-    throw invalidRequest(`${path} must stand at the top level of the request`, path)
+    throw invalidRequest(`${path} must be at the top level of the request`, path)
 }
 
 export function isStandardTier(bytes: Uint8Array, { start, end, kind }: Member): boolean {
@@ -190,5 +190,5 @@ function checkPlace(
   path: string,
 ): void {
   if (kind === 'string' && stringOf(bytes, start, end) === 'global') return
-  throw invalidRequest(`${path} must be global: other places have prices of their own`, path)
+  throw invalidRequest(`${path} must be global: other regions have different prices`, path)
 }

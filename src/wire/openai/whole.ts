@@ -137,7 +137,7 @@ function scanWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
     const scan = new ChunkScan(quirks.usagePath?.[0], false)
     scan.read(body, at)
     if (skipSpace(body, scan.end) < body.length) {
-      throw new JsonSyntaxError(scan.end, 'unexpected bytes behind the reply')
+      throw new JsonSyntaxError(scan.end, 'unexpected bytes after the reply')
     }
     if (scan.error) {
       const error = errorIn(parseSpan(body, at, scan.end) as JsonObject)

@@ -51,7 +51,7 @@ function readReply(form: Form, body: JsonValue, { texts }: ListRequest) {
   const { model, usage, meta } = body
   if (!Array.isArray(body[form.list])) return withoutList(body, form.list)
   const ranking = readRanking(body[form.list], texts.length)
-  if (ranking === null) return { kind: 'unreadable', message: 'a result is none' } as const
+  if (ranking === null) return { kind: 'unreadable', message: 'a result is malformed' } as const
   const counts = objectOf(usage)
   const searches = searchesIn(meta)
   const reply: ListReply = {

@@ -27,8 +27,8 @@ const names: Readonly<Record<Alert['code'], MessageDescriptor>> = {
 /** Of what is said in the gateway's own words, what has no part that varies. */
 const known: Readonly<Record<string, MessageDescriptor>> = {
   'the gateway is shutting down': msg`the gateway is shutting down`,
-  'the node is being opened anew in the ledger': msg`the node is being opened anew in the ledger`,
-  'what the last run left in the outbox is being settled': msg`what the last run left in the outbox is being settled`,
+  'the node is being opened again in the ledger': msg`the node is being opened again in the ledger`,
+  'records left in the outbox by the last run are being settled': msg`records left in the outbox by the last run are being settled`,
   'processes of different versions serve': msg`processes of different versions serve`,
   'processes have different encryption keys (ENCRYPTION_KEY)': msg`processes have different encryption keys (ENCRYPTION_KEY)`,
   'processes have different configurations': msg`processes have different configurations`,

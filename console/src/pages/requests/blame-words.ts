@@ -14,7 +14,7 @@ const later = msg`Send it again after a moment.`
 const byCode: Readonly<Record<string, Words>> = {
   invalid_request_error: {
     what: msg`It is malformed, out of range, or asks what the vendor refuses.`,
-    next: msg`Mend the field that the reply names.`,
+    next: msg`Correct the field that the reply names.`,
   },
   invalid_api_key: {
     what: msg`Its key is not valid, or not from where it came.`,
@@ -94,7 +94,7 @@ const byVendor: Readonly<Record<string, Words>> = {
 }
 
 const byOperator: Words = {
-  what: msg`Its vendors did not take it from the gateway.`,
+  what: msg`Its vendors refused the gateway, not this request.`,
   next: msg`Tell the operator of the gateway.`,
 }
 

@@ -231,7 +231,7 @@ describe('faults', () => {
 
   test('that hang last as long as the request', async () => {
     const at = standIn(5)
-    await expect(serve('openai-images', picture('hang'), { at })).rejects.toThrow('is over')
+    await expect(serve('openai-images', picture('hang'), { at })).rejects.toThrow('has ended')
     expect(at.waits).toEqual([1_000, 1_000, 1_000, 1_000, 1_000])
   })
 
@@ -261,7 +261,7 @@ describe('faults', () => {
     expect(halves.map(({ length }) => length)).toEqual(new Array(8).fill(24_000))
     expect((await spoken('no-usage')).usage()).toBeNull()
     const stalled = standIn(3)
-    await expect(collect((await spoken('stall', stalled)).chunks)).rejects.toThrow('is over')
+    await expect(collect((await spoken('stall', stalled)).chunks)).rejects.toThrow('has ended')
     expect(stalled.waits).toEqual([1_000, 1_000, 1_000])
   })
 

@@ -48,7 +48,8 @@ export function standIn(end = 1_000): StandIn {
     },
     async wait(ms) {
       waits.push(ms)
-      if (waits.length >= end) throw new MediaFault({ kind: 'cut', message: 'the request is over' })
+      if (waits.length >= end)
+        throw new MediaFault({ kind: 'cut', message: 'the request has ended' })
     },
   }
   return { tools, waits }
