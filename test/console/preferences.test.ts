@@ -56,6 +56,8 @@ async function follows() {
   expect(await there.getByLabel('Client', { exact: true }).isChecked()).toBeTrue()
   // From now on before the first paint: the browser has them of its own.
   await there.reload({ waitUntil: 'commit' })
+  // The scripts of the head have run once there is a body.
+  await there.waitForFunction(() => document.body !== null)
   expect(await themeOf(there)).toBe('dark')
   await there.close()
 }
