@@ -18,7 +18,7 @@ import type { Log } from '../telemetry/log.ts'
 const nodeFile = 'price-node'
 
 const fix =
-  'put the price in force into the file; or raise the file’s priceRevision, or run tollgate price apply --config FILE'
+  "put the price in force into the file; or raise the file's priceRevision, or run tollgate price apply --config FILE"
 
 export class Prices {
   book: PriceBook = createPriceBook([])

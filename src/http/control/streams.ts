@@ -74,6 +74,9 @@ interface Part {
  */
 const parts = new WeakMap<Asking['admin']['store'], Map<string, Promise<Part>>>()
 
+/** What every route that follows documents beside its usual statuses. */
+export const followStatuses: Readonly<Record<number, string>> = { 429: 'Too many follow already' }
+
 /** Follows a list of requests. Throws ControlError `limited`, AdminError. */
 export async function followedEvents(asked: Asking, search: Search & Owned): Promise<Response> {
   const after = lastEventOf(asked.request.headers)

@@ -129,7 +129,8 @@ export function takeToolChoice(
 function encodeFunction(tool: FunctionTool): JsonObject {
   const { name, description, strict, extra } = tool
   const foreign = extra?.['openai-chat'] === undefined
-  const parameters = foreign ? toolSchema(tool.parameters) : tool.parameters
+  const parameters =
+    foreign && tool.parameters !== undefined ? toolSchema(tool.parameters) : tool.parameters
   return {
     name,
     ...(description !== undefined && { description }),

@@ -9,8 +9,7 @@ const composed = ['$ref', 'anyOf', 'oneOf', 'allOf']
  * Where an object's schema names no properties, it says so: OpenAI refuses it else ("object schema missing properties",
  * "schema must be a JSON Schema of 'type: \"object\"'"), and other formats' clients leave both members out.
  */
-export function toolSchema<Schema extends JsonObject | undefined>(schema: Schema) {
-  if (schema === undefined) return schema
+export function toolSchema(schema: JsonObject): JsonObject {
   const { type = 'object', properties } = schema
   if (type !== 'object' || isObject(properties)) return schema
   if (composed.some((name) => schema[name] !== undefined)) return schema

@@ -5,7 +5,7 @@ import { followArrivals, listArrivals } from '../../../admin/doctor.ts'
 import { inputs } from '../../../admin/schema.ts'
 import { pageOf, timeSchema, wholeNumber } from '../parts.ts'
 import { type ControlRequest, type ControlRoute, route } from '../route.ts'
-import { streamEvents } from '../streams.ts'
+import { followStatuses, streamEvents } from '../streams.ts'
 
 const codes = [
   'ok',
@@ -105,7 +105,7 @@ export const doctorRoutes: readonly ControlRoute[] = [
     access: 'user',
     query: inputs.listArrivals.pick({ account: true }),
     produces: ['text/event-stream'],
-    statuses: { 429: 'Too many follow already' },
+    statuses: followStatuses,
     run: async (asked) => {
       const looking = lookingOf(asked, asked.query.account)
       return streamEvents(asked, async () => {

@@ -21,7 +21,7 @@ import { keepPace } from '../pace.ts'
 import { flag, nanoSchema, pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { ControlError } from '../problem.ts'
 import { type ControlRoute, route } from '../route.ts'
-import { streamEvents } from '../streams.ts'
+import { followStatuses, streamEvents } from '../streams.ts'
 
 const order = z
   .object({
@@ -298,7 +298,7 @@ export const orderRoutes: readonly ControlRoute[] = [
     id: 'followOrder',
     summary: 'The order as it changes: server-sent events `order`',
     produces: ['text/event-stream'],
-    statuses: { 429: 'Too many follow already' },
+    statuses: followStatuses,
     async run(asked) {
       const input = { ...asked.params, owner: asked.scope.owner }
       return streamEvents(asked, async () => {

@@ -17,7 +17,7 @@ import { estimateUsage } from '../../../admin/usage-estimate.ts'
 import { exportRequests } from '../../../admin/usage-export.ts'
 import { pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
-import { followedEvents, textStream } from '../streams.ts'
+import { followedEvents, followStatuses, textStream } from '../streams.ts'
 import { attempt, blame, estimate, receipt, request, running } from './request-schemas.ts'
 
 const tag = 'Requests'
@@ -60,7 +60,7 @@ const lists: readonly ControlRoute[] = [
     access: 'user',
     query: inputs.followRequests,
     produces: ['text/event-stream'],
-    statuses: { 429: 'Too many follow already' },
+    statuses: followStatuses,
     run: async (asked) => followedEvents(asked, { ...asked.query, owner: asked.scope.owner }),
   }),
   route({
