@@ -18,6 +18,7 @@ if (hasBrowser) {
   test('what was chosen offline is kept once there is a connection again', survives)
   test('of two windows at once the newest choice counts', meet)
   test('a saved view brings its columns', bringsColumns)
+  test('a view is saved though the preferences change meanwhile', meanwhile)
 }
 
 const themeOf = (page: Page) =>
@@ -113,5 +114,25 @@ async function bringsColumns() {
   await page.getByRole('button', { name: 'Without models', exact: true }).click()
   await columns.click()
   expect(await page.getByLabel('Model', { exact: true }).isChecked()).toBeFalse()
+  await page.close()
+}
+
+async function meanwhile() {
+  const page = await stage.open('/requests')
+  await page.getByRole('button', { name: 'Saved views' }).click()
+  await page.getByLabel('Save the filters and range as').fill('Meanwhile')
+  let changed = 0
+  await page.route('**/api/me/preferences', async (route) => {
+    if (route.request().method() !== 'GET' || changed > 0) return route.continue()
+    changed += 1
+    const read = await route.fetch()
+    const there = await stage.open('/settings?tab=appearance', { context: other })
+    await choose(there, 'Light')
+    await there.close()
+    await route.fulfill({ response: read })
+  })
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByRole('button', { name: 'Meanwhile', exact: true }).waitFor()
+  expect(changed).toBe(1)
   await page.close()
 }

@@ -54,23 +54,38 @@ export function useKeptPreferences(account: string | undefined): void {
   }, [account, enabled, client])
 
   async function keep(whose: string, known: Document): Promise<void> {
-    let document = known
-    for (let tries = 0; tries < mostTries; tries += 1) {
-      const chosen = chosenHere()
-      const { revision, ...rest } = document
-      try {
-        const body = { ...rest, ...chosen }
-        const now = await change('put', path, { body, ifMatch: revision })
-        const isNewest = JSON.stringify(chosen) === JSON.stringify(chosenHere())
-        setKept({ account: whose, revision: now.revision, changed: !isNewest })
-        client.setQueryData(read(path).queryKey, now)
-        return
-      } catch (error) {
-        // What cannot be kept now is kept when the preferences are read again.
-        if (!(error instanceof Problem) || error.status !== 412) return
-        document = await get(path)
-      }
+    let chosen = chosenHere()
+    try {
+      const now = await changePreferences(() => {
+        chosen = chosenHere()
+        return chosen
+      }, known)
+      const isNewest = JSON.stringify(chosen) === JSON.stringify(chosenHere())
+      setKept({ account: whose, revision: now.revision, changed: !isNewest })
+      client.setQueryData(read(path).queryKey, now)
+    } catch {
+      // What cannot be kept now is kept when the preferences are read again.
     }
+  }
+}
+
+/**
+ * Preferences are replaced whole. Where another window, or the timer above, changed them since they were read, they
+ * are read again and `alter` is applied to what was found. Throws Problem.
+ */
+export async function changePreferences(
+  alter: (before: Document) => Partial<Document>,
+  known?: Document,
+): Promise<Document> {
+  let before = known ?? (await get(path))
+  for (let tries = 1; ; tries += 1) {
+    const { revision, ...body } = { ...before, ...alter(before) }
+    try {
+      return await change('put', path, { body, ifMatch: revision })
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status !== 412 || tries === mostTries) throw error
+    }
+    before = await get(path)
   }
 }
 

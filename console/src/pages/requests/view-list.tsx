@@ -8,8 +8,8 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { change, get, read, type Shape } from '../../api/client.ts'
-import { chosenHere } from '../../app/keep-preferences.ts'
+import { read, type Shape } from '../../api/client.ts'
+import { changePreferences, chosenHere } from '../../app/keep-preferences.ts'
 import { columnChoice } from '../../state/columns.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/field.tsx'
@@ -21,12 +21,8 @@ type Views = Shape<'Preferences'>['views']
 const path = '/api/me/preferences'
 const page = 'requests'
 
-/** Preferences are replaced whole: what another window changed meanwhile is refused, never lost. */
-async function changeViews(alter: (views: Views) => Views) {
-  const { revision, ...document } = await get(path)
-  const body = { ...document, ...chosenHere(), views: alter(document.views) }
-  return change('put', path, { body, ifMatch: revision })
-}
+const changeViews = (alter: (views: Views) => Views) =>
+  changePreferences(({ views }) => ({ ...chosenHere(), views: alter(views) }))
 
 interface ViewListProps {
   readonly current: string
