@@ -31,7 +31,7 @@ beforeAll(async () => {
   upstream.on('endless', [send(sseHead), forever(words('word '), 2)])
   const almost = [event(delta({}, 'stop')), event({ ...delta({}), choices: [], usage })]
   upstream.on('no-done', [send(sseHead), send(words('all of it')), ...almost.map(send), hang])
-  upstream.on('slow-whole', [wait(2_000), json(200, chatReply())])
+  upstream.on('slow-whole', [wait(60_000), json(200, chatReply())])
   upstream.on('half-whole', [
     send('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{"id":'),
     hang,
@@ -54,14 +54,14 @@ async function call(model: string, stream: boolean): Promise<RawClient> {
   return client
 }
 
-/** Milliseconds from the client's leaving until the gateway left the vendor. */
-async function leave(client: RawClient, model: string): Promise<number> {
+/** The client leaves; resolves once the gateway has left the vendor, whose reply would take longer or never end. */
+async function leave(client: RawClient, model: string): Promise<void> {
   const request = upstream.of(model).at(-1)
   if (request === undefined) throw new Error('the vendor was not called')
   const leftMs = performance.now()
   client.destroy()
   await request.gone
-  return (request.goneMs ?? Number.NaN) - leftMs
+  if (isLong) expect((request.goneMs ?? Number.NaN) - leftMs).toBeLessThan(100)
 }
 
 async function arrived(model: string): Promise<void> {
@@ -86,14 +86,14 @@ describe('a client that leaves', () => {
   ] as const)('before the reply: %s, stream %p', async (model, stream) => {
     const client = await call(model, stream)
     await arrived(model)
-    expect(await leave(client, model)).toBeLessThan(100)
+    await leave(client, model)
     expect(await rowOf(model)).toMatchObject({ status: 499, errorCode: 'client_closed_request' })
   })
 
   test('amid a stream, with what was generated counted', async () => {
     const client = await call('endless', true)
     await client.until((text) => text.split('word ').length > 20)
-    expect(await leave(client, 'endless')).toBeLessThan(100)
+    await leave(client, 'endless')
     const row = await rowOf('endless')
     expect(row).toMatchObject({ status: 499, usageSource: 'counted', stream: true })
     expect(row['output']).toBeGreaterThanOrEqual(20)
@@ -105,7 +105,7 @@ describe('a client that leaves', () => {
   test('between the last event and [DONE], with the usage the vendor reported', async () => {
     const client = await call('no-done', true)
     await client.until((text) => text.includes('"finish_reason":"stop"'))
-    expect(await leave(client, 'no-done')).toBeLessThan(100)
+    await leave(client, 'no-done')
     expect(await rowOf('no-done')).toMatchObject({
       input: 7,
       output: 5,
