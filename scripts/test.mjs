@@ -168,9 +168,12 @@ function testFiles() {
     .sort()
 }
 
-/** Paths narrow a run; anything else is an option for Bun. */
+/** Paths, and parts of paths such as `test/api/life`, narrow a run; anything else is an option for Bun. */
 function isPath(word) {
-  return existsSync(join(root, word))
+  return (
+    existsSync(join(root, word)) ||
+    (word.includes('/') && testFiles().some((path) => path.includes(word)))
+  )
 }
 
 /** Resolves to Bun's exit code and the end of what it wrote to stderr, where its summary is. */
