@@ -61,7 +61,7 @@ test('a rotated key has a new secret, and the one before as long as is said', as
   expect(leftMs).toBeGreaterThan(11 * 3_600_000)
   expect(leftMs).toBeLessThanOrEqual(12 * 3_600_000)
   const plain = await cli.run(['key', 'rotate', id, '--overlap', '0s', '--data', cli.data])
-  expect(plain.err).toContain('shown this once; the one before works no more')
+  expect(plain.err).toContain('shown only once; the previous one no longer works')
   await cli.withStore(async (store) => {
     const row = await store.keys.find(id)
     expect(row).toMatchObject({ hash: hashSecret(plain.out.trim()), previous: null })
@@ -69,13 +69,13 @@ test('a rotated key has a new secret, and the one before as long as is said', as
 })
 
 test.each([
-  [['key', 'update', 'key_x'], 'nothing is to be changed', 2],
+  [['key', 'update', 'key_x'], 'name at least one change', 2],
   [['key', 'rotate', 'key_x', '--overlap', 'long'], 'expected a time such as 12h or 7d', 2],
   [['key', 'rotate', 'key_x', '--overlap', '8d'], '--overlap 8d: expected a whole number', 2],
   [['key', 'rotate', 'key_x'], 'there is no key "key_x"; `tollgate key list` lists them', 1],
   [[...create, '--spend', '1/day/x'], '--spend: expected AMOUNT or AMOUNT/PERIOD', 2],
   [[...create, '--spend', '1/year'], '--spend: expected one of day, week, month, never', 2],
-  [[...create, '--zone', 'UTC'], '--zone is of a spend limit', 2],
+  [[...create, '--zone', 'UTC'], '--zone needs a spend limit', 2],
   [[...create, '--from', 'home'], '--from: expected an IP address', 2],
   [['key', 'update', 'key_x', '--show-cost', 'maybe'], '--show-cost: expected yes or no', 2],
   [['management-key', 'create', '--name', 'x'], '--scopes is missing', 2],

@@ -64,7 +64,7 @@ describe('keys', () => {
   test('for people: stdout of create is the secret alone, the list is a table', async () => {
     const { code, out, err } = await cli.run([...createArgs, '--data', cli.data])
     expect([code, looksWellFormed(out.trim())]).toEqual([0, true])
-    expect(err).toContain('shown this once')
+    expect(err).toContain('shown only once')
     const list = await cli.run(['key', 'list', '--data', cli.data])
     expect(list.out).toMatch(
       /^ID +NAME +ACCOUNT .*\nkey_\w{16} +laptop +ann +default .* active +- +\*\n$/,

@@ -19,7 +19,7 @@ function cells(balance: Balance): Cell[] {
 export const accountList: Command = {
   name: 'account list',
   words: [],
-  summary: 'list the accounts and what they have',
+  summary: 'list the accounts and their balances',
   options: {},
   async run(context) {
     const { items } = await withStore(context, (admin) => listAccounts(admin, {}))
@@ -35,7 +35,7 @@ export const accountList: Command = {
 export const balance: Command = {
   name: 'balance',
   words: ['ACCOUNT'],
-  summary: 'show what an account has',
+  summary: "show an account's balance",
   options: {},
   hints,
   async run(context) {
@@ -58,18 +58,18 @@ const options: Readonly<Record<string, Option>> = {
   reference: {
     type: 'string',
     value: 'ID',
-    help: 'posts once however often it is run with the same one',
+    help: 'posted only once, however often the command is run with the same one',
   },
-  actor: { type: 'string', value: 'NAME', help: 'who does it; the user running this unless said' },
+  actor: { type: 'string', value: 'NAME', help: 'who does it; by default the user running this' },
 }
 
 export const accountCredit: Command = {
   ...adjusting,
   name: 'account credit',
-  summary: 'give an account money',
+  summary: 'credit an account',
   options: {
     ...options,
-    create: { type: 'boolean', help: 'make the account where it is missing' },
+    create: { type: 'boolean', help: 'create the account if it does not exist' },
   },
   run: (context) => adjust(context, 'credit'),
 }
@@ -77,7 +77,7 @@ export const accountCredit: Command = {
 export const accountDebit: Command = {
   ...adjusting,
   name: 'account debit',
-  summary: 'take money from an account, as far as running requests leave it free',
+  summary: 'debit an account; money held for running requests cannot be taken',
   options,
   run: (context) => adjust(context, 'debit'),
 }

@@ -35,7 +35,7 @@ export const archiveVerify: Command = {
   name: 'archive verify',
   words: [],
   summary:
-    'read every file of the archive, and hold it against the totals; exit 1 on any difference',
+    'read every file of the archive and compare it with the totals; exit 1 on any difference',
   options: {},
   async run(context) {
     const files = await filesFor(context)

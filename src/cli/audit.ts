@@ -38,7 +38,7 @@ function reportText(audit: Audit): string {
       reason,
     ])
     parts.push(
-      `${setAside} set aside: kept as they came, their money held.\n`,
+      `${setAside} set aside: kept unchanged, their money still held.\n`,
       table(['REQUEST', 'ACCOUNT', 'HELD', 'AT', 'REASON'], cells),
     )
   }

@@ -11,7 +11,7 @@ export const backup: Command = {
   name: 'backup',
   words: ['FILE'],
   summary:
-    'write the ledger, on SQLite with what the outboxes hold, to a new file; works while the server runs',
+    'write the ledger (on SQLite, with the records in the outboxes) to a new file; works while the server runs',
   options: {},
   async run(context) {
     const [word = ''] = context.words
@@ -35,11 +35,11 @@ export const restore: Command = {
   name: 'restore',
   words: ['FILE'],
   summary:
-    'put a backup into the data directory, or into an empty PostgreSQL; the server must not run',
+    'restore a backup into the data directory, or into an empty PostgreSQL; the server must not run',
   options: {
     force: {
       type: 'boolean',
-      help: 'move what is there aside, into a folder beside it; on SQLite',
+      help: 'SQLite only: move existing data to a folder beside it',
     },
   },
   hints: { 'conflict force': ', or say --force' },

@@ -37,7 +37,7 @@ export const channelTest: Command = {
   words: ['ID'],
   summary: 'make one small call to a channel',
   options: {
-    model: { type: 'string', value: 'NAME', help: 'the model to ask; the first unless said' },
+    model: { type: 'string', value: 'NAME', help: 'the model to call; by default the first' },
   },
   async run(context) {
     const [id = ''] = context.words
@@ -54,7 +54,7 @@ export const channelTest: Command = {
 export const channelModels: Command = {
   name: 'channel models',
   words: ['ID'],
-  summary: "list the models of a channel's vendor, by the vendor's own list",
+  summary: "list the models that a channel's vendor itself lists",
   options: {},
   async run(context) {
     const [id = ''] = context.words

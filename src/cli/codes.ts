@@ -15,10 +15,10 @@ import { withStore } from './settings.ts'
 export const codesCreate: Command = {
   name: 'codes create',
   words: ['COUNT', 'AMOUNT'],
-  summary: 'make codes that are worth credit; they are printed this once',
+  summary: 'create redemption codes for credit; they are printed only once',
   options: {
     note: { type: 'string', value: 'TEXT', help: 'what they are for; kept with the batch' },
-    expires: { type: 'string', value: 'TIME', help: 'nobody redeems them afterwards' },
+    expires: { type: 'string', value: 'TIME', help: 'when they expire' },
     actor,
   },
   fields: { codes: 'COUNT', amount: 'AMOUNT', expiresAt: 'expires' },
@@ -35,7 +35,7 @@ export const codesCreate: Command = {
     if (context.json) await printJson(made)
     else {
       await print(made.secrets.join('\n'))
-      say(`Batch ${made.id}: the codes are shown this once.`)
+      say(`Batch ${made.id}: the codes are shown only once.`)
     }
     return undefined
   },
@@ -44,9 +44,9 @@ export const codesCreate: Command = {
 export const codesList: Command = {
   name: 'codes list',
   words: [],
-  summary: 'list the batches of codes, the newest first, and how many were redeemed',
+  summary: 'list the batches of redemption codes and how many were redeemed, newest first',
   options: {
-    limit: { type: 'string', value: 'N', help: 'at most so many; 50 unless said' },
+    limit: { type: 'string', value: 'N', help: 'at most this many; 50 by default' },
   },
   async run(context) {
     const input = await readInput('listRedemptionBatches', { limit: context.flags.number('limit') })
@@ -82,7 +82,7 @@ export const codesList: Command = {
 export const codesRevoke: Command = {
   name: 'codes revoke',
   words: ['BATCH'],
-  summary: 'have nobody redeem what is left of a batch',
+  summary: 'revoke the codes of a batch that were not redeemed',
   options: { actor },
   fields: { id: 'BATCH' },
   hints: { 'not_found id': '; `tollgate codes list` lists them' },
@@ -90,7 +90,7 @@ export const codesRevoke: Command = {
     const input = await readInput('redemptionBatch', { id: context.words[0] })
     const revoked = await withStore(context, (admin) => revokeRedemptionBatch(admin, input))
     if (context.json) await printJson(revoked)
-    else say(`${revoked.id}: what is left of it is worth nothing from now on.`)
+    else say(`${revoked.id}: its remaining codes are revoked.`)
     return undefined
   },
 }

@@ -10,7 +10,8 @@ import { loadFor, storedIn } from './settings.ts'
 export const configCheck: Command = {
   name: 'config check',
   words: ['[FILE]'],
-  summary: 'say whether the server would take this configuration, and answer all of it',
+  summary:
+    'check whether the server would accept this configuration and could answer for every model',
   options: {},
   async run(context) {
     const [word] = context.words
@@ -47,7 +48,7 @@ async function printResult(
   }
   const name = file ?? 'The defaults, without a file,'
   if (problems.length === 0) await print(`${name} can be served.\n`)
-  else say(`${name} can be served, but not all of it:`)
+  else say(`${name} can be served, but not completely:`)
   for (const { path, message } of problems) say(`  ${path}: ${message}`)
   if (prices === null || prices.length === 0) return
   await print(

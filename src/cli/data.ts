@@ -14,21 +14,21 @@ export const dataCopy: Command = {
   name: 'data copy',
   words: [],
   summary:
-    'copy all data from SQLite to an empty PostgreSQL, and verify it; goes on where it was cut off',
+    'copy all data from SQLite to an empty PostgreSQL and verify it; continues where it was interrupted',
   options: {
     to: { type: 'string', value: 'URL', help: 'postgres://... (DATABASE_URL)' },
-    from: { type: 'string', value: 'DIR', help: 'data directory it is copied from, as --data' },
+    from: { type: 'string', value: 'DIR', help: 'data directory to copy from, as --data' },
     resume: {
       type: 'boolean',
-      help: 'continue a copy that was begun, although the deployment has changed since',
+      help: 'continue an interrupted copy although the deployment has changed since',
     },
-    restart: { type: 'boolean', help: 'begin anew with the present state' },
+    restart: { type: 'boolean', help: 'start again from the current state' },
   },
-  hints: { 'conflict begun': ': say --resume or --restart', 'conflict to': '' },
+  hints: { 'conflict begun': ': add --resume or --restart', 'conflict to': '' },
   async run(context) {
     const { flags, env, nowMs, json } = context
     if (flags.has('resume') && flags.has('restart')) {
-      throw new UsageError('--resume and --restart exclude each other')
+      throw new UsageError('--resume and --restart cannot be combined')
     }
     const dataDir = await folderOf(context)
     requireData(dataDir)
@@ -67,7 +67,7 @@ function reportText(
   const outcome = findings === 0 ? 'no difference' : `${findings} findings, as in the ledger`
   const lines = [
     `${rows} rows of ${tables} tables as of ${at}: ${transfers} transfers, ${usageRows} usage rows (${settled} of them from outboxes), ${wallets} wallets: ${outcome}.`,
-    'What was done since then is not in the copy. Stop the server before the copy that you move by.',
+    'Changes after that time are not in the copy. Stop the server before the final copy.',
     hasKey
       ? 'Secrets stay as they are encrypted: give every node the same ENCRYPTION_KEY.'
       : `Secrets stay as they are encrypted: put ${dataDir}/encryption.key into every node's data directory.`,

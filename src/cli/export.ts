@@ -9,7 +9,7 @@ import { loadFor, withStore } from './settings.ts'
 export const exportStatusCommand: Command = {
   name: 'export status',
   words: [],
-  summary: 'show how far the export to each warehouse has come, and what is waiting',
+  summary: 'show how far the export to each warehouse has come, and how much is waiting',
   options: {},
   async run(context) {
     const all = await withStore(context, ({ store }) => exportStatus(store))
@@ -35,13 +35,13 @@ export const exportStatusCommand: Command = {
 export const exportRestart: Command = {
   name: 'export restart',
   words: ['DESTINATION'],
-  summary: 'send every request that is kept again: to a new table, or after one was lost',
+  summary: 'send every kept request again, for example to a new table or after one was lost',
   options: {},
   async run(context) {
     const [destination = ''] = context.words
     const restarted = await withStore(context, ({ store }) => restartExport(store, destination))
     if (context.json) await printJson(restarted)
-    else say(`Everything is sent to ${destination} again.`)
+    else say(`All kept requests will be sent to ${destination} again.`)
     return undefined
   },
 }
@@ -49,7 +49,7 @@ export const exportRestart: Command = {
 export const exportDdl: Command = {
   name: 'export ddl',
   words: [],
-  summary: 'print the statement that makes the table of ClickHouse',
+  summary: 'print the statement that creates the ClickHouse table',
   options: {},
   async run(context) {
     const { clickhouse } = (await loadFor(context)).usage.export

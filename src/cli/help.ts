@@ -26,7 +26,7 @@ export function createHelp(others: readonly Command[]): Command {
   const help: Command = {
     name: 'help',
     words: ['[COMMAND]', '[SUBCOMMAND]'],
-    summary: 'list the commands, or tell of one',
+    summary: 'list the commands, or describe one',
     options: {},
     async run({ json, words }) {
       const all = [...others, help]
@@ -58,7 +58,7 @@ function overview(commands: readonly Command[]): string {
     ...aligned(commands.map((each) => [[each.name, ...each.words].join(' '), each.summary])),
     '\nWith every command:',
     ...optionLines(sharedOptions),
-    '\nDATABASE_URL names a PostgreSQL in place of the data directory.\n',
+    '\nDATABASE_URL selects a PostgreSQL database instead of the data directory.\n',
   ].join('\n')
 }
 

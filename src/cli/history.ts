@@ -24,15 +24,19 @@ import { withStore } from './settings.ts'
 
 const account: Option = { type: 'string', value: 'A', help: 'of this account' }
 const range: Readonly<Record<string, Option>> = {
-  since: { type: 'string', value: 'T', help: 'only since then: 1h, 2d, 2027-01-31T08:00:00Z' },
-  until: { type: 'string', value: 'T', help: 'only before then: 2027-01-31T08:00:00Z' },
+  since: {
+    type: 'string',
+    value: 'T',
+    help: 'only from this time on: 1h (ago), 2d, 2027-01-31T08:00:00Z',
+  },
+  until: { type: 'string', value: 'T', help: 'only before this time: 2027-01-31T08:00:00Z' },
 }
 const filters: Readonly<Record<string, Option>> = {
   account,
   key: { type: 'string', value: 'ID', help: 'only of this key' },
-  model: { type: 'string', value: 'M', help: 'only those that asked for this model' },
+  model: { type: 'string', value: 'M', help: 'only requests for this model' },
   ...range,
-  limit: { type: 'string', value: 'N', help: 'at most so many; 100 unless said, up to 5000' },
+  limit: { type: 'string', value: 'N', help: 'at most this many; 100 by default, up to 5000' },
 }
 
 /** Whoever has the data directory can read everything in it. */
@@ -41,14 +45,18 @@ const operator = { self: null, readsAll: true }
 export const historySet: Command = {
   name: 'history set',
   words: ['ACCOUNT', 'MODE'],
-  summary: 'choose what is kept of an account: off, metadata, sealed or full',
+  summary: "choose what is kept of an account's messages: off, metadata, sealed or full",
   options: {
     days: {
       type: 'string',
       value: 'N',
-      help: 'for so many days; as the server has it unless said',
+      help: "for how many days; by default the server's setting",
     },
-    'public-key': { type: 'string', value: 'KEY', help: 'what sealed bodies are sealed to' },
+    'public-key': {
+      type: 'string',
+      value: 'KEY',
+      help: 'public key that message bodies are sealed to',
+    },
   },
   fields: {
     account: 'ACCOUNT',
@@ -66,7 +74,7 @@ export const historySet: Command = {
     })
     const choice = await withStore(context, (admin) => setHistoryChoice(admin, input))
     if (context.json) await printJson(choice)
-    else say(`Of ${choice.account} is kept: ${choice.mode}.`)
+    else say(`Messages of ${choice.account} kept: ${choice.mode}.`)
     return undefined
   },
 }
@@ -74,7 +82,7 @@ export const historySet: Command = {
 export const historyList: Command = {
   name: 'history list',
   words: [],
-  summary: 'list messages that are kept, newest first',
+  summary: 'list kept messages, newest first',
   options: filters,
   run: (context) => showList(context, {}),
 }
@@ -82,7 +90,7 @@ export const historyList: Command = {
 export const historySearch: Command = {
   name: 'history search',
   words: ['TEXT'],
-  summary: 'find a text in bodies that are not sealed',
+  summary: 'search for a text in message bodies that are not sealed',
   options: filters,
   fields: { text: 'TEXT' },
   run: (context) => showList(context, { text: context.words[0], hasBody: true }),
@@ -147,12 +155,12 @@ async function listed(admin: AdminContext, input: Input<'listHistory'>) {
 export const historyShow: Command = {
   name: 'history show',
   words: ['REQUEST'],
-  summary: 'show what a request asked and was answered',
+  summary: "show a request's messages and its reply",
   options: {
     'secret-key': {
       type: 'string',
       value: 'FILE',
-      help: 'opens a sealed one: as `history keygen` wrote it',
+      help: 'opens a sealed body: a file written by `history keygen`',
     },
   },
   fields: { id: 'REQUEST' },
@@ -164,7 +172,7 @@ export const historyShow: Command = {
     const detail = await withStore(context, (admin) => readHistory(admin, input, operator))
     const shown = keys === null ? detail : await opened(detail, keys)
     if (!context.json && shown.sealed !== null && shown.body === null)
-      say('Its body is sealed: --secret-key FILE opens it.')
+      say('Its body is sealed: use --secret-key FILE to open it.')
     await printJson(shown)
     return undefined
   },
@@ -189,7 +197,7 @@ function readKeys(file: string): HistoryKeys {
   const { publicKey, secretKey } = jsonOf(readFileSync(file, 'utf8'))
   if (typeof publicKey === 'string' && typeof secretKey === 'string')
     return { publicKey, secretKey }
-  throw new UsageError(`--secret-key ${file}: expected a file as \`history keygen\` writes it`)
+  throw new UsageError(`--secret-key ${file}: expected a file written by \`history keygen\``)
 }
 
 function jsonOf(text: string): { readonly publicKey?: unknown; readonly secretKey?: unknown } {
@@ -204,7 +212,7 @@ function jsonOf(text: string): { readonly publicKey?: unknown; readonly secretKe
 export const historyDelete: Command = {
   name: 'history delete',
   words: ['[REQUEST]'],
-  summary: "delete one message, or all of an account's (--account A), or those of a time",
+  summary: 'delete one message, all of an account (--account A), or those of a time range',
   options: { account, ...range },
   fields: { id: 'REQUEST' },
   hints: { 'not_found id': '; `tollgate history list` lists them' },
@@ -213,7 +221,7 @@ export const historyDelete: Command = {
     const [id] = words
     const ranged = ['account', 'since', 'until'].filter((name) => flags.has(name))
     if (id !== undefined && ranged.length > 0)
-      throw new UsageError(`REQUEST names one message: leave --${ranged[0]} out`)
+      throw new UsageError(`REQUEST names one message: remove --${ranged[0]}`)
     const deleted = await withStore(context, (admin) =>
       id === undefined ? deleteRange(admin, context) : deleteOne(admin, id),
     )
@@ -240,7 +248,7 @@ async function deleteOne(admin: AdminContext, id: string): Promise<number> {
 export const historyExport: Command = {
   name: 'history export',
   words: ['ACCOUNT', 'FILE'],
-  summary: 'write all that is kept of an account into a ZIP of NDJSON: usage, keys, messages',
+  summary: 'write everything kept of an account to a ZIP of NDJSON files: usage, keys, messages',
   options: {},
   fields: { account: 'ACCOUNT' },
   async run(context) {
@@ -259,7 +267,7 @@ export const historyExport: Command = {
 export const historyKeygen: Command = {
   name: 'history keygen',
   words: ['FILE'],
-  summary: 'make a pair of keys for sealed messages; the secret one is in FILE and nowhere else',
+  summary: 'create a key pair for sealed messages; the secret key is only in FILE',
   options: {},
   async run(context) {
     const [file = ''] = context.words
@@ -268,7 +276,9 @@ export const historyKeygen: Command = {
     const { publicKey } = keys
     if (context.json) await printJson({ publicKey, file })
     else {
-      say(`The secret key is in ${file}: without it nobody opens what is sealed. The public key:`)
+      say(
+        `The secret key is in ${file}: without it nobody can open sealed messages. The public key:`,
+      )
       await print(`${publicKey}\n`)
     }
     return undefined

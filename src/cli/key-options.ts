@@ -7,13 +7,13 @@ export const narrowingOptions = {
   models: {
     type: 'string',
     value: 'A,B',
-    help: "only these of its group's models; `gpt-4*` for all so named",
+    help: "only these of its group's models; `gpt-4*` for all that begin so",
   },
-  deny: { type: 'string', value: 'A,B', help: 'none of these models, whatever allows them' },
+  deny: { type: 'string', value: 'A,B', help: 'never these models, even if allowed elsewhere' },
   from: {
     type: 'string',
     value: 'A,B',
-    help: 'only from these addresses; `10.0.0.0/8` for a range',
+    help: 'only from these IP addresses; `10.0.0.0/8` for a range',
   },
   rpm: { type: 'string', value: 'N', help: 'requests a minute' },
   tpm: { type: 'string', value: 'N', help: 'tokens a minute' },
@@ -23,7 +23,11 @@ export const narrowingOptions = {
     value: 'AMOUNT[/PERIOD]',
     help: 'the most it may spend: `25/day`, `/week`, `/month`; `25` alone is for all time',
   },
-  zone: { type: 'string', value: 'ZONE', help: 'whose midnight begins a period; UTC unless said' },
+  zone: {
+    type: 'string',
+    value: 'ZONE',
+    help: 'time zone whose midnight begins a period; UTC by default',
+  },
   history: {
     type: 'string',
     value: 'MODE',
@@ -76,7 +80,7 @@ function readSpendLimit(flags: Flags) {
   const timeZone = flags.text('zone')
   if (amount === undefined) {
     if (timeZone === undefined) return undefined
-    throw new UsageError('--zone is of a spend limit: --spend AMOUNT/PERIOD')
+    throw new UsageError('--zone needs a spend limit: --spend AMOUNT/PERIOD')
   }
   if (more.length > 0) throw new UsageError('--spend: expected AMOUNT or AMOUNT/PERIOD')
   return { amount, ...(period !== undefined && { period }), timeZone }

@@ -24,17 +24,17 @@ import { loadFor, withStore } from './settings.ts'
 export const keyCreate: Command = {
   name: 'key create',
   words: [],
-  summary: 'make a key and show its secret, this once',
+  summary: 'create a key and show its secret once',
   options: {
     account: {
       type: 'string',
       value: 'A',
-      help: 'account it spends from; made when it is missing',
+      help: 'account it spends from; created if it does not exist',
     },
-    group: { type: 'string', value: 'G', help: 'group that says which models it may use' },
-    name: { type: 'string', value: 'N', help: 'what people call it' },
+    group: { type: 'string', value: 'G', help: 'group that decides which models it may use' },
+    name: { type: 'string', value: 'N', help: 'name shown to people' },
     ...narrowingOptions,
-    'show-cost': { type: 'boolean', help: 'its replies carry what they cost' },
+    'show-cost': { type: 'boolean', help: 'include the cost in its replies' },
   },
   fields: narrowingFields,
   async run(context) {
@@ -49,7 +49,7 @@ export const keyCreate: Command = {
     const key = await withStore(context, (admin) => createKey(admin, input), 'make')
     if (context.json) await printJson(key)
     else {
-      say(`Key ${key.id} (${key.name}) of account ${key.account}. Its secret is shown this once:`)
+      say(`Key ${key.id} (${key.name}) of account ${key.account}. Its secret is shown only once:`)
       await print(`${key.secret}\n`)
     }
     return undefined
@@ -59,14 +59,14 @@ export const keyCreate: Command = {
 export const keyList: Command = {
   name: 'key list',
   words: [],
-  summary: 'list the keys, never their secrets; with --config those it declares too',
+  summary: 'list the keys without their secrets; with --config also those of the file',
   options: {
     account: { type: 'string', value: 'A', help: 'only of this account' },
     group: { type: 'string', value: 'G', help: 'only of this group' },
     status: { type: 'string', value: 'S', help: 'only active, disabled or expired ones' },
-    search: { type: 'string', value: 'TEXT', help: 'only with this in the name or the hint' },
+    search: { type: 'string', value: 'TEXT', help: 'only with this text in the name or the hint' },
     sort: { type: 'string', value: 'S', help: 'by created, name, lastUsed, spend or expiry' },
-    desc: { type: 'boolean', help: 'the other way round' },
+    desc: { type: 'boolean', help: 'reverse the order' },
   },
   async run(context) {
     const { flags } = context
@@ -121,7 +121,7 @@ const changing = {
 export const keyShow: Command = {
   ...changing,
   name: 'key show',
-  summary: 'show a key, and what would miss it',
+  summary: 'show a key, and what still uses it',
   async run(context) {
     const [id = ''] = context.words
     const declared = await declaredKeys(context)
@@ -149,15 +149,15 @@ function textOf(value: unknown): string | number | null {
 export const keyUpdate: Command = {
   ...changing,
   name: 'key update',
-  summary: 'change a key; `none` takes a limit away',
+  summary: 'change a key; `none` removes a limit',
   options: {
-    name: { type: 'string', value: 'N', help: 'what people call it' },
-    group: { type: 'string', value: 'G', help: 'group that says which models it may use' },
+    name: { type: 'string', value: 'N', help: 'name shown to people' },
+    group: { type: 'string', value: 'G', help: 'group that decides which models it may use' },
     ...narrowingOptions,
     'show-cost': {
       type: 'string',
       value: 'yes|no',
-      help: 'whether its replies carry what they cost',
+      help: 'whether its replies include the cost',
     },
   },
   fields: { ...narrowingFields, showCost: 'show-cost' },
@@ -171,7 +171,7 @@ export const keyUpdate: Command = {
       showCost: readYesOrNo(flags.text('show-cost')),
     })
     const changes = Object.values(input).filter((value) => value !== undefined)
-    if (changes.length === 1) throw new UsageError('key update: nothing is to be changed')
+    if (changes.length === 1) throw new UsageError('key update: name at least one change')
     const key = await withStore(context, (admin) => updateKey(admin, input))
     if (context.json) await printJson(key)
     else say(`Key ${key.id} changed.`)
@@ -188,12 +188,12 @@ function readYesOrNo(text: string | undefined): boolean | undefined {
 export const keyRotate: Command = {
   ...changing,
   name: 'key rotate',
-  summary: 'give a key a new secret and show it, this once',
+  summary: 'give a key a new secret and show it once',
   options: {
     overlap: {
       type: 'string',
       value: 'TIME',
-      help: 'how long the secret before works on: `12h`, 7d at most, 0s for not at all; 1d unless said',
+      help: 'how long the previous secret keeps working: `12h`, at most 7d, 0s for not at all; 1d by default',
     },
   },
   fields: { overlapSeconds: 'overlap' },
@@ -209,8 +209,8 @@ export const keyRotate: Command = {
     if (context.json) await printJson(key)
     else {
       const until =
-        key.previousUntil === null ? 'works no more' : `works until ${key.previousUntil}`
-      say(`Key ${key.id} has a new secret, shown this once; the one before ${until}.`)
+        key.previousUntil === null ? 'no longer works' : `works until ${key.previousUntil}`
+      say(`Key ${key.id} has a new secret, shown only once; the previous one ${until}.`)
       await print(`${key.secret}\n`)
     }
     return undefined
@@ -220,20 +220,20 @@ export const keyRotate: Command = {
 export const keyDisable: Command = {
   ...changing,
   name: 'key disable',
-  summary: 'stop a key within a second; it stays in the list',
+  summary: 'disable a key within a second; it stays in the list',
   run: (context) => changeNamed(context, 'Key', 'disabled', disableKey),
 }
 
 export const keyEnable: Command = {
   ...changing,
   name: 'key enable',
-  summary: 'let a disabled key work again, within a second',
+  summary: 'enable a disabled key again, within a second',
   run: (context) => changeNamed(context, 'Key', 'enabled', enableKey),
 }
 
 export const keyRemove: Command = {
   ...changing,
   name: 'key remove',
-  summary: 'stop a key within a second and forget it; its usage stays',
+  summary: 'delete a key within a second; its usage stays',
   run: (context) => changeNamed(context, 'Key', 'removed', removeKey),
 }

@@ -7,15 +7,15 @@ import { loadFor } from './settings.ts'
 export const mailTest: Command = {
   name: 'mail test',
   words: [],
-  summary: 'send a mail by the server of the configuration, and say what it answered',
+  summary: 'send a mail through the configured server, and show its reply',
   options: {
     to: { type: 'string', value: 'ADDRESS', help: 'who gets it' },
   },
   async run(context) {
     const to = context.flags.text('to')
-    if (to === undefined) throw new UsageError('name who gets it: --to ADDRESS')
+    if (to === undefined) throw new UsageError('name the recipient: --to ADDRESS')
     const { smtp } = await loadFor(context)
-    if (smtp === null) throw new Error('the configuration names no mail server: see smtp')
+    if (smtp === null) throw new Error('the configuration has no mail server: see smtp')
     const { MailNotSent, openMailer } = await import('../upstream/mail.ts')
     const mailer = await openMailer(smtp)
     const failure = await mailer.send({ to, subject: 'A test by tollgate', text }).then(
@@ -26,9 +26,9 @@ export const mailTest: Command = {
       },
     )
     if (context.json) await printJson({ to, ok: failure === null, failure })
-    else say(failure === null ? `${smtp.host} took a mail to ${to}.` : `Not sent: ${failure}`)
+    else say(failure === null ? `${smtp.host} accepted a mail to ${to}.` : `Not sent: ${failure}`)
     return failure === null ? undefined : 1
   },
 }
 
-const text = 'This deployment can send you mail.\n'
+const text = 'This is a test: this deployment can send mail.\n'

@@ -16,14 +16,14 @@ import { withStore } from './settings.ts'
 export const managementKeyCreate: Command = {
   name: 'management-key create',
   words: [],
-  summary: 'make a key for the control API and show its secret, this once',
+  summary: 'create a key for the control API and show its secret once',
   options: {
-    name: { type: 'string', value: 'N', help: 'what people call it' },
+    name: { type: 'string', value: 'N', help: 'name shown to people' },
     scopes: { type: 'string', value: 'A,B', help: 'read, write or both' },
     account: {
       type: 'string',
       value: 'A',
-      help: 'acts for it alone; else for the whole deployment',
+      help: 'limit it to this account; by default the whole deployment',
     },
     expires: { type: 'string', value: 'TIME', help: 'when it stops working' },
   },
@@ -40,7 +40,7 @@ export const managementKeyCreate: Command = {
     if (context.json) await printJson(key)
     else {
       const whose = key.account === null ? 'the whole deployment' : `account ${key.account}`
-      say(`Management key ${key.id} (${key.name}) of ${whose}. Its secret is shown this once:`)
+      say(`Management key ${key.id} (${key.name}) of ${whose}. Its secret is shown only once:`)
       await print(`${key.secret}\n`)
     }
     return undefined
@@ -50,7 +50,7 @@ export const managementKeyCreate: Command = {
 export const managementKeyList: Command = {
   name: 'management-key list',
   words: [],
-  summary: 'list the management keys, never their secrets',
+  summary: 'list the management keys without their secrets',
   options: { account: { type: 'string', value: 'A', help: 'only of this account' } },
   async run(context) {
     const input = await readInput('listManagementKeys', { account: context.flags.text('account') })
@@ -84,13 +84,13 @@ const changing = {
 export const managementKeyDisable: Command = {
   ...changing,
   name: 'management-key disable',
-  summary: 'stop a management key at once; it stays in the list',
+  summary: 'disable a management key at once; it stays in the list',
   run: (context) => changeNamed(context, 'Management key', 'disabled', disableManagementKey),
 }
 
 export const managementKeyRemove: Command = {
   ...changing,
   name: 'management-key remove',
-  summary: 'stop a management key at once and forget it',
+  summary: 'delete a management key at once',
   run: (context) => changeNamed(context, 'Management key', 'removed', removeManagementKey),
 }

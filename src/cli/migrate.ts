@@ -9,9 +9,9 @@ import { requireData, storeSettings } from './settings.ts'
 export const migrate: Command = {
   name: 'migrate',
   words: [],
-  summary: "bring the database to this version's schema, as a start of the server does",
+  summary: "migrate the database to this version's schema, as a start of the server does",
   options: {
-    plan: { type: 'boolean', help: 'only say which migrations that takes' },
+    plan: { type: 'boolean', help: 'only list the migrations that would run' },
   },
   async run(context) {
     const settings = await storeSettings(context)

@@ -12,37 +12,41 @@ import { loadWithChannels, withStore } from './settings.ts'
 const group: Option = {
   type: 'string',
   value: 'GROUP',
-  help: 'whose models and prices; default unless said',
+  help: 'whose models and prices; by default the group `default`',
 }
 
 export const modelList: Command = {
   name: 'model list',
   words: [],
-  summary: 'list the models a group may use, with what they cost it for a million units',
+  summary: "list the models a group may use, with the group's prices per million units",
   options: {
     group,
-    search: { type: 'string', value: 'TEXT', help: 'a part of the name, or of the vendor' },
+    search: { type: 'string', value: 'TEXT', help: 'part of the name or the vendor' },
     kind: { type: 'string', value: 'KIND', help: 'only of this kind: chat, image, ...' },
     vendor: { type: 'string', value: 'NAME', help: 'only of this family: openai, anthropic, ...' },
     modality: {
       type: 'string',
       value: 'NAME',
-      help: 'only what takes text, image, audio or video',
+      help: 'only models that accept text, image, audio or video',
     },
-    context: { type: 'string', value: 'N', help: 'only with a window of so many tokens' },
-    tools: { type: 'boolean', help: 'only what is known to take tools' },
-    vision: { type: 'boolean', help: 'only what takes images' },
-    reasoning: { type: 'boolean', help: 'only what is known to think before it answers' },
-    'json-schema': { type: 'boolean', help: 'only what is known to keep to a JSON schema' },
+    context: {
+      type: 'string',
+      value: 'N',
+      help: 'only with a context window of at least this many tokens',
+    },
+    tools: { type: 'boolean', help: 'only models known to support tools' },
+    vision: { type: 'boolean', help: 'only models that accept images' },
+    reasoning: { type: 'boolean', help: 'only models known to reason' },
+    'json-schema': { type: 'boolean', help: 'only models known to support JSON schemas' },
     endpoint: {
       type: 'string',
       value: 'PATH',
-      help: 'only what is asked there: /v1/messages, ...',
+      help: 'only models of this endpoint: /v1/messages, ...',
     },
     sort: {
       type: 'string',
       value: 'BY',
-      help: 'name, price, outputPrice, newest, latency or throughput; name unless said',
+      help: 'name, price, outputPrice, newest, latency or throughput; name by default',
     },
   },
   async run(context) {
@@ -67,7 +71,7 @@ export const modelList: Command = {
 export const modelShow: Command = {
   name: 'model show',
   words: ['MODEL'],
-  summary: 'show what a model can do and what it costs a group',
+  summary: "show a model's capabilities and a group's prices",
   options: { group },
   fields: { model: 'MODEL' },
   async run(context) {

@@ -9,7 +9,7 @@ export const sharedOptions = {
   json: { type: 'boolean', help: 'print one JSON value and nothing else' },
   data: { type: 'string', value: 'DIR', help: 'data directory (TOLLGATE_DATA, ./data)' },
   config: { type: 'string', value: 'FILE', help: 'configuration file (TOLLGATE_CONFIG)' },
-  help: { type: 'boolean', help: 'say how the command is used' },
+  help: { type: 'boolean', help: 'show how the command is used' },
 } satisfies Readonly<Record<string, Option>>
 
 /** A command's options: its own, then the shared ones. */

@@ -11,7 +11,7 @@ import { loadFor, withStore } from './settings.ts'
 export const priceApply: Command = {
   name: 'price apply',
   words: [],
-  summary: 'make the prices of the configuration file count, on every node, from now on',
+  summary: "put the configuration file's prices in force on every node, from now on",
   options: { 'allow-large': allowLarge, actor },
   async run(context) {
     const { flags, env } = context

@@ -13,11 +13,11 @@ import { withStore } from './settings.ts'
 const notApplied = 3
 
 const importOptions: Readonly<Record<string, Option>> = {
-  vendor: { type: 'string', value: 'V', help: 'all that the document has of this vendor' },
+  vendor: { type: 'string', value: 'V', help: 'everything in the document of this vendor' },
   model: {
     type: 'string',
     value: 'PATTERN',
-    help: 'only this model, or `gpt-4*` for all so named',
+    help: 'only this model, or `gpt-4*` for all that begin so',
   },
   yes: { type: 'boolean', help: 'apply it' },
   'allow-large': allowLarge,
@@ -27,9 +27,13 @@ const importOptions: Readonly<Record<string, Option>> = {
 export const priceImport: Command = {
   name: 'price import',
   words: [],
-  summary: 'show what a file of prices would change; with --yes, change it',
+  summary: 'show what a file of prices would change; with --yes, apply it',
   options: {
-    file: { type: 'string', value: 'FILE', help: 'ours, or what `catalog update` takes' },
+    file: {
+      type: 'string',
+      value: 'FILE',
+      help: 'a price file of ours, or a document that `catalog update` accepts',
+    },
     ...importOptions,
   },
   async run(context) {
@@ -41,7 +45,7 @@ export const priceImport: Command = {
 export const catalogUpdate: Command = {
   name: 'catalog update',
   words: [],
-  summary: 'show what a published list of prices would change; with --yes, change it',
+  summary: 'show what a published price list would change; with --yes, apply it',
   options: {
     from: {
       type: 'string',
@@ -100,7 +104,7 @@ async function importDocument(
   if (!json && changes.length > 0) await print(table(headings, changes.flatMap(changeCells)))
   if (inFile.length > 0) {
     say(
-      `note: the configuration file prices ${inFile.join(', ')}; the change takes effect once the file does not`,
+      `note: the configuration file prices ${inFile.join(', ')}; the change takes effect when the file no longer does`,
     )
   }
   if (json) await printJson({ applied, changes, versions })
@@ -108,7 +112,9 @@ async function importDocument(
   const count = `${changes.length} of ${models} models`
   if (applied) say(`${count} changed.`)
   else
-    say(changes.length === 0 ? 'Nothing would change.' : `${count} would change: --yes applies it.`)
+    say(
+      changes.length === 0 ? 'Nothing would change.' : `${count} would change; add --yes to apply.`,
+    )
   return applied || changes.length === 0 ? undefined : notApplied
 }
 

@@ -17,12 +17,12 @@ import { withStore } from './settings.ts'
 export const actor: Option = {
   type: 'string',
   value: 'NAME',
-  help: 'who does it; the user running this unless said',
+  help: 'who does it; by default the user running this',
 }
 
 export const allowLarge: Option = {
   type: 'boolean',
-  help: 'also where a price grows or shrinks more than tenfold, or becomes 0',
+  help: 'also if a price changes more than tenfold, or becomes 0',
 }
 
 export const priceList: Command = {
@@ -30,8 +30,8 @@ export const priceList: Command = {
   words: ['[MODEL]'],
   summary: 'list the prices in force',
   options: {
-    all: { type: 'boolean', help: 'every version, also what is past and what is scheduled' },
-    scheduled: { type: 'boolean', help: 'those that have not begun, alone' },
+    all: { type: 'boolean', help: 'every version, including past and scheduled ones' },
+    scheduled: { type: 'boolean', help: 'only versions that have not begun' },
   },
   hints: { 'not_found model': '; `tollgate price set` sets one' },
   async run(context) {
@@ -70,7 +70,7 @@ const settingOptions: Readonly<Record<string, Option>> = {
 export const priceSet: Command = {
   ...setting,
   name: 'price set',
-  summary: "set a model's prices, for a million units each, from now on",
+  summary: "set a model's prices, per million units, from now on",
   options: settingOptions,
   run: (context) => change(context, undefined),
 }
@@ -78,7 +78,7 @@ export const priceSet: Command = {
 export const priceSchedule: Command = {
   ...setting,
   name: 'price schedule',
-  summary: "set a model's prices from a moment ahead",
+  summary: "set a model's prices from a later time",
   options: {
     from: { type: 'string', value: 'TIME', help: 'from when: 2027-01-31T00:00:00Z' },
     ...settingOptions,
@@ -121,7 +121,7 @@ function readPrices(words: readonly string[]): Prices {
 export const priceWithdraw: Command = {
   name: 'price withdraw',
   words: ['MODEL'],
-  summary: 'take back what was set or imported: the shipped prices hold again',
+  summary: 'remove the prices that were set or imported: the shipped prices apply again',
   options: { actor },
   async run(context) {
     const [model = ''] = context.words
@@ -133,9 +133,13 @@ export const priceWithdraw: Command = {
 export const priceRollback: Command = {
   name: 'price rollback',
   words: ['MODEL'],
-  summary: 'bring back an earlier card of a model, as a new version',
+  summary: "restore an earlier version of a model's prices, as a new version",
   options: {
-    to: { type: 'string', value: 'VERSION', help: 'which; the one before the newest unless said' },
+    to: {
+      type: 'string',
+      value: 'VERSION',
+      help: 'which version; by default the one before the newest',
+    },
     actor,
   },
   fields: { model: 'MODEL', version: 'to' },
@@ -153,7 +157,9 @@ export const priceRollback: Command = {
 
 /** Tells that the configuration file takes precedence on the model's prices. */
 function noteFile(model: string): void {
-  say(`note: the configuration file prices ${model}; this takes effect once the file does not`)
+  say(
+    `note: the configuration file prices ${model}; this takes effect when the file no longer does`,
+  )
 }
 
 async function printCard({ json }: Context, card: PriceCard): Promise<void> {
@@ -179,6 +185,6 @@ export function sayDifferences(model: string, differences: readonly Difference[]
 export function tooLarge(models: readonly string[]): Error {
   const names = models.length === 0 ? '' : ` (${models.join(', ')})`
   return new Error(
-    `not applied: a price grows or shrinks more than tenfold, or becomes 0${names}; --allow-large applies it`,
+    `not applied: a price changes more than tenfold, or becomes 0${names}; --allow-large applies it`,
   )
 }

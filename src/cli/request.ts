@@ -11,7 +11,7 @@ import { withStore } from './settings.ts'
 export const requestRunning: Command = {
   name: 'request running',
   words: [],
-  summary: 'list requests that still run, oldest first',
+  summary: 'list running requests, oldest first',
   options: { account: { type: 'string', value: 'A', help: 'only of this account' } },
   async run(context) {
     const input = await readInput('listRunning', { account: context.flags.text('account') })
@@ -59,7 +59,7 @@ type Shown = Awaited<ReturnType<typeof showRequest>>
 export const requestShow: Command = {
   name: 'request show',
   words: ['ID'],
-  summary: 'show a request with its receipt, its attempts, and whose fault a failure was',
+  summary: 'show a request with its receipt, its attempts, and who caused a failure',
   options: {},
   hints: { 'not_found id': '; `tollgate usage` lists them' },
   async run(context) {

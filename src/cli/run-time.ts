@@ -14,7 +14,7 @@ const fields = { name: 'NAME', value: 'VALUE' }
 export const settingsList: Command = {
   name: 'settings list',
   words: [],
-  summary: 'list the settings that may be changed while servers run',
+  summary: 'list the settings that can be changed while servers run',
   options: {},
   async run(context) {
     const { items } = await work(context, listSettings)
@@ -30,7 +30,7 @@ export const settingsList: Command = {
 export const settingsSet: Command = {
   name: 'settings set',
   words: ['NAME', 'VALUE'],
-  summary: 'change one of them; it counts in every server within a second',
+  summary: 'change a setting; every server uses it within a second',
   options: { actor },
   fields,
   async run(context) {
@@ -44,7 +44,7 @@ export const settingsSet: Command = {
 export const settingsUnset: Command = {
   name: 'settings unset',
   words: ['NAME'],
-  summary: 'take a change back: the default counts again',
+  summary: 'reset a setting to its default',
   options: { actor },
   fields,
   async run(context) {

@@ -14,7 +14,7 @@ export const serve: Command = {
     port: { type: 'string', value: 'N', help: 'port to listen on (PORT, 8787)' },
     host: { type: 'string', value: 'H', help: 'address to listen on (HOST, 127.0.0.1)' },
     workers: { type: 'string', value: 'N', help: 'serving processes (TOLLGATE_WORKERS, 1)' },
-    'no-console': { type: 'boolean', help: 'neither build nor serve the console' },
+    'no-console': { type: 'boolean', help: 'do not build or serve the console' },
   },
   async run({ flags }) {
     const names = ['config', 'data', 'port', 'host', 'workers'] as const

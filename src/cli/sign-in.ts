@@ -15,10 +15,14 @@ import { loadFor, withStore } from './settings.ts'
 export const adminLink: Command = {
   name: 'admin link',
   words: [],
-  summary: 'make an address that signs in once, as administrator',
+  summary: 'create a link that signs in once, as administrator',
   options: {
-    account: { type: 'string', value: 'A', help: 'whom it signs in; default unless given' },
-    minutes: { type: 'string', value: 'N', help: 'how long it holds, 15 to 1440; 60 unless given' },
+    account: { type: 'string', value: 'A', help: 'account to sign in; `default` by default' },
+    minutes: {
+      type: 'string',
+      value: 'N',
+      help: 'how long it is valid, 15 to 1440; 60 by default',
+    },
   },
   hints: { 'not_found account': '; `tollgate user list` lists them' },
   async run(context) {
@@ -34,7 +38,7 @@ export const adminLink: Command = {
     })
     if (context.json) await printJson(made)
     else {
-      say(`Signs in account ${made.account}, once, until ${made.expiresAt}:`)
+      say(`This link signs in to account ${made.account} once, until ${made.expiresAt}:`)
       await print(`${made.url}\n`)
     }
     return undefined
@@ -51,12 +55,12 @@ async function addressOf(context: Context, known: string | null): Promise<string
 export const inviteCreate: Command = {
   name: 'invite create',
   words: [],
-  summary: 'make an invitation and show its code, this once',
+  summary: 'create an invitation and show its code once',
   options: {
     note: { type: 'string', value: 'TEXT', help: 'whom it is for' },
-    role: { type: 'string', value: 'ROLE', help: 'user, admin or auditor; user unless given' },
-    groups: { type: 'string', value: 'A,B', help: 'groups the account may make keys for' },
-    days: { type: 'string', value: 'N', help: 'how long it holds, 1 to 90; 7 unless given' },
+    role: { type: 'string', value: 'ROLE', help: 'user, admin or auditor; user by default' },
+    groups: { type: 'string', value: 'A,B', help: 'groups the account may create keys for' },
+    days: { type: 'string', value: 'N', help: 'how long it is valid, 1 to 90; 7 by default' },
   },
   async run(context) {
     const { flags } = context
@@ -79,7 +83,7 @@ export const inviteCreate: Command = {
 export const inviteList: Command = {
   name: 'invite list',
   words: [],
-  summary: 'list the invitations, newest first, never their codes',
+  summary: 'list the invitations without their codes, newest first',
   options: {},
   async run(context) {
     const { items } = await withStore(context, (admin) => listInvitations(admin, {}))
@@ -105,7 +109,7 @@ export const inviteList: Command = {
 export const inviteRevoke: Command = {
   name: 'invite revoke',
   words: ['ID'],
-  summary: 'take an invitation back that nobody used',
+  summary: 'revoke an invitation that nobody has used',
   options: {},
   hints: { 'not_found id': '; `tollgate invite list` lists them' },
   run: (context) => changeNamed(context, 'Invitation', 'revoked', revokeInvitation),

@@ -19,7 +19,7 @@ export const stats: Command = {
     by: {
       type: 'string',
       value: 'A[,B]',
-      help: 'up to two of model, key, group, operation, statusClass, channel, account; model unless said',
+      help: 'up to two of model, key, group, operation, statusClass, channel, account; model by default',
     },
     metric: {
       type: 'string',
@@ -29,14 +29,18 @@ export const stats: Command = {
     interval: {
       type: 'string',
       value: 'I',
-      help: 'with --metric: quarter, hour, day, week, month; fitting unless said',
+      help: 'with --metric: quarter, hour, day, week, month; by default one that suits the range',
     },
-    since: { type: 'string', value: 'T', help: 'from then on: 24h, 7d (unless said), 2027-01-31' },
-    until: { type: 'string', value: 'T', help: 'up to then; now unless said' },
+    since: {
+      type: 'string',
+      value: 'T',
+      help: 'from this time on: 24h (ago), 7d (default), 2027-01-31',
+    },
+    until: { type: 'string', value: 'T', help: 'up to this time; now by default' },
     zone: {
       type: 'string',
       value: 'Z',
-      help: "whose days: Asia/Kolkata; this machine's unless said",
+      help: "time zone of the days: Asia/Kolkata; by default this machine's",
     },
     account: { type: 'string', value: 'A', help: 'only of this account' },
     key: { type: 'string', value: 'ID', help: 'only of this key' },
@@ -44,7 +48,7 @@ export const stats: Command = {
     limit: {
       type: 'string',
       value: 'N',
-      help: 'so many groups by themselves, the others together',
+      help: 'list this many groups separately, the rest together',
     },
     csv: { type: 'boolean', help: 'print CSV for a spreadsheet' },
   },

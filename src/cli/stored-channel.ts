@@ -11,17 +11,17 @@ import { withStoredRooms } from './settings.ts'
 const text = (value: string, help: string): Option => ({ type: 'string', value, help })
 
 const options: Readonly<Record<string, Option>> = {
-  vendor: text('NAME', 'who serves it: openai, anthropic, ...'),
-  'base-url': text('ADDRESS', "all that stands before the vendor's own path"),
-  'key-from': text('VARIABLE', "the variable of the environment that holds the vendor's key"),
-  models: text('NAMES', 'models served, with commas between them'),
-  groups: text('NAMES', 'groups whose keys it serves, with commas between them'),
-  tags: text('NAMES', 'words to pick it by, with commas between them'),
-  priority: text('N', 'channels of the lowest number are tried first'),
-  weight: text('N', 'share of requests among equals'),
+  vendor: text('NAME', 'who answers: openai, anthropic, ...'),
+  'base-url': text('ADDRESS', "the part of the URL before the vendor's own path"),
+  'key-from': text('VARIABLE', "the environment variable with the vendor's key"),
+  models: text('NAMES', 'models it answers for, separated by commas'),
+  groups: text('NAMES', 'groups whose keys may use it, separated by commas'),
+  tags: text('NAMES', 'labels to select it by, separated by commas'),
+  priority: text('N', 'channels with the lowest number are tried first'),
+  weight: text('N', 'share of requests among channels of the same priority'),
   state: text('STATE', 'enabled, draining or disabled'),
   note: text('TEXT', 'for operators'),
-  set: text('JSON', 'anything else, as the file has it: {"concurrency": 8}'),
+  set: text('JSON', 'any other field, as in the configuration file: {"concurrency": 8}'),
   actor,
 }
 
@@ -30,7 +30,7 @@ const fields = { id: 'ID', baseUrl: '--base-url', key: '--key-from' }
 export const channelCreate: Command = {
   name: 'channel create',
   words: ['ID'],
-  summary: 'make a channel; it serves in every server within a second',
+  summary: 'create a channel; every server uses it within a second',
   options,
   fields,
   async run(context) {
@@ -47,7 +47,7 @@ export const channelCreate: Command = {
 export const channelUpdate: Command = {
   name: 'channel update',
   words: ['ID'],
-  summary: 'change a channel that was made at run time',
+  summary: 'change a channel that was created at run time',
   options,
   fields,
   async run(context) {
@@ -64,7 +64,7 @@ export const channelUpdate: Command = {
 export const channelDelete: Command = {
   name: 'channel delete',
   words: ['ID'],
-  summary: 'remove a channel that was made at run time; requests under way end as they would',
+  summary: 'delete a channel that was created at run time; running requests finish',
   options: { actor },
   fields,
   async run(context) {
@@ -116,6 +116,6 @@ function moreOf(json: string | undefined): object {
 
 async function show({ json }: Context, changed: Changed, done: string): Promise<undefined> {
   if (json) await printJson(changed)
-  else say(`Channel ${changed.id} ${done}; it counts in every server within a second.`)
+  else say(`Channel ${changed.id} ${done}; every server uses it within a second.`)
   return undefined
 }

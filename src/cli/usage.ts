@@ -18,26 +18,46 @@ const mostRows = 1_000_000
 const filters = {
   account: { type: 'string', value: 'A', help: 'only of this account' },
   key: { type: 'string', value: 'ID', help: 'only of this key' },
-  model: { type: 'string', value: 'M', help: 'only those that asked for this model' },
-  served: { type: 'string', value: 'M', help: "only those that this model of a vendor's answered" },
-  group: { type: 'string', value: 'G', help: 'only of keys of this group' },
-  operation: { type: 'string', value: 'O', help: 'only of this kind: chat, embeddings, ...' },
-  channel: { type: 'string', value: 'C', help: 'only those that this channel answered last' },
+  model: { type: 'string', value: 'M', help: 'only requests for this model' },
+  served: { type: 'string', value: 'M', help: "only requests answered by this vendor's model" },
+  group: { type: 'string', value: 'G', help: 'only requests with keys of this group' },
+  operation: {
+    type: 'string',
+    value: 'O',
+    help: 'only this kind of request: chat, embeddings, ...',
+  },
+  channel: {
+    type: 'string',
+    value: 'C',
+    help: 'only requests whose last attempt used this channel',
+  },
   client: {
     type: 'string',
     value: 'C',
-    help: 'only of this application: codex, openai-python, ...',
+    help: 'only from this client application: codex, openai-python, ...',
   },
   status: { type: 'string', value: 'N', help: 'only with this status' },
-  class: { type: 'string', value: 'NXX', help: 'only with a status such as 2xx, 4xx or 5xx' },
+  class: { type: 'string', value: 'NXX', help: 'only with a status of this class: 2xx, 4xx, 5xx' },
   error: { type: 'string', value: 'CODE', help: 'only with this error code' },
-  stream: { type: 'string', value: 'true|false', help: 'only streamed ones, or only whole ones' },
-  'min-cost': { type: 'string', value: 'AMOUNT', help: 'only those that cost so much or more' },
-  'min-latency': { type: 'string', value: 'MS', help: 'only those that took so long or longer' },
-  id: { type: 'string', value: 'ID', help: 'the one whose reply had this x-request-id' },
-  'vendor-id': { type: 'string', value: 'ID', help: 'only what a vendor calls by this id' },
-  since: { type: 'string', value: 'T', help: 'only since then: 1h, 2d, 2027-01-31T08:00:00Z' },
-  until: { type: 'string', value: 'T', help: 'only before then' },
+  stream: {
+    type: 'string',
+    value: 'true|false',
+    help: 'true: only streamed replies; false: only whole ones',
+  },
+  'min-cost': { type: 'string', value: 'AMOUNT', help: 'only requests that cost at least this' },
+  'min-latency': {
+    type: 'string',
+    value: 'MS',
+    help: 'only requests that took at least this long',
+  },
+  id: { type: 'string', value: 'ID', help: 'the request whose reply had this x-request-id' },
+  'vendor-id': { type: 'string', value: 'ID', help: 'only requests with this id at the vendor' },
+  since: {
+    type: 'string',
+    value: 'T',
+    help: 'only from this time on: 1h (ago), 2d, 2027-01-31T08:00:00Z',
+  },
+  until: { type: 'string', value: 'T', help: 'only before this time' },
 } as const
 
 const fields = {
@@ -55,16 +75,16 @@ export const usage: Command = {
   summary: 'list finished requests, newest first, or write them to a file',
   options: {
     ...filters,
-    limit: { type: 'string', value: 'N', help: 'at most so many; 100 unless said, up to 1000000' },
+    limit: { type: 'string', value: 'N', help: 'at most this many; 100 by default, up to 1000000' },
     export: {
       type: 'string',
       value: 'FILE',
-      help: 'write all that fit there; --export=- for the screen',
+      help: 'write all matching requests to this file; --export=- for standard output',
     },
     format: {
       type: 'string',
       value: 'csv|json',
-      help: 'of the file: csv unless said, or a JSON line each',
+      help: 'format of the file: csv (default), or json (a line for each request)',
     },
   },
   fields,
@@ -98,7 +118,8 @@ function asked(flags: Flags): Readonly<Record<string, string | undefined>> {
 
 async function exportTo(context: Context, file: string): Promise<undefined> {
   const { flags } = context
-  if (flags.has('limit')) throw new UsageError('--limit is for the list, --export writes all')
+  if (flags.has('limit'))
+    throw new UsageError('--limit cannot be combined with --export, which writes all requests')
   const given = { ...asked(flags), format: flags.text('format') }
   const input = await readInput('exportRequests', given)
   await withStore(context, async (admin) => {

@@ -21,16 +21,16 @@ type Person = Awaited<ReturnType<typeof showPerson>>
 export const userList: Command = {
   name: 'user list',
   words: [],
-  summary: 'list the accounts as people, newest first',
+  summary: 'list the people who have accounts, newest first',
   options: {
     search: {
       type: 'string',
       value: 'TEXT',
-      help: 'found in id, name, e-mail address, or what a provider calls them',
+      help: 'text in the id, the name, the e-mail address, or the name at a provider',
     },
     role: { type: 'string', value: 'ROLE', help: 'user, admin or auditor' },
     status: { type: 'string', value: 'STATUS', help: 'active, suspended or deleted' },
-    limit: { type: 'string', value: 'N', help: 'at most so many; 100 unless given' },
+    limit: { type: 'string', value: 'N', help: 'at most this many; 100 by default' },
   },
   async run(context) {
     const { flags } = context
@@ -57,7 +57,7 @@ function cells({ id, name, email, role, groups, status, createdAt }: Person) {
 export const userShow: Command = {
   ...ofOne,
   name: 'user show',
-  summary: 'show an account as a person, with its identities',
+  summary: 'show the person who has an account, with the identities used to sign in',
   async run(context) {
     const [id = ''] = context.words
     const person = await withStore(context, (admin) => showPerson(admin, { id }))
@@ -84,15 +84,14 @@ export const userShow: Command = {
 export const userSuspend: Command = {
   ...ofOne,
   name: 'user suspend',
-  summary:
-    'stop the keys of an account within a second, end its sessions, and let it sign in no more',
+  summary: 'suspend an account: disable its keys within a second, end its sessions, refuse sign-in',
   run: (context) => change(context, 'suspended', suspendPerson),
 }
 
 export const userResume: Command = {
   ...ofOne,
   name: 'user resume',
-  summary: 'take a suspension back',
+  summary: "end an account's suspension",
   run: (context) => change(context, 'active again', resumePerson),
 }
 
@@ -113,8 +112,7 @@ export const userRole: Command = {
   words: ['ACCOUNT', 'ROLE'],
   fields: { id: 'ACCOUNT', role: 'ROLE' },
   hints,
-  summary:
-    'make an account a user, an admin, or an auditor, who reads everything and changes nothing',
+  summary: "set an account's role: user, admin, or auditor (reads everything, changes nothing)",
   options: {},
   run: (context) => update(context, { role: context.words[1] }),
 }
@@ -124,7 +122,7 @@ export const userGroups: Command = {
   words: ['ACCOUNT', 'GROUPS'],
   fields: { id: 'ACCOUNT', groups: 'GROUPS' },
   hints,
-  summary: 'say which groups an account may make keys for: A,B or * for all',
+  summary: 'set the groups an account may create keys for: A,B or * for all',
   options: {},
   run: (context) => {
     const [, groups = ''] = context.words
@@ -143,11 +141,13 @@ async function update(context: Context, what: Readonly<Record<string, unknown>>)
 export const userDelete: Command = {
   ...ofOne,
   name: 'user delete',
-  summary: 'forget who an account is, for ever: its journal and usage stay, under the bare id',
-  options: { yes: { type: 'boolean', help: 'it is meant: this cannot be taken back' } },
+  summary:
+    "delete an account's personal data for good; its journal and usage stay, under the id alone",
+  options: { yes: { type: 'boolean', help: 'confirm: this cannot be undone' } },
   async run(context) {
     const input = await readInput('changePerson', { id: context.words[0] })
-    if (!context.flags.has('yes')) throw new UsageError('this cannot be taken back: add --yes')
+    if (!context.flags.has('yes'))
+      throw new UsageError('this cannot be undone: add --yes to confirm')
     await withStore(context, (admin) => deletePerson(admin, input))
     if (context.json) await printJson({ id: input.id, deleted: true })
     else say(`Account ${input.id} is deleted.`)

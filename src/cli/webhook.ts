@@ -7,7 +7,7 @@ import { loadFor } from './settings.ts'
 export const webhookTest: Command = {
   name: 'webhook test',
   words: ['ID'],
-  summary: 'post a signed test to a webhook of the configuration, and say what its server answered',
+  summary: 'post a signed test to a configured webhook, and show the reply',
   options: {},
   async run(context) {
     const [id = ''] = context.words

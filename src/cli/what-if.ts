@@ -7,22 +7,30 @@ import { offered } from './model.ts'
 import { print, printJson, say, table } from './output.ts'
 
 const reasons = {
-  model: 'their group does not have the model',
+  model: 'their group may not use the model',
   group: 'their group is no more',
-  kind: 'the model does not answer such requests',
-  units: 'the model has no price for what was counted',
+  kind: 'the model does not answer this kind of request',
+  units: 'the model has no price for the counted units',
 } as const
 
 export const whatIfCommand: Command = {
   name: 'what-if',
   words: [],
-  summary: 'say what past requests would cost now, by another model or in another group',
+  summary: 'calculate what past requests would cost now, with another model or in another group',
   options: {
     account: { type: 'string', value: 'NAME', help: 'only of this account' },
     key: { type: 'string', value: 'ID', help: 'only of this key' },
-    days: { type: 'string', value: 'N', help: 'how far back, up to 90; 30 unless said' },
-    model: { type: 'string', value: 'MODEL', help: 'the model to ask; the same unless said' },
-    group: { type: 'string', value: 'GROUP', help: 'the group to be in; the same unless said' },
+    days: { type: 'string', value: 'N', help: 'how many days back, up to 90; 30 by default' },
+    model: {
+      type: 'string',
+      value: 'MODEL',
+      help: 'the model to use instead; the same by default',
+    },
+    group: {
+      type: 'string',
+      value: 'GROUP',
+      help: 'the group to be in instead; the same by default',
+    },
   },
   async run(context) {
     const { flags } = context
@@ -48,10 +56,12 @@ export const whatIfCommand: Command = {
     ])
     await print(table(['KEY', 'NAME', 'REQUESTS', 'THEN', 'NOW', 'DIFFERENCE'], cells))
     for (const { reason, requests } of found.unpriced)
-      say(`${requests} requests are not in it: ${reasons[reason]}`)
-    if (!found.exact) say('an estimate: another model counts tokens otherwise')
+      say(`${requests} requests are not included: ${reasons[reason]}`)
+    if (!found.exact) say('an estimate: another model counts tokens differently')
     if (found.coveredSince !== null)
-      say(`only requests since ${found.coveredSince} were looked at: there are too many`)
+      say(
+        `only requests since ${found.coveredSince} were included: there are more than can be read`,
+      )
     return undefined
   },
 }
