@@ -8,6 +8,8 @@ export interface HttpReply {
   readonly status?: number
   readonly fields: Fields
   readonly body: Reply['body'] | ReplyStream
+  /** The length of a body that is a stream, where it is known. */
+  readonly bodyBytes?: number | null
 }
 
 /** Whether the body is a stream that writes straight to a sink, without a promise for each piece. */

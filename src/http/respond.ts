@@ -113,9 +113,9 @@ export function relayedReply(
   fields['content-type'] = reframe?.contentType ?? plain
   if (answer.stream) addStreamFields(fields)
   for (const name in answer.headers) fields[name] = answer.headers[name] ?? ''
-  const { body } = answer
-  const isPlain = reframe === null || body instanceof Uint8Array
-  return { fields, body: isPlain ? body : reframedStream(body, reframe) }
+  const { body, bodyBytes } = answer
+  if (reframe === null || body instanceof Uint8Array) return { fields, body, bodyBytes }
+  return { fields, body: reframedStream(body, reframe) }
 }
 
 function reframedStream(body: ReplyStream, reframe: Reframe): ReplyStream {

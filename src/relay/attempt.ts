@@ -247,7 +247,7 @@ function choosePath(
   }
   return streamed
     ? new IdentityStream(request, identity, vendor, listener)
-    : new IdentityWhole(request, identity, vendor, listener)
+    : new IdentityWhole(request, identity, vendor, listener, header)
 }
 
 /** Marks opaque state in whole frames or a whole reply: a part of one could end within a value. */

@@ -9,6 +9,7 @@ import type { AttemptSink } from './attempt.ts'
 import type { Attempts } from './attempts.ts'
 import { type BackpressureOwner, BackpressureQueue } from './backpressure-queue.ts'
 import { type Ending, wellEnded } from './ending.ts'
+import type { ReplyPath } from './path.ts'
 import type { Answer, RelayRequest } from './request.ts'
 
 const encoder = new TextEncoder()
@@ -197,8 +198,20 @@ export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
   private answerOf(body: Answer['body'], stream: boolean, cost: string | null): Answer {
     const { current, vendorMs } = this.attempts
     const { path = null, droppedFields: dropped = [], state: headers = {} } = current ?? {}
-    return { stream, body, type: path?.type ?? null, vendorMs, cost, dropped, headers }
+    const bodyBytes = body instanceof Uint8Array ? null : bodyBytesOf(this.request, path)
+    return { stream, body, bodyBytes, type: path?.type ?? null, vendorMs, cost, dropped, headers }
   }
+}
+
+/**
+ * The length of a reply that passes as it comes; null: not known. Not told with `durability: strict`, where the client
+ * must not know that it has the last byte before the ledger's commit.
+ */
+function bodyBytesOf(request: RelayRequest, path: ReplyPath | null): number | null {
+  const { transform, authorization, peek } = request
+  const isStrict = authorization.rooms.policies.durability !== 'normal'
+  if (peek.stream || transform !== undefined || isStrict) return null
+  return path?.statedBytes ?? null
 }
 
 /** Keeps a copy of a reply whose client may ask for it again by its `Idempotency-Key`. */

@@ -64,6 +64,7 @@ test('a reply that passes through is judged by its end, though what was emitted 
       answered: unasked,
       failed: unasked,
     },
+    () => null,
   )
   for (let at = 0; at < count; at++) {
     const piece = Buffer.alloc(pieceBytes, 'a')

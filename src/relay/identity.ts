@@ -311,6 +311,9 @@ const tailBytes = 131_072
 export class IdentityWhole implements ReplyPath {
   readonly complete = false
   readonly letsGo = true
+  /** Known once the reply is too large to hold: most replies are not, and their heads are not searched. */
+  statedBytes: number | null = null
+  private readonly header: (name: string) => string | null
   summary: ReplySummary = { usage: null, outputBytes: 0, finishReason: null, model: null }
   private readonly format: IdentitySide
   private readonly saysText: boolean
@@ -330,7 +333,9 @@ export class IdentityWhole implements ReplyPath {
     format: IdentitySide,
     vendor: Vendor,
     listener: PathListener,
+    header: (name: string) => string | null,
   ) {
+    this.header = header
     this.format = format
     this.saysText = dialect.client.hub !== undefined
     this.items = format.itemMark === undefined ? null : new Occurrences(format.itemMark)
@@ -355,6 +360,7 @@ export class IdentityWhole implements ReplyPath {
       this.maxBytes = maxVectorBytes
       return
     }
+    this.statedBytes = statedBytesOf(this.header)
     this.tail = new Tail(tailBytes)
     for (const held of this.chunks) this.passOn(held, this.tail)
     this.chunks = []
@@ -363,7 +369,8 @@ export class IdentityWhole implements ReplyPath {
 
   private passOn(chunk: Uint8Array, tail: Tail): void {
     this.passedBytes += chunk.length
-    tail.push(chunk)
+    // Where the length is known, only the end is copied.
+    if (this.passedBytes > (this.statedBytes ?? 0) - tailBytes) tail.push(chunk)
     this.listener.emit(chunk)
   }
 
@@ -393,6 +400,12 @@ export class IdentityWhole implements ReplyPath {
     if (reply.fault !== null) this.listener.failed(refined(this.vendor, reply.fault, whole))
     else this.listener.answered(reply.bytes, reply)
   }
+}
+
+/** The length of a body that arrives as it was sent; null: not known, or it is decompressed on the way. */
+function statedBytesOf(header: (name: string) => string | null): number | null {
+  const length = header('content-length')
+  return length === null || header('content-encoding') !== null ? null : Number(length)
 }
 
 /** Keeps a copy of the end of bytes that pass in chunks. */

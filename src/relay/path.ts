@@ -25,6 +25,8 @@ export interface ReplyPath {
   conclude?(): void
   /** A frame has been passed on in part: nothing else may be sent before its end. */
   readonly inFrame?: boolean
+  /** How many bytes the path emits in all, where the vendor's head states it; read at the commit point. */
+  readonly statedBytes?: number | null
   /** The path keeps no reference to the bytes it emits. */
   readonly letsGo?: boolean
   /** The frames that end the stream with an error, where they depend on what was sent before. */

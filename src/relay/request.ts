@@ -90,6 +90,8 @@ export interface ClientSlot {
 export interface Answer {
   readonly stream: boolean
   readonly body: Uint8Array | ReplyStream
+  /** The length of a body that is streamed, where it is known; else null. */
+  readonly bodyBytes: number | null
   /** Media type of a body that is neither JSON nor a stream of events; else null. */
   readonly type: string | null
   /** Milliseconds spent waiting for vendors so far. */

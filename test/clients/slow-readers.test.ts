@@ -9,6 +9,7 @@ import {
   chatReply,
   chunk,
   delta,
+  head,
   json,
   send,
   sseHead,
@@ -49,7 +50,7 @@ beforeAll(async () => {
       vendor: 'openai',
       baseUrl: upstream.url,
       key: 'sk-up',
-      models: ['flood', 'fine', 'large'],
+      models: ['flood', 'fine', 'large', 'stated', 'chunked'],
     },
   ]
   gateway = await startGateway({ config: { channels } })
@@ -195,31 +196,44 @@ function unchunked(body: string): string {
   }
 }
 
-test('a slow and a fast reader each get every byte of replies that pass in pieces', async () => {
-  const asked = JSON.stringify({ model: 'large', messages: [{ role: 'user', content: 'Hello' }] })
-  // More than the system's buffers take of it.
-  const value = chatReply(Array.from({ length: 3_000_000 }, (_, at) => at.toString(36)).join(' '))
-  upstream.on('large', [json(200, value)])
-  const expected = JSON.stringify(value)
-  const clients = [true, false, true].map(async (slow) => {
-    const client = await RawClient.open(portOf(gateway.url), false)
-    const pieces: string[] = []
-    client.socket.on('data', (piece) => pieces.push(piece.toString('latin1')))
-    client.send(post('/v1/chat/completions', authorized(), asked))
-    if (slow) {
-      await client.until(() => client.bytes > 0)
-      client.socket.pause()
-    }
-    const isWhole = () => pieces.slice(-2).join('').endsWith('\r\n0\r\n\r\n')
-    while (slow && !isWhole()) {
-      const { bytes } = client
-      sip(client)
-      await client.until(() => client.bytes > bytes)
-    }
-    await client.until(isWhole)
-    client.destroy()
-    const reply = parseReply(pieces.join(''))
-    return [reply.status, unchunked(reply.body) === expected]
-  })
-  expect(await Promise.all(clients)).toEqual(Array(3).fill([200, true]))
-}, 20_000)
+test.each([
+  ['stated', 'its length known from the vendor'],
+  ['chunked', 'its length unknown'],
+])(
+  'a slow and a fast reader each get every byte of a reply that passes in pieces: %s, %s',
+  async (model) => {
+    const asked = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] })
+    // More than the system's buffers take of it.
+    const value = chatReply(Array.from({ length: 3_000_000 }, (_, at) => at.toString(36)).join(' '))
+    const expected = JSON.stringify(value)
+    const fields = ['content-type: application/json', 'transfer-encoding: chunked']
+    const chunked = [
+      send(head(200, ...fields)),
+      send(`${expected.length.toString(16)}\r\n${expected}\r\n0\r\n\r\n`),
+    ]
+    upstream.on(model, model === 'chunked' ? chunked : [json(200, value)])
+    const end = model === 'chunked' ? '\r\n0\r\n\r\n' : expected.slice(-20)
+    const clients = [true, false, true].map(async (slow) => {
+      const client = await RawClient.open(portOf(gateway.url), false)
+      const pieces: string[] = []
+      client.socket.on('data', (piece) => pieces.push(piece.toString('latin1')))
+      client.send(post('/v1/chat/completions', authorized(), asked))
+      if (slow) {
+        await client.until(() => client.bytes > 0)
+        client.socket.pause()
+      }
+      const isWhole = () => pieces.slice(-2).join('').endsWith(end)
+      while (slow && !isWhole()) {
+        const { bytes } = client
+        sip(client)
+        await client.until(() => client.bytes > bytes)
+      }
+      await client.until(isWhole)
+      client.destroy()
+      const { status, body } = parseReply(pieces.join(''))
+      return [status, (model === 'chunked' ? unchunked(body) : body) === expected]
+    })
+    expect(await Promise.all(clients)).toEqual(Array(3).fill([200, true]))
+  },
+  20_000,
+)

@@ -36,7 +36,7 @@ export class Output {
   }
 
   /** Sends the first `length` bytes of a buffer that the caller may reuse at once. */
-  sendCopy(bytes: Buffer, length: number): Sent {
+  sendCopy(bytes: Uint8Array, length: number): Sent {
     const wrote = this.write(bytes, length)
     if (wrote < length && wrote >= 0) this.queue.push(Buffer.from(bytes.subarray(wrote, length)))
     return wrote < 0 ? 'closed' : wrote === length ? 'all' : 'some'

@@ -40,7 +40,15 @@ export function writeReply(reply: HttpReply, output: Output, closes: boolean): P
     writeWhole(output, replyHead(reply, framing, closes), body, length)
     return null
   }
-  const sink = new ChunkedSink(replyHead(reply, chunked, closes), output)
+  const { bodyBytes = null } = reply
+  const sink =
+    bodyBytes === null
+      ? new ChunkedSink(replyHead(reply, chunked, closes), output)
+      : new LengthSink(
+          replyHead(reply, `content-length: ${bodyBytes}\r\n`, closes),
+          bodyBytes,
+          output,
+        )
   const stream = isReplyStream(body) ? body : streamOf(body)
   const piped = stream.pipe(sink)
   sink.open()
@@ -121,6 +129,42 @@ class ChunkedSink implements ByteSink {
     this.open()
     this.isEnded = true
     this.output.send(lastChunk)
+  }
+}
+
+/** Sends a body whose length its head states. */
+class LengthSink implements ByteSink {
+  readonly copies = true
+  isEnded = false
+  private readonly output: Output
+  private leftBytes: number
+  private head: string
+
+  constructor(head: string, bodyBytes: number, output: Output) {
+    this.head = head
+    this.leftBytes = bodyBytes
+    this.output = output
+  }
+
+  write(bytes: Uint8Array): number | Promise<number> {
+    this.open()
+    this.leftBytes -= bytes.length
+    if (this.leftBytes < 0) throw new Error('a reply is longer than its head says')
+    const sent = this.output.sendCopy(bytes, bytes.length)
+    if (sent === 'closed') return 0
+    return sent === 'all' ? bytes.length : this.output.room()
+  }
+
+  open(): void {
+    if (this.head === '') return
+    this.output.send(Buffer.from(this.head, 'latin1'))
+    this.head = ''
+  }
+
+  end(): void {
+    this.open()
+    if (this.leftBytes > 0) throw new Error('a reply is shorter than its head says')
+    this.isEnded = true
   }
 }
 
