@@ -16,12 +16,12 @@ const memberPath = z
 const values = pairs(memberPath, z.unknown())
 
 export const parameters = sparse({
-  set: sparseKey(values, 'Members that every request has, whatever the client sent.'),
+  set: sparseKey(values, 'Fields set in every request, in place of what the client sent.'),
   remove: sparseKey(
     z.array(memberPath, 'expected a list of names').max(64, 'expected at most 64 names'),
-    'Members that are left out.',
+    'Fields removed from every request.',
   ),
-  defaults: sparseKey(values, 'Members of requests that have none of that name, or null.'),
+  defaults: sparseKey(values, 'Fields set in requests in which they are missing or null.'),
 }).superRefine(({ set = {}, remove = [], defaults = {} }, { addIssue }) => {
   const said = [
     ...Object.entries(set).map(([name, value]) => ({ name, value, path: ['set', name] })),
@@ -42,8 +42,14 @@ const statuses = z
   .max(64, 'expected at most 64 statuses')
 
 export const retryStatuses = sparse({
-  add: sparseKey(statuses, 'Statuses of its vendor after which another channel is tried as well.'),
-  remove: sparseKey(statuses, 'Statuses of its vendor after which no other channel is tried.'),
+  add: sparseKey(
+    statuses,
+    'Further statuses of the vendor (400 to 599) after which another channel is tried.',
+  ),
+  remove: sparseKey(
+    statuses,
+    'Statuses of the vendor (400 to 599) after which no other channel is tried.',
+  ),
 }).superRefine(({ add = [], remove = [] }, { addIssue }) => {
   for (const [index, status] of remove.entries())
     if (add.includes(status))
@@ -54,11 +60,14 @@ const count = wholeNumber(1, 1_000_000_000)
 
 export const channelLimits = part(
   sparse({
-    requestsPerMinute: sparseKey(count, 'Requests a minute; past it other channels serve.'),
+    requestsPerMinute: sparseKey(
+      count,
+      'Requests per minute; at the limit other channels are used.',
+    ),
     tokensPerMinute: sparseKey(
       count,
-      'Tokens a minute, input and output together; past it other channels serve.',
+      'Tokens per minute, input and output together; at the limit other channels are used.',
     ),
   }),
-  'What its vendor is asked at most, with all of its keys together; an absent one does not limit.',
+  'Rate limits of the channel, for all of its keys together; one left out does not limit.',
 )

@@ -15,33 +15,33 @@ const name = z
 
 const clickhouse = section({
   url: checkedText(baseUrlExpected, isBaseUrl).meta({
-    description: 'Address of its HTTP interface; it may lie in the own network.',
+    description: 'Address of the HTTP interface; it may be in a private network.',
   }),
-  database: key(name, 'The database that the table is in.', 'default'),
-  table: key(name, 'The table; tollgate export ddl says how it is made.', 'tollgate_usage'),
-  user: key(text(), 'Who inserts.', 'default'),
-  password: secretText().meta({ description: "The user's password." }),
+  database: key(name, 'Database of the table.', 'default'),
+  table: key(
+    name,
+    'Table for the records; tollgate export ddl prints its definition.',
+    'tollgate_usage',
+  ),
+  user: key(text(), 'User that inserts.', 'default'),
+  password: secretText().meta({ description: 'Password of the user.' }),
 })
 
 const s3 = section({
   ...bucketKeys({
-    endpoint: "Address of the store; left out: Amazon's, by region.",
-    accessKeyId: 'Id of the key that writes.',
+    endpoint: 'Address of the store; left out: Amazon S3 in the region.',
+    accessKeyId: 'Id of the access key, which must be allowed to put objects.',
   }),
-  prefix: key(text(), 'Stands before the name of each file.', 'usage/'),
+  prefix: key(text(), 'Prefix of the names of all files.', 'usage/'),
 })
 
 export const usageExport = section({
-  clickhouse: key(clickhouse, 'A table of ClickHouse that gets every record.'),
-  s3: key(s3, 'A bucket that gets every record, in files.'),
-  intervalMs: key(
-    wholeNumber(100, 3_600_000),
-    'How long after a look for new records the next one follows.',
-    10_000,
-  ),
+  clickhouse: key(clickhouse, 'ClickHouse table to which every record is sent.'),
+  s3: key(s3, 'S3-compatible bucket to which every record is sent, in files.'),
+  intervalMs: key(wholeNumber(100, 3_600_000), 'Pause between two checks for new records.', 10_000),
   holdDays: key(
     wholeNumber(1, 365),
-    'How long records stay past their time while a destination does not take them.',
+    'Days that records are kept beyond keepDays while a destination does not accept them.',
     7,
   ),
 })

@@ -10,28 +10,28 @@ const mebibyte = 1_048_576
 export const historyBounds = {
   maxMode: key(
     choice(historyModes),
-    'The most that accounts may have kept: nothing, no bodies, bodies that only they can open, or bodies.',
+    'Upper limit of what accounts can have stored: off: nothing; metadata: no bodies; sealed: bodies that only the account can decrypt; full: readable bodies. A higher choice is reduced to it.',
     'full',
   ),
-  maxDays: key(wholeNumber(1, 3_650), 'The longest that accounts may have it kept.', 365),
+  maxDays: key(wholeNumber(1, 3_650), 'Most days that accounts can have messages stored.', 365),
   diskBudget: key(
     wholeNumber(mebibyte, 16_777_216 * mebibyte),
-    'Bytes that all of it may take; past them the oldest goes.',
+    'Most bytes that all stored messages may take; above it the oldest are removed.',
     10_240 * mebibyte,
   ),
   maxBodyBytes: key(
     wholeNumber(1_024, 64 * mebibyte),
-    'What is kept of one body; a longer one is cut there, and marked.',
+    'Most bytes stored of one body; a longer one is cut and marked as truncated.',
     8 * mebibyte,
   ),
   queueBytes: key(
     wholeNumber(mebibyte, 4_096 * mebibyte),
-    'Bytes that may wait in memory to be written; past them nothing more is kept until there is room.',
+    'Most bytes of messages that wait in memory to be written; while it is full, further messages are not stored.',
     64 * mebibyte,
   ),
   adminReads: key(
     yesOrNo,
-    'Administrators may read full bodies, and what vendors were sent is kept for them. Each reading is noted.',
+    'Whether administrators and auditors may read stored bodies in mode full; requests as sent to vendors are then stored too. Each access is recorded.',
     false,
   ),
 }

@@ -10,22 +10,24 @@ const provider = section({
   id: z
     .string('expected a name; put a number in quotes')
     .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'expected a name of small letters, digits and -')
-    .meta({ description: 'Name of the provider, unique; a part of its callback address.' }),
+    .meta({ description: 'Unique name of the provider; part of its callback address.' }),
   kind: key(
     choice(kinds),
-    'How it is spoken to; left out: as its id says, where that is github or google.',
+    'Protocol of the provider; left out: as its id says, which must then be github, google or oidc.',
   ),
-  name: key(text(), 'What its button says; left out: its usual name, or its id.'),
+  name: key(text(), "Name on the sign-in button; left out: the provider's usual name, or its id."),
   issuer: key(
     checkedText(baseUrlExpected, isBaseUrl),
-    'Of kind oidc: the issuer, to the letter as its ID tokens name it.',
+    'Issuer of a provider of kind oidc, exactly as its ID tokens state it; required for that kind.',
   ),
   baseUrl: key(
     checkedText(baseUrlExpected, isBaseUrl).transform(withoutTrailingSlash),
-    'Address of a GitHub Enterprise Server, or of what stands in for Google; left out: their own.',
+    "Address of a GitHub Enterprise Server, or of a replacement for Google; left out: the provider's public address.",
   ),
-  clientId: text().meta({ description: 'What the provider calls this gateway.' }),
-  clientSecret: secretText().meta({ description: "This gateway's secret at the provider." }),
+  clientId: text().meta({ description: 'Client id of this gateway at the provider.' }),
+  clientSecret: secretText().meta({
+    description: 'Client secret of this gateway at the provider.',
+  }),
 })
   .refine(({ id, kind }) => kinds.some((name) => name === (kind ?? id)), {
     path: ['kind'],

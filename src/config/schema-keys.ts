@@ -24,32 +24,40 @@ const count = wholeNumber(1, 1_000_000_000)
 
 export const limits = part(
   sparse({
-    requestsPerMinute: sparseKey(count, 'Requests a minute.'),
-    tokensPerMinute: sparseKey(count, 'Tokens a minute, input and output together.'),
-    concurrentRequests: sparseKey(count, 'Requests under way at once.'),
+    requestsPerMinute: sparseKey(count, 'Requests per minute.'),
+    tokensPerMinute: sparseKey(count, 'Tokens per minute, input and output together.'),
+    concurrentRequests: sparseKey(count, 'Concurrent requests.'),
   }),
-  'Ceilings; an absent one does not limit.',
+  'Rate limits; further requests get 429. One left out does not limit.',
 )
 
 const spendLimit = section({
   amount: decimal(9, '10.00')
     .refine((amount) => /[1-9]/.test(amount), 'expected more than 0')
-    .meta({ description: 'How much, in the currency.' }),
+    .meta({ description: 'Amount in the currency; requests that may exceed it get 429.' }),
   period: key(
     choice(['day', 'week', 'month', 'never']),
-    'When what was spent counts from 0 again: at midnight, on Monday, on the first of the month, or never.',
+    'Period after which spending counts from 0 again: at midnight (day), at midnight before Monday (week) or before the first of the month (month), or never.',
     'never',
   ),
   timeZone: key(
     checkedText('expected a time zone such as Asia/Shanghai', isTimeZone),
-    'Whose midnight that is; left out: UTC.',
+    'Time zone of that midnight, such as Asia/Shanghai; left out: UTC.',
   ),
 })
 
 export const apiKey = section({
-  name: text('expected a name').meta({ description: 'Name of the key, unique.' }),
-  account: key(identifier, 'Account that pays.', defaultAccount),
-  group: key(identifier, 'Group that decides models, channels and multiplier.', defaultGroup),
+  name: text('expected a name').meta({ description: 'Unique name of the key.' }),
+  account: key(
+    identifier,
+    "Account that pays for the key's requests; it is created if it does not exist.",
+    defaultAccount,
+  ),
+  group: key(
+    identifier,
+    'Group of the key, which decides its models, channels and price multiplier.',
+    defaultGroup,
+  ),
   secret: z
     .string('expected text; put a number in quotes')
     .min(16, 'expected a secret of at least 16 characters')
@@ -57,13 +65,19 @@ export const apiKey = section({
       /^(?!\s)\P{Cc}*(?<!\s)$/u,
       'expected a secret without control characters and without blanks at its ends',
     )
-    .meta({ description: 'The key itself, of any form, 16 characters or more.', fromFile: true }),
+    .meta({ description: 'The key itself: any text of 16 characters or more.', fromFile: true }),
   expiresAt: key(
     instant().transform((time) => Date.parse(time)),
-    'Refused from then on: an ISO date (its first moment in UTC) or a date and time with its zone.',
+    'Time from which the key is refused: an ISO date (its first moment in UTC), or a date and time with a time zone; left out: never.',
   ),
-  models: key(modelPatterns, 'Models it may use within its group; left out: all of them.'),
-  deniedModels: key(modelPatterns, 'Models it may not use, whatever else allows them.'),
+  models: key(
+    modelPatterns,
+    'Models that the key may use, among those of its group: names, or prefixes followed by *; left out: all.',
+  ),
+  deniedModels: key(
+    modelPatterns,
+    'Models that the key may not use, whatever else allows them: names, or prefixes followed by *.',
+  ),
   addresses: key(
     z
       .array(
@@ -71,14 +85,14 @@ export const apiKey = section({
         'expected a list of addresses',
       )
       .min(1, 'expected at least one; left out: it may be used from anywhere'),
-    'Where it may be used from: IP addresses, or ranges such as 10.0.0.0/8; left out: anywhere.',
+    'IP addresses from which the key may be used, or ranges such as 10.0.0.0/8; left out: any.',
   ),
-  spendLimit: key(spendLimit, 'The most it may spend.'),
+  spendLimit: key(spendLimit, 'Spend limit of the key; left out: none.'),
   historyMode: key(
     choice(['off', 'metadata', 'full', 'sealed']),
-    "What is kept of its requests' messages; left out: what its account says.",
+    "What is stored of the messages of the key's requests, at most history.maxMode; left out: as the account chose.",
   ),
-  disabled: key(yesOrNo, 'Refused.', false),
-  showCost: key(yesOrNo, 'Its replies carry what they cost.', false),
+  disabled: key(yesOrNo, 'Whether the key is refused.', false),
+  showCost: key(yesOrNo, 'Whether replies to the key contain their cost.', false),
   limits,
 })

@@ -14,34 +14,39 @@ export const bucketKeys = (use: { readonly endpoint: string; readonly accessKeyI
     use.endpoint,
   ),
   bucket: text().meta({ description: 'Name of the bucket.' }),
-  region: key(text(), 'Region of the bucket, where the store has regions.'),
+  region: key(text(), 'Region of the bucket, if the store has regions.'),
   accessKeyId: secretText().meta({ description: use.accessKeyId }),
-  secretAccessKey: secretText().meta({ description: 'The key itself.' }),
+  secretAccessKey: secretText().meta({ description: 'Secret of the access key.' }),
 })
 
 const s3 = section({
   ...bucketKeys({
-    endpoint: "Address of the store; left out: Amazon's, by region. Clients fetch from there.",
-    accessKeyId: 'Id of the key that reads, writes, lists and deletes.',
+    endpoint:
+      'Address of the store, which must be reachable for clients; left out: Amazon S3 in the region.',
+    accessKeyId:
+      'Id of the access key, which must be allowed to put, get, list and delete objects.',
   }),
-  prefix: key(text(), 'Stands before the name of all that is kept there.', 'tollgate/'),
+  prefix: key(text(), 'Prefix of the names of all objects.', 'tollgate/'),
 })
 
 const store = section({
-  s3: key(s3, "Any store that speaks S3; left out: this machine's disk."),
+  s3: key(
+    s3,
+    'S3-compatible bucket for hosted results; left out: the data folder of this machine.',
+  ),
 })
 
 export const media = section({
-  urlHours: key(hours, 'How long a hosted result is served.', 24),
+  urlHours: key(hours, 'Hours after which the address of a hosted result expires.', 24),
   maxResultBytes: key(
     bytes,
-    'Largest result that is fetched from where a vendor keeps it.',
+    'Largest result in bytes that is fetched from a vendor; a larger one fails with 503.',
     1024 * 1024 * 1024,
   ),
   maxStoredBytes: key(
     bytes,
-    "Hosted results on this machine's disk, in all; past it none is hosted.",
+    "Most bytes of hosted results on this machine's disk; above it requests whose result must be hosted get 503. Does not limit a bucket.",
     10 * 1024 * 1024 * 1024,
   ),
-  store: part(store, 'Where hosted results lie.'),
+  store: part(store, 'Where hosted results are stored.'),
 })

@@ -7,37 +7,40 @@ const held = decimal(9, '5.00')
 export const billing = section({
   clientLeaves: key(
     choice(['stop', 'drain']),
-    "A client leaves: stop aborts the vendor's request and charges what was counted; drain reads it to its end and charges what the vendor reports.",
+    "If the client disconnects: stop aborts the vendor's request and charges what was counted; drain reads it to its end (at most 30 s) and charges what the vendor reports.",
     'stop',
   ),
   vendorFails: key(
     choice(['delivered', 'free']),
-    'A vendor fails after content: what was delivered is charged, or the request is free.',
+    'If the vendor fails after content: delivered charges what was delivered, free charges nothing.',
     'delivered',
   ),
   emptyAnswers: key(
     choice(['free', 'charged']),
-    'A reply without content, tool call or reasoning: charged as the vendor reports it, or free.',
+    'For a reply without content, tool call or reasoning: charged charges what the vendor reports, free charges nothing.',
     'charged',
   ),
   durability: key(
     choice(['normal', 'strict']),
-    'normal: a power cut may lose the charges of the last moments, a crash none; strict: a reply ends only when the ledger has committed its charge.',
+    'normal: a power cut may lose the charges of the last 50 ms, a crash none; strict: a reply that is not streamed ends only when the ledger has committed its charge.',
     'normal',
   ),
-  maxHeldPerKey: key(held, 'Most that the running requests of one key may hold, in the currency.'),
+  maxHeldPerKey: key(
+    held,
+    'Most credit that the running requests of one key may hold together, in the currency; further requests get 429. Left out: no limit.',
+  ),
   maxHeldPerAccount: key(
     held,
-    'Most that the running requests of one account may hold, in the currency.',
+    'Most credit that the running requests of one account may hold together, in the currency; further requests get 429. Left out: no limit.',
   ),
   idempotencyHours: key(
     wholeNumber(1, 8_760),
-    'How long the reply to an Idempotency-Key is kept.',
+    'Hours that the reply to a request with an Idempotency-Key is stored for repeats.',
     24,
   ),
   idempotencyReplyBytes: key(
     wholeNumber(0, 8_388_608),
-    'Longest reply that is kept for its Idempotency-Key; of a longer one only that it was made.',
+    'Largest reply in bytes that is stored for its Idempotency-Key; a repeat of a request with a larger one gets 409.',
     1_048_576,
   ),
 })
@@ -45,26 +48,26 @@ export const billing = section({
 const time = wholeNumber(10, 86_400_000)
 
 export const ledger = section({
-  leaseMs: key(time, 'A node that has not renewed for this long loses its leases.', 60_000),
-  renewMs: key(time, 'A node renews its leases this often; below fenceMs.', 15_000),
+  leaseMs: key(time, 'Time without renewal after which a node loses its leases.', 60_000),
+  renewMs: key(time, 'Interval at which a node renews its leases; must be below fenceMs.', 15_000),
   fenceMs: key(
     time,
-    'A node that could not renew for this long admits nothing and ends its streams; below leaseMs.',
+    'Time without renewal after which a node admits no requests and ends its streams; must be below leaseMs.',
     40_000,
   ),
   settleMs: key(
     wholeNumber(1, 10_000),
-    'Finished requests wait at most this long for the next settlement.',
+    'Longest pause between two settlements of finished requests.',
     100,
   ),
   maxLagMs: key(
     time,
-    'No request is admitted while a finished one has waited this long for its settlement.',
+    'Wait of a finished request for settlement above which no request is admitted.',
     5_000,
   ),
   maxUnsettled: key(
     wholeNumber(1, 10_000_000),
-    'No request is admitted while so many finished ones wait for their settlement.',
+    'Number of finished requests waiting for settlement above which no request is admitted.',
     50_000,
   ),
 })

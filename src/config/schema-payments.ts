@@ -25,90 +25,106 @@ function keyText(description: string) {
 const address = checkedText(baseUrlExpected, isBaseUrl).transform(withoutTrailingSlash)
 
 const alipay = section({
-  appId: text().meta({ description: 'The application at the provider.' }),
-  privateKey: keyText("The application's RSA key: PEM, or its Base64 alone."),
-  alipayPublicKey: keyText("The provider's RSA key, not the application's: PEM, or Base64 alone."),
+  appId: text().meta({ description: 'Id of the application at Alipay.' }),
+  privateKey: keyText('RSA private key of the application: PEM, or its Base64 part alone.'),
+  alipayPublicKey: keyText(
+    'RSA public key of Alipay, not of the application: PEM, or its Base64 part alone.',
+  ),
   sellerId: key(
     text(),
-    'The merchant (2088...): payments to another are refused; left out: not compared.',
+    'Id of the merchant (2088...); payments to any other are refused. Left out: not checked.',
   ),
-  gateway: key(address, 'Where it is reached.', 'https://openapi.alipay.com/gateway.do'),
+  gateway: key(address, "Address of the provider's API.", 'https://openapi.alipay.com/gateway.do'),
 })
 
 const mp = section({
   appid: text().meta({
-    description: 'The official account whose pages WeChat opens; of the merchant.',
+    description: "Id of the merchant's official account, in which WeChat opens the pay page.",
   }),
   secret: z
     .string('expected text, or { file: PATH }')
     .max(256, 'expected at most 256 characters')
-    .meta({ description: 'Its AppSecret.', fromFile: true }),
+    .meta({ description: 'AppSecret of the official account.', fromFile: true }),
   authorizeUrl: key(
     address,
-    "Where a customer's browser is asked who it is.",
+    "Address to which a customer's browser is sent to be identified by WeChat.",
     'https://open.weixin.qq.com/connect/oauth2/authorize',
   ),
-  baseUrl: key(address, 'Where its answer is exchanged.', 'https://api.weixin.qq.com'),
+  baseUrl: key(
+    address,
+    "Address of the API that exchanges WeChat's code for the customer's identity.",
+    'https://api.weixin.qq.com',
+  ),
 })
 
 const wechatpay = section({
-  mchid: text().meta({ description: 'The merchant.' }),
-  appid: text().meta({ description: 'The application that is paid in.' }),
-  serial: text().meta({ description: "Serial number of the merchant's certificate, hexadecimal." }),
-  privateKey: keyText("The merchant's RSA key, PEM."),
+  mchid: text().meta({ description: 'Merchant number.' }),
+  appid: text().meta({ description: 'Id of the application for which payments are made.' }),
+  serial: text().meta({
+    description: "Serial number of the merchant's API certificate, hexadecimal.",
+  }),
+  privateKey: keyText('RSA private key of the merchant, PEM.'),
   apiV3Key: z
     .string('expected text, or { file: PATH }')
     .regex(/^(.{32})?$/, 'expected 32 characters')
-    .meta({ description: 'The APIv3 key: 32 characters.', fromFile: true }),
+    .meta({ description: 'APIv3 key, 32 characters.', fromFile: true }),
   publicKeyId: key(
     text(),
-    'Id of the key the provider signs with (PUB_KEY_ID_...); with publicKey.',
+    "Id of the public key with which WeChat Pay's signatures are checked (PUB_KEY_ID_...); required with publicKey.",
   ),
   publicKey: key(
     keyText(
-      'The key the provider signs with, PEM; left out: its platform certificates are fetched.',
+      "Public key with which WeChat Pay's signatures are checked, PEM; left out: the platform certificates are fetched.",
     ),
-    'The key the provider signs with, PEM; left out: its platform certificates are fetched.',
+    "Public key with which WeChat Pay's signatures are checked, PEM; left out: the platform certificates are fetched.",
   ),
-  baseUrl: key(address, 'Where it is reached.', 'https://api.mch.weixin.qq.com'),
-  mp: key(mp, "For payments inside WeChat's own browser (JSAPI); left out: there are none."),
+  baseUrl: key(address, "Address of the provider's API.", 'https://api.mch.weixin.qq.com'),
+  mp: key(
+    mp,
+    "Official account for payments inside WeChat's own browser (JSAPI); left out: that method is not offered.",
+  ),
 }).refine(({ publicKeyId, publicKey }) => (publicKeyId === null) === (publicKey === null), {
   path: ['publicKey'],
   error: 'goes with publicKeyId: one is of no use without the other',
 })
 
 const stripe = section({
-  secretKey: keyText('The secret key (sk_...).'),
-  webhookSecret: keyText("The webhook's signing secret (whsec_...)."),
+  secretKey: keyText('Secret key (sk_...).'),
+  webhookSecret: keyText('Signing secret of the webhook (whsec_...).'),
   currency: key(
     z.string().regex(/^[A-Z]{3}$/, 'expected three capital letters such as USD'),
-    "What is charged in, of two decimals; left out: the deployment's currency.",
+    "Currency in which payers are charged; it must have two decimals. Left out: the deployment's currency.",
   ),
-  baseUrl: key(address, 'Where it is reached.', 'https://api.stripe.com'),
+  baseUrl: key(address, "Address of the provider's API.", 'https://api.stripe.com'),
 })
 
 const money = decimal(2, '10')
 
 const firstTopUp = section({
-  percent: key(decimal(4, '10'), 'Of what is paid.'),
-  amount: key(money, 'Fixed, in place of percent.'),
+  percent: key(decimal(4, '10'), 'Bonus in percent of the payment.'),
+  amount: key(money, "Fixed bonus in the deployment's currency, in place of percent."),
   tiers: key(
     z.array(
       section({
-        from: money.meta({ description: 'For payments of at least this.' }),
-        percent: decimal(4, '20').meta({ description: 'Of what is paid.' }),
+        from: money.meta({
+          description: "Smallest payment of the tier, in the deployment's currency.",
+        }),
+        percent: decimal(4, '20').meta({ description: 'Bonus in percent of the payment.' }),
       }),
       'expected a list of tiers',
     ),
-    'Higher percentages for larger payments.',
+    'Other percentages for larger payments; the highest tier reached applies.',
     [],
   ),
-  max: key(money, 'Most that is given.'),
-  minimum: key(money, 'Least that must be paid for it.', '0'),
-  days: key(wholeNumber(1, 3_650), 'It expires so long after; left out: never.'),
+  max: key(money, "Largest bonus, in the deployment's currency; left out: no limit."),
+  minimum: key(money, "Smallest payment that earns a bonus, in the deployment's currency.", '0'),
+  days: key(
+    wholeNumber(1, 3_650),
+    'Days after which the rest of the bonus is removed from the wallet; left out: never.',
+  ),
   spent: key(
     choice(['first', 'last']),
-    'Whether it is spent before or after what was paid.',
+    'Whether the bonus is spent before (first) or after (last) the rest of the balance.',
     'last',
   ),
 }).refine(
@@ -122,29 +138,29 @@ const firstTopUp = section({
 export const payments = section({
   minimum: key(
     money.refine((least) => Number(least) >= 1, 'expected at least 1'),
-    "Least that can be paid at once, in the provider's currency.",
+    "Smallest amount of one order, in the provider's currency.",
     '1',
   ),
   maximum: key(
     money.refine((most) => Number(most) >= 1, 'expected at least 1'),
-    "Most that can be paid at once, in the provider's currency.",
+    "Largest amount of one order, in the provider's currency.",
     '10000',
   ),
   presets: key(
     z.array(money, 'expected a list of amounts').max(12, 'expected at most 12 amounts'),
-    'Amounts that are offered.',
+    "Amounts offered to choose from, in the provider's currency.",
     ['10', '50', '100', '500'],
   ),
-  orderMinutes: key(wholeNumber(5, 1_440), 'An order can be paid for so long.', 15),
+  orderMinutes: key(wholeNumber(5, 1_440), 'Minutes after which an unpaid order expires.', 15),
   queryBeforeCredit: key(
     yesOrNo,
-    'A notification alone credits nothing: its provider is asked first, in case its key has leaked.',
+    "Whether a payment is credited only after a query to its provider confirms it, for the case that a provider's key has leaked; false: a signed notification of the ordered amount is enough.",
     false,
   ),
-  issuer: key(text(), 'Who sells the credit: stands on receipts.'),
+  issuer: key(text(), 'Seller of the credit, as printed on receipts.'),
   simulator: key(
     yesOrNo,
-    'Payments in play money, as long as no provider is configured and only this machine reaches the gateway.',
+    'Whether customers can pay with play money while no provider is configured and only this machine can reach the gateway.',
     true,
   ),
   rates: key(
@@ -152,15 +168,20 @@ export const payments = section({
       z.string().regex(/^[A-Z]{3}$/, 'expected three capital letters such as CNY'),
       decimal(7, '0.14').refine((rate) => Number(rate) > 0, 'expected more than 0'),
     ),
-    'What one unit of a provider\'s currency is credited as, in the deployment\'s: { CNY: "0.14" }; left out: one to one.',
+    'Credit in the deployment\'s currency for one unit of a provider\'s currency: { CNY: "0.14" }; left out: 1, whatever the currency.',
   ),
   bonus: key(
-    section({ firstTopUp: key(firstTopUp, 'Once for each account, and once for each payer.') }),
-    'What is given beside what is paid.',
+    section({
+      firstTopUp: key(
+        firstTopUp,
+        'Bonus on the first payment, given once for each account and once for each payer.',
+      ),
+    }),
+    'Credit given in addition to payments.',
   ),
-  alipay: key(alipay, 'Alipay; left out, or with an empty key: not offered.'),
-  wechatpay: key(wechatpay, 'WeChat Pay (API v3); left out, or with an empty key: not offered.'),
-  stripe: key(stripe, 'Stripe Checkout; left out, or with an empty secret: not offered.'),
+  alipay: key(alipay, 'Alipay; not offered if left out or if a key is empty.'),
+  wechatpay: key(wechatpay, 'WeChat Pay (API v3); not offered if left out or if a key is empty.'),
+  stripe: key(stripe, 'Stripe Checkout; not offered if left out or if a secret is empty.'),
 }).refine(({ minimum, maximum }) => Number(minimum) <= Number(maximum), {
   path: ['maximum'],
   error: 'expected at least minimum',

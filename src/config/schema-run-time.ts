@@ -21,12 +21,12 @@ const language = z
   .regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'expected a language such as en or zh-CN')
 
 const notice = section({
-  severity: key(choice(['info', 'warning', 'critical']), 'How much it matters.', 'info'),
+  severity: key(choice(['info', 'warning', 'critical']), 'Severity of the notice.', 'info'),
   text: pairs(language, z.string().regex(/\S/, 'must not be empty').max(2_000))
     .refine((texts) => Object.keys(texts).length > 0, 'expected at least one language')
-    .meta({ description: 'What it says, by language: { en: "...", zh-CN: "..." }.' }),
-  from: key(instant(), 'Shown from then on; left out: at once.'),
-  until: key(instant(), 'Shown until then; left out: until it is taken away.'),
+    .meta({ description: 'Text by language: { en: "...", zh-CN: "..." }.' }),
+  from: key(instant(), 'Time from which the notice is shown; left out: at once.'),
+  until: key(instant(), 'Time until which the notice is shown; left out: until it is removed.'),
 }).refine(({ from, until }) => from === null || until === null || from < until, {
   path: ['until'],
   error: 'expected a time after from',
@@ -48,7 +48,7 @@ export const runTimeValues = {
 export const identity = section({
   signUp: key(
     runTimeValues['identity.signUp'],
-    'Who may make an account by signing in; left out: as set at run time, else open.',
+    'Who may create an account by signing in: open: anybody; invite: those with an invitation; closed: nobody. Left out: as set at run time, else open.',
   ),
   defaultGroup: key(
     runTimeValues['identity.defaultGroup'],
@@ -56,7 +56,7 @@ export const identity = section({
   ),
   providers: key(
     identityProviders,
-    'Who vouches for people, in the order of their buttons; read from the file alone.',
+    'Identity providers through which people sign in, in the order of their buttons; they can be set only in the file.',
     [],
   ),
 })
@@ -64,39 +64,39 @@ export const identity = section({
 export const usage = section({
   keepDays: key(
     runTimeValues['usage.keepDays'],
-    'How long the record of each request is kept, totals and journal aside; left out: as set at run time, else for ever.',
+    'Days that the record of each request is kept; totals and the journal stay. Left out: as set at run time, else for ever.',
   ),
   keepRefusalsDays: key(
     keptDays,
-    'How long the record of a request is kept that was refused before a vendor was asked, and cost nothing; no longer than others.',
+    'Days that the record of a request that was refused before a vendor was asked is kept, at most keepDays.',
     7,
   ),
   archive: key(
     yesOrNo,
-    'Records are written to files before they are removed: in the bucket of media.store.s3, else in archive/ of the data directory.',
+    'Whether records are written to files before keepDays removes them: in the bucket of media.store.s3, else in archive/ of the data folder.',
     false,
   ),
-  export: part(usageExport, 'Where records leave to, as they are settled.'),
+  export: part(usageExport, 'Destinations to which records are sent as they are settled.'),
 })
 
 export const history = section({
   mode: key(
     runTimeValues['history.mode'],
-    'What is kept of the messages of accounts that have not chosen themselves; left out: as set at run time, else off.',
+    'What is stored of the messages of accounts that have not chosen; left out: as set at run time, else off.',
   ),
   keepDays: key(
     runTimeValues['history.keepDays'],
-    'How long messages are kept where their account has not chosen; left out: as set at run time, else 30.',
+    'Days that messages are stored if their account has not chosen; left out: as set at run time, else 30.',
   ),
   ...historyBounds,
 })
 
 export const notices = key(
   runTimeValues.notices,
-  'What everybody who is signed in is told; left out: as set at run time, else nothing.',
+  'Notices shown to everybody who is signed in; left out: as set at run time, else none.',
 )
 
 export const statusPage = key(
   runTimeValues.statusPage,
-  'Anyone may see how the models of public groups have done in 90 days; left out: as set at run time, else false.',
+  'Whether anyone may see the availability of the models of public groups in the last 90 days; left out: as set at run time, else false.',
 )

@@ -13,14 +13,14 @@ function isSender(value: string): boolean {
 }
 
 export const smtp = section({
-  host: text().meta({ description: 'The mail server.' }),
+  host: text().meta({ description: 'Host name or address of the mail server.' }),
   port: key(
     wholeNumber(1, 65_535),
-    'Left out: 465, 587 or 25, as tls is implicit, starttls or none.',
+    'Port of the mail server; left out: 465, 587 or 25 if tls is implicit, starttls or none.',
   ),
   tls: key(
     choice(['implicit', 'starttls', 'none']),
-    'implicit: from the first byte; starttls: required before anything is told; none: in the clear.',
+    'Encryption: implicit: TLS from the first byte; starttls: STARTTLS, without which nothing is sent; none: unencrypted.',
     'starttls',
   ),
   ca: key(
@@ -28,12 +28,15 @@ export const smtp = section({
       .string('expected text, or { file: PATH }')
       .max(65_536, 'expected at most 65536 characters')
       .meta({ fromFile: true }),
-    "Certificates, PEM, that the server's is signed by; left out: those the system trusts.",
+    "CA certificates, PEM, for checking the server's certificate; left out: those that the system trusts.",
   ),
-  user: key(text(), 'With password; left out: nobody signs in.'),
-  password: key(secretText(), 'With user.'),
+  user: key(
+    text(),
+    'User name for signing in to the mail server, with password; left out: no sign-in.',
+  ),
+  password: key(secretText(), 'Password of user.'),
   from: checkedText('expected an address such as "Tollgate <no-reply@example.com>"', isSender).meta(
-    { description: 'Who mail comes from: an address, or Name <address>.' },
+    { description: 'Sender of mail: an address, or Name <address>.' },
   ),
 })
   .refine(({ user, password }) => (user === null) === (password === null), {

@@ -7,14 +7,14 @@ import { checkedText, key, pairs, part, section } from './schema-parts.ts'
 const otlp = section({
   endpoint: key(
     checkedText('expected an http or https address', isHttpUrl).transform(withoutTrailingSlash),
-    'Base address of a collector that takes OTLP over HTTP, such as http://localhost:4318; left out: OTEL_EXPORTER_OTLP_ENDPOINT, else nothing is sent.',
+    'Base address of a collector for OTLP over HTTP, such as http://localhost:4318; left out: OTEL_EXPORTER_OTLP_ENDPOINT, else nothing is sent.',
   ),
   headers: key(
     pairs(
       z.string().regex(/^[a-z0-9-]+$/, 'expected the name of a header in lower case'),
       z.string().regex(/^[\x20-\x7e]+$/, 'expected printable ASCII characters'),
     ),
-    'What the collector is sent beside them, such as its key.',
+    'Headers sent to the collector, such as its key; they override those of OTEL_EXPORTER_OTLP_HEADERS.',
     {},
   ),
   ratio: key(
@@ -22,10 +22,10 @@ const otlp = section({
       .number('expected a number from 0 to 1')
       .min(0, 'expected a number from 0 to 1')
       .max(1, 'expected a number from 0 to 1'),
-    'Share of the requests that are traced where their client has not decided; left out: OTEL_TRACES_SAMPLER_ARG, else all.',
+    'Share of requests that are traced, from 0 to 1, if their client has not decided; left out: OTEL_TRACES_SAMPLER_ARG, else 1.',
   ),
 })
 
 export const telemetry = section({
-  otlp: part(otlp, 'Traces and metrics by OpenTelemetry.'),
+  otlp: part(otlp, 'OpenTelemetry collector for traces and metrics.'),
 })

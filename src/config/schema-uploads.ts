@@ -5,20 +5,24 @@ import { key, section, wholeNumber } from './schema-parts.ts'
 const bytes = wholeNumber(1_024, 1_099_511_627_776)
 
 export const uploads = section({
-  maxImageBytes: key(bytes, 'Largest image of a form; past it 413.', 50 * 1024 * 1024),
+  maxImageBytes: key(
+    bytes,
+    'Largest image in a form, in bytes; a larger one gets 413.',
+    50 * 1024 * 1024,
+  ),
   maxAudioBytes: key(
     bytes,
-    'Largest sound of a form, or film whose sound is asked for; past it 413.',
+    'Largest audio or video file in a form, in bytes; a larger one gets 413.',
     25 * 1024 * 1024,
   ),
   maxFormBytes: key(
     bytes,
-    'Largest form, files and texts together; past it 413.',
+    'Largest form, files and texts together, in bytes; a larger one gets 413.',
     512 * 1024 * 1024,
   ),
   maxSpoolBytes: key(
     bytes,
-    'What requests under way have on disk, for each serving process: files of forms, and results that are put in another form; past it 503.',
+    'Most bytes that running requests may have on disk in each serving process, for files of forms and for results that are converted; a request that needs more gets 503.',
     4 * 1024 * 1024 * 1024,
   ),
 })

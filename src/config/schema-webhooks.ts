@@ -20,16 +20,17 @@ export const operatorEvents = [
 ] as const
 
 const webhook = section({
-  id: identifier.meta({ description: 'Its name in posts and in the log.' }),
+  id: identifier.meta({ description: 'Unique name of the webhook, as in posts and in the log.' }),
   url: checkedText('expected an http or https address', isHttpUrl).meta({
-    description: 'Where events are posted; it may lie in the own network.',
+    description: 'Address to which alerts are posted; it may be in a private network.',
   }),
-  secret: secretText()
-    .min(16, 'expected at least 16 characters')
-    .meta({ description: 'What posts are signed with.', fromFile: true }),
+  secret: secretText().min(16, 'expected at least 16 characters').meta({
+    description: 'Secret with which posts are signed, 16 characters or more.',
+    fromFile: true,
+  }),
   events: key(
     z.array(choice(operatorEvents), 'expected a list of events').min(1, 'expected an event'),
-    'What is told; left out: everything.',
+    'Alerts that are posted; left out: all.',
   ),
 })
 

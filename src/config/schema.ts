@@ -7,17 +7,14 @@ import { suggestion } from './problems.ts'
 import {
   baseUrlExpected,
   databaseSchemes,
-  isAddressRange,
   isBaseUrl,
   isHttpUrl,
   isProxyUrl,
   isUrlOf,
   logLevels,
-  portRange,
   proxyExpected,
   valkeySchemes,
   withoutTrailingSlash,
-  workersRange,
 } from './rules.ts'
 import { channelLimits, parameters, retryStatuses } from './schema-channel.ts'
 import { apiKey, limits } from './schema-keys.ts'
@@ -44,6 +41,7 @@ import {
 } from './schema-parts.ts'
 import { payments } from './schema-payments.ts'
 import { history, identity, notices, statusPage, usage } from './schema-run-time.ts'
+import { server } from './schema-server.ts'
 import { smtp } from './schema-smtp.ts'
 import { telemetry } from './schema-telemetry.ts'
 import { uploads } from './schema-uploads.ts'
@@ -56,19 +54,25 @@ const bytes = wholeNumber(1_024, 1_099_511_627_776)
 
 /** Time limits of one attempt; each may be set for all, by channel and by model. */
 const timers = {
-  connectMs: [5_000, 'Name look-up, connection and TLS.'],
-  sendIdleMs: [30_000, 'The vendor took no byte of the request for this long.'],
+  connectMs: [5_000, 'Longest time for the name look-up, the connection and TLS together.'],
+  sendIdleMs: [30_000, 'Longest time in which the vendor accepts no byte of the request.'],
   firstEventMs: [
     60_000,
-    'Stream: from sending to the first event with meaning (content, tool call, reasoning, finish).',
+    'Streams: longest time from sending the request to the first content, tool call, reasoning or finish; comments do not count.',
   ],
-  replyMs: [600_000, 'Whole reply: from sending to the last byte.'],
-  idleMs: [90_000, 'Stream: between two bytes.'],
+  replyMs: [
+    600_000,
+    'Replies that are not streamed: longest time from sending the request to the last byte.',
+  ],
+  idleMs: [90_000, 'Streams: longest time between two bytes.'],
   semanticIdleMs: [
     300_000,
-    'Stream: between two events with meaning; ends a stream that only pings.',
+    'Streams: longest time between two events with content; ends a stream that sends only pings.',
   ],
-  totalMs: [1_800_000, 'The request as a whole, all attempts included.'],
+  totalMs: [
+    1_800_000,
+    'Longest time for the whole request, including all attempts and waits for the client.',
+  ],
 } as const
 
 function eachTimer<Key>(make: (description: string, byDefault: number) => Key) {
@@ -85,92 +89,18 @@ const timeouts = section(
 
 const ownTimeouts = part(
   sparse(eachTimer((description) => sparseKey(milliseconds, description))),
-  'Timers that differ here; the others stay as they are.',
+  'Time limits that replace those of the section `timeouts` here; those left out stay the same.',
 )
 
-const server = section({
-  host: key(text(), 'Address to listen on; 0.0.0.0 or :: for every one.', '127.0.0.1'),
-  port: key(
-    wholeNumber(portRange.min, portRange.max),
-    'Port to listen on; 0 takes a free one.',
-    8_787,
-  ),
-  workers: key(
-    wholeNumber(workersRange.min, workersRange.max),
-    'Serving processes on this machine.',
-    1,
-  ),
-  console: key(
-    yesOrNo,
-    'Serves the web console at /, and builds it where its sources changed; false: / is a plain page.',
-    true,
-  ),
-  publicUrl: key(
-    checkedText('expected an http or https address', isHttpUrl).transform(withoutTrailingSlash),
-    'Address under which browsers and callbacks reach this server.',
-  ),
-  maxBodyBytes: key(bytes, 'Largest request body; past it 413.', 64 * 1024 * 1024),
-  maxHeaderBytes: key(bytes, 'Largest head of a request; past it 431.', 16 * 1024),
-  maxInFlight: key(count, 'Requests under way at once; past it 503 before a body is read.', 10_000),
-  maxBufferedBytes: key(
-    bytes,
-    'Bytes of request bodies held at once; past it 503.',
-    256 * 1024 * 1024,
-  ),
-  heartbeatMs: key(milliseconds, 'A quiet stream gets a comment this often.', 15_000),
-  commitAfterMs: key(
-    milliseconds,
-    'A stream that a vendor accepted but has not begun is answered with a heartbeat after this; another channel cannot take it over from then on.',
-    15_000,
-  ),
-  writeStallMs: key(
-    milliseconds,
-    'A client that takes nothing of its reply for this long is disconnected.',
-    60_000,
-  ),
-  bodyTimeoutMs: key(
-    milliseconds,
-    'A request body must have arrived within this; of a form, its next 64 KiB.',
-    60_000,
-  ),
-  drainDelayMs: key(
-    wholeNumber(0, day),
-    'After SIGTERM, /readyz answers 503 for this long while requests are still served, so that load balancers turn away first; left out: 5000 where readiness was asked for within the last minute and no terminal started the server, else 0.',
-  ),
-  drainMs: key(milliseconds, 'After that, requests under way have this long to end.', 300_000),
-  metricsToken: key(
-    secretText(),
-    'Bearer token that reads /metrics from elsewhere than this machine; without it only this machine may.',
-  ),
-  healthPort: key(
-    wholeNumber(1, portRange.max),
-    'Worker N alone answers /healthz, /readyz and /metrics at this port + N, in addition.',
-  ),
-  corsOrigins: key(
-    z.array(text(), 'expected a list of origins'),
-    'Origins whose pages may call the API from a browser; ["*"] for all.',
-    ['*'],
-  ),
-  trustedProxies: key(
-    z.array(
-      checkedText('expected an IP address, or a range such as 10.0.0.0/8', isAddressRange),
-      'expected a list of addresses',
-    ),
-    'Proxies whose word on the address of their client is taken: addresses, or ranges such as 10.0.0.0/8.',
-    [],
-  ),
-  forwardedHeader: key(
-    choice(['x-forwarded-for', 'forwarded']),
-    'Where trusted proxies name their client: only the header that all of them write themselves is safe.',
-    'x-forwarded-for',
-  ),
-})
-
 const retry = section({
-  maxAttempts: key(wholeNumber(1, 20), 'Channels tried for one request, the first included.', 3),
+  maxAttempts: key(
+    wholeNumber(1, 20),
+    'Most attempts for one request, including the first; each uses another channel, or another key of one.',
+    3,
+  ),
   retryUncertain: key(
     yesOrNo,
-    'Try another channel although the vendor may have done the work: after a reset or a timeout. Text only.',
+    'Whether another channel is tried after a timeout or a lost connection, when the first vendor may already have done the work. Images, audio and video are never retried in that case.',
     true,
   ),
 })
@@ -178,21 +108,21 @@ const retry = section({
 const responses = section({
   keepDays: key(
     wholeNumber(0, 3_650),
-    'How long a stored response is kept after it, or one that goes on from it, was made; 0: none is.',
+    'Days that a stored response is kept after it, or the last one that continues it, was made; 0: none is stored.',
     30,
   ),
 })
 
 const realtime = section({
-  maxSessionMs: key(milliseconds, 'The longest a session lasts.', 3_600_000),
+  maxSessionMs: key(milliseconds, 'Longest duration of a session.', 3_600_000),
   idleMs: key(
     milliseconds,
-    'A session in which neither side said anything for this long is ended.',
+    'Time without a message from either side after which a session is ended.',
     900_000,
   ),
   maxMessageBytes: key(
     bytes,
-    'Largest message of either side; past it the session is closed with 1009.',
+    'Largest message of either side in bytes; a larger one closes the session with code 1009.',
     16 * 1024 * 1024,
   ),
 })
@@ -200,26 +130,30 @@ const realtime = section({
 const videos = section({
   maxHours: key(
     wholeNumber(1, 720),
-    'A video that its vendor has not finished after this has failed, and costs nothing.',
+    'Hours after which a video that its vendor has not finished fails; it is then not charged.',
     24,
   ),
   keepDays: key(
     wholeNumber(1, 3_650),
-    'How long a video is listed after it was asked for. Its content stays where it was made, for as long as the vendor keeps it.',
+    'Days that a video is listed after its request. Its content stays at the vendor, for as long as the vendor keeps it.',
     30,
   ),
 })
 
 export const group = section({
-  multiplier: key(decimal(6, '1.25'), 'What prices are multiplied by for keys of this group.', '1'),
+  multiplier: key(
+    decimal(6, '1.25'),
+    'Factor by which prices are multiplied for keys of this group.',
+    '1',
+  ),
   modelMultipliers: key(
     pairs(modelPattern, decimal(6, '0.8')),
-    'The same for some models, by name or by beginning with one * at the end, in place of `multiplier`; the longest counts.',
+    'Factors for some models in place of `multiplier`, by model name or by prefix followed by *; the longest match applies.',
     {},
   ),
   models: key(
     modelPatterns,
-    'Models that keys of this group may use: names, or beginnings with one * at the end.',
+    'Models that keys of this group may use: names, or prefixes followed by *.',
     ['*'],
   ),
   limits,
@@ -249,100 +183,104 @@ const headerValue = z
   .regex(/^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/, 'expected printable ASCII characters')
 
 const channelKey = section({
-  name: identifier.meta({ description: 'Name of the key, unique in its channel.' }),
-  key: secretText().meta({ description: "The vendor's key.", fromFile: true }),
-  disabled: key(yesOrNo, 'It is not used.', false),
+  name: identifier.meta({ description: 'Name of the key, unique within its channel.' }),
+  key: secretText().meta({ description: 'API key for the vendor.', fromFile: true }),
+  disabled: key(yesOrNo, 'Whether the key is not used.', false),
 })
 
 export const channelStates = ['enabled', 'draining', 'disabled'] as const
 
 export const channel = section({
-  id: identifier.meta({ description: 'Name of the channel, unique.' }),
+  id: identifier.meta({ description: 'Unique name of the channel.' }),
   vendor: text('expected the name of a vendor').meta({
-    description: 'Who serves it, such as openai, deepseek, ollama; openai-compatible for the rest.',
+    description:
+      "Vendor of the channel, such as openai, deepseek or ollama; openai-compatible for any other with OpenAI's format.",
   }),
   baseUrl: key(
     checkedText(baseUrlExpected, isBaseUrl).transform(withoutTrailingSlash),
-    "All that stands before the vendor's own path; left out: the vendor's usual address.",
+    "Address of the vendor's API, up to where the vendor's own paths begin; left out: the vendor's usual address.",
   ),
-  key: key(secretText(), "The vendor's key."),
+  key: key(secretText(), 'API key for the vendor.'),
   keys: key(
     z.array(channelKey, 'expected a list of keys'),
-    'Several keys in place of one: requests are spread over those that work.',
+    'Several API keys in place of `key`; requests are spread over those that work.',
     [],
   ),
   models: key(
     channelModels,
-    "Models served: a list, or a map of public name to the vendor's name; left out: the shipped models of the vendor.",
+    "Models served: a list of names, or a map of public names to the vendor's names; left out: the vendor's models in the built-in catalogue.",
   ),
   groups: key(
     z.array(identifier, 'expected a list of group names'),
-    'Groups whose keys it serves; left out: every group.',
+    'Groups whose keys the channel serves; left out: all groups.',
   ),
   priority: key(
     wholeNumber(-1_000_000, 1_000_000),
-    'Channels of the lowest number are tried first.',
+    'Rank in routing: channels with the lowest number are tried first.',
     0,
   ),
   weight: key(
     wholeNumber(0, 1_000_000),
-    'Share of requests among channels of equal priority; 0: only when no other is left.',
+    'Share of requests among channels of equal priority; 0: tried after all other channels, whatever their priority.',
     1,
   ),
-  disabled: key(yesOrNo, 'Takes no requests.', false),
+  disabled: key(yesOrNo, 'Whether the channel takes no requests, whatever `state` says.', false),
   state: key(
     choice(channelStates),
-    'draining and disabled take no new requests; those under way end as they would. draining says that it is for a while.',
+    'Whether the channel takes new requests: draining and disabled take none, and running requests finish. draining marks a temporary stop.',
     'enabled',
   ),
   concurrency: key(
     wholeNumber(1, 1_000_000),
-    'Most requests under way at once with each of its keys, in each serving process; past it other channels serve.',
+    "Most concurrent requests with each of the channel's keys, in each serving process; at the limit other channels are used. Left out: no limit.",
   ),
   limits: channelLimits,
   costMultiplier: key(
     decimal(6, '0.8'),
-    'What the vendor asks of its list price; figures of the cost are multiplied by it.',
+    "Factor on the vendor's list prices for what you pay, such as 0.8 for a discount; it changes the recorded vendor cost, not what customers pay.",
     '1',
   ),
   tags: key(
     z.array(identifier, 'expected a list of tags').max(32, 'expected at most 32 tags'),
-    'Words by which operators pick channels.',
+    'Labels by which operators filter and select channels.',
     [],
   ),
-  note: key(text('expected text').max(1_000, 'expected at most 1000 characters'), 'For operators.'),
+  note: key(
+    text('expected text').max(1_000, 'expected at most 1000 characters'),
+    'Free text for operators.',
+  ),
   passTrace: key(
     yesOrNo,
-    'The vendor is sent the traceparent and tracestate of the client, where it sent them.',
+    "Whether the client's traceparent and tracestate headers are passed on to the vendor.",
     false,
   ),
   dialect: key(
     text('expected the name of a dialect'),
-    'The only format spoken to it, such as openai-chat; left out: whatever the vendor speaks.',
+    'The only wire format used with the vendor, such as openai-chat; left out: any that the vendor supports.',
   ),
   timeouts: ownTimeouts,
   headers: key(
     pairs(headerName, headerValue),
-    'Headers that every call to it has, in place of those of the same name that the vendor usually gets.',
+    'Headers sent with every call to the vendor; they replace headers of the same name.',
   ),
   proxy: key(
     checkedText(proxyExpected, isProxyUrl).transform(withoutTrailingSlash),
-    'HTTP proxy that it is reached through: http://HOST:PORT, or with USER:PASSWORD@ before the host.',
+    'HTTP proxy through which the vendor is reached: http://HOST:PORT or http://USER:PASSWORD@HOST:PORT.',
   ),
   parameters: key(
     parameters,
-    "What of the vendor's own members a request for text has otherwise than the client said: names, with dots between where they lie deeper.",
+    "Changes to the body of text requests before they are sent. Field names are the vendor's; a dot leads into an object, as in thinking.type.",
   ),
   retryStatuses: key(
     retryStatuses,
-    'After which refusals another channel is tried, where it is not as usual.',
+    'Exceptions to the rule for which statuses of the vendor lead to a try on another channel.',
   ),
   options: key(
     pairs(
       z.string().regex(/^[A-Za-z][\w-]*$/, 'expected a name of letters, digits, _ and -'),
       secretText(),
     ),
-    "The vendor's own settings as text, such as apiVersion for azure-openai.",
+    'Further settings that the vendor needs, as text, such as apiVersion for azure-openai.',
   ),
 })
 
@@ -370,105 +308,134 @@ export const modelKinds = [
 ] as const
 
 export const model = section({
-  kind: key(choice(modelKinds), 'What it does; left out: as shipped, else chat.'),
-  context: key(count, 'Context window in tokens; left out: as shipped, else unknown.'),
-  maxOutput: key(count, 'Most tokens of one reply; left out: as shipped, else unknown.'),
-  vision: key(yesOrNo, 'Accepts images; left out: as shipped, else false.'),
-  ownedBy: key(text(), 'Shown as owned_by; left out: as shipped, else who serves it.'),
+  kind: key(
+    choice(modelKinds),
+    "What the model does; left out: as in the built-in catalogue, else chat. For names that end in *, it is guessed from each model's name (embed, rerank, ...) before chat is assumed.",
+  ),
+  context: key(
+    count,
+    'Context window in tokens; left out: as in the built-in catalogue, else unknown.',
+  ),
+  maxOutput: key(
+    count,
+    'Most tokens of one reply; left out: as in the built-in catalogue, else unknown.',
+  ),
+  vision: key(
+    yesOrNo,
+    'Whether the model accepts images; left out: as in the built-in catalogue, else false, but true for chat models that only a name ending in * describes.',
+  ),
+  ownedBy: key(
+    text(),
+    'Value of owned_by in lists of models; left out: as in the built-in catalogue, else the vendor that serves it.',
+  ),
   prices: key(
     pairs(priceName, decimal(9, '0.15')),
-    'Prices per million units (tokens, requests, searches, images, seconds, characters) in the currency, as decimals in quotes.',
+    'Prices in the currency per million units (tokens, requests, searches, images, seconds, characters), as decimals in quotes.',
   ),
   timeouts: ownTimeouts,
 })
 
 const account = section({
-  credit: key(decimal(9, '10.00'), 'Opening balance in the currency, posted once.'),
+  credit: key(
+    decimal(9, '10.00'),
+    'Opening balance in the currency; it is credited once and later changes have no effect.',
+  ),
 })
 
 /** The file: every section may be left out. */
 export const fileSchema = section({
   environmentFile: key(
     text(),
-    "File of NAME=value lines that stand above the environment for ${NAME}, read again with every reload; a relative path starts at this file's folder.",
+    "File of NAME=value lines that override environment variables in ${NAME}; it is read again at every reload. A relative path starts at this file's folder.",
   ),
   publicUrl: key(
     checkedText('expected an http or https address', isHttpUrl).transform(withoutTrailingSlash),
-    'Address under which browsers and callbacks reach this server; stands above server.publicUrl.',
+    'Public http or https address of this server, for browsers and callbacks; takes precedence over server.publicUrl.',
   ),
-  server: part(server, 'Where it listens and what it takes.'),
-  uploads: part(uploads, 'Files that clients send in forms.'),
+  server: part(server, 'Address to listen on, and limits for requests and connections.'),
+  uploads: part(uploads, 'Limits for files that clients send in forms.'),
   // null is kept, since whether it was given decides what it is relative to.
   data: text()
     .nullish()
     .transform((folder) => folder ?? null)
     .meta({
-      description: "Folder of the data; a relative one starts at the file's folder.",
+      description:
+        "Folder for all data of the server; a relative path starts at this file's folder.",
       byDefault: defaultData,
     }),
   databaseUrl: key(
     checkedText('expected a postgres:// address', (url) => isUrlOf(url, databaseSchemes)),
-    'PostgreSQL in place of the built-in database.',
+    'Address of a PostgreSQL database (postgres://...); left out: SQLite in the data folder.',
   ),
   valkeyUrl: key(
     checkedText('expected a redis:// or valkey:// address', (url) => isUrlOf(url, valkeySchemes)),
-    'Valkey or Redis that shares limits between nodes.',
+    'Address of a Valkey or Redis server through which nodes share rate limits; left out: each node applies the limits by itself.',
   ),
   nodes: key(
     wholeNumber(1, 10_000),
-    'Nodes that divide the limits among them while Valkey is away.',
+    'Number of servers of this deployment, not counting workers. While Valkey cannot be reached and has not counted them, each applies its part of the rate limits by this number.',
     1,
   ),
-  logLevel: key(choice(logLevels), 'Least severe message that is logged.', 'info'),
+  logLevel: key(choice(logLevels), 'Least severe level that is logged.', 'info'),
   currency: key(
     z
       .string('expected a currency code')
       .regex(/^[A-Z]{3}$/, 'expected three capital letters such as USD'),
-    'The one currency of prices and balances.',
+    'Currency of all prices and balances, as a code of three letters.',
     'USD',
   ),
   priceRevision: key(
     wholeNumber(0, 1_000_000_000),
-    'Raised with a change of prices: those of the file with the highest revision count, on every node. A single node without it takes its edited file as it is.',
+    'Revision of the prices in this file. With several nodes, raise it when you change prices: the prices of the file with the highest revision apply on every node. A single node applies an edited file without it.',
     0,
   ),
-  timeouts: part(timeouts, 'Timers of one attempt, for every channel and model.'),
-  retry: part(retry, 'When another channel is tried.'),
+  timeouts: part(timeouts, 'Time limits in milliseconds, for every channel and model.'),
+  retry: part(retry, 'Tries of a request on further channels.'),
   billing: part(
     billing,
-    'What is charged when a request does not end as it should, and what may be held at once.',
+    'What is charged when a request does not end well, how much credit running requests may hold, and how repeated requests are recognized.',
   ),
-  ledger: part(ledger, 'How nodes lease credit and settle what they spent.'),
-  responses: part(responses, 'Replies of the Responses format that are kept for their account.'),
-  realtime: part(realtime, 'Realtime sessions over WebSocket.'),
-  videos: part(videos, 'Videos, which are made as jobs.'),
-  media: part(media, 'Images, sound and video, and where results of them are kept.'),
-  smtp: key(smtp, 'The server that mail is sent by; left out: none is sent.'),
-  telemetry: part(telemetry, 'Where traces and metrics go.'),
-  webhooks: key(webhooks, 'Who is told of what needs an operator.', []),
-  payments: part(payments, 'How customers pay, and what they are given for it.'),
-  identity: part(identity, 'Who may sign in, and as what.'),
-  usage: part(usage, 'The record of each request.'),
-  history: part(history, 'Messages that are kept for their account.'),
+  ledger: part(ledger, 'Timing of how nodes lease credit and settle charges.'),
+  responses: part(responses, 'Storage of responses of the Responses API for their account.'),
+  realtime: part(realtime, 'Limits of realtime sessions over WebSocket.'),
+  videos: part(videos, 'Limits of videos, which vendors make as jobs.'),
+  media: part(media, 'Storage of results such as images, sound and videos.'),
+  smtp: key(smtp, 'SMTP server for mail; left out: no mail is sent.'),
+  telemetry: part(telemetry, 'Export of traces and metrics.'),
+  webhooks: key(webhooks, "Webhooks that receive operators' alerts.", []),
+  payments: part(payments, 'Payment providers, amounts and bonuses.'),
+  identity: part(identity, 'Sign-in of people.'),
+  usage: part(usage, 'Retention, archive and export of the records of requests.'),
+  history: part(
+    history,
+    'Message history: whether requests and replies are stored for their account, and for how long.',
+  ),
   notices,
   statusPage,
-  groups: part(groups, 'Groups of models by name; default always exists.'),
+  groups: part(groups, 'Groups of keys by name; the group default always exists.'),
   publicGroups: key(
     z.array(identifier, 'expected a list of group names'),
-    'Groups whose models and prices anyone may read; [] for none.',
+    'Groups whose models and prices anyone may read without signing in; []: none.',
     [defaultGroup],
   ),
   channels: part(
     z.array(channel, 'expected a list of channels'),
-    'Who serves models, and with which key.',
+    'Connections to vendors, each with its key and its models.',
     [],
   ),
   models: part(
     named(modelPattern, model),
-    'Models by name: overrides and extends what is shipped, field by field. A name that ends in * speaks for models of that beginning that are neither declared nor shipped; the longest wins.',
+    'Models by name; each field given replaces that of the built-in catalogue. A name that ends in * describes all models with that prefix that are neither declared nor in the catalogue; the longest prefix applies.',
   ),
-  accounts: part(named(identifier, account), 'Accounts by name.'),
-  keys: part(z.array(apiKey, 'expected a list of keys'), 'API keys declared here.', []),
+  accounts: part(
+    named(identifier, account),
+    'Accounts by name; keys may also name accounts that are not listed here.',
+  ),
+  keys: part(
+    z.array(apiKey, 'expected a list of keys'),
+    'API keys of this file; further keys can be created at run time.',
+    [],
+  ),
 })
 
 /** The settings of a file, with the default of everything it leaves out. Plain JSON data. */
