@@ -97,3 +97,34 @@ test('a request that never came to a vendor held nothing, and names its applicat
     failedAttempts: null,
   })
 })
+
+test('a refused request leaves a record if its key is valid and its path is of a model, and no other does', async () => {
+  const chat = '/v1/chat/completions'
+  const read = (path: string) =>
+    fetch(gateway.url + path, { headers: { authorization: `Bearer ${gateway.key}` } })
+  const post = (headers: Record<string, string>) => gateway.post(chat, { model: 'm' }, { headers })
+  const unrecorded = [
+    await post({ authorization: 'Bearer sk-unknown' }),
+    await post({ 'x-large': 'x'.repeat(17_000) }),
+    await gateway.post('/v1/nothing', { model: 'm' }),
+    await gateway.post('/v1/messages/count_tokens', '{"model":'),
+    await read('/v1/realtime?model=m'),
+    await read('/v1/models/unknown'),
+    await read('/v1/responses/resp_unknown'),
+    await read('/v1/videos/video_unknown'),
+  ]
+  const refused = [
+    await gateway.post(chat, '{"model":'),
+    await gateway.post(chat, { model: 'm', messages: 'x' }),
+    await ask('unknown'),
+    await gateway.post('/v1/audio/transcriptions', { model: 'm' }),
+  ]
+  for (const reply of refused)
+    expect(await rowOf(reply)).toMatchObject({ status: reply.status, attempts: 0, chargeNano: 0n })
+  // Records settle in order, so those of the earlier requests would be there by now.
+  const recorded = new Set((await gateway.usage()).map(({ requestId }) => requestId))
+  for (const { status, url, headers } of unrecorded) {
+    const isRecorded = recorded.has(headers.get('x-request-id') ?? '')
+    expect([url, status >= 400, isRecorded]).toEqual([url, true, false])
+  }
+})
