@@ -260,7 +260,7 @@ describe('config check', () => {
     expect(await run('config', 'check', file)).toEqual({
       code: 1,
       out: '',
-      err: `tollgate: The configuration ${file} is refused:\n  line 2, column 19: an alias within what its anchor names: it would have no end\n`,
+      err: `tollgate: The configuration ${file} is refused:\n  line 2, column 19: an alias inside the value of its own anchor, which would never end\n`,
     })
   })
 

@@ -37,51 +37,75 @@ export const explanations: Readonly<Record<Code, Explanation>> = {
       'it is malformed or out of range',
       'Correct the field that the reply names.',
     ),
-    asked: { party: 'request', what: 'the vendor refused what it asks' },
+    asked: { party: 'request', what: 'the vendor refused it' },
   },
   invalid_api_key: explained(
     'request',
-    'its key is not valid, or not from where it came',
-    'Send a valid key, from an address it is bound to.',
+    'its key is not valid, or may not be used from its address',
+    'Send a valid key, from an allowed address.',
   ),
   invalid_signature: explained(
     'request',
-    'the address of the file is not one that was given',
-    'Use the address as it was given.',
+    'the address of the file has no valid signature',
+    'Use the address exactly as the reply gave it.',
   ),
   model_not_found: explained(
     'request',
-    'there is no such model for its key',
+    'the model does not exist, or its key may not use it',
     'Choose one from GET /v1/models.',
   ),
   unsupported_endpoint: explained(
     'request',
-    'the gateway has no such interface',
+    'the gateway does not offer this interface',
     'Use another one.',
   ),
-  not_found: explained('request', 'what it names is not there', 'Check the address or the id.'),
-  method_not_allowed: explained('request', 'its method is not taken there', 'Use the one allowed.'),
+  not_found: explained(
+    'request',
+    'the path or the id does not exist',
+    'Check the path and the id.',
+  ),
+  method_not_allowed: explained(
+    'request',
+    'the path does not accept its method',
+    'Use a method that the reply names.',
+  ),
   request_timeout: explained('client', 'the body did not arrive in time', again),
   request_in_progress: explained(
     'request',
-    'its Idempotency-Key is of a request that still ran',
-    'Send it again once that has ended.',
+    'a request with the same Idempotency-Key was still running',
+    'Send it again when that one has ended.',
   ),
-  request_stopped: explained('account', 'it was stopped while it ran', 'Nothing, it was meant so.'),
+  request_stopped: explained(
+    'account',
+    'it was stopped while it ran',
+    'Send it again if it was stopped by mistake.',
+  ),
   reply_not_kept: explained(
     'request',
-    'it was done before, and that reply was not kept',
+    'it was executed before, but its reply was not kept',
     'Do not repeat it.',
   ),
-  file_expired: explained('request', 'the file it names is gone', 'Ask for the result anew.'),
+  file_expired: explained(
+    'request',
+    'the address of the file has expired',
+    'Request the result again.',
+  ),
   request_too_large: explained('request', 'it is too large', 'Send less.'),
-  unsupported_media_type: explained('request', 'its media type is not taken', 'Send another type.'),
+  unsupported_media_type: explained(
+    'request',
+    'the endpoint does not accept its media type',
+    'Send a type that the reply names.',
+  ),
   idempotency_key_reused: explained(
     'request',
     'its Idempotency-Key was used for another request',
     'Use a new key for each request.',
   ),
-  upgrade_required: explained('request', 'it is to be asked in another way', 'See the reply.'),
+  upgrade_required: explained(
+    'request',
+    'its path needs a WebSocket, or accepts none',
+    'Do as the reply says.',
+  ),
   insufficient_quota: explained(
     'account',
     'the balance or a spend limit does not cover it',
@@ -91,7 +115,11 @@ export const explanations: Readonly<Record<Code, Explanation>> = {
     ...explained('account', 'a limit of the key or group was reached', later),
     asked: { party: 'vendor', what: 'every vendor of the model was limiting its rate' },
   },
-  request_headers_too_large: explained('request', 'its headers are too large', 'Send fewer.'),
+  request_headers_too_large: explained(
+    'request',
+    'its headers are too large',
+    'Send fewer headers.',
+  ),
   server_error: {
     ...explained('gateway', 'it failed in the gateway', again),
     asked: { party: 'vendor', what: 'every vendor that was asked failed' },
@@ -102,21 +130,21 @@ export const explanations: Readonly<Record<Code, Explanation>> = {
   },
   client_closed_request: explained(
     'client',
-    'the client left before the end',
-    'Raise the time the client waits, if it was not meant so.',
+    'the client disconnected before the end',
+    "If that was not intended, raise the client's timeout.",
   ),
 }
 
 const parties: Readonly<Record<Party, string>> = {
   request: 'The request is at fault',
-  account: 'The account decided it',
+  account: 'The account is the cause',
   client: 'The client is at fault',
   gateway: 'The gateway is at fault',
   vendor: 'The vendor is at fault',
 }
 
 /** The explanation of a code that another version wrote. */
-const unknown: Explanation = explained('gateway', 'it failed for a reason without a name', again)
+const unknown: Explanation = explained('gateway', 'it failed for an unknown reason', again)
 
 /** Kinds of faults for which vendors refuse the gateway rather than the request. */
 const ofOperator: readonly string[] = ['credentials', 'quota', 'unknown_model', 'no_room']

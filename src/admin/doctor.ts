@@ -1,4 +1,4 @@
-// The setup doctor: requests with mistakes and requests that came through, for whoever set the client up.
+// The setup doctor: requests with mistakes and requests that reached a vendor, for the person who sets up a client.
 
 import type { Arrival } from '../store/arrivals.ts'
 import type { SettledPlace } from '../store/usage-filter.ts'
@@ -129,7 +129,7 @@ function viewOfRow(row: UsageRow, account: string | undefined): ArrivalView {
     by: account === undefined ? null : 'key',
     suggestion: null,
     detail: isFine
-      ? 'It came through.'
-      : `It came through, and ended with status ${status}: see the request.`,
+      ? 'The request succeeded.'
+      : `The request reached a vendor and ended with status ${status}: see its record.`,
   }
 }

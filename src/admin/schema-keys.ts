@@ -6,7 +6,7 @@ import { amount, count, mostPerMinute, name, nano, page, text, timeAhead } from 
 
 const modelPattern = text
   .max(256, 'expected at most 256 characters')
-  .regex(/^[^*]*\*?$/, 'expected a name, or a beginning with one * at its end')
+  .regex(/^[^*]*\*?$/, 'expected a name, or a prefix followed by *')
 
 function listOf<Item extends z.ZodType>(item: Item, most: number) {
   return z.array(item).min(1, 'must not be empty').max(most, `expected at most ${most}`)

@@ -83,7 +83,7 @@ const wrong: [InputName, Record<string, unknown>, field: string, message: string
     'importPrices',
     { document: '{}', model: '*x' },
     'model',
-    'expected a name, or a beginning with one * at its end',
+    'expected a name, or a prefix followed by *',
   ],
 ]
 

@@ -39,10 +39,7 @@ const oneModel = text.refine(
   'names that begin alike are priced in the configuration file',
 )
 
-const modelPattern = text.regex(
-  /^[^*]*\*?$/,
-  'expected a name, or a beginning with one * at its end',
-)
+const modelPattern = text.regex(/^[^*]*\*?$/, 'expected a name, or a prefix followed by *')
 
 export const inputs = {
   ...keyInputs,

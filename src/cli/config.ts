@@ -10,8 +10,7 @@ import { loadFor, storedIn } from './settings.ts'
 export const configCheck: Command = {
   name: 'config check',
   words: ['[FILE]'],
-  summary:
-    'check whether the server would accept this configuration and could answer for every model',
+  summary: 'check whether the server would accept this configuration and could serve all of it',
   options: {},
   async run(context) {
     const [word] = context.words
@@ -47,12 +46,12 @@ async function printResult(
     return
   }
   const name = file ?? 'The defaults, without a file,'
-  if (problems.length === 0) await print(`${name} can be served.\n`)
-  else say(`${name} can be served, but not completely:`)
+  if (problems.length === 0) await print(`${name} is valid, and all of it can be served.\n`)
+  else say(`${name} is valid, but parts of it cannot be served:`)
   for (const { path, message } of problems) say(`  ${path}: ${message}`)
   if (prices === null || prices.length === 0) return
   await print(
-    "Prices that differ from those written down, which count until the file's are taken:\n",
+    "Prices that differ from those in the database, which apply until the file's prices are accepted:\n",
   )
   for (const conflict of prices) await print(`  ${conflictText(conflict)}\n`)
 }

@@ -22,7 +22,7 @@ export function channelProblems(
   const path = (...steps: readonly PropertyKey[]) => pathText([...at, ...steps])
   const problems = unknownName(path('vendor'), 'vendor', channel.vendor, new Set(known.vendors))
   if (channel.baseUrl === null && known.addressless?.includes(channel.vendor)) {
-    problems.push({ path: path('baseUrl'), message: `vendor ${channel.vendor} needs one` })
+    problems.push({ path: path('baseUrl'), message: `is required for vendor ${channel.vendor}` })
   }
   if (channel.dialect !== null) {
     const dialects = new Set(known.dialects)
@@ -48,7 +48,9 @@ function keyProblems(
   path: (...steps: readonly PropertyKey[]) => string,
 ): Problem[] {
   if (key !== null && keys.length > 0) {
-    return [{ path: path('keys'), message: 'stands in place of key: leave one of them out' }]
+    return [
+      { path: path('keys'), message: 'cannot be set together with key: leave one of them out' },
+    ]
   }
   const known = new Set<string>()
   return keys.flatMap(({ name }, index) => {
@@ -56,7 +58,12 @@ function keyProblems(
       known.add(name)
       return []
     }
-    return [{ path: path('keys', index, 'name'), message: 'another key of the channel has it' }]
+    return [
+      {
+        path: path('keys', index, 'name'),
+        message: 'another key of the channel has the same name',
+      },
+    ]
   })
 }
 

@@ -6,7 +6,7 @@ import type { Problem } from './problems.ts'
 export function emptied(text: string): Problem | null {
   const declares = text.split('\n').some((line) => /^\s*[^\s#]/.test(line.replace(/^\uFEFF/, '')))
   if (declares) return null
-  return { path: '', message: 'the file is empty; write {} for a configuration of defaults alone' }
+  return { path: '', message: 'the file is empty; to use the defaults only, write {}' }
 }
 
 /**
@@ -25,7 +25,7 @@ export function cutShort(before: string, now: string): Problem | null {
   return {
     path: '',
     message:
-      'the file is only the beginning of the configuration in force, perhaps cut short; SIGHUP applies it anyway',
+      'the file is only the first part of the configuration in force and may be cut off; send SIGHUP to apply it anyway',
   }
 }
 

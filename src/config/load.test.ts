@@ -258,7 +258,7 @@ describe('the file', () => {
     expect(error.message).toMatch(/line \d+, column \d+: \w+/)
     expect(error.message).not.toContain('sk-secret')
     const twice = await refused(load('currency: USD\ncurrency: EUR'))
-    expect(twice.message).toContain('line 2, column 1: a key that its section has already')
+    expect(twice.message).toContain('line 2, column 1: a key that occurs twice in its section')
     const alias = await refused(load('currency: *secretanchor'))
     expect(alias.message).toContain('line 1, column 11: alias without an anchor before it')
     expect(alias.message).not.toContain('secretanchor')

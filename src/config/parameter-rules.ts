@@ -43,18 +43,20 @@ export function isLimit(path: string): boolean {
 export function refusedParameter(path: string, value: unknown): string | null {
   const [first = '', second] = path.split('.')
   const isSettings = settingsNames.includes(first)
-  if (owned.has(first)) return 'is not to be changed: it belongs to the gateway'
-  if (isSettings && second === undefined) return `name its members, such as ${first}.temperature`
+  if (owned.has(first)) return 'cannot be changed: it belongs to the gateway'
+  if (isSettings && second === undefined)
+    return `name one of its fields, such as ${first}.temperature`
   // At a deeper level such a name means something else.
   const name = isSettings ? (second ?? '') : path
   if (priced.has(name) || (isSettings && settingsNames.includes(name)))
-    return 'is not to be changed: it decides what a request may cost'
+    return 'cannot be changed: it decides what a request may cost'
   if (isLimit(path)) {
     const isCount = Number.isSafeInteger(value) && Number(value) >= 1
     return value === undefined || isCount ? null : 'expected a whole number of at least 1'
   }
-  if (limitNames.includes(name)) return 'is not to be changed: the limit is another member'
+  if (limitNames.includes(name))
+    return 'cannot be changed: set the limit by its name in this format'
   if (!tierNames.includes(name) || value === undefined) return null
   const isStandard = typeof value === 'string' && standardTiers.has(value)
-  return isStandard ? null : 'tiers with a price of their own are not offered'
+  return isStandard ? null : 'expected a service tier without a price of its own'
 }

@@ -44,9 +44,13 @@ async function problems(loading: Promise<Config>): Promise<readonly string[]> {
 const levels = (opening: string, closing: string) => opening.repeat(100_000) + closing
 
 const refused: readonly (readonly [what: string, text: string, problem: string])[] = [
-  ['a list in itself', 'models: &a [*a]', 'line 1, column 13: an alias within what its anchor'],
-  ['a section in itself', 'a: 1\nmodels: &a\n  x: { y: *a }', 'line 3, column 11: an alias within'],
-  ['a section merged into itself', 'models: &a\n  <<: *a', 'line 2, column 7: an alias within'],
+  [
+    'a list in itself',
+    'models: &a [*a]',
+    'line 1, column 13: an alias inside the value of its own anchor',
+  ],
+  ['a section in itself', 'a: 1\nmodels: &a\n  x: { y: *a }', 'line 3, column 11: an alias inside'],
+  ['a section merged into itself', 'models: &a\n  <<: *a', 'line 2, column 7: an alias inside'],
   [
     'lists of lists of aliases',
     bomb((name) => `[${name}]`),
@@ -60,14 +64,14 @@ const refused: readonly (readonly [what: string, text: string, problem: string])
   [
     'a key twice, once as a number',
     'models: { 1: {}, "1": {} }',
-    'column 18: a key that its section',
+    'column 18: a key that occurs twice',
   ],
   ['a key of a list', '[models]: {}', 'line 1, column 1: a section or a list cannot be a key'],
   ['a key with a prototype', 'models: { __proto__: {} }', 'column 11: a key cannot be called'],
   ['a merge of a text', '<<: USD', 'line 1, column 5: expected a section, or a list of sections'],
-  ['a value of a tag', 'currency: !!binary VVNE', 'line 1, column 20: a tag that is not known'],
+  ['a value of a tag', 'currency: !!binary VVNE', 'line 1, column 20: an unknown tag'],
   ['two documents', 'currency: USD\n---\ncurrency: EUR', 'line 2, column 1: a second document'],
-  ['a byte of zero', 'currency: "U\0SD"', 'line 1, column 13: a control character'],
+  ['a byte of zero', 'currency: "U\0SD"', 'line 1, column 13: control characters'],
 ]
 
 /** Nine of the one before, thirty times. */
@@ -89,20 +93,20 @@ test.each(refused)('%s is refused by its place', async (_what, text, problem) =>
   expect(first).toContain(problem)
 })
 
-test('what is no text in UTF-8, is too long or no plain file is said to be so', async () => {
+test('what is not UTF-8 text, is too long or no plain file is said to be so', async () => {
   const utf16 = Buffer.from('\uFEFFcurrency: USD\n', 'utf16le')
   expect(await problems(load(utf16))).toEqual([': the file is in UTF-16; expected UTF-8'])
   expect(await problems(load(utf16.subarray(2)))).toEqual([
-    ': line 1, column 2: a control character',
+    ': line 1, column 2: control characters are not allowed',
   ])
   const bytes = Uint8Array.from({ length: 999 }, (_, at) => at % 256)
-  expect(await problems(load(bytes))).toEqual([': the file is no text in UTF-8'])
+  expect(await problems(load(bytes))).toEqual([': the file is not UTF-8 text'])
   const long = '#\n'.repeat(25_000_000)
   expect(await problems(load(long))).toEqual([': the file is longer than 16777216 bytes'])
   const pipe = join(folder, 'pipe')
   expect(spawnSync('mkfifo', [pipe]).status).toBe(0)
   const isPipe = 'is a pipe, a device or a socket, not a plain file'
-  expect(await problems(loadFile(pipe))).toEqual([': the file is a pipe with nothing in it'])
+  expect(await problems(loadFile(pipe))).toEqual([': the file is a pipe that sent nothing'])
   const text = `environmentFile: pipe\nserver: { metricsToken: { file: /dev/zero } }`
   expect(await problems(load(text))).toEqual([
     `environmentFile: the file ${pipe} ${isPipe}`,

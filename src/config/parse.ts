@@ -36,7 +36,8 @@ interface Read {
 
 function read(source: string): Read {
   const unprintable = source.search(controlCharacter)
-  if (unprintable >= 0) return { faults: [{ at: unprintable, what: 'a control character' }] }
+  if (unprintable >= 0)
+    return { faults: [{ at: unprintable, what: 'control characters are not allowed' }] }
   const composed = compose(source)
   if ('at' in composed) return { faults: [composed] }
   const parsed = [...composed.errors, ...composed.warnings]
@@ -70,7 +71,8 @@ function compose(source: string): Document.Parsed | Fault {
   for (const token of parser.end()) documents.push(...composer.next(token))
   documents.push(...composer.end(true, source.length))
   const [document, second] = documents
-  if (second !== undefined) return { at: second.range[0], what: 'a second document; expected one' }
+  if (second !== undefined)
+    return { at: second.range[0], what: 'a second document; only one is allowed' }
   return document ?? { at: 0, what: 'not YAML' }
 }
 

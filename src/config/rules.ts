@@ -18,7 +18,7 @@ export const baseUrlExpected =
   'expected an http or https address without credentials, query or fragment'
 
 export const proxyExpected =
-  'expected http://HOST:PORT or http://USER:PASSWORD@HOST:PORT; *** stands for a stored password where nothing else is changed'
+  'expected http://HOST:PORT or http://USER:PASSWORD@HOST:PORT; *** keeps the stored password if nothing else is changed'
 
 /** The address of an HTTP proxy. */
 export function isProxyUrl(text: string): boolean {

@@ -7,10 +7,10 @@ import { pairs, part, sparse, sparseKey, wholeNumber } from './schema-parts.ts'
 const mostCharacters = 16_384
 
 const memberPath = z
-  .string('expected the name of a member')
+  .string('expected the name of a field')
   .regex(
     /^[A-Za-z][\w-]{0,63}(\.[A-Za-z][\w-]{0,63}){0,7}$/,
-    'expected the name of a member, or names with dots between such as thinking.type',
+    'expected the name of a field, or names joined by dots such as thinking.type',
   )
 
 const values = pairs(memberPath, z.unknown())
@@ -53,7 +53,7 @@ export const retryStatuses = sparse({
 }).superRefine(({ add = [], remove = [] }, { addIssue }) => {
   for (const [index, status] of remove.entries())
     if (add.includes(status))
-      addIssue({ code: 'custom', path: ['remove', index], message: 'stands in add too' })
+      addIssue({ code: 'custom', path: ['remove', index], message: 'is also in add' })
 })
 
 const count = wholeNumber(1, 1_000_000_000)

@@ -31,13 +31,16 @@ const provider = section({
 })
   .refine(({ id, kind }) => kinds.some((name) => name === (kind ?? id)), {
     path: ['kind'],
-    message: `expected one of ${kinds.join(', ')}, for the id is none of them`,
+    message: `expected one of ${kinds.join(', ')}, because the id is none of them`,
   })
   .refine(({ id, kind, issuer }) => (kind ?? id) !== 'oidc' || issuer !== null, {
     path: ['issuer'],
-    message: 'a provider of kind oidc needs one',
+    message: 'is required for a provider of kind oidc',
   })
 
 export const identityProviders = z
   .array(provider, 'expected a list of providers')
-  .refine((list) => new Set(list.map(({ id }) => id)).size === list.length, 'each needs its own id')
+  .refine(
+    (list) => new Set(list.map(({ id }) => id)).size === list.length,
+    'expected a different id for each provider',
+  )

@@ -84,7 +84,7 @@ export const apiKey = section({
         checkedText('expected an IP address, or a range such as 10.0.0.0/8', isAddressRange),
         'expected a list of addresses',
       )
-      .min(1, 'expected at least one; left out: it may be used from anywhere'),
+      .min(1, 'expected at least one address; leave it out to allow every address'),
     'IP addresses from which the key may be used, or ranges such as 10.0.0.0/8; left out: any.',
   ),
   spendLimit: key(spendLimit, 'Spend limit of the key; left out: none.'),

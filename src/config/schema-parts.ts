@@ -87,10 +87,7 @@ function isInstant(value: string): boolean {
 /** A model's name, or a pattern: `gpt-*`. */
 export const modelPattern = z
   .string('expected the name of a model; put a number in quotes')
-  .regex(
-    /^([^*\s]{1,255}\*?|\*)$/,
-    'expected the name of a model, or a beginning with one * at its end',
-  )
+  .regex(/^([^*\s]{1,255}\*?|\*)$/, 'expected the name of a model, or a prefix followed by *')
 
 export const modelPatterns = z.array(modelPattern, 'expected a list of model names')
 

@@ -85,7 +85,7 @@ const wechatpay = section({
   ),
 }).refine(({ publicKeyId, publicKey }) => (publicKeyId === null) === (publicKey === null), {
   path: ['publicKey'],
-  error: 'goes with publicKeyId: one is of no use without the other',
+  error: 'must be set together with publicKeyId',
 })
 
 const stripe = section({

@@ -41,10 +41,10 @@ export const smtp = section({
 })
   .refine(({ user, password }) => (user === null) === (password === null), {
     path: ['password'],
-    error: 'goes with user: one is of no use without the other',
+    error: 'must be set together with user',
   })
   .refine(({ tls, password }) => tls !== 'none' || password === null, {
     path: ['tls'],
-    error: 'would send the password in the clear: expected implicit or starttls',
+    error: 'would send the password unencrypted: expected implicit or starttls',
   })
   .transform((settings) => ({ ...settings, port: settings.port ?? usualPorts[settings.tls] }))

@@ -37,5 +37,5 @@ const webhook = section({
 export const webhooks = z
   .array(webhook, 'expected a list of webhooks')
   .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, {
-    error: 'expected another id for each',
+    error: 'expected a different id for each webhook',
   })

@@ -41,13 +41,12 @@ async function readPipe(handle: FileHandle, longestBytes: number): Promise<TextF
   while (length <= longestBytes) {
     const piece = await pieceOf(handle)
     if (piece === null) {
-      if (performance.now() > untilMs)
-        return { refused: 'is a pipe whose end did not come in time' }
+      if (performance.now() > untilMs) return { refused: 'is a pipe that was not closed in time' }
       await delay(retryMs)
       continue
     }
     // A writer that failed has written nothing, which must not count as an empty configuration.
-    if (piece.length === 0 && length === 0) return { refused: 'is a pipe with nothing in it' }
+    if (piece.length === 0 && length === 0) return { refused: 'is a pipe that sent nothing' }
     if (piece.length === 0) return textOf(Buffer.concat(pieces))
     pieces.push(piece)
     length += piece.length
@@ -94,12 +93,12 @@ function textOf(bytes: Uint8Array): TextFile {
   try {
     return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) }
   } catch {
-    return { refused: 'is no text in UTF-8' }
+    return { refused: 'is not UTF-8 text' }
   }
 }
 
 function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
   if (code === 'ENOENT') return 'does not exist'
-  return code === 'EACCES' ? 'may not be read' : `cannot be read (${code})`
+  return code === 'EACCES' ? 'cannot be read: permission denied' : `cannot be read (${code})`
 }

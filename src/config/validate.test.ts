@@ -68,18 +68,19 @@ test('a channel changes nothing of requests that is not its own to change', () =
   }
   expect(problems({ channels: [{ ...channel, parameters }] })).toEqual({
     'channels[0].parameters.set["a b"]':
-      'expected the name of a member, or names with dots between such as thinking.type',
+      'expected the name of a field, or names joined by dots such as thinking.type',
   })
   const { 'a b': _, ...set } = parameters.set
   const at = 'channels[0].parameters'
-  const gateway = 'is not to be changed: it belongs to the gateway'
-  const cost = 'is not to be changed: it decides what a request may cost'
+  const gateway = 'cannot be changed: it belongs to the gateway'
+  const cost = 'cannot be changed: it decides what a request may cost'
   expect(problems({ channels: [{ ...channel, parameters: { ...parameters, set } }] })).toEqual({
     [`${at}.set.model`]: gateway,
-    [`${at}.set["options.num_predict"]`]: 'is not to be changed: the limit is another member',
+    [`${at}.set["options.num_predict"]`]:
+      'cannot be changed: set the limit by its name in this format',
     [`${at}.set.max_tokens`]: 'expected a whole number of at least 1',
-    [`${at}.set.service_tier`]: 'tiers with a price of their own are not offered',
-    [`${at}.set.generationConfig`]: 'name its members, such as generationConfig.temperature',
+    [`${at}.set.service_tier`]: 'expected a service tier without a price of its own',
+    [`${at}.set.generationConfig`]: 'name one of its fields, such as generationConfig.temperature',
     [`${at}.remove[0]`]: cost,
     [`${at}.remove[2]`]: 'stands here twice',
     [`${at}.remove[3]`]: gateway,
@@ -111,7 +112,7 @@ test('statuses after which another channel is tried', () => {
     'channels[0].retryStatuses.add[0]': 'expected a whole number from 400 to 599',
   })
   expect(refused({ add: [400], remove: [400] })).toEqual({
-    'channels[0].retryStatuses.remove[0]': 'stands in add too',
+    'channels[0].retryStatuses.remove[0]': 'is also in add',
   })
 })
 
@@ -252,9 +253,9 @@ describe('the file against itself', () => {
   test('ids, names and secrets are unique', () => {
     const found = problems({ channels: [channel, channel], keys: [key, key] })
     expect(found).toEqual({
-      'channels[1].id': 'the same as channels[0].id; each needs its own',
-      'keys[1].name': 'the same as keys[0].name; each needs its own',
-      'keys[1].secret': 'the same as keys[0].secret; each needs its own',
+      'channels[1].id': 'is the same as channels[0].id; each must be different',
+      'keys[1].name': 'is the same as keys[0].name; each must be different',
+      'keys[1].secret': 'is the same as keys[0].secret; each must be different',
     })
   })
 
@@ -347,7 +348,7 @@ test('a vendor without an address of its own needs one', () => {
   const validated = validate(raw, { ...known, addressless: ['openai'] })
   expect(validated).toEqual({
     ok: false,
-    problems: [{ path: 'channels[0].baseUrl', message: 'vendor openai needs one' }],
+    problems: [{ path: 'channels[0].baseUrl', message: 'is required for vendor openai' }],
   })
 })
 
@@ -380,7 +381,7 @@ describe('providers of identities', () => {
     ])
     const twice = [1, 2].map(() => ({ id: 'github', ...client }))
     expect(problems({ identity: { providers: twice } })).toEqual({
-      'identity.providers': 'each needs its own id',
+      'identity.providers': 'expected a different id for each provider',
     })
   })
 })

@@ -139,7 +139,7 @@ function repeats<Item>(
     const earlier = first.get(value(item))
     if (earlier === undefined) first.set(value(item), index)
     else {
-      const message = `the same as ${list}[${earlier}].${field}; each needs its own`
+      const message = `is the same as ${list}[${earlier}].${field}; each must be different`
       problems.push({ path: `${list}[${index}].${field}`, message })
     }
   }

@@ -181,7 +181,7 @@ test('a reload takes over what the watch would take for a file cut short', async
   writeFileSync(file, 'currency: EUR\nnodes: 2\n')
   const watch = await begin()
   writeFileSync(file, 'currency: EUR\n')
-  expect(await refusal()).toContain('cut short')
+  expect(await refusal()).toContain('may be cut off')
   expect(await watch.reload()).toBe(true)
   expect(await nextCurrency()).toBe('EUR')
 })
@@ -248,7 +248,7 @@ function bound(watch: ConfigWatch): { reload: () => Promise<boolean> } {
 test('whatever takes its place, the configuration in force stays, and what comes after is seen', async () => {
   await begin()
   const places: readonly (readonly [said: string, put: () => void])[] = [
-    ['an alias within', () => writeFileSync(file, 'models: &a [*a]\n')],
+    ['an alias inside', () => writeFileSync(file, 'models: &a [*a]\n')],
     ['levels deep', () => writeFileSync(file, '['.repeat(100_000))],
     ['UTF-16', () => writeFileSync(file, Buffer.from('\uFEFFcurrency: EUR\n', 'utf16le'))],
     ['is longer than', () => writeFileSync(file, '#\n'.repeat(10_000_000))],

@@ -49,7 +49,10 @@ class Reader {
     const anchored = this.#anchors.get(alias.source)
     if (anchored === undefined) return this.#fault(alias, 'alias without an anchor before it')
     if (anchored.size === null)
-      return this.#fault(alias, 'an alias within what its anchor names: it would have no end')
+      return this.#fault(
+        alias,
+        'an alias inside the value of its own anchor, which would never end',
+      )
     this.#repeated += anchored.size
     if (this.#repeated <= mostRepeated) {
       this.#size += anchored.size
@@ -65,12 +68,12 @@ class Reader {
     if (isMap(node)) return this.#section(node)
     if (isSeq(node)) {
       return node.items.map((item) =>
-        isPlain(item) ? this.read(item) : this.#fault(node, 'a tag that is not known here'),
+        isPlain(item) ? this.read(item) : this.#fault(node, 'an unknown tag'),
       )
     }
     const { value } = node
     if (value === null || /^(string|number|boolean)$/.test(typeof value)) return value
-    return this.#fault(node, 'a tag that is not known here')
+    return this.#fault(node, 'an unknown tag')
   }
 
   #section({ items }: YAMLMap.Parsed): Readonly<Record<string, unknown>> {
@@ -83,7 +86,7 @@ class Reader {
         continue
       }
       const name = this.#name(key)
-      if (said.has(name)) this.#fault(key, 'a key that its section has already')
+      if (said.has(name)) this.#fault(key, 'a key that occurs twice in its section')
       said.add(name)
       entries.set(name, this.read(value))
     }

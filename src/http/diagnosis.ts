@@ -90,10 +90,10 @@ function ofModel({ principal, peek, error }: TurnedAway, rooms: DiagnosisRooms):
   const { model } = peek
   const suggestion = nearest(model, rooms.models(principal))
   if (rooms.groupHas(principal.group, model)) {
-    const detail = `The key's own list of models leaves '${model}' out.`
+    const detail = `The key's own list of models excludes '${model}'.`
     return { code: 'model_not_allowed', detail, suggestion }
   }
-  const near = suggestion === null ? '' : ` The nearest it has is '${suggestion}'.`
+  const near = suggestion === null ? '' : ` The nearest one is '${suggestion}'.`
   const detail = `The group '${principal.group}' of the key has no model '${model}'.${near}`
   return { code: 'model_unknown', detail, suggestion }
 }
@@ -110,11 +110,11 @@ function ofPath(path: string): Finding {
     /\/(v\d\w*)\/(?:.*\/)?\1(?:\/|$)/.test(path) ||
     (meant !== undefined && path.indexOf(meant) < path.lastIndexOf(meant))
   if (isDoubled) {
-    const detail = `The path says a part of itself twice: the base address is to end in /v1, and the client adds the rest.`
+    const detail = `The path repeats a part: the base address must end in /v1, and the client adds the rest.`
     return { code: 'path_doubled', detail, suggestion }
   }
   if (/^\/(?:projects|publishers)\//.test(path)) {
-    const detail = 'The version is missing: the base address is to end in /v1 or /v1beta1.'
+    const detail = 'The version is missing: the base address must end in /v1 or /v1beta1.'
     return { code: 'version_missing', detail, suggestion: `/v1${path}`.slice(0, longestText) }
   }
   const near =
@@ -123,7 +123,7 @@ function ofPath(path: string): Finding {
       path,
       plainPaths.map((each) => `/v1${each}`),
     )
-  const detail = `Nothing is served at this path.${near === null ? '' : ` ${near} is.`}`
+  const detail = `Nothing is served at this path.${near === null ? '' : ` The nearest valid path is ${near}.`}`
   return { code: 'path_unknown', detail, suggestion: near }
 }
 

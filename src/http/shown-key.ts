@@ -44,16 +44,16 @@ export function shownKey(
   for (const { place, value } of candidates(headers, url)) {
     const key = recognise(unpadded(value))
     if (key === null) continue
-    const detail = `The key came in ${place}, where it is not looked for. Send it as "${usual} YOUR_KEY".`
+    const detail = `The key was sent in ${place}, where the gateway does not look for it. Send it as "${usual} YOUR_KEY".`
     return { key, mistake: 'key_misplaced', detail }
   }
-  const detail = `No API key came with the request. Send it as "${usual} YOUR_KEY".`
+  const detail = `The request has no API key. Send it as "${usual} YOUR_KEY".`
   return { key: null, mistake: 'key_missing', detail }
 }
 
 function usuallyShown(shown: string, recognise: Recognise): ShownKey {
   if (shown.length > longestShown) {
-    const detail = `What came as the key has ${shown.length} characters: far more than any key.`
+    const detail = `The text sent as the key has ${shown.length} characters, far more than any key.`
     return { key: null, mistake: 'key_unknown', detail }
   }
   const key = recognise(shown)
@@ -62,13 +62,14 @@ function usuallyShown(shown: string, recognise: Recognise): ShownKey {
   const inside = bare === shown ? null : recognise(bare)
   if (inside !== null && inside.state !== 'damaged') {
     const detail =
-      'The key came with something around it: quotes, brackets, blanks or a second "Bearer". Send the key alone.'
+      'Quotes, brackets, blanks or a second "Bearer" are around the key. Send the key alone.'
     return { key: inside, mistake: 'key_padded', detail }
   }
   const like = key ?? inside
   if (like !== null) return { key: like, mistake: 'key_damaged', detail: damaged(bare) }
   if (bare.startsWith(managementPrefix)) {
-    const detail = 'This is a management key: it is for /api and calls no models. Send an API key.'
+    const detail =
+      'This is a management key, which works for /api and cannot call models. Send an API key.'
     return { key: null, mistake: 'key_is_management', detail }
   }
   return { key: null, mistake: 'key_unknown', detail: unknown(bare) }
@@ -77,19 +78,19 @@ function usuallyShown(shown: string, recognise: Recognise): ShownKey {
 function damaged(shown: string): string {
   const made = shown.startsWith(secretPrefix)
   if (made && shown.length < secretLength) {
-    return `The key is cut short: ${shown.length} characters came of ${secretLength}. Copy it whole.`
+    return `The key is cut off: it has ${shown.length} of ${secretLength} characters. Copy all of it.`
   }
   if (made && shown.length > secretLength) {
-    return `The key is too long: ${shown.length} characters came in place of ${secretLength}. Copy it again.`
+    return `The key is too long: it has ${shown.length} characters instead of ${secretLength}. Copy it again.`
   }
-  return 'The key begins as yours does and goes on otherwise: mistyped, or from before it was rotated.'
+  return 'The key begins like yours but then differs: it is mistyped, or was replaced by a rotation.'
 }
 
 function unknown(shown: string): string {
   if (!shown.startsWith(secretPrefix)) {
-    return `The key is not one of this gateway: its keys begin with ${secretPrefix}. A variable that was not filled in, or another vendor's key?`
+    return `This is not a key of this gateway: its keys begin with ${secretPrefix}. Perhaps a variable was not filled in, or it is a vendor's key.`
   }
-  return 'The key has the form of one of this gateway, and there is none like it: deleted, or of another server.'
+  return "The key has the form of this gateway's keys but is unknown: it was deleted, or belongs to another server."
 }
 
 const states = {
@@ -128,8 +129,7 @@ function candidates(headers: RequestHeaders, url: string) {
   }
   const query = url.indexOf('?')
   if (query >= 0) {
-    for (const [name, value] of new URLSearchParams(url.slice(query)))
-      add('the address', name, value)
+    for (const [name, value] of new URLSearchParams(url.slice(query))) add('the URL', name, value)
   }
   return found
 }

@@ -452,8 +452,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * What arrived from my clients lately, and what is wrong with it, newest first
-         * @description Requests that were refused before any vendor was asked, with what is wrong with each, and those that came through. Kept in memory, the last 30 of an account, and never with a secret or a body. Of the last 15 minutes unless `since` says otherwise.
+         * Recent requests of my clients, and what is wrong with them, newest first
+         * @description Requests that were refused before any vendor was asked, with what is wrong with each, and those that reached a vendor. Kept in memory, the last 30 of an account, and never with a secret or a body. Of the last 15 minutes unless `since` says otherwise.
          */
         readonly get: operations["listArrivals"];
         readonly put?: never;
@@ -4088,7 +4088,7 @@ export interface components {
             /** Format: date-time */
             readonly at: string;
             /**
-             * @description `ok`: it came through to a vendor, however it ended there
+             * @description `ok`: it reached a vendor or was answered, whatever the result
              * @enum {string}
              */
             readonly outcome: "ok" | "mistake";
@@ -4122,20 +4122,20 @@ export interface components {
              */
             readonly code: string;
             readonly status: number;
-            /** @description null where it came through */
+            /** @description null if it reached a vendor */
             readonly method: string | null;
-            /** @description null where it came through */
+            /** @description null if it reached a vendor */
             readonly path: string | null;
             readonly model: string | null;
             readonly userAgent: string | null;
             readonly keyId: string | null;
             readonly address: string | null;
             /**
-             * @description How it is known to be yours: by its key, or by no more than the address it came from. null: an operator looks
+             * @description How the request is attributed to the caller: by its key, or only by its address. null: an operator views all
              * @enum {string|null}
              */
             readonly by: "key" | "address" | null;
-            /** @description What may have been meant: a path, a model */
+            /** @description What was probably meant: a path or a model */
             readonly suggestion: string | null;
             /** @description For people, in English */
             readonly detail: string;

@@ -13,57 +13,63 @@ const later = msg`Send it again after a moment.`
 
 const byCode: Readonly<Record<string, Words>> = {
   invalid_request_error: {
-    what: msg`It is malformed, out of range, or asks what the vendor refuses.`,
+    what: msg`It is malformed, out of range, or refused by the vendor.`,
     next: msg`Correct the field that the reply names.`,
   },
   invalid_api_key: {
-    what: msg`Its key is not valid, or not from where it came.`,
-    next: msg`Send a valid key, from an address it is bound to.`,
+    what: msg`Its key is not valid, or may not be used from its address.`,
+    next: msg`Send a valid key, from an allowed address.`,
   },
   invalid_signature: {
-    what: msg`The address of the file is not one that was given.`,
-    next: msg`Use the address as it was given.`,
+    what: msg`The address of the file has no valid signature.`,
+    next: msg`Use the address exactly as the reply gave it.`,
   },
   model_not_found: {
-    what: msg`There is no such model for its key.`,
+    what: msg`The model does not exist, or its key may not use it.`,
     next: msg`Choose one from the page Models.`,
   },
   unsupported_endpoint: {
-    what: msg`The gateway has no such interface.`,
+    what: msg`The gateway does not offer this interface.`,
     next: msg`Use another one.`,
   },
   not_found: {
-    what: msg`What it names is not there.`,
-    next: msg`Check the address or the id.`,
+    what: msg`The path or the id does not exist.`,
+    next: msg`Check the path and the id.`,
   },
   method_not_allowed: {
-    what: msg`Its method is not taken there.`,
-    next: msg`Use the one that is allowed.`,
+    what: msg`The path does not accept its method.`,
+    next: msg`Use a method that the reply names.`,
   },
   request_timeout: { what: msg`The body did not arrive in time.`, next: again },
   request_in_progress: {
-    what: msg`Its Idempotency-Key is of a request that still ran.`,
-    next: msg`Send it again once that has ended.`,
+    what: msg`A request with the same Idempotency-Key was still running.`,
+    next: msg`Send it again when that one has ended.`,
   },
   request_stopped: {
     what: msg`It was stopped while it ran.`,
-    next: msg`There is nothing to do: it was meant so.`,
+    next: msg`Send it again if it was stopped by mistake.`,
   },
   reply_not_kept: {
-    what: msg`It was done before, and that reply was not kept.`,
+    what: msg`It was executed before, but its reply was not kept.`,
     next: msg`Do not repeat it.`,
   },
-  file_expired: { what: msg`The file it names is gone.`, next: msg`Ask for the result anew.` },
+  file_expired: {
+    what: msg`The address of the file has expired.`,
+    next: msg`Request the result again.`,
+  },
   request_too_large: { what: msg`It is too large.`, next: msg`Send less.` },
   unsupported_media_type: {
-    what: msg`Its media type is not taken.`,
-    next: msg`Send another type.`,
+    what: msg`The endpoint does not accept its media type.`,
+    next: msg`Send a type that the reply names.`,
   },
   idempotency_key_reused: {
     what: msg`Its Idempotency-Key was used for another request.`,
     next: msg`Use a new key for each request.`,
   },
-  upgrade_required: { what: msg`It is to be asked in another way.`, next: msg`See the reply.` },
+  upgrade_required: {
+    what: msg`Its path needs a WebSocket, or accepts none.`,
+    next: msg`Do as the reply says.`,
+  },
   insufficient_quota: {
     what: msg`The balance or a spend limit does not cover it.`,
     next: msg`Add credit, or raise the limit.`,
@@ -79,8 +85,8 @@ const byCode: Readonly<Record<string, Words>> = {
   server_error: { what: msg`It failed in the gateway.`, next: again },
   service_unavailable: { what: msg`It could not be served at that moment.`, next: later },
   client_closed_request: {
-    what: msg`The client left before the end.`,
-    next: msg`Raise the time that the client waits, if it was not meant so.`,
+    what: msg`The client disconnected before the end.`,
+    next: msg`If that was not intended, raise the client's timeout.`,
   },
 }
 

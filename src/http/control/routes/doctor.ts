@@ -41,24 +41,24 @@ const arrival = z
     at: timeSchema,
     outcome: z
       .enum(['ok', 'mistake'])
-      .openapi({ description: '`ok`: it came through to a vendor, however it ended there' }),
+      .openapi({ description: '`ok`: it reached a vendor or was answered, whatever the result' }),
     code: z.string().openapi({
       description: 'What is wrong with it, or `ok`; others may come',
       examples: [...codes],
     }),
     status: z.number().int(),
-    method: z.string().nullable().openapi({ description: 'null where it came through' }),
-    path: z.string().nullable().openapi({ description: 'null where it came through' }),
+    method: z.string().nullable().openapi({ description: 'null if it reached a vendor' }),
+    path: z.string().nullable().openapi({ description: 'null if it reached a vendor' }),
     model: z.string().nullable(),
     userAgent: z.string().nullable(),
     keyId: z.string().nullable(),
     address: z.string().nullable(),
     by: z.enum(['key', 'address']).nullable().openapi({
       description:
-        'How it is known to be yours: by its key, or by no more than the address it came from. null: an operator looks',
+        'How the request is attributed to the caller: by its key, or only by its address. null: an operator views all',
     }),
     suggestion: z.string().nullable().openapi({
-      description: 'What may have been meant: a path, a model',
+      description: 'What was probably meant: a path or a model',
     }),
     detail: z.string().openapi({ description: 'For people, in English' }),
   })
@@ -73,7 +73,7 @@ function lookingOf({ scope, address, principal }: Caller, account: string | unde
 }
 
 const about =
-  'Requests that were refused before any vendor was asked, with what is wrong with each, and those that came through. ' +
+  'Requests that were refused before any vendor was asked, with what is wrong with each, and those that reached a vendor. ' +
   'Kept in memory, the last 30 of an account, and never with a secret or a body.'
 
 export const doctorRoutes: readonly ControlRoute[] = [
@@ -82,7 +82,7 @@ export const doctorRoutes: readonly ControlRoute[] = [
     path: '/api/doctor',
     id: 'listArrivals',
     tag: 'Doctor',
-    summary: 'What arrived from my clients lately, and what is wrong with it, newest first',
+    summary: 'Recent requests of my clients, and what is wrong with them, newest first',
     description: `${about} Of the last 15 minutes unless \`since\` says otherwise.`,
     access: 'user',
     query: inputs.listArrivals.extend({
