@@ -49,7 +49,7 @@ test('every code of the errors has an explanation, in the documentation too', ()
     [...Object.keys(errorTable), 'client_closed_request'].sort(),
   )
   const page = readFileSync(join(import.meta.dirname, '../../docs/errors.md'), 'utf8')
-  const table = page.slice(page.indexOf('## Whose fault'))
+  const table = page.slice(page.indexOf('## Who is at fault'))
   for (const [code, { party, asked }] of Object.entries(explanations)) {
     const parties =
       asked === undefined || asked.party === party

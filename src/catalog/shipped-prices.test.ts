@@ -150,7 +150,7 @@ test('the documentation lists exactly the prices from memory', async () => {
 
 test('the documentation lists exactly the shipped models without a price', async () => {
   const page = await Bun.file(join(import.meta.dirname, '../../docs/catalogue.md')).text()
-  const [, section = ''] = page.split('## Without a price')
+  const [, section = ''] = page.split('## Models without a price')
   const listed = [...section.matchAll(/^\| `([^`]+)` \| (.+) \|$/gm)].flatMap(([, vendor, names]) =>
     [...(names ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => `${vendor} ${name}`),
   )
