@@ -1,4 +1,4 @@
-// What a record's way into the outbox costs the serving thread: making its text, and keeping it in several ways.
+// Measures what a record in the outbox costs the serving thread: making its text, and several ways to store it.
 
 import { Database } from 'bun:sqlite'
 import { fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
@@ -20,7 +20,7 @@ const records = Array.from({ length: 16 }, (_, index) => {
 interface Way {
   readonly name: string
   append(body: string): void
-  /** Between two rounds, not measured. */
+  /** Work between two rounds, which is not measured. */
   empty(): void
 }
 
@@ -35,7 +35,7 @@ function outboxIn(dataDir: string): Way {
   return { name: 'the outbox', append, empty: () => reader.recycle(0) }
 }
 
-/** No other connection may look, so that no lock is taken: what the outbox cannot do. */
+/** In exclusive mode, without locks; the outbox cannot use it, since other connections read it. */
 function withoutLocks(dataDir: string): Way {
   const file = new Database(join(dataDir, 'alone.db'))
   for (const pragma of ['locking_mode = EXCLUSIVE', 'journal_mode = WAL', 'synchronous = NORMAL']) {
@@ -52,7 +52,7 @@ function withoutLocks(dataDir: string): Way {
   return { name: 'SQLite without its locks', append: (body) => insert.run(body), empty }
 }
 
-/** Length, checksum and text behind each other in a file that has its size already. */
+/** Writes length, checksum and text one after another into a file of fixed size. */
 function plainFile(dataDir: string): Way {
   const room = 16 * 1024 * 1024
   const file = openSync(join(dataDir, 'plain'), 'w+')

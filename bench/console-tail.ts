@@ -1,5 +1,5 @@
-// What ten consoles that follow requests cost the requests: `bun bench/console-tail.ts [ROUNDS] [SECONDS]`. Windows with
-// and without them alternate in one process, with the built-in vendor. Server on core 0, load and consoles on core 1.
+// Measures what ten consoles that follow the live tail cost requests: `bun bench/console-tail.ts [ROUNDS] [SECONDS]`.
+// Windows with and without them alternate in one process, with the built-in vendor. Server on core 0, the rest on core 1.
 
 import { execFileSync } from 'node:child_process'
 import { type ServerProcess, startServer } from '../test/support/server-process.ts'
@@ -8,9 +8,9 @@ import { cpuUs, guardProcess, rssMb } from './processes.ts'
 const consoles = 10
 const connections = 32
 const warmUpMs = 10_000
-/** Before a window is measured: whoever begins or ends to follow has done so. */
+/** Pause before a window is measured, so that all streams have been opened or closed. */
 const settleMs = 500
-/** How often the page asks what runs, while something does. */
+/** How often the page asks for running requests while there are any. */
 const runningEveryMs = 1_000
 
 interface Round {
@@ -43,7 +43,7 @@ async function load(url: string, key: string, ms: number): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** As an administrator of their own: one account may not follow from all ten. Gives the session's cookie. */
+/** Signs in as a separate administrator, since one account may not have ten streams. Returns the session's cookie. */
 async function signIn({ url, dataDir }: ServerProcess, account: string): Promise<string> {
   command(dataDir, 'account', 'credit', account, '1', '--create', '--reason', 'bench')
   const said = command(dataDir, 'admin', 'link', '--account', account)
@@ -56,7 +56,7 @@ async function signIn({ url, dataDir }: ServerProcess, account: string): Promise
     .join('; ')
 }
 
-/** What an open page of Requests asks while it follows: the stream of rows, and each second what runs. */
+/** What an open page Requests asks for: the stream of rows, and each second the running requests. */
 async function follow(url: string, cookie: string, end: AbortSignal): Promise<number> {
   const stream = await fetch(`${url}/api/requests/live?most=50`, {
     headers: { cookie },
@@ -89,7 +89,7 @@ function command(dataDir: string, ...words: string[]): string {
   return execFileSync('bin/tollgate', [...words, '--data', dataDir], { encoding: 'utf8' })
 }
 
-/** One window of requests; with the cookies of those who follow meanwhile. */
+/** One window of requests; `cookies`: those of the consoles that follow meanwhile. */
 async function round(
   { url, pid }: ServerProcess,
   key: string,

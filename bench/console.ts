@@ -1,4 +1,4 @@
-// How fast the console's pages come and answer over many requests: `bun bench/console.ts DIR [ROUNDS]`, where DIR is a
+// Measures how fast the console's pages load and react: `bun bench/console.ts DIR [ROUNDS]`, where DIR is a
 // data directory of bench/ordinary.ts. Server and Chromium share cores 0 and 1; prints the table of its page.
 
 import { execFileSync } from 'node:child_process'
@@ -86,7 +86,7 @@ const visits: readonly Visit[] = [
   },
 ]
 
-/** To the end of what is loaded, where the next page is asked for. */
+/** Scrolls to the end of the loaded rows, which loads the next page. */
 async function nextPage(page: Page): Promise<void> {
   await page.getByRole('region', { name: 'Requests' }).focus()
   await page.keyboard.press('End')
@@ -114,7 +114,7 @@ function observe(): void {
   }).observe({ type: 'event', durationThreshold: 16, buffered: true } as PerformanceObserverInit)
 }
 
-/** Nothing is asked for any more, and what came is painted. */
+/** Waits until nothing is loading any more and everything is painted. */
 async function untilShown(page: Page): Promise<void> {
   await page.waitForFunction(
     () => document.querySelector('h1') && !document.querySelector('.skeleton, [aria-busy="true"]'),
@@ -127,9 +127,9 @@ async function untilShown(page: Page): Promise<void> {
 interface Sample {
   readonly visit: string
   readonly what: string
-  /** For a page its largest paint; for an act from the input to the next paint, at most 16 where it took less. */
+  /** For a page its largest paint; for an action from the input to the next paint, 16 if it took less. */
   readonly paintMs: number
-  /** Until all that the page asks is shown. */
+  /** Time until everything that the page requests is shown. */
   readonly shownMs: number
 }
 
@@ -179,7 +179,7 @@ function print(samples: readonly Sample[]): void {
   }
 }
 
-/** Each round is a new browser profile: nothing of the console is kept from the one before. */
+/** Each round uses a new browser profile, so that nothing of the console is cached from the one before. */
 async function visitAll(browser: Browser, url: string, link: string, rounds: number) {
   const first = await browser.newContext()
   await (await first.newPage()).goto(link)

@@ -1,4 +1,4 @@
-/** What the published numbers are made of: medians, added latency and verdicts. */
+/** How the published numbers are calculated: medians, added latency and verdicts. */
 import { expect, test } from 'bun:test'
 import { addAddedLatency, judge, type Sample, summarize } from './figures.ts'
 

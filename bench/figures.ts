@@ -2,7 +2,7 @@
 import type { Figures } from './workloads.ts'
 
 export interface Target {
-  /** Gateway whose median is multiplied by `most`; undefined for a bound by itself. */
+  /** Gateway whose median is multiplied by `most`; undefined for an absolute bound. */
   against?: string
   most: number
 }
@@ -142,7 +142,7 @@ export function addAddedLatency(samples: Sample[]): void {
   }
 }
 
-/** Each target that this run's samples can be held against. A bound by itself is held against the worst sample. */
+/** Each target with which this run's samples can be compared. An absolute bound is compared with the worst sample. */
 export function judge(samples: Sample[], gateway: string): Verdict[] {
   return FIGURES.flatMap((figure) =>
     (figure.targets ?? []).flatMap((target) => {

@@ -29,7 +29,7 @@ export interface Gateway {
   checksKeys: boolean
   /** Folder of the checkout whose CLI reads the usage rows. */
   checkout?: string
-  /** Highest fixed rate it is asked for, requests/s; 0 for none. */
+  /** Highest fixed rate that is sent to it, requests/s; 0 for none. */
   fixedRate: number
   start(data: string): Promise<Running>
 }
@@ -125,22 +125,22 @@ function portkey(mock: Mock, script: string): Gateway {
   return { name: 'portkey', label: 'Portkey', ...about, start }
 }
 
-/** What `peer:FILE` holds, as JSON. In its texts {port}, {mock} and {data} stand for this run's, in `prefix` {model}. */
+/** The JSON of `peer:FILE`. In its texts {port}, {mock} and {data} are filled in for this run, in `prefix` also {model}. */
 interface PeerFile {
   label: string
   command: string
   args: string[]
   env?: Record<string, string>
-  /** Texts of files that are put into {data} first, by name. */
+  /** Texts of files that are written into {data} first, by name. */
   files?: Record<string, string>
-  /** Answers 200 once it serves. */
+  /** The path that answers 200 once the gateway serves. */
   ready: string
   /** Before `/v1/...`. */
   prefix?: string
   headers?: Record<string, string>
 }
 
-/** Any other gateway, of a program that stands on this machine. Throws where its file cannot be read. */
+/** Any other gateway whose program is on this machine. Throws if its file cannot be read. */
 function peer(mock: Mock, path: string): Gateway {
   const file = JSON.parse(readFileSync(path, 'utf8')) as PeerFile
   const start = async (data: string): Promise<Running> => {
@@ -174,16 +174,16 @@ const modelEntries: Record<string, string> = {
 
 /** What `tollgate?keys=1000&channels=50&workers=2` asks for. */
 interface Breadth {
-  /** In the store, beside the one that is used. */
+  /** Number of keys in the store, beside the one that is used. */
   keys: number
-  /** That serve each model, at one priority. */
+  /** Number of channels that serve each model, at equal priority. */
   channels: number
   workers: number
 }
 
 const narrow: Breadth = { keys: 0, channels: 1, workers: 1 }
 
-/** Throws an Error on a name or number that is none. */
+/** Throws an Error for an unknown name or an invalid number. */
 function breadthOf(query: string): Breadth {
   const breadth = { ...narrow }
   for (const [name, text] of new URLSearchParams(query)) {
@@ -222,7 +222,7 @@ keys:
 `
 }
 
-/** What a start would do first where sources changed; a version without it has nothing to make. */
+/** Builds what a start would build first after a change of sources; older versions have nothing to build. */
 function makeProgram(checkout: string): void {
   const script = join(checkout, 'scripts/program.mjs')
   if (existsSync(script)) execFileSync('node', [script], { stdio: 'inherit' })
@@ -237,11 +237,11 @@ function tollgate(name: string, checkout: string, mock: Mock, breadth: Breadth):
     if (breadth.keys > 0 && !existsSync(dataDir)) await fillKeys(dataDir, breadth.keys)
     const options = ['--config', file, '--data', dataDir, '--port', String(port)]
     if (breadth.workers > 1) options.push('--workers', String(breadth.workers))
-    // A level from the outside wins; one log line a request would be work that the others do not do.
+    // LOG_LEVEL of the caller takes precedence; a log line for each request would be work that the others do not do.
     const env = {
       BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
       LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'warn',
-      // Nothing is to be built beside what is measured.
+      // Nothing may be built during the measurement.
       TOLLGATE_CONSOLE: 'off',
     }
     const command = join(checkout, 'bin/tollgate')

@@ -41,7 +41,7 @@ function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }
 
-/** Nanoseconds for one pass of `work`, which does `count` of them. */
+/** Nanoseconds for one of the `count` operations that a pass of `work` does. */
 function measure(count: number, work: () => void): number {
   const taken = Array.from({ length: rounds }, () => {
     const startNs = process.hrtime.bigint()

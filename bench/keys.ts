@@ -1,4 +1,4 @@
-/** Puts many keys into a fresh data directory, as a deployment of many users has them. */
+/** Puts many keys into a fresh data directory, as in a deployment with many users. */
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { createKey } from '../src/admin/keys.ts'
@@ -8,7 +8,7 @@ import { databaseFile } from '../src/store/sqlite.ts'
 
 const account = 'crowd'
 
-/** One is made as users make it, the others are its copies under other names and hashes. */
+/** One key is made as users make it; the others are copies of it under other names and hashes. */
 export async function fillKeys(dataDir: string, count: number): Promise<void> {
   const store = await openStore({ dataDir, databaseUrl: null })
   const currency = async () => 'USD'

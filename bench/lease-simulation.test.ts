@@ -1,4 +1,4 @@
-// The simulation of leases: money is neither made nor lost in it, and it says what is known of one node and of many.
+// The simulation of leases: no money appears or disappears, and it gives the known results for one node and for many.
 
 import { expect, test } from 'bun:test'
 import { simulateLeases } from './lease-simulation.ts'

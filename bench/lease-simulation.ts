@@ -8,7 +8,7 @@ import type { Nano } from '../src/money.ts'
 import type { Grant, GrantSize } from '../src/store/ledger.ts'
 
 export interface LeaseScenario {
-  /** Nodes that requests of the account reach, each as often as the others. */
+  /** Number of nodes that the account's requests reach, all equally often. */
   readonly nodes: number
   readonly requestsPerSecond: number
   readonly seconds: number
@@ -21,7 +21,7 @@ export interface LeaseScenario {
 
 export interface LeaseFigures {
   readonly requests: number
-  /** Refused although the wallet had the money, somewhere. */
+  /** Requests refused although the wallet had the money on some node. */
   readonly refusedWrongly: number
   readonly refusedRightly: number
   /** Requests that waited for the ledger. */
@@ -32,17 +32,17 @@ export interface LeaseFigures {
   readonly returns: number
   readonly recalls: number
   readonly settlements: number
-  /** Of the balance, what is leased and held by no request: mean and most of the samples, one a second. */
+  /** Part of the balance that is leased and not held by a request: mean and maximum of samples taken each second. */
   readonly idleShare: number
   readonly idleShareMost: number
-  /** What the wallet has in the end: never below zero. */
+  /** The wallet's balance at the end: never below zero. */
   readonly postedNano: Nano
-  /** Leased as the ledger has it, and free and held as the nodes have it: equal once nothing is under way. */
+  /** The leased amount in the ledger, and the free and held amounts on the nodes: equal once nothing is running. */
   readonly leasedNano: Nano
   readonly onNodesNano: Nano
 }
 
-/** There and back between a node and the ledger. */
+/** Round trip between a node and the ledger. */
 const roundTripMs = 1
 /** How long a transaction holds the wallet's row. */
 const lockMs = 0.5
@@ -52,7 +52,7 @@ const tickMs = 1_000
 const uncapped: LeaseSettings = { maxHeldPerKeyNano: null, maxHeldPerAccountNano: null }
 const account = 'account'
 
-/** Events by time, those of one time in the order they came. */
+/** Events by time; events of the same time in the order in which they were added. */
 class Clock {
   nowMs = 0
   #count = 0
@@ -76,7 +76,7 @@ class Clock {
     heap[place] = event
   }
 
-  /** Runs the next event; false where there is none. */
+  /** Runs the next event; false if there is none. */
   step(): boolean {
     const heap = this.#heap
     const first = heap[0]
@@ -111,11 +111,11 @@ function isBefore(
   return one.atMs < other.atMs || (one.atMs === other.atMs && one.order < other.order)
 }
 
-/** The wallet and who leases what of it, as `store/nodes.ts` keeps them. */
+/** The wallet and its leases, as in `store/nodes.ts`. */
 class Wallet {
   readonly counts = { grants: 0, returns: 0, recalls: 0, settlements: 0 }
   readonly leased: Nano[]
-  /** By node: it is told that another one starves. */
+  /** By node: called when another node lacks credit. */
   readonly onRecall: (() => void)[] = []
   leasedNano: Nano = 0n
   postedNano: Nano
@@ -128,7 +128,7 @@ class Wallet {
     this.leased = Array<Nano>(nodes).fill(0n)
   }
 
-  /** Runs `work` once the row is free and was held for a transaction. */
+  /** Runs `work` once the row is free, and holds the row for the time of a transaction. */
   locked(work: () => void): void {
     const { nowMs } = this.#clock
     this.#freeAtMs = Math.max(this.#freeAtMs, nowMs + roundTripMs / 2) + lockMs
@@ -170,7 +170,7 @@ class Wallet {
   }
 }
 
-/** A node: leases of its own, settlement every so often, and a look at recalls every so often. */
+/** A node with its own leases, which settles and reads recalls at intervals. */
 class Node {
   readonly #leases: Leases
   readonly #clock: Clock
@@ -179,7 +179,7 @@ class Node {
   #unsettledNano: Nano = 0n
   #isTicking = false
   #isRecalled = false
-  /** Calls for the ledger are carried out one after another. */
+  /** Calls to the ledger are carried out one after another. */
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(clock: Clock, wallet: Wallet, place: number) {
@@ -234,7 +234,7 @@ class Node {
     if (this.#isTicking) this.#clock.after(tickMs, () => this.#tick())
   }
 
-  /** It looks every so often, at a moment of its own. */
+  /** Reads recalls at an interval, at a different moment on each node. */
   #recalled(): void {
     if (this.#isRecalled) return
     this.#isRecalled = true
@@ -249,7 +249,7 @@ class Node {
     this.#wallet.locked(() => {
       this.#unsettledNano -= nano
       this.#wallet.settle(this.#place, nano)
-      // What ended meanwhile goes with the next one.
+      // Requests that end meanwhile are settled with the next batch.
       if (this.#unsettledNano > 0n) this.#clock.after(settleEveryMs, () => this.#settle())
     })
   }
@@ -269,7 +269,7 @@ class Node {
   }
 }
 
-/** Rejects where a lease pays less than its charge. The same `seed` gives the same figures. */
+/** Rejects if a lease pays less than the charge. The same `seed` gives the same figures. */
 export async function simulateLeases(scenario: LeaseScenario, seed = 1): Promise<LeaseFigures> {
   const run = new Run(scenario, seed)
   await run.toItsEnd()
@@ -368,7 +368,7 @@ class Run {
     })
   }
 
-  /** What no request holds, wherever it is. */
+  /** Credit that no request holds, on any node or in the wallet. */
   #reachableNano(): Nano {
     return this.#nodes.reduce(
       (left, { heldNano, unsettledNano }) => left - heldNano - unsettledNano,
@@ -387,10 +387,10 @@ function least(one: Nano, other: Nano): Nano {
   return one < other ? one : other
 }
 
-/** More than the longest chain of promises between an answer of the ledger and the request that waits for it. */
+/** More turns than the longest chain of promises between the ledger's answer and the waiting request. */
 const microtaskTurns = 16
 
-/** Mulberry32: even numbers from 0 up to 1. */
+/** Mulberry32: uniformly distributed numbers from 0 up to 1. */
 function randomOf(seed: number): () => number {
   let state = seed
   return () => {

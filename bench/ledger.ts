@@ -1,4 +1,4 @@
-// What money costs: the serving thread for each request's hold, record and commit; the worker until the ledger has it.
+// Measures what charging costs the serving thread (hold, record, commit) and the worker (until the ledger has it).
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -31,7 +31,7 @@ const requests = Array.from({ length: 1_024 }, (_, index) =>
   }),
 )
 
-/** A wallet without end, asked in memory: what a lease costs the database is no part of this. */
+/** An unlimited wallet in memory: the database's cost of a lease is not measured here. */
 function openLeases(): Leases {
   const postedNano = 10n ** 18n
   const granted = { fenced: false, leasedElsewhereNano: 0n, postedNano }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Mock, Route } from './mock.ts'
 import { runOnLoadCore } from './processes.ts'
 
-/** Where a gateway takes the requests for one model. */
+/** Where a gateway receives the requests for one model. */
 export interface Target {
   port: number
   path: string
@@ -18,7 +18,7 @@ export interface WrkResult {
   p50Us: number
   p99Us: number
   maxUs: number
-  /** Replies other than the one expected, when it was given. */
+  /** Replies that differ from the expected one, if one was given. */
   altered: number
   /** 401 replies of a key flood. */
   refused: number
@@ -40,7 +40,7 @@ export interface WrkPlan {
 export interface StreamsResult {
   streams: number
   clean: number
-  /** The most streams that were between their first event and their end at one time. */
+  /** The largest number of streams that were between their first event and their end at one time. */
   peak: number
   events: number
   lost: number

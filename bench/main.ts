@@ -53,7 +53,7 @@ async function measure(
   const fail = (what: string) => {
     const text = `${gateway.label}, round ${round}: ${what}`
     console.log(`  ! ${text}`)
-    // A peer's losses are its own; ours, and those of the rig's floors, end the run as failed.
+    // A peer's losses are only reported; ours, and those of HAProxy and the direct column, make the run fail.
     if (gateway.strict) context.failures.push(text)
     else context.notes.add(text)
   }
@@ -75,7 +75,7 @@ async function measure(
       if (wrong.length === 0) console.log(`  usage rows agree with ${sent.total()} requests`)
     }
   } catch (error) {
-    // It ended or stopped answering: the other columns are still worth having.
+    // It ended or stopped answering: the other columns are still useful.
     const log = join(data, 'server.log')
     const said = existsSync(log) ? readFileSync(log, 'utf8').slice(-1000) : ''
     const { pid } = running

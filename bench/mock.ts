@@ -25,14 +25,14 @@ export interface Pace {
   highMs: number
 }
 
-/** One model of the mock: what is asked, and what is answered. */
+/** One model of the mock: the request and the reply. */
 export interface Route {
   model: string
   kind: 'whole' | 'echo' | 'stream'
   /** The operation, as a path below /v1. */
   path: string
   request: string
-  /** The whole reply, or of a stream one event. */
+  /** The whole reply, or one event of a stream. */
   reply: string
   pace?: Pace
 }
@@ -45,7 +45,7 @@ export interface Mock {
   stop(): Promise<void>
 }
 
-/** Throws an Error where the mock has no such model. */
+/** Throws an Error if the mock has no such model. */
 export function routeOf({ routes }: Pick<Mock, 'routes'>, model: string): Route {
   const route = routes.get(model)
   if (route === undefined) throw new Error(`the mock has no model ${model}`)
@@ -62,7 +62,7 @@ function stream(model: string, pace: Pace): Route {
   return { model, kind: 'stream', path: chat, request, reply: streamEvent(model), pace }
 }
 
-/** Streams of about so many seconds, their events so far apart. */
+/** Streams that last about `seconds`, with their events `low` to `high` ms apart. */
 function lasting(streams: number, seconds: number, lowMs: number, highMs: number): Pace {
   const events = Math.ceil((seconds * 1000) / ((lowMs + highMs) / 2))
   return { streams, events, lowMs, highMs }
@@ -102,7 +102,7 @@ export function makeRoutes(seconds: number, warmEvents: number): Route[] {
       reply: embeddingsReply('bench-embedding', 5000 * KB),
     },
     stream('bench-stream', lasting(200, seconds, 40, 100)),
-    // As fast as every gateway here can just follow.
+    // The fastest pace that every gateway here can follow.
     stream('bench-warm', { streams: 200, events: warmEvents, lowMs: 10, highMs: 10 }),
     stream('bench-few', lasting(200, Math.ceil(seconds / 3), 100, 100)),
     stream('bench-many', lasting(1000, seconds + 2, 100, 100)),

@@ -1,4 +1,4 @@
-/** The bench's command line, and what follows from it: durations, rounds, which workloads and gateways. */
+/** Reads the bench's command line, and derives durations, rounds, workloads and gateways from it. */
 import { parseArgs } from 'node:util'
 
 export const WORKLOADS = ['w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7', 'w8'] as const
@@ -12,7 +12,7 @@ export interface Options {
   /** Length of one measured phase, seconds. */
   seconds: number
   quick: boolean
-  /** So many small requests are sent before anything is measured; of larger ones a part of it. */
+  /** Number of small requests sent before anything is measured; of larger requests a part of it is sent. */
   warmRequests: number
   /** Whether this run may replace the published page. */
   publish: boolean

@@ -1,6 +1,6 @@
-// A data directory as a company of some size would have after 90 days, for looking at the console and measuring it:
+// Makes a data directory like that of a medium-sized company after 90 days, for viewing and measuring the console:
 // `bun bench/ordinary.ts DIR [ROWS]`. One account, eight keys, twelve models; busy by day, quiet at night and on Sundays.
-// Usage and its totals only: nothing of it is posted in the journal, so the audit of it finds differences.
+// It has usage and totals only: nothing is posted in the journal, so an audit of it finds differences.
 
 import { Database } from 'bun:sqlite'
 import { readFileSync } from 'node:fs'
@@ -46,7 +46,7 @@ const keys = [
 const busy = [2, 2, 1, 1, 1, 2, 4, 9, 18, 27, 31, 30, 25, 28, 32, 30, 26, 20, 13, 9, 7, 5, 4, 3]
 const ofWeek = [0.25, 1, 1.1, 1.12, 1.08, 0.95, 0.3]
 
-/** So many requests in each hour until now; every day a little more than the last. */
+/** Number of requests in each hour until now; each day has a few more than the one before. */
 function hoursOf(rows: number, endMs: number): [number, number][] {
   const weights = Array.from({ length: days * 24 }, (_, hour): [number, number] => {
     const at = endMs - (days * 24 - hour) * hourMs
@@ -59,11 +59,11 @@ function hoursOf(rows: number, endMs: number): [number, number][] {
   return weights.map(([at, weight]) => [at, Math.round((weight / whole) * rows)])
 }
 
-/** A number below `of` that is the same for the same row, and unlike for others. */
+/** A number below `of` that is always the same for a row and differs between rows. */
 const pick = (salt: number, of: number) =>
   `((h.rowid * 7919 + n.i * 104729 + ${salt * 611_953}) % 1000003 * 48271 % 2147483647 % ${of})`
 
-/** The value whose share of 100 the row falls in. */
+/** The value in whose share of 100 the row falls. */
 function chosen(salt: number, shares: readonly (readonly [string, number])[]): string {
   let sum = 0
   const cases = shares.map(([value, share]) => {

@@ -1,4 +1,4 @@
-/** Starts pinned processes, reads their CPU and memory from /proc, and ends each by its id on every way out. */
+/** Starts pinned processes, reads their CPU and memory from /proc, and ends each by its id however the bench ends. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -70,7 +70,7 @@ export function spawnPinned(command: string, args: string[], options: SpawnOptio
   return { pid: child.pid, exited, stop }
 }
 
-/** Runs a command on the load core to its end and gives its standard output. Throws with its output on failure. */
+/** Runs a command on the load core to its end and returns its standard output. Throws with its output on failure. */
 export function runOnLoadCore(command: string, args: string[]): Promise<string> {
   const child = spawn('taskset', ['-c', String(LOAD_CORE), ...tie, command, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -104,7 +104,7 @@ function tree(pid: number): number[] {
   return [pid, ...children(pid).flatMap(tree)]
 }
 
-/** Fields 3 and on of a stat file; proc(5): they stand behind the command's closing parenthesis. */
+/** Fields 3 and later of a stat file; proc(5): they follow the command's closing parenthesis. */
 function statFields(path: string): { command: string; fields: string[] } {
   const stat = readFileSync(path, 'utf8')
   const end = stat.lastIndexOf(')')
@@ -125,7 +125,7 @@ export function cpuUs(pid: number): number {
   )
 }
 
-/** The same of each child by itself: of several serving processes, what each has done. */
+/** The same for each child separately: the CPU of each of several serving processes. */
 export function childrenUs(pid: number): number[] {
   return children(pid).map(cpuUs)
 }
@@ -137,7 +137,7 @@ export interface ThreadTimes {
   workersUs: number
 }
 
-/** CPU time used so far by threads of a process, in microseconds; what is left are the runtime's own threads. */
+/** CPU time used so far by threads of a process, in microseconds; the rest is that of the runtime's own threads. */
 export function threadTimes(pid: number): ThreadTimes {
   const times: ThreadTimes = { mainUs: 0, workersUs: 0 }
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
@@ -149,11 +149,11 @@ export function threadTimes(pid: number): ThreadTimes {
 }
 
 export interface MachineTimes {
-  /** Ticks of all cores, of whatever kind. */
+  /** Ticks of all cores, of every kind. */
   all: number
-  /** Of them those in which nothing ran. */
+  /** Those in which nothing ran. */
   idle: number
-  /** Of them those that the host gave to others. */
+  /** Those that the host gave to other virtual machines. */
   stolen: number
 }
 
@@ -175,7 +175,7 @@ export function rssMb(pid: number): number {
   return (kib * 1024) / 1e6
 }
 
-/** Waits until the process has done what the load left it to do: under 2 % of the core over half a second. */
+/** Waits until the process has finished the work that the load left behind: under 2 % of the core over half a second. */
 export async function untilQuiet(pid: number): Promise<void> {
   const giveUpAt = performance.now() + 30_000
   while (performance.now() < giveUpAt) {

@@ -1,4 +1,4 @@
-/** Which Tollgate the published page judges where more than one was measured. */
+/** Which Tollgate the published page compares with the targets if several were measured. */
 import { expect, test } from 'bun:test'
 import { readOptions } from './options.ts'
 import { type Column, type Run, tableRows, verdictRows } from './report.ts'

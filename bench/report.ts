@@ -21,11 +21,11 @@ export interface Run {
 
 /** How busy the machine was. */
 interface Busy {
-  /** Processes that ran or wanted to in the minute before. */
+  /** Load average: processes that ran or waited for a core in the minute before. */
   loadBefore: number
-  /** Of the time of all cores while it ran, that in which something did. */
+  /** Share of the time of all cores in which something ran. */
   busyShare: number
-  /** Of the same that which the host gave to others. */
+  /** Share of the same that the host gave to other virtual machines. */
   stolenShare: number
 }
 
@@ -52,7 +52,7 @@ function ratio(run: Run, figure: Figure, gateway: string, other: string): string
   return number(own.median / theirs.median, 2)
 }
 
-/** The Tollgate that is judged: this checkout as it stands, else the first of the columns. */
+/** The Tollgate that is compared with the targets: this checkout if it was measured, else the first column of one. */
 function subjectOf({ columns }: Run): string | undefined {
   const ours = columns.map(({ name }) => name).filter((name) => name.startsWith('tollgate'))
   return ours.includes('tollgate') ? 'tollgate' : ours[0]
@@ -115,7 +115,7 @@ function unitOf(figure: Figure, against: string | undefined): string {
   return ` x ${names[against] ?? against}`
 }
 
-/** Each target with what was measured of the Tollgate that is judged, and of other checkouts before it. */
+/** Each target with the figures of the Tollgate that is compared with it, and of other checkouts before it. */
 export function verdictRows(run: Run): string[][] {
   const subject = subjectOf(run)
   if (subject === undefined) return []
@@ -142,7 +142,7 @@ function machine(): string {
   return `${processors.length} cores of ${processors[0]?.model ?? 'an unnamed processor'}, Linux ${release()}`
 }
 
-/** The bench itself takes up to two cores; more than that is others' work. */
+/** The bench itself takes up to two cores; more than that is the work of other programs. */
 export function busyText({ busy: { loadBefore, busyShare, stolenShare } }: Run): string {
   const cores = number(busyShare * cpus().length, 1)
   return (

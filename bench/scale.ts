@@ -1,4 +1,4 @@
-// What many machines come to: `npm run bench -- scale` measures what a request costs each engine, and simulates leases.
+// Measures the cost of a request on each database engine and simulates leases on many nodes: `npm run bench -- scale`.
 
 import { execFileSync } from 'node:child_process'
 import { statSync } from 'node:fs'
@@ -10,12 +10,12 @@ import { cpuUs, guardProcess, rssMb, untilQuiet } from './processes.ts'
 const requests = 60_000
 const connections = 32
 
-/** A wallet's worth of traffic, and how much of a million requests a second such accounts make together. */
+/** The traffic of one account, and what share of a million requests a second such accounts make together. */
 interface Kind {
   readonly name: string
   readonly requestsPerSecond: number
   readonly seconds: number
-  /** How long its balance would last. */
+  /** How long the account's balance would last. */
   readonly lastsSeconds: number
   readonly share: number
 }

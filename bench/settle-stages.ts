@@ -1,4 +1,4 @@
-// What each stage of settling costs on SQLite: stages switched off in turn, in one warmed process, the least of many rounds.
+// Measures each stage of settling on SQLite by switching stages off in turn: the minimum of many rounds in one process.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ const chargeNano = 258_000n
 const node = { node: 'bench', epoch: 1 }
 let made = 0
 
-/** As one request of the benchmark's first workload leaves it. */
+/** A record as a request of the benchmark's first workload leaves it. */
 function record(): ReturnType<typeof encodeRecord> {
   made += 1
   const at = startMs + Math.floor(made / 4)
@@ -51,7 +51,7 @@ function read(bodies: readonly string[]): Settlement[] {
   )
 }
 
-/** Statements that begin so are not run, and said to have changed all they were given. */
+/** Statements with this beginning are not run, and are reported as having changed all their rows. */
 function without(engine: Engine, starts: readonly string[]): Engine {
   const isOff = (sql: string) => starts.some((start) => sql.trimStart().startsWith(start))
   const inside = (session: Session): Session => ({

@@ -1,4 +1,4 @@
-// What settling costs: CPU a row on SQLite, every commit synced, at several batch sizes and numbers of accounts.
+// Measures settling: CPU a row on SQLite, every commit synced, at several batch sizes and numbers of accounts.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

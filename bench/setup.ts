@@ -1,4 +1,4 @@
-/** Brings in what the bench needs: nginx with Lua, HAProxy, wrk and gcc from Debian, Portkey from npm. */
+/** Installs what the bench needs: nginx with Lua, HAProxy, wrk and gcc from Debian, Portkey from npm. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// How long statistics and lists of requests take over many usage rows: `bun bench/statistics.ts [ROWS] [DIR]`. A
-// directory given is kept, and measured again as it is. DATABASE_URL names a PostgreSQL, empty or filled by this before.
+// Measures statistics and lists of requests over many usage rows: `bun bench/statistics.ts [ROWS] [DIR]`. A given
+// directory is kept, and measured again as it is. DATABASE_URL names a PostgreSQL, empty or filled by this before.
 
 import { Database } from 'bun:sqlite'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -22,12 +22,12 @@ const startMs = Date.parse('2026-08-01T00:00:00Z')
 const nowMs = startMs + days * dayMs
 const rounds = 20
 const accounts = 200
-/** Rows of one statement, so that a great many need no transaction as large. */
+/** Rows per statement, so that many rows need no transaction of that size. */
 const partRows = 1_000_000
 /** PostgreSQL runs a statement on one core. */
 const connections = 2
 
-/** A share of 10,007 that is the same on both engines; `cubed` makes few things common and most rare. */
+/** A share of 10,007 that is the same on both engines; `cubed` makes a few values common and most of them rare. */
 const share = (factor: number) => `((i * ${factor}) % 10007)`
 const cubed = (factor: number, of: number) =>
   `(${share(factor)} * ${share(factor)} / 10007 * ${share(factor)} / 10007 * ${of} / 10007)`
@@ -36,7 +36,7 @@ const account = cubed(7919, accounts)
 const model = cubed(3571, 20)
 const latency = `(100 + ${share(1231)} * ${share(1231)} / 10007)`
 
-/** The columns that may not be null, and those that are counted; everything from the row's number `i`. */
+/** The columns that may not be null, and those that are counted; all derived from the row's number `i`. */
 const columns: Readonly<Record<string, string>> = {
   request_id: `'req_' || (1000000000000 + i)`,
   at: `${startMs} + i * STEP / 1000`,

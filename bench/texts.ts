@@ -56,7 +56,7 @@ export function code(size: number): string {
   return text
 }
 
-/** JSON whose form inside a JSON string has about `size` characters, as what a tool gave back. */
+/** JSON whose form inside a JSON string has about `size` characters, like a tool's output. */
 export function nested(size: number): string {
   const next = numbers(size + 2)
   const rows: string[] = []
@@ -69,7 +69,7 @@ export function nested(size: number): string {
   return `[${rows.join(',')}]`
 }
 
-/** A chat request. The messages stand before the model, as the official Python SDK sends them. */
+/** A chat request. The messages come before the model, as the official Python SDK sends them. */
 export function chatRequest(model: string, content: string, stream: boolean): string {
   const messages = [
     { role: 'system', content: 'You are a careful assistant.' },
@@ -79,7 +79,7 @@ export function chatRequest(model: string, content: string, stream: boolean): st
   return JSON.stringify({ messages, model, temperature: 0.7, max_tokens: 256, ...streaming })
 }
 
-/** A whole chat completion whose content is the one given. */
+/** A whole chat completion with the given content. */
 export function chatReply(model: string, content: string): string {
   const usage = {
     prompt_tokens: 212,
@@ -119,12 +119,12 @@ export function streamTail(model: string, events: number): string {
   )
 }
 
-/** The next of a row of numbers that look like chance and are the same on every run (Park and Miller). */
+/** The next of a series of pseudo-random numbers that is the same on every run (Park and Miller). */
 function nextNumber(before: number): number {
   return (before * 48271) % 2147483647
 }
 
-/** An image of about so many bytes as base64, with the usage that stands behind it. */
+/** An image of about so many bytes as base64, followed by the usage. */
 export function imageReply(size: number): string {
   const bytes = new Uint8Array(Math.floor(size / 4) * 3)
   let number = 1

@@ -12,11 +12,11 @@ interface Row {
 const ROW_LIMIT = 1_000_000
 const SETTLE_LIMIT_MS = 20_000
 
-/** Requests sent for each model: those that were answered, and those cut off when a load phase ended. */
+/** Requests sent to each model: those answered, and those cut off when a load phase ended. */
 export class Sent {
   private readonly byModel = new Map<string, { answered: number; cutOff: number }>()
 
-  /** `cutOff` is the most requests that may have been under way when the load stopped. */
+  /** `cutOff`: the largest number of requests that may have been running when the load stopped. */
   add(model: string, answered: number, cutOff = 0): void {
     const sum = this.byModel.get(model) ?? { answered: 0, cutOff: 0 }
     sum.answered += answered
@@ -28,7 +28,7 @@ export class Sent {
     return [...this.byModel.values()].reduce((sum, each) => sum + each.answered, 0)
   }
 
-  /** One sentence for each model whose rows of status 200 are not its requests. */
+  /** One sentence for each model whose number of rows with status 200 differs from its requests. */
   differences(rows: Map<string, number>): string[] {
     const wrong: string[] = []
     for (const [model, { answered, cutOff }] of this.byModel) {
@@ -63,7 +63,7 @@ async function readRows(checkout: string, folder: string): Promise<Map<string, n
   return byModel
 }
 
-/** Reads the rows until they equal what was sent; the differences that are left after 20 s. */
+/** Reads the rows until they match what was sent; returns the differences left after 20 s. */
 export async function usageDifferences(
   checkout: string,
   folder: string,

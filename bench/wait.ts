@@ -31,7 +31,10 @@ async function answers(url: string, headers: Record<string, string>): Promise<bo
   }
 }
 
-/** Milliseconds from `begin` (performance.now) until `url` first answered 200. Throws with the log's end when the process ended or took a minute. */
+/**
+ * Milliseconds from `begin` (performance.now) until `url` first answered 200. Throws with the end of the log if the
+ * process ended or took a minute.
+ */
 export async function untilAnswers(
   server: Spawned,
   url: string,

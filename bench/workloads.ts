@@ -1,4 +1,4 @@
-/** The workloads: each drives one running gateway, checks what comes back, and gives its figures. */
+/** The workloads: each sends load to one running gateway, checks the replies, and returns its figures. */
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Gateway, Running } from './gateways.ts'
@@ -38,7 +38,7 @@ const notMeasured: Cpu = {
   childrenUs: [],
 }
 
-/** Runs a load; its result and the gateway's CPU, what it still did after the load's end included. */
+/** Runs a load; returns its result and the gateway's CPU, including the work after the load's end. */
 async function withCpu<Result>(bench: Bench, load: () => Promise<Result>) {
   const { pid } = bench.running
   if (pid === undefined) return { result: await load(), cpu: notMeasured }
@@ -60,12 +60,12 @@ async function withCpu<Result>(bench: Bench, load: () => Promise<Result>) {
   return { result, cpu }
 }
 
-/** What the serving process with the least work did of an equal share; 1: all did the same. */
+/** The least work of a serving process as a part of an equal share; 1: all did the same. */
 function fairness({ childrenUs: us }: Cpu): number {
   return (Math.min(...us) * us.length) / us.reduce((sum, each) => sum + each, 0)
 }
 
-/** CPU of each of so many: all of it, and by threads where there are workers. */
+/** CPU for each of `count` requests or events: in total, and by threads if the gateway has several. */
 function cpuFigures(workload: 'w1' | 'w3', cpu: Cpu, count: number): Figures {
   const own = cpu.all - cpu.mainUs - cpu.workersUs
   return {
@@ -96,10 +96,10 @@ async function wrk(bench: Bench, model: string, plan: Omit<WrkPlan, 'check'>) {
   return measured
 }
 
-/** A gateway that takes a warm-up no faster than this is measured all the same. */
+/** Longest warm-up; a gateway that has not finished it by then is measured nevertheless. */
 const mostWarmSeconds = 20
 
-/** What a just-in-time compiler has seen so often it has compiled: by count, since the slow get there later. */
+/** After this many requests a just-in-time compiler has compiled the code; by count, since slow gateways take longer. */
 async function warm(bench: Bench, model: string, connections: number, count: number) {
   let sent = 0
   for (let second = 0; second < mostWarmSeconds && sent < count; second++) {
@@ -108,7 +108,7 @@ async function warm(bench: Bench, model: string, connections: number, count: num
   }
 }
 
-/** A large request after a part of the warm-up. */
+/** Runs large requests in a closed loop, after a part of the warm-up. */
 async function largeLoop(bench: Bench, model: string, { part }: { part: number }): Promise<number> {
   const { seconds, warmRequests } = bench.options
   await warm(bench, model, 16, Math.ceil(warmRequests / part))
@@ -141,7 +141,7 @@ function sameMeaning(reply: string, expected: string): boolean {
 export async function checkSamples(bench: Bench): Promise<void> {
   for (const route of bench.mock.routes.values()) {
     if (route.kind === 'stream') continue
-    // A gateway that writes the JSON anew sends another order of fields, with another MD5.
+    // A gateway that serialises the JSON again may change the order of fields, and so the MD5.
     if (route.kind === 'echo' && !bench.gateway.strict) continue
     const md5 = createHash('md5').update(route.request).digest('hex')
     const seen = `${Buffer.byteLength(route.request)} ${md5}`
@@ -294,7 +294,7 @@ async function w5(bench: Bench): Promise<Figures> {
   }
 }
 
-/** Replies that are more bytes than words: an image of 2 MB as base64, embeddings of 5 MB. */
+/** Replies of binary data: an image of 2 MB as base64, embeddings of 5 MB. */
 async function w7(bench: Bench): Promise<Figures> {
   return {
     'w7.imageCpuUs': await largeLoop(bench, 'bench-image', { part: 50 }),
@@ -323,9 +323,9 @@ async function w8(bench: Bench): Promise<Figures> {
 const LOADS = { w1, w2, w3, w4, w5, w7, w8 }
 export type LoadName = keyof typeof LOADS
 
-/** Runs one workload on the bench's gateway. Late events are figures; what is lost or altered is a failure. */
+/** Runs one workload on the bench's gateway. Late events are reported; lost or altered ones are a failure. */
 export async function runWorkload(name: LoadName, bench: Bench): Promise<Figures> {
   const figures = Object.entries(await LOADS[name](bench))
-  // Nothing stands between in the direct column, so it has no CPU; and no events have no cost.
+  // The direct column has no gateway and so no CPU; and without events there is no cost per event.
   return Object.fromEntries(figures.filter(([, value]) => Number.isFinite(value)))
 }

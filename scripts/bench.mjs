@@ -1,4 +1,4 @@
-// Runs the benchmarks with the arguments given (`npm run bench -- ...`); `scale` is one of its own, with a PostgreSQL.
+// Runs the benchmarks with the given arguments (`npm run bench -- ...`); `scale` is a separate one that uses PostgreSQL.
 import { spawnSync } from 'node:child_process'
 import { startPostgres } from './postgres.mjs'
 import { bun, root, setupOrExit } from './setup.mjs'

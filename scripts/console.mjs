@@ -1,5 +1,5 @@
-// Builds the console into console/dist where its sources changed since (`npm run console`, and every start of the
-// server); nearly free where they did not. Its output goes to stderr, and it ends with code 1 where it fails.
+// Builds the console into console/dist if its sources have changed (`npm run console`, and every start of the
+// server); takes almost no time if they have not. Its output goes to stderr; it ends with code 1 if it fails.
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -12,21 +12,21 @@ const folder = join(root, 'console')
 const dist = join(folder, 'dist')
 const building = join(root, 'tmp/console-build')
 const replaced = join(root, 'tmp/console-replaced')
-/** What the server may serve, and what it was built from. Written last, so it stands for a whole build. */
+/** Lists what the server may serve and what it was built from. Written last, so its existence means a complete build. */
 const listName = 'files.json'
-/** Vite's own account of the build, for the check of sizes. */
+/** Vite's manifest of the build, for the check of sizes. */
 const viteManifest = 'manifest.json'
 const compressible = /\.(html|js|css|svg|json|txt)$/
-/** Loaded where they are used: they take longer than all that a start does that has nothing to build. */
+/** Loaded only when used: loading takes longer than the rest of a start that has nothing to build. */
 const load = createRequire(import.meta.url)
 const unwritable = new Set(['EROFS', 'EACCES', 'EPERM'])
 
-/** Installs what the console is built with, or with `development` also what it is checked with. Throws an Error. */
+/** Installs the packages that build the console, with `development` also those that check it. Throws an Error. */
 export function setupConsole(options = {}) {
   withLock('console', () => setup({ ...options, folder }))
 }
 
-/** Throws an Error whose message says what to do. The last build stays until the next one is whole. */
+/** Throws an Error whose message says what to do. The last build stays until the next one is complete. */
 export function buildConsole() {
   if (builtKey() === keyOfSources()) return
   try {
@@ -49,7 +49,7 @@ function buildStale() {
   replace()
 }
 
-/** The names of the sources and all that is in them, and what builds them. */
+/** Hashes the names and contents of the sources, and what builds them. */
 function keyOfSources() {
   const hash = sha256()
   const { version } = JSON.parse(readFileSync(join(root, 'node_modules/bun/package.json'), 'utf8'))
@@ -72,7 +72,7 @@ function filesIn(below) {
     .flatMap((entry) => {
       const path = join(below, entry.name)
       if (entry.isDirectory()) return filesIn(path)
-      // An editor's lock may be a link to nothing.
+      // An editor's lock may be a dangling link.
       return entry.isFile() ? [path] : []
     })
 }
@@ -86,7 +86,7 @@ function builtKey() {
   }
 }
 
-/** By Bun, so that the version of Node does not matter. */
+/** Runs on Bun, so that the version of Node does not matter. */
 function runBuild() {
   const args = [
     '--bun',
@@ -98,7 +98,7 @@ function runBuild() {
     '--logLevel',
     'warn',
   ]
-  // Lingui would praise another transform at each build.
+  // Lingui would advertise another transform at each build.
   const env = { ...process.env, NODE_ENV: 'production', LINGUI_SUPPRESS_BABEL_WARNING: '1' }
   const run = spawnSync(bun, args, { cwd: folder, env, stdio: ['ignore', 2, 2] })
   if (run.error) throw new Error(`the build could not be started: ${run.error.message}`)
@@ -106,7 +106,7 @@ function runBuild() {
   if (run.status !== 0) throw new Error(`the build ended with ${run.signal ?? run.status}`)
 }
 
-/** Writes each file's smaller forms beside it; gives what there is of each. */
+/** Writes the compressed forms of each file beside it; returns which forms exist. */
 function compressFiles() {
   const names = filesIn(building)
     .map((path) => path.slice(building.length + 1))
@@ -132,7 +132,7 @@ function compressFile(name, { brotliCompressSync, gzipSync }) {
   }
 }
 
-/** A process that dies in between leaves no console: the next start builds it. */
+/** A process that dies between the two renames leaves no console; the next start builds it. */
 function replace() {
   rmSync(replaced, { recursive: true, force: true })
   try {
@@ -145,7 +145,7 @@ function replace() {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  // Requests come first.
+  // Low priority, so that requests are not delayed.
   if (process.argv.includes('--aside')) setPriority(10)
   orExit(buildConsole)
 }

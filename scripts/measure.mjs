@@ -12,7 +12,7 @@ if (process.versions.bun === undefined) {
 }
 
 const largest = 8
-/** Timers run too: a file counts where each of so many requests runs it. */
+/** Timers run too: a file counts only if each of this many requests runs it. */
 const rounds = 5
 
 const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'gpt-4o-mini' }
@@ -67,7 +67,7 @@ for (const [model, path] of [
   if (process.argv.includes('--files')) for (const file of files) console.log(`  ${file}`)
 }
 
-/** The format of the tree is Biome's: a member begins on a line of its own, two blanks in. */
+/** Biome formats the sources, so each member begins on its own line, indented by two blanks. */
 function membersOf(kind) {
   const member = /^ {2}(?:(?:readonly|private|protected|static|async|get|set) )*[*#]?\w+\??[(:<= ]/
   const method = /^ {2}[^(:=]*(?:\w\??(?:<.*>)?|: )\(/
@@ -96,7 +96,7 @@ function membersOf(kind) {
   ].join('\n')
 }
 
-/** Files of which any code runs between a request's arrival and its record in the outbox, by the runtime's own counters. */
+/** Files whose code runs between a request's arrival and its record in the outbox, by the runtime's counters. */
 async function filesOfRequest(model) {
   const { startGateway } = await import('../test/support/gateway.ts')
   const vendor = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: vendorsReply })
@@ -112,7 +112,7 @@ async function filesOfRequest(model) {
     }),
   ])
   try {
-    // What is loaded or made at first use is no part of the path.
+    // Code that is loaded or run only at first use is not counted.
     await answered(gateway, model)
     let files = null
     for (let round = 0; round < rounds; round += 1) {
@@ -147,7 +147,7 @@ function vendorsReply(request) {
   return new Response(body.join(''), { headers: { 'content-type': 'text/event-stream' } })
 }
 
-/** The inspector of a process that waits for it to begin. */
+/** Connects to the inspector of a process that waits for it before it begins. */
 async function connect(address) {
   const socket = await opened(address)
   const scripts = new Map()
@@ -171,7 +171,7 @@ async function connect(address) {
   await ask('Runtime.enableControlFlowProfiler')
   await ask('Inspector.initialized')
   return {
-    /** How often the blocks of each file ran, all together. */
+    /** How often the blocks of each file ran, in total. */
     async read() {
       const counts = new Map()
       for (const [sourceID, path] of scripts) {
@@ -186,7 +186,7 @@ async function connect(address) {
   }
 }
 
-/** Nothing tells when the process listens, so it is asked until it does. */
+/** The process does not report when it listens, so it is polled. */
 async function opened(address) {
   for (let left = 200; ; left -= 1) {
     const { promise, resolve } = Promise.withResolvers()

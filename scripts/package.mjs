@@ -1,4 +1,4 @@
-// Makes what is given out, with the console built inside: `stage FOLDER` (what serving needs, and its packages),
+// Makes packages for distribution, with the console built in: `stage FOLDER` (what serving needs, and its packages),
 // `npm FOLDER` (a file for `npm install`) or `binary FILE` (one program for this machine's kind). Needs the registry.
 import { spawnSync } from 'node:child_process'
 import {
@@ -18,12 +18,12 @@ import { buildConsole } from './console.mjs'
 import { makeProgram } from './program.mjs'
 import { bun, orExit, root, say, setup } from './setup.mjs'
 
-/** What serving, the command line and their readers need, beside the packages. */
+/** Files that serving, the command line and their users need, beside the packages. */
 const files = [
   ...['bin', 'src', 'console/dist', 'deploy/postgres-role.sql'],
   ...['config.schema.json', 'CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md'],
 ]
-/** npm publishes this name of a lockfile alone. */
+/** npm publishes a lockfile only under this name. */
 const lockName = 'npm-shrinkwrap.json'
 const makers = { stage: stageWithProgram, npm: makePackage, binary: makeBinary }
 
@@ -58,7 +58,7 @@ function makeBinary(file) {
     run('tar', ['-czf', join(folder, 'tree.tar.gz'), '-C', tree, '.'], folder)
     cpSync(join(root, 'deploy/binary/launch.mjs'), join(folder, 'launch.mjs'))
     const made = join(folder, 'tollgate')
-    // Neither the settings nor the variables of the folder it is started in are its own.
+    // Settings and variables in the folder in which it is started must not apply to it.
     const apart = ['--no-compile-autoload-dotenv', '--no-compile-autoload-bunfig']
     run(bun, ['build', '--compile', ...apart, '--outfile', made, 'launch.mjs'], folder)
     cpSync(made, `${file}.new`)
@@ -78,13 +78,13 @@ function copyTree(to) {
   writeFileSync(join(to, lockName), JSON.stringify(lockfile(), null, 2))
 }
 
-/** Without what is only for this repository; no script of it runs at an installation. */
+/** The manifest without what is only for this repository; no script of it runs at an installation. */
 function manifest() {
   const { private: _, scripts: __, devDependencies: ___, ...kept } = readJson('package.json')
   return { ...kept, files: [...files, lockName] }
 }
 
-/** Whoever installs the package gets the versions that were tested. */
+/** An installation of the package gets the versions that were tested. */
 function lockfile() {
   const { packages, ...kept } = readJson('package-lock.json')
   const { devDependencies: _, ...own } = packages['']

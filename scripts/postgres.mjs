@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { ensure, freePort, makeFolder, runGuarded } from './services.mjs'
 
 /**
- * Starts a server on a free loopback port, fsync on, and resolves to {url, stop, end, start, standby, promote}: see
- * postgres.d.mts. Throws when it is not installed and may not be, or does not come up.
+ * Starts a server on a free loopback port, with fsync, and resolves to {url, stop, end, start, standby, promote}: see
+ * postgres.d.mts. Throws if it is not installed and cannot be, or does not start.
  */
 export async function startPostgres() {
   const { dir, owner } = makeFolder('postgres')
@@ -35,9 +35,9 @@ async function serve(cluster) {
         '-k',
         dir,
       ]),
-      // Of a primary or a standby.
+      // Applies to a primary or a standby.
       ready: 'ready to accept',
-      // SIGQUIT: at once, whoever is still connected; the data is thrown away.
+      // SIGQUIT stops it at once, despite open connections; the data is not needed any more.
       signal: 'QUIT',
       dir,
       owner,
@@ -54,13 +54,13 @@ async function serve(cluster) {
       run('pg_ctl', ['promote', '-w', '-D', join(dir, 'data')], { cwd: dir, ...owner }),
     async stop() {
       await stopRun()
-      // Where it was ended before, nobody else removes it.
+      // If the server had ended before, nothing else removes the folder.
       rmSync(dir, { recursive: true, force: true })
     },
   }
 }
 
-/** A copy that goes on reading what its primary writes. */
+/** A standby that replicates its primary. */
 async function startStandby({ port, password }) {
   const { dir, owner } = makeFolder('postgres')
   const address = ['-h', '127.0.0.1', '-p', String(port), '-U', 'tollgate']
@@ -73,8 +73,8 @@ async function startStandby({ port, password }) {
 }
 
 /**
- * Starts PgBouncer before a server, in its pool mode `session` or `transaction`, on a free loopback port. It takes the
- * settings that connections are opened with, and drops them.
+ * Starts PgBouncer before a server, in its pool mode `session` or `transaction`, on a free loopback port. It accepts the
+ * settings with which connections are opened, and ignores them.
  */
 export async function startPooler({ url }, mode) {
   const { dir, owner } = makeFolder('pgbouncer')
@@ -108,12 +108,12 @@ function run(program, words, options) {
     throw new Error(`${program} failed: ${ended.stderr || ended.error?.message}`)
 }
 
-/** The path of one of PostgreSQL's programs; installs it where this may be done, else throws. */
+/** The path of one of PostgreSQL's programs; installs it if allowed, else throws. */
 export function postgresProgram(name) {
   return ensure(name, ['postgresql'], folders)
 }
 
-/** As `postgresProgram`. */
+/** Like `postgresProgram`. */
 export function pgbouncerProgram() {
   return ensure('pgbouncer', ['pgbouncer'], () => ['/usr/sbin'])
 }

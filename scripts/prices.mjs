@@ -10,7 +10,7 @@ import { findProvider } from '@pydantic/genai-prices'
 import { readVendorPrices } from '../src/catalog/genai-prices.ts'
 import { shippedModels } from '../src/catalog/shipped-models.ts'
 
-/** Of the shipped vendors, and those the data falls back to. */
+/** Providers of the shipped vendors, and those that the data falls back to. */
 const providerIds = [
   'anthropic',
   'aws',

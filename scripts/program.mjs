@@ -1,12 +1,12 @@
-// Makes the program dist/tollgate of the sources: Bun, the code, and the code compiled. `bin/tollgate serve` has it made
-// where a source is newer, since it starts in a third of the time that the sources take. Its output goes to stderr.
+// Makes the program dist/tollgate: Bun, the code, and the compiled code. `bin/tollgate serve` runs this
+// if a source is newer, since the program starts in a third of the sources' time. Its output goes to stderr.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bun, exitIfStopped, orExit, root, say, withLock } from './setup.mjs'
 
-/** Where threads, processes and the parts of the program begin, as src/installation.ts names them. */
+/** Entry points of threads, processes and parts of the program, as src/installation.ts names them. */
 const modules = [
   ...['program.ts', 'main.ts', 'cli/main.ts', 'config/apart-main.ts'],
   ...['ledger/worker-main.ts', 'history/writer-main.ts', 'store/thread-main.ts'],
@@ -14,15 +14,15 @@ const modules = [
 ]
 const options = [
   ...['--compile', '--bytecode', '--format=esm', '--splitting', '--sourcemap=inline', '--root=src'],
-  // Neither the settings nor the variables of the folder it is started in are its own.
+  // Settings and variables in the folder in which it is started must not apply to it.
   ...['--no-compile-autoload-dotenv', '--no-compile-autoload-bunfig'],
-  // For packages that are read from the disk: `requirePackage` in src/installation.ts.
+  // For packages read from the disk: see `requirePackage` in src/installation.ts.
   '--compile-autoload-package-json',
-  // As in bin/tollgate.
+  // The same as in bin/tollgate.
   '--compile-exec-argv=--max-http-header-size=262144',
 ]
 
-/** Nearly free where it is of these sources. Throws an Error that says why where it could not be made. */
+/** Takes almost no time if the program is up to date. Throws an Error with the reason if it could not be made. */
 export function makeProgram(folder = root) {
   try {
     withLock('program', () => make(folder))
@@ -36,13 +36,13 @@ function make(folder) {
   if (isCurrent(folder, program)) return
   say('making the program (once after a change of the sources)')
   const began = new Date()
-  // Bun writes its maps to the sources beside the program, which has them inside.
+  // Bun also writes the source maps beside the program, which already contains them.
   const making = join(folder, 'dist/new')
   const made = join(making, 'tollgate')
   mkdirSync(making, { recursive: true })
   try {
     build(folder, made)
-    // A source that changes from here on is newer.
+    // A source that changes after this moment is newer.
     utimesSync(made, began, began)
     renameSync(made, program)
   } finally {
@@ -61,7 +61,7 @@ function build(folder, made) {
   if (run.status !== 0) throw run.error ?? new Error(run.stderr.trim())
 }
 
-/** As bin/tollgate asks before it runs it. */
+/** The same check as in bin/tollgate before it runs the program. */
 function isCurrent(folder, program) {
   const of = ['src', 'scripts/program.mjs', 'package-lock.json'].map((name) => join(folder, name))
   const { status, stdout } = spawnSync('find', [...of, '-cnewer', program], { encoding: 'utf8' })

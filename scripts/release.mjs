@@ -1,4 +1,4 @@
-// Makes a release of what CHANGELOG.md has under "Unreleased": `node scripts/release.mjs VERSION [--dry-run] [--no-packages]`.
+// Makes a release from the section "Unreleased" of CHANGELOG.md: `node scripts/release.mjs VERSION [--dry-run] [--no-packages]`.
 // It writes the version, commits, tags, and puts notes, packages and their list of components below tmp/release; it
 // publishes nothing. With --dry-run it only prints what it would do.
 import { spawnSync } from 'node:child_process'
@@ -54,7 +54,7 @@ function checkVersion(version) {
   if (isTagged || isOlder) throw new Error(`${version} is no version after ${present}`)
 }
 
-/** The files that name the version, with this one. */
+/** The files that contain the version, with the new version in them. */
 function versioned(version) {
   const manifest = { ...JSON.parse(read('package.json')), version }
   const lockfile = { ...JSON.parse(read('package-lock.json')), version }

@@ -1,4 +1,4 @@
-// Prints what a package consists of, from the lockfiles, as CycloneDX 1.6 JSON: what serves, and what the console is built of.
+// Prints the components of a package from the lockfiles as CycloneDX 1.6 JSON: those that serve and those of the console.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './setup.mjs'
@@ -23,7 +23,7 @@ function componentOf(path, entry) {
   }
 }
 
-/** What comes inside another package has none of its own. */
+/** Bundled packages have no entry of their own. */
 function hashesOf(integrity = '') {
   return integrity.split(' ').flatMap((text) => {
     const [, bits, digest] = /^sha(\d+)-(.+)$/.exec(text) ?? []

@@ -1,4 +1,4 @@
-// Writes what follows from the schema of the configuration: config.schema.json, and the defaults for a start without a file.
+// Writes the files generated from the configuration's schema: config.schema.json, and the defaults for a start without a file.
 
 import { writeFileSync } from 'node:fs'
 import { configJsonSchema, defaultSettings } from '../src/config/json-schema.ts'

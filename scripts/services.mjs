@@ -1,11 +1,11 @@
-// Finds or installs what tests and benchmarks run beside a gateway, and runs private servers that leave nothing behind.
+// Finds or installs the programs that tests and benchmarks need, and runs private servers that leave nothing behind.
 import { spawn, spawnSync } from 'node:child_process'
 import { accessSync, chownSync, constants, mkdtempSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
-/** Starts a private Valkey or Redis on a free loopback port, kept in memory only; {url, stop} as above. */
+/** Starts a private Valkey or Redis on a free loopback port, in memory only; returns {url, stop}. */
 export async function startValkey() {
   const server = find('valkey-server') ?? ensure('redis-server', ['redis-server'])
   const { dir, owner } = makeFolder('valkey')
@@ -26,8 +26,8 @@ export async function startValkey() {
 }
 
 /**
- * The path of a program; installs Debian packages for it where this may be done, else throws. `folders` gives those
- * beside PATH, again after the installation.
+ * The path of a program; installs its Debian packages if allowed, else throws. `folders` returns further folders
+ * beside PATH, and is called again after the installation.
  */
 export function ensure(program, packages, folders = () => []) {
   const found = find(program, folders())
@@ -51,7 +51,7 @@ function installPackages(packages) {
       env,
       stdio,
     })
-  // The lists on the machine may be too old to fetch from.
+  // The package lists on the machine may be too old.
   if (install().status === 0) return
   spawnSync('apt-get', ['update', '-q'], { env, stdio })
   const { status } = install()
@@ -92,8 +92,8 @@ function idOf(flag) {
 
 /**
  * Runs a service under a shell that stops it and removes its folder when our end of the pipe closes:
- * so also when this process is killed with -9. Resolves once `ready` was printed, to the stopping function: given a
- * signal it ends the service by that one, and its folder stays.
+ * also when this process is killed with -9. Resolves once `ready` was printed, to a function that stops it: given a
+ * signal it ends the service by that signal, and the folder stays.
  */
 export function runGuarded({ command, ready, signal, dir, owner }) {
   const script = `trap '' INT TERM HUP; "$@" & pid=$!; exec >&- 2>&-

@@ -1,5 +1,5 @@
 // Makes node_modules what package-lock.json says, of the server or of another package of this repository, and sees that
-// Bun's binary runs; nearly free once both are so.
+// Bun's binary runs; takes almost no time once both are true.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -11,7 +11,7 @@ export const bun = join(root, 'node_modules/.bin/bun')
 const lockfileOf = (folder) => join(folder, 'package-lock.json')
 const stampOf = (folder) => join(folder, 'node_modules/.tollgate-ready')
 const oldestBun = '1.4.5'
-/** npm does not run on Bun, which some scripts do. */
+/** npm does not run on Bun, on which some scripts run. */
 const node = process.versions.bun ? (process.env.npm_node_execpath ?? 'node') : process.execPath
 
 /** Prints one line to stderr: stdout belongs to the command that was asked for. */
@@ -65,7 +65,7 @@ function writeStamp(folder) {
     const isWhole = missingPackages(folder, true).length === 0
     writeFileSync(stampOf(folder), isWhole ? 'development' : 'production')
   } catch (error) {
-    // An installation another user owns works as well: each start then looks through it again.
+    // An installation owned by another user works too: each start then checks it again.
     if (!['EACCES', 'EROFS', 'EPERM'].includes(error.code)) throw error
   }
 }
@@ -99,7 +99,7 @@ function install(folder, development) {
       '--no-audit',
       '--no-fund',
       '--loglevel=error',
-      // Serving needs a third of what tests and checks do.
+      // Serving needs a third of the packages that tests and checks need.
       development ? '--include=dev' : '--omit=dev',
     ])
     if (status === 0) return
@@ -118,13 +118,13 @@ function npm(folder, args) {
   return run.status
 }
 
-/** What was started was stopped, by a terminal for example: so is this, as if the signal had come here. */
+/** If the child was stopped by a signal, for example by a terminal, this process stops by the same signal. */
 export function exitIfStopped({ signal }) {
   const codes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 }
   if (signal in codes) process.exit(codes[signal])
 }
 
-/** npm may have been told to run no install scripts; Bun's fetches its binary, so it is run here then. */
+/** If npm was told to run no install scripts, Bun's, which fetches its binary, is run here. */
 function repairBun() {
   let version = bunVersion()
   if (version === undefined) {
@@ -152,12 +152,12 @@ function isOlder(version, than) {
   return version.localeCompare(than, 'en', { numeric: true }) < 0
 }
 
-/** Runs `work` while no other process does what is done under this name: two commands must not install over each other. */
+/** Runs `work` while no other process holds the lock of this name: two commands must not install at the same time. */
 export function withLock(name, work) {
   const lock = join(root, `tmp/${name}.lock`)
   mkdirSync(dirname(lock), { recursive: true })
   while (!tryLock(lock)) {
-    // The other process gives no sign when it is done, so it is asked again every 200 ms.
+    // The other process does not report its end, so the lock is tried again every 200 ms.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
   }
   try {
@@ -181,7 +181,7 @@ function tryLock(lock) {
 function isHeld(lock) {
   try {
     const [pid, start] = readFileSync(lock, 'utf8').split(' ')
-    // Just created and not yet written: held.
+    // Just created and not yet written: the lock is held.
     if (pid === '') return Date.now() - statSync(lock).mtimeMs < 1000
     process.kill(Number(pid), 0)
     return start === undefined || start === startOf(pid)
@@ -190,11 +190,11 @@ function isHeld(lock) {
   }
 }
 
-/** When a process began, as Linux counts it: after a restart of the machine its number may be another's. Elsewhere ''. */
+/** The start time of a process on Linux: after a reboot another process may have its number. On other systems ''. */
 function startOf(pid) {
   if (process.platform !== 'linux') return ''
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // Its name, in parentheses, may hold anything.
+  // The process's name, in parentheses, may contain anything.
   return fields.slice(fields.lastIndexOf(')')).split(' ')[20] ?? ''
 }
 

@@ -20,7 +20,7 @@ setupOrExit({ development: true })
 
 const list = readFileSync(join(root, 'test/agents/versions.json'), 'utf8')
 const { npm, python } = JSON.parse(list)
-// Other versions, another folder: what is there is whole.
+// Other versions use another folder, so an existing folder is complete.
 const digest = createHash('sha256').update(list).digest('hex').slice(0, 12)
 const installed = process.env.TOLLGATE_AGENTS ?? join(tmpdir(), `tollgate-agents-${digest}`)
 
@@ -39,7 +39,7 @@ const { status } = spawnSync(
 )
 process.exit(status ?? 1)
 
-/** A package that cannot be had is left out, and the rest goes on. */
+/** A package that cannot be installed is left out. */
 function install(name, version, how) {
   const folder = join(installed, name)
   const mark = join(folder, 'installed')

@@ -1,5 +1,5 @@
-// Runs the tests with a private PostgreSQL and Valkey beside them: each briefly (`npm test`), what repeats at length
-// (`npm run test:long`), or all once, at length where that is more (`npm run test:all`); closes with `N passed, N failed`.
+// Runs the tests with a private PostgreSQL and Valkey: all briefly (`npm test`), those that repeat at length
+// (`npm run test:long`), or all, at length if they can (`npm run test:all`); the last line is `N passed, N failed`.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -18,7 +18,7 @@ const services = [
   { name: 'a clock that is set', variable: 'TEST_FAKETIME', start: findFaketime },
   { name: 'a browser', variable: 'TEST_CHROMIUM', start: findChromium },
 ]
-/** Files run at once: as many as keep the cores busy, since a test waits for a good part of its time. */
+/** Number of files run at once: enough to keep the cores busy, since tests wait for much of their time. */
 const parallel = `--parallel=${Math.max(3, availableParallelism())}`
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
 
@@ -32,7 +32,7 @@ for (const signal of Object.keys(exitCodes)) {
 }
 
 setupOrExit({ development: true })
-// As users run it, and not within the first test's time.
+// The program is made here, as users run it, and not within the first test's time limit.
 orExit(() => makeProgram())
 const { env, stops, leftOut } = await startServices()
 let results
@@ -44,7 +44,7 @@ try {
 for (const reason of leftOut) console.log(`left out: ${reason}`)
 report(results)
 
-/** Starts what may be started; a service that is given in the environment is used as it is. */
+/** Starts the services that are available; one that the environment names is used as it is. */
 async function startServices() {
   const env = { ...process.env }
   const stops = []
@@ -63,7 +63,7 @@ async function startServices() {
   return { env, stops, leftOut }
 }
 
-/** For servers that a test starts by itself, since others use the one above. */
+/** For tests that start a server of their own, since other tests use the one above. */
 async function findInitdb() {
   return { url: postgresProgram('initdb'), stop: () => undefined }
 }
@@ -72,12 +72,12 @@ async function findPgbouncer() {
   return { url: pgbouncerProgram(), stop: () => undefined }
 }
 
-/** No service but a program; in place of an address, where it is. */
+/** Not a service but a program: its path takes the place of an address. */
 async function findStrace() {
   return { url: ensure('strace', ['strace']), stop: () => undefined }
 }
 
-/** The library that gives a process another time; Debian keeps it in a folder of the processor's kind. */
+/** The library that gives a process another time; Debian's folder for it has the processor's architecture in its name. */
 async function findFaketime() {
   ensure('faketime', ['faketime'])
   const libraries = '/usr/lib'
@@ -88,15 +88,12 @@ async function findFaketime() {
   return { url: found, stop: () => undefined }
 }
 
-/**
- * Debian's: a browser that a package downloads would not be the machine's own. Without the windows that nobody sees it
- * takes two thirds of the processor time.
- */
+/** Debian's browser, not one that a package downloads; the headless shell takes two thirds of the full one's CPU time. */
 async function findChromium() {
   return { url: headlessShell() ?? ensure('chromium', ['chromium']), stop: () => undefined }
 }
 
-/** null where it is neither there nor to be had. */
+/** null if it is neither installed nor can be installed. */
 function headlessShell() {
   try {
     return ensure('chromium-headless-shell', ['chromium-headless-shell'])
@@ -112,12 +109,12 @@ function runTestsAt(args) {
   return runGroups(groupsOf(testFiles()), args, null)
 }
 
-/** Files that may run beside each other; `alone`: one after another, with nothing beside them. */
+/** Files that may run at the same time; `alone`: one after another, with nothing beside them. */
 function groupsOf(files) {
   const inBrowser = (path) => path.startsWith('./test/console/')
   return [
     { files: files.filter((path) => !inBrowser(path)) },
-    // By themselves: a browser takes so much of a small machine that other tests would be late.
+    // Run separately: a browser takes so much of a small machine that other tests would time out.
     { files: files.filter(inBrowser) },
   ]
 }
@@ -127,14 +124,14 @@ function groupsOfLong() {
   return [{ files: repeating }, { files: measuring, alone: true }]
 }
 
-/** Those that take longest first, so that none of them is left running at the end. */
+/** The longest tests first, so that none of them is left running at the end. */
 function groupsOfAll() {
   const { measuring, repeating } = longTests()
   const others = testFiles().filter((path) => ![...measuring, ...repeating].includes(path))
   return [...groupsOf([...repeating, ...others]), { files: measuring, alone: true }]
 }
 
-/** `length` null: briefly. Paths among `args` replace the groups. Returns what each run came to. */
+/** `length` null: briefly. Paths among `args` replace the groups. Returns the result of each run. */
 async function runGroups(groups, args, length) {
   // A long test does five to ten times the work of a short one, perhaps on a machine half as fast.
   const options = length === null ? args : ['--timeout', '300000', ...args]
@@ -147,7 +144,7 @@ async function runGroups(groups, args, length) {
   return results
 }
 
-/** The files that do more at length: `measuring` hold their figures to a limit then. */
+/** The files that do more at length; those in `measuring` then compare their figures with a limit. */
 function longTests() {
   const all = testFiles()
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
@@ -183,7 +180,7 @@ function runTests(args, env, all) {
   const paths = named.length > 0 ? [] : all
   return new Promise((resolve, reject) => {
     if (interruptedBy) return resolve({ code: 1, summary: '' })
-    // A log that nobody watches is read for what failed.
+    // In a log that nobody watches, only failures matter.
     const quiet = process.env.CI ? ['--only-failures'] : []
     tests = spawn(
       bun,
@@ -210,7 +207,7 @@ function runTests(args, env, all) {
   })
 }
 
-/** Once for all tests in a browser; where it fails they fail, and say why. */
+/** Builds the console once for all tests in a browser; if that fails, those tests fail and say why. */
 function prepareConsole() {
   spawnSync(bun, ['scripts/console.mjs'], { cwd: root, stdio: ['ignore', 2, 2] })
 }

@@ -1,4 +1,4 @@
-// Writes the bytes of src/wire/json/string-end.wat into the file that is loaded.
+// Compiles src/wire/json/string-end.wat into the file that the code loads.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { assemble } from '../test/support/assemble.ts'
