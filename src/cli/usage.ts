@@ -24,7 +24,7 @@ const filters = {
   operation: {
     type: 'string',
     value: 'O',
-    help: 'only this kind of request: chat, embeddings, ...',
+    help: 'only this kind of request: chat, embedding, ...',
   },
   channel: {
     type: 'string',
