@@ -37,10 +37,10 @@ function changeView({ model, before, prices, version }: FilePriceChange) {
   return { model, before, prices, version }
 }
 
-/** A line such as `gpt-4o: the file has input 15; in force is input 0.15 (version 12)`. */
+/** A line such as `gpt-4o: the file has input 15; what counts is input 0.15 (version 12)`. */
 export function conflictText({ model, file, stored, version }: PriceConflict): string {
   const counts = Object.keys(stored).length === 0 ? 'none, it was withdrawn' : listed(stored)
-  return `${model}: the file has ${file === null ? 'none' : listed(file)}; in force is ${counts} (version ${version})`
+  return `${model}: the file has ${file === null ? 'none' : listed(file)}; what counts is ${counts} (version ${version})`
 }
 
 function listed(prices: Prices): string {

@@ -100,7 +100,7 @@ describe.each(briefly(1, engineCases))('one node on $engine', ({ databaseUrl }) 
     const other = file('other', '0.2')
     const shown = await cli('config', 'check', other)
     expect(shown.out).toContain(
-      `${model}: the file has input 0.2, output 0; in force is input 0.15, output 0 (version`,
+      `${model}: the file has input 0.2, output 0; what counts is input 0.15, output 0 (version`,
     )
     const applied = await cli('price', 'apply', '--config', other, '--json')
     expect(JSON.parse(applied.out)).toMatchObject([{ model, prices: { input: '0.2' } }])
