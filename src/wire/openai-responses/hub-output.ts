@@ -9,12 +9,22 @@ import { inputIn, type ToolOrigins } from './tool-origins.ts'
 
 type ToolCallHead = Extract<PartHead, { readonly type: 'tool-call' }>
 
+interface EndedCall {
+  readonly part: Part
+  readonly head: ToolCallHead
+  readonly sealed: string | null
+}
+
 export class Output {
   private readonly parts = new Map<number, Part>()
   readonly items: OutputItems
   private readonly message: MessageOutput
   private readonly nextNumber: () => number
   private readonly tools: ToolOrigins
+  /** Calls that have ended; how they are shown depends on what follows. */
+  private ended: EndedCall[] = []
+  /** The part that began last. */
+  private last: Part | null = null
 
   /** Item ids are derived from `base`. `nextNumber` numbers the frames that `emit` does not make. */
   constructor(base: string, tools: ToolOrigins, emit: Emit, nextNumber: () => number) {
@@ -25,6 +35,10 @@ export class Output {
   }
 
   start(number: number, head: PartHead): string {
+    return this.endCalls(null) + this.begin(number, head)
+  }
+
+  private begin(number: number, head: PartHead): string {
     const part: Part = {
       head,
       text: '',
@@ -35,6 +49,7 @@ export class Output {
       pending: [],
     }
     this.parts.set(number, part)
+    this.last = part
     if (head.type === 'text' || head.type === 'refusal') return ''
     const closed = this.message.leave()
     if (head.type === 'tool-call') return closed + this.startCall(part, head)
@@ -66,7 +81,8 @@ export class Output {
       case 'reasoning':
         return this.endReasoning(part, sealed)
       case 'tool-call':
-        return this.endCall(part, head) + this.opaqueOfCall(sealed, head.id)
+        this.ended.push({ part, head, sealed })
+        return ''
       case 'image':
         return this.image(head.mediaType, part.text)
       case 'other':
@@ -96,10 +112,25 @@ export class Output {
     part.pending = [...part.pending, ...tokens]
   }
 
-  /** Ends the message that is still open at the end of the reply. */
-  close(reason: FinishReason): string {
-    const cut = reason === 'length' || reason === 'content_filter'
-    return this.message.end(cut ? 'incomplete' : 'completed')
+  /** Ends what is still open at the end of the reply; null: it broke off without a finish reason. */
+  close(reason: FinishReason | null): string {
+    const calls = this.endCalls(reason)
+    if (reason === null) return calls
+    return calls + this.message.end(isCut(reason) ? 'incomplete' : 'completed')
+  }
+
+  /** The last part of a reply that was cut is an incomplete call, unless its arguments are whole. */
+  private endCalls(reason: FinishReason | null): string {
+    const { ended, last } = this
+    if (ended.length === 0) return ''
+    this.ended = []
+    return ended
+      .map(({ part, head, sealed }) => {
+        const cut = isCut(reason) && part === last && (head.custom || inputIn(part.text) === null)
+        const status = cut ? 'incomplete' : 'completed'
+        return this.endCall(part, head, status) + this.opaqueOfCall(sealed, head.id)
+      })
+      .join('')
   }
 
   /** Hot path: writes the frame of each text delta without building an object. */
@@ -176,35 +207,35 @@ export class Output {
     return this.items.added(part.item)
   }
 
-  private endCall(part: Part, head: ToolCallHead): string {
+  private endCall(part: Part, head: ToolCallHead, status: string): string {
     const { item, text } = part
-    if (item === null) return this.typedCall(head, text)
+    if (item === null) return this.typedCall(head, text, status)
     const place = { item_id: item.id, output_index: item.index }
     if (head.custom) {
       const done = this.items.emit('response.custom_tool_call_input.done', {
         ...place,
         input: text,
       })
-      return done + this.items.finished(item, { status: 'completed', input: text })
+      return done + this.items.finished(item, { status, input: text })
     }
     const fields = { ...place, name: item.value['name'], arguments: text }
     const done = this.items.emit('response.function_call_arguments.done', fields)
-    return done + this.items.finished(item, { status: 'completed', arguments: text })
+    return done + this.items.finished(item, { status, arguments: text })
   }
 
   /** Writes the call of a tool with its own item type; as a function call if the arguments do not fit that item. */
-  private typedCall({ id, name }: ToolCallHead, text: string): string {
+  private typedCall({ id, name }: ToolCallHead, text: string, status: string): string {
     const known = this.tools.get(name)?.known
     const input = known === undefined ? null : inputIn(text)
     if (known === undefined || input === null) {
       const called = { type: 'function_call', call_id: id, name }
       return this.items.whole(
         { ...called, status: 'in_progress', arguments: '' },
-        { status: 'completed', arguments: text },
+        { status, arguments: text },
       )
     }
     const fields = { type: known.call, call_id: id, ...known.item(input) }
-    return this.items.whole({ ...fields, status: 'in_progress' }, { status: 'completed' })
+    return this.items.whole({ ...fields, status: 'in_progress' }, { status })
   }
 
   private image(mediaType: string, data: string): string {
@@ -240,3 +271,7 @@ export class Output {
 }
 
 const summaryDelta = 'response.reasoning_summary_text.delta'
+
+function isCut(reason: FinishReason | null): boolean {
+  return reason === 'length' || reason === 'content_filter'
+}

@@ -177,6 +177,28 @@ describe('the writer', () => {
     })
   })
 
+  test.each([
+    [['{"x"'], 'incomplete'],
+    [['{"x":1}'], 'completed'],
+  ])('says whether the call at the cut is whole: %j', (pieces, status) => {
+    const call = (id: string) => ({ type: 'tool-call', id, name: 'f' }) as const
+    const free = { ...call('c2'), custom: true } as const
+    const whole = [start, ...part(0, call('c0'), ['{}'])]
+    const end = { ...ended, reason: 'length' } as const
+    const events = [...whole, ...part(1, call('c1'), pieces), end]
+    const done = eventsOf(written(events)).filter(({ type }) => type === 'response.output_item.done')
+    expect(done).toMatchObject([{ item: { status: 'completed' } }, { item: { status } }])
+    expect(responsesHub.writeWhole(events, head)).toMatchObject({
+      status: 'incomplete',
+      output: [{ status: 'completed' }, { status, arguments: pieces.join('') }],
+    })
+    const texts = [...whole, ...part(1, free, ['*** Beg']), end]
+    expect(responsesHub.writeWhole(texts, head).output).toMatchObject([
+      { status: 'completed' },
+      { type: 'custom_tool_call', status: 'incomplete' },
+    ])
+  })
+
   test('tells refusals, citations, probabilities and images', () => {
     const [begin, piece, end] = part(0, { type: 'text' }, ['abc']) as [
       ChatEvent,

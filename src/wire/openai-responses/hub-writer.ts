@@ -66,8 +66,8 @@ export class ResponsesWriter implements Writer {
   }
 
   fail(error: GatewayError): string {
-    const opened = this.open()
-    return opened + failFrames(error, this.body(), this.sequence)
+    const said = this.open() + this.output.close(null)
+    return said + failFrames(error, this.body(), this.sequence)
   }
 
   /** The response at the end of the reply. */
