@@ -1,8 +1,8 @@
 // Decodes content blocks of a request in Anthropic's format into the hub's parts.
 
+import { textUrl } from '../hub/data-url.ts'
 import type { JsonObject, JsonValue, RequestPart } from '../ir.ts'
 import { isObject, objectOf, objectsIn, stringOf } from '../json/value.ts'
-import { textUrl } from './data-url.ts'
 import { present, self, takeCache, withExtra } from './fields.ts'
 import { carriedOpaque } from './opaque-state.ts'
 

@@ -1,9 +1,9 @@
 // Encodes parts of a request as Anthropic's content blocks.
 
 import { type GatewayError, invalidRequest } from '../../errors.ts'
+import { isPlainText, readDataUrl, textOf } from '../hub/data-url.ts'
 import type { FilePart, ImagePart, JsonObject, RequestPart, ToolCallPart } from '../ir.ts'
 import { isObject } from '../json/value.ts'
-import { isPlainText, readDataUrl, textOf } from './data-url.ts'
 import { ownFields, self, writeCache } from './fields.ts'
 import { toolId } from './ids.ts'
 

@@ -1,7 +1,7 @@
 // Encodes parts of messages as Converse's content blocks ("ContentBlock", Bedrock Runtime API reference).
 
 import { type GatewayError, invalidRequest } from '../../errors.ts'
-import { readDataUrl } from '../anthropic-messages/data-url.ts'
+import { readDataUrl } from '../hub/data-url.ts'
 import type {
   CacheMark,
   FilePart,

@@ -1,9 +1,10 @@
 // Encodes images, audio and files of a request: as inline bytes, or as a URL for Google to fetch.
 
 import { invalidRequest } from '../../errors.ts'
+import { readDataUrl } from '../hub/data-url.ts'
 import type { JsonObject, JsonValue, RequestPart } from '../ir.ts'
 import { ownFields } from './fields.ts'
-import { audioTypeOf, dataUrlOf, mediaTypeOf } from './media.ts'
+import { audioTypeOf, mediaTypeOf } from './media.ts'
 
 type MediaPart = Extract<RequestPart, { readonly type: 'image' | 'audio' | 'file' }>
 
@@ -24,7 +25,7 @@ export function mediaPart(part: MediaPart, path: string, dropped: string[]): Jso
     }
     return { fileData: fileData(vendorFile, mimeType, part, name), ...rest }
   }
-  const inline = dataUrlOf(url)
+  const inline = readDataUrl(url, path)
   if (inline === null) return { fileData: fileData(url, mimeType, part, name), ...rest }
   const guessed = mediaTypeOf('', name, inline.mediaType)
   const vague = inline.mediaType === 'application/octet-stream'

@@ -1,37 +1,4 @@
-// Media types and data URLs of images, audio and files.
-
-interface DataUrl {
-  readonly mediaType: string
-  /** Base64 without white space. */
-  readonly data: string
-}
-
-/** Parses a `data:` URL (RFC 2397); null for any other address. */
-export function dataUrlOf(url: string): DataUrl | null {
-  if (url.slice(0, 5).toLowerCase() !== 'data:') return null
-  const comma = url.indexOf(',')
-  if (comma < 0) return null
-  const head = url.slice(5, comma)
-  const mediaType = head.split(';', 1)[0]?.trim().toLowerCase() || 'text/plain'
-  const body = url.slice(comma + 1)
-  if (!/;\s*base64\s*$/i.test(head)) return { mediaType, data: base64Of(plain(body)) }
-  return { mediaType, data: /\s/.test(body) ? body.replace(/\s+/g, '') : body }
-}
-
-function plain(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch (error) {
-    if (error instanceof URIError) return text
-    throw error
-  }
-}
-
-function base64Of(text: string): string {
-  let binary = ''
-  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte)
-  return btoa(binary)
-}
+// Media types of images, audio and files.
 
 const typeOfEnding: ReadonlyMap<string, string> = new Map(
   Object.entries({

@@ -1,7 +1,7 @@
 // Decodes parts of messages and tool calls into the hub and encodes them from it.
 
 import { invalidRequest } from '../../errors.ts'
-import { isPlainText, readDataUrl, textOf } from '../anthropic-messages/data-url.ts'
+import { isPlainText, readDataUrl, textOf } from '../hub/data-url.ts'
 import type { FilePart, JsonObject, JsonValue, RequestPart, ToolCallPart } from '../ir.ts'
 import { isObject, objectOf, stringOf } from '../json/value.ts'
 import { cacheOf, hasFields, mergeFields, ownFields, present, withExtra } from './hub-fields.ts'

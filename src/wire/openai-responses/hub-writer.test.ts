@@ -186,7 +186,9 @@ describe('the writer', () => {
     const whole = [start, ...part(0, call('c0'), ['{}'])]
     const end = { ...ended, reason: 'length' } as const
     const events = [...whole, ...part(1, call('c1'), pieces), end]
-    const done = eventsOf(written(events)).filter(({ type }) => type === 'response.output_item.done')
+    const done = eventsOf(written(events)).filter(
+      ({ type }) => type === 'response.output_item.done',
+    )
     expect(done).toMatchObject([{ item: { status: 'completed' } }, { item: { status } }])
     expect(responsesHub.writeWhole(events, head)).toMatchObject({
       status: 'incomplete',

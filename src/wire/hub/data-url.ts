@@ -21,6 +21,11 @@ function binary(bytes: Uint8Array): string {
   return text
 }
 
+/** The text's UTF-8 as base64. */
+export function base64Of(text: string): string {
+  return btoa(binary(encoder.encode(text)))
+}
+
 function percentDecoded(text: string, param: string): string {
   try {
     return decodeURIComponent(text)
@@ -41,7 +46,7 @@ export function readDataUrl(url: string, param: string): DataUrl | null {
   if (parameters.some((each) => each.trim().toLowerCase() === 'base64')) {
     return { mediaType, data: /\s/.test(rest) ? rest.replace(/\s+/g, '') : rest }
   }
-  return { mediaType, data: btoa(binary(encoder.encode(percentDecoded(rest, param)))) }
+  return { mediaType, data: base64Of(percentDecoded(rest, param)) }
 }
 
 const plainTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|javascript|x-ndjson)\b)/
@@ -53,7 +58,7 @@ export function isPlainText(mediaType: string): boolean {
 
 /** A text as a `data:` URL, in UTF-8. */
 export function textUrl(text: string, mediaType = 'text/plain'): string {
-  return `data:${mediaType};base64,${btoa(binary(encoder.encode(text)))}`
+  return `data:${mediaType};base64,${base64Of(text)}`
 }
 
 /** The UTF-8 text that is in base64. Throws GatewayError naming `param` where it is not base64. */
