@@ -285,6 +285,27 @@ describe('parts', () => {
     expect(() => asked({ messages: [{ role: 'user', parts: [part] }] })).toThrow(message)
   })
 
+  test.each([
+    ['original', { detail: 'high' }],
+    ['tiny', {}],
+  ])('a detail of %j, which only another format has, is the nearest one here', (detail, shown) => {
+    const url = 'https://x/a.png'
+    const [begun, ended] = ['messages[0].content[0]', 'image_url.detail']
+    expect(
+      asked({ messages: [{ role: 'user', parts: [{ type: 'image', url, detail }] }] }),
+    ).toEqual({
+      body: {
+        model: 'm',
+        messages: [
+          { role: 'user', content: [{ type: 'image_url', image_url: { url, ...shown } }] },
+        ],
+      },
+      dropped: [`${begun}.${ended}`],
+    })
+    const own = { role: 'user', content: [{ type: 'image_url', image_url: { url, detail } }] }
+    expect(again([own])).toEqual([own])
+  })
+
   test('a mark of another format is named', () => {
     const part = { type: 'text', text: 'a', cache: { ttl: '5m' } } as const
     expect(asked({ messages: [{ role: 'user', parts: [part] }] })).toEqual({

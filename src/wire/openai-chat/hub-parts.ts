@@ -2,7 +2,14 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { isPlainText, readDataUrl, textOf } from '../hub/data-url.ts'
-import type { FilePart, JsonObject, JsonValue, RequestPart, ToolCallPart } from '../ir.ts'
+import type {
+  FilePart,
+  ImagePart,
+  JsonObject,
+  JsonValue,
+  RequestPart,
+  ToolCallPart,
+} from '../ir.ts'
 import { isObject, objectOf, stringOf } from '../json/value.ts'
 import { cacheOf, hasFields, mergeFields, ownFields, present, withExtra } from './hub-fields.ts'
 
@@ -44,13 +51,27 @@ function leftOver(fields: JsonObject, inner: string, more: JsonObject): { extra?
 function decodeImage(fields: JsonObject): RequestPart | null {
   const image = fields['image_url']
   if (!isObject(image) || typeof image['url'] !== 'string') return null
-  const { url, detail, ...more } = present(image)
+  const { url, detail, ...rest } = present(image)
+  const foreign = typeof detail === 'string' && !details.has(detail)
+  const more = foreign ? { ...rest, detail } : rest
   return {
     type: 'image',
     url: stringOf(url),
     ...(typeof detail === 'string' && { detail }),
     ...leftOver(fields, 'image_url', more),
   }
+}
+
+/** The values of `detail` in this format; Responses has `original` too, which asks for more than `high` does. */
+const details: ReadonlySet<string> = new Set(['auto', 'low', 'high'])
+
+/** The nearest value of this format. */
+function detailOf(part: ImagePart, own: JsonObject, place: string, dropped: string[]): JsonObject {
+  const { detail } = part
+  if (detail === undefined) return {}
+  if (details.has(detail) || objectOf(own['image_url'])['detail'] === detail) return { detail }
+  dropped.push(`${place}.image_url.detail`)
+  return detail === 'original' ? { detail: 'high' } : {}
 }
 
 /** `file_data` is a data URL; bare base64 counts as a PDF, the one file type every vendor reads. */
@@ -158,8 +179,7 @@ export function encodePart(
       if (part.url === '') {
         throw invalidRequest(`${place}: an image must be given by its URL or its bytes`, place)
       }
-      const { url, detail } = part
-      const image = { url, ...(detail !== undefined && { detail }) }
+      const image = { url: part.url, ...detailOf(part, own, place, dropped) }
       return mergeFields({ type: 'image_url', image_url: image }, own)
     }
     case 'file': {
