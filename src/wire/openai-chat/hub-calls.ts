@@ -1,6 +1,7 @@
 // Assembles the tool calls of one choice from their pieces, in whatever order vendors send them.
 
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
+import { ObjectEnd } from '../json/nesting.ts'
 import { isObject, objectOf, stringOf } from '../json/value.ts'
 import { mergeFields, unknownFields, withExtra } from './hub-fields.ts'
 import { takeOpaque } from './hub-parts.ts'
@@ -14,8 +15,8 @@ interface Call {
   /** The number of the call's part; -1 until its name is known. */
   part: number
   empty: boolean
-  /** The arguments so far of a call to which the vendor gave no id: whole JSON ends it; null: it has an id. */
-  said: string | null
+  /** Follows the arguments of a call to which the vendor gave no id: a whole object ends it; null: it has an id. */
+  said: ObjectEnd | null
   /** The vendor's opaque state, which must go back with the call; '' where there is none. */
   sealed: string
   readonly extra: JsonObject
@@ -152,7 +153,7 @@ export class CallReader {
     const { owner } = this
     owner.closeText(out)
     call.part = owner.nextPart()
-    if (call.id === '') call.said = ''
+    if (call.id === '') call.said = new ObjectEnd()
     call.id ||= owner.callId(this.calls.indexOf(call))
     const { id, name, custom, part } = call
     const head = { type: 'tool-call', id, name, ...(custom && { custom }) } as const
@@ -163,7 +164,7 @@ export class CallReader {
   private say(call: Call, text: string, out: ChatEvent[]): void {
     if (text === '') return
     call.empty = false
-    if (call.said !== null) call.said += text
+    call.said?.push(text)
     out.push({ type: 'part-delta', choice: this.owner.index, part: call.part, text })
   }
 }
@@ -171,11 +172,5 @@ export class CallReader {
 /** Whether a piece without an id begins another call: it is named anew, and this one has its arguments or another name. */
 function isOver({ said, name: begun }: Call, name: string): boolean {
   if (name === '' || begun === '' || said === null) return false
-  if (name !== begun) return true
-  try {
-    return isObject(JSON.parse(said))
-  } catch (error) {
-    if (error instanceof SyntaxError) return false
-    throw error
-  }
+  return name !== begun || said.whole
 }
