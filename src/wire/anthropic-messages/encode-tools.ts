@@ -1,6 +1,7 @@
 // Encodes tools, the tool choice and the response format for Anthropic.
 
 import { invalidRequest } from '../../errors.ts'
+import { withPlainRoot } from '../hub/object-schema.ts'
 import type { ChatRequest, JsonObject, Tool } from '../ir.ts'
 import { isObject } from '../json/value.ts'
 import { ownFields, self, writeCache } from './fields.ts'
@@ -48,8 +49,8 @@ function encodeTool(tool: Tool, index: number, traits: ModelTraits, dropped: str
   }
   const worded = tool.native?.[self]?.['tool']
   if (isObject(worded)) return worded
-  const { name, description, strict, cache, extra } = tool
-  const schema = inputSchema(tool.parameters)
+  const { parameters, name, description, strict, cache, extra } = withPlainRoot(tool)
+  const schema = inputSchema(parameters)
   const strictly = strict === true && traits.structured && isExpressible(schema)
   if (strict === true && !strictly) dropped.push(`tools[${index}].function.strict`)
   return {

@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { constrained, inputSchema, isExpressible } from '../anthropic-messages/schema.ts'
+import { withPlainRoot } from '../hub/object-schema.ts'
 import type { ChatRequest, JsonObject, Tool } from '../ir.ts'
 import { cachePoint, type Writing } from './content.ts'
 
@@ -62,7 +63,7 @@ function specOf(tool: Tool, index: number, { family, dropped }: Writing): JsonOb
   if (tool.type !== 'function') {
     throw invalidRequest(`${param}: this model's vendor has no tool of this type`, param)
   }
-  const { name, description, strict, parameters, cache } = tool
+  const { name, description, strict, parameters, cache } = withPlainRoot(tool)
   const schema = inputSchema(parameters)
   const strictly = strict === true && family.traits?.structured === true && isExpressible(schema)
   if (strict === true && !strictly) dropped.push(`${param}.function.strict`)

@@ -1,8 +1,8 @@
 // Converts JSON Schema to the subset of Google's `Schema`: never narrower than the original, with no refused keyword.
 
+import { flattened, type Merged, merged } from '../hub/schema-merge.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { isObject, listOf, objectsIn, setMember, stringOf, stringsIn } from '../json/value.ts'
-import { flattened, type Merged, merged } from './schema-merge.ts'
 
 /** Beyond these limits a schema becomes `anything`: references may expand endlessly. */
 const maxDepth = 24

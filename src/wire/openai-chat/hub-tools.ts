@@ -3,7 +3,7 @@
 import { invalidRequest } from '../../errors.ts'
 import type { ChatRequest, JsonObject, JsonValue, Tool, ToolChoice } from '../ir.ts'
 import { isObject, objectOf, stringOf } from '../json/value.ts'
-import { toolSchema } from '../openai/tool-schema.ts'
+import { foreignTool } from '../openai/foreign-tool.ts'
 import { cacheOf, hasFields, ownFields, present, withExtra } from './hub-fields.ts'
 
 type FunctionTool = Extract<Tool, { readonly type: 'function' }>
@@ -126,11 +126,11 @@ export function takeToolChoice(
   }
 }
 
-function encodeFunction(tool: FunctionTool): JsonObject {
-  const { name, description, strict, extra } = tool
-  const foreign = extra?.['openai-chat'] === undefined
-  const parameters =
-    foreign && tool.parameters !== undefined ? toolSchema(tool.parameters) : tool.parameters
+function encodeFunction(tool: FunctionTool, index: number, dropped: string[]): JsonObject {
+  const foreign = tool.extra?.['openai-chat'] === undefined
+  const { name, description, parameters, strict } = foreign
+    ? foreignTool(tool, index, dropped)
+    : tool
   return {
     name,
     ...(description !== undefined && { description }),
@@ -145,10 +145,18 @@ function withInner(body: JsonObject, inner: string, fields: JsonObject): JsonObj
   return { ...body, [inner]: { ...target, ...(isObject(more) && more) }, ...rest }
 }
 
-function encodeTool(tool: Exclude<Tool, { readonly type: 'other' }>): JsonObject {
+function encodeTool(
+  tool: Exclude<Tool, { readonly type: 'other' }>,
+  index: number,
+  dropped: string[],
+): JsonObject {
   const own = ownFields(tool.extra)
   if (tool.type === 'function') {
-    return withInner({ type: 'function', function: encodeFunction(tool) }, 'function', own)
+    return withInner(
+      { type: 'function', function: encodeFunction(tool, index, dropped) },
+      'function',
+      own,
+    )
   }
   const { name, description, format } = tool
   const custom = {
@@ -196,12 +204,12 @@ export function encodeTools(
       if (isObject(search)) body['web_search_options'] = search
       else tools.push(rest)
     } else if (tool.type === 'function' && ownFields(tool.extra)['deprecated'] === true) {
-      functions.push(encodeFunction(tool))
+      functions.push(encodeFunction(tool, index, dropped))
     } else {
       if (tool.cache !== undefined && ownFields(tool.extra)['cache_control'] === undefined) {
         dropped.push(`tools[${index}].cache_control`)
       }
-      tools.push(encodeTool(tool))
+      tools.push(encodeTool(tool, index, dropped))
     }
   }
   if (functions.length > 0) body['functions'] = functions

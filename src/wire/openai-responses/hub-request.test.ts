@@ -1,6 +1,7 @@
 // Responses requests through the hub: from items to turns, to the words of chats, and back.
 
 import { describe, expect, test } from 'bun:test'
+import { messagesHub } from '../anthropic-messages/hub.ts'
 import type { ChatRequest, JsonObject, RequestPart } from '../ir.ts'
 import { chatHub } from '../openai-chat/hub.ts'
 import { responsesHub } from './hub.ts'
@@ -356,6 +357,33 @@ describe('of a chat', () => {
       ],
       tool_choice: { type: 'function', name: 'g' },
     })
+  })
+
+  test.each([
+    [{ type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false }, false],
+    [
+      {
+        type: 'object',
+        properties: { a: { type: ['string', 'null'] } },
+        required: ['a'],
+        additionalProperties: false,
+      },
+      true,
+    ],
+  ])("another vendor's strict tool stays so where OpenAI can enforce it: %j", (schema, strict) => {
+    const { value: asked } = messagesHub.decodeRequest({
+      model: 'm',
+      max_tokens: 9,
+      messages: [{ role: 'user', content: 'hi' }],
+      tools: [{ name: 'f', input_schema: schema, strict: true }],
+    })
+    const named = strict ? [] : ['tools[0].function.strict']
+    const flat = responsesHub.encodeRequest(asked, 'm')
+    expect(flat.value.tools).toMatchObject([{ parameters: schema, strict }])
+    const nested = chatHub.encodeRequest(asked, 'm')
+    const target = { name: 'f', parameters: schema, ...(strict && { strict }) }
+    expect(nested.value.tools).toEqual([{ type: 'function', function: target }])
+    expect([flat.dropped, nested.dropped]).toEqual([named, named])
   })
 
   test('a search asked for with the chat is the tool that searches', () => {

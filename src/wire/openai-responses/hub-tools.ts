@@ -3,7 +3,7 @@
 import { invalidRequest } from '../../errors.ts'
 import type { ChatRequest, JsonObject, JsonValue, Tool, ToolChoice } from '../ir.ts'
 import { isObject, listOf, objectsIn, stringOf } from '../json/value.ts'
-import { toolSchema } from '../openai/tool-schema.ts'
+import { foreignTool } from '../openai/foreign-tool.ts'
 import { present } from '../openai-chat/hub-fields.ts'
 import { type ClientTool, clientToolOf, clientToolOfItem } from './client-tools.ts'
 import { ownFields, self } from './hub-fields.ts'
@@ -184,6 +184,10 @@ export function takeTools(
   }
 }
 
+function describedBy({ description }: { readonly description?: string }): JsonObject {
+  return description === undefined ? {} : { description }
+}
+
 function encodeTool(tool: Tool, index: number, dropped: string[]): JsonObject {
   if (tool.type === 'other') {
     const own = tool.extra[self]
@@ -201,20 +205,20 @@ function encodeTool(tool: Tool, index: number, dropped: string[]): JsonObject {
   if (tool.cache !== undefined) dropped.push(`tools[${index}].cache_control`)
   const { tool: worded, name = tool.name } = nativeOf(tool) ?? {}
   if (isObject(worded)) return worded
-  const { description, extra } = tool
-  const described = description === undefined ? {} : { description }
+  const { extra } = tool
   if (tool.type === 'custom') {
     const format = tool.format === undefined ? {} : { format: grammarOut(tool.format) }
-    return { type: 'custom', name, ...described, ...format, ...ownFields(extra) }
+    return { type: 'custom', name, ...describedBy(tool), ...format, ...ownFields(extra) }
   }
-  // An absent `strict` means true in this format and false in others.
   const foreign = extra?.[self] === undefined
-  const strict = tool.strict ?? (foreign ? false : undefined)
+  const fitting = foreign ? foreignTool({ parameters: {}, ...tool }, index, dropped) : tool
+  // An absent `strict` means true in this format and false in others.
+  const strict = fitting.strict ?? (foreign ? false : undefined)
   return {
     type: 'function',
     name,
-    ...described,
-    parameters: foreign ? toolSchema(tool.parameters ?? {}) : (tool.parameters ?? null),
+    ...describedBy(fitting),
+    parameters: fitting.parameters ?? null,
     ...(strict !== undefined && { strict }),
     ...ownFields(extra),
   }
