@@ -5,7 +5,7 @@ import type { Fault, GatewayError } from '../errors.ts'
 import type { Candidate } from '../router/route.ts'
 import type { Segment } from '../vendors/media.ts'
 import type { Exchange, ReplyHandler } from '../vendors/transport.ts'
-import type { FittedTools } from '../wire/hub/fit-tools.ts'
+import type { Fitted } from '../wire/hub/fit-reply.ts'
 import type { ChatRequest, JsonObject } from '../wire/ir.ts'
 import type { Peek } from '../wire/request.ts'
 import type { Channel } from './channel.ts'
@@ -52,7 +52,7 @@ export interface AttemptPlan {
   /** The client's request in the hub's form; null where bytes are relayed. */
   readonly decoded: ChatRequest | null
   /** The same request with its tools as they are offered to the vendor. */
-  readonly fitted: FittedTools | null
+  readonly fitted: Fitted | null
   /** Names of the request's fields that the vendor is not sent. */
   readonly dropped: readonly string[]
   /** The reader from `EncodedRequest.path`. */

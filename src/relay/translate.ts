@@ -18,7 +18,8 @@ import {
 import type { ClientSide } from '../wire/dialect.ts'
 import { withAnswersInPlace } from '../wire/hub/answers-in-place.ts'
 import { withDistinctCalls } from '../wire/hub/distinct-calls.ts'
-import { CallRestorer, type FittedTools, fitTools, type ToolTraits } from '../wire/hub/fit-tools.ts'
+import { type Fitted, fitReply, type Restorer, restorersOf } from '../wire/hub/fit-reply.ts'
+import { fitTools, type ToolTraits } from '../wire/hub/fit-tools.ts'
 import type { ChatEvent, ChatRequest, JsonObject, JsonValue, Usage } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
 import { FrameError, type FrameSource } from '../wire/reply.ts'
@@ -58,8 +59,7 @@ export function decodedRequestOf(request: RelayRequest): DecodedRequest {
 export interface Encoded {
   readonly segments: readonly Uint8Array[]
   readonly decoded: ChatRequest
-  /** The same request with its tools as they are offered to the vendor. */
-  readonly fitted: FittedTools
+  readonly fitted: Fitted
   readonly dropped: readonly string[]
 }
 
@@ -100,7 +100,9 @@ function encodedNow(
   // Between a client and a vendor of one format the history is the vendor's to judge.
   const ordered = same ? decoded : withAnswersInPlace(withDistinctCalls(decoded))
   const own = openedRequest(ordered, opaqueFrom ?? dialect, channel, same)
-  const fitted = fitTools(own, toolTraits(candidate, channel, target))
+  const keeps = same || target.anyReply === true
+  const { request: shaped, wrapped } = keeps ? { request: own, wrapped: false } : fitReply(own)
+  const fitted = { ...fitTools(shaped, toolTraits(candidate, channel, target)), wrapped }
   const written = target.encodeRequest(
     vendor.quirks.refusesThoughts ? withoutThoughts(fitted.request) : fitted.request,
     model,
@@ -162,7 +164,7 @@ export interface Translation {
   readonly channel: Channel
   /** The client's request; null where its bytes were relayed. */
   readonly decoded: ChatRequest | null
-  readonly fitted: FittedTools | null
+  readonly fitted: Fitted | null
   /** The vendor answered with a stream, whatever the client asked for. */
   readonly streamed: boolean
 }
@@ -252,7 +254,7 @@ class Translated implements ReplyPath {
   private readonly frames: FrameSource
   private readonly reader: Reader
   private readonly writer: Writer | null
-  private readonly calls: CallRestorer | null
+  private readonly restorers: readonly Restorer[]
   private readonly events: ChatEvent[] = []
   private chunks: Uint8Array[] = []
   private heldBytes = 0
@@ -266,8 +268,7 @@ class Translated implements ReplyPath {
     this.client = request.dialect.client
     this.listener = listener
     this.frames = frames
-    const { calls = null } = translation.fitted ?? {}
-    this.calls = calls === null ? null : new CallRestorer(calls)
+    this.restorers = restorersOf(translation.fitted)
     this.reader = source.reader(channel.vendor.quirks, askedIn(translation))
     this.writer = request.peek.stream ? target.writer(this.head()) : null
   }
@@ -366,11 +367,21 @@ class Translated implements ReplyPath {
         return
       }
       this.summary.note(event)
-      const shown = this.calls === null ? event : this.calls.event(event)
-      if ('type' in shown) this.tell(shown)
-      else for (const each of shown) this.tell(each)
+      this.restore(event, 0)
       if (this.writer !== null && isSemantic(event)) this.listener.semantic()
     }
+  }
+
+  /** Passes the event through the restorers from the one at `index` on. */
+  private restore(event: ChatEvent, index: number): void {
+    const restorer = this.restorers[index]
+    if (restorer === undefined) {
+      this.tell(event)
+      return
+    }
+    const shown = restorer.event(event)
+    if ('type' in shown) this.restore(shown, index + 1)
+    else for (const each of shown) this.restore(each, index + 1)
   }
 
   private tell(event: ChatEvent): void {

@@ -39,6 +39,8 @@ export class ToolStage {
   asked: Asked | null = null
   /** The call its model makes of the names it is offered. */
   calls: (names: readonly string[]) => Omit<SaidCall, 'id'> | null = () => null
+  /** The text its model says where it calls nothing. */
+  text = 'Done.'
   readonly gateway: Gateway
   private readonly upstream: Bun.Server<undefined>
 
@@ -110,7 +112,7 @@ export class ToolStage {
     if (complaint !== null) return Response.json(format.refusal(400, complaint), { status: 400 })
     const call = this.calls(offeredIn(format.id, body).map(({ name }) => name))
     const usage = { input: 20, cached: 0, output: 12, reasoning: 0 }
-    const said = { text: call === null ? 'Done.' : '', reasoning: '', usage }
+    const said = { text: call === null ? this.text : '', reasoning: '', usage }
     const listed = call === null ? [] : [{ id: 'call_1', ...call }]
     const reply = format.reply({ ...said, calls: listed }, format.streams(path, body))
     return new Response(reply.body, { headers: { 'content-type': reply.contentType } })

@@ -9,6 +9,7 @@ import { GeminiWriter, writeWhole } from './writer.ts'
 export const geminiHub: ClientHub & VendorHub = {
   decodeRequest,
   encodeRequest,
+  anyReply: true,
   reader: (quirks) => new GeminiReader(quirks),
   readWhole: (body, quirks) => new GeminiReader(quirks).whole(body),
   writer: (head) => new GeminiWriter(head),

@@ -13,12 +13,12 @@ const composing = ['anyOf', 'oneOf', 'allOf', '$ref', 'not', 'enum', 'const'] as
 const maxDepth = 8
 
 /** Whether the schema's root is neither a reference nor composed of other schemas. */
-function isPlainRoot(schema: JsonObject): boolean {
+export function isPlainRoot(schema: JsonObject): boolean {
   return composing.every((name) => schema[name] === undefined)
 }
 
 /** The schema with a root `$ref` or `allOf` resolved; unchanged where that is impossible. */
-function resolvedRoot(schema: JsonObject): JsonObject {
+export function resolvedRoot(schema: JsonObject): JsonObject {
   if (schema['$ref'] === undefined && schema['allOf'] === undefined) return schema
   return flattened(schema, schema, [])?.schema ?? schema
 }

@@ -1,23 +1,19 @@
 // Follows JSON that arrives in pieces: how deep it is nested, and where an object in it ends.
 
 /** Takes the text's characters one after another. */
-class Nesting {
+export class Nesting {
   depth = 0
-  private inString = false
+  inString = false
   private escaped = false
 
-  /** Whether the character belongs to the structure, and not to a string. */
-  take(unit: string): boolean {
+  take(unit: string): void {
     if (this.inString) {
       if (this.escaped) this.escaped = false
       else if (unit === '\\') this.escaped = true
       else if (unit === '"') this.inString = false
-      return false
-    }
-    if (unit === '"') this.inString = true
+    } else if (unit === '"') this.inString = true
     else if (unit === '{' || unit === '[') this.depth++
     else if (unit === '}' || unit === ']') this.depth--
-    return unit !== '"'
   }
 }
 
@@ -44,6 +40,6 @@ export class ObjectEnd {
   }
 }
 
-function isSpace(unit: string): boolean {
+export function isSpace(unit: string): boolean {
   return unit === ' ' || unit === '\n' || unit === '\t' || unit === '\r'
 }
