@@ -6,7 +6,7 @@ import { report } from '../hub/counts.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { isObject, listOf, setMember, stringOf } from '../json/value.ts'
 import { errorIn, faultInside, saidIn } from '../openai/fault.ts'
-import { readUsage, usageIn } from '../openai/usage.ts'
+import { joinedUsage, readUsage, usageIn } from '../openai/usage.ts'
 import type { ReplyQuirks } from '../reply.ts'
 import { frameObject } from '../reply.ts'
 import { ChoiceReader } from './hub-choice.ts'
@@ -71,6 +71,8 @@ export class ChatReader implements Reader {
   private readonly top: TopFields
   private readonly choices = new Map<number, ChoiceReader>()
   private held: JsonObject = {}
+  /** The last usage as the vendor sent it. */
+  private reported: JsonObject | null = null
   private id = ''
   private started = false
   private broken = false
@@ -120,8 +122,10 @@ export class ChatReader implements Reader {
 
   private take(frame: JsonObject, whole: boolean): readonly ChatEvent[] {
     const out: ChatEvent[] = []
-    const raw = usageIn(frame, this.quirks.usagePath)
-    if (raw !== null) {
+    const found = usageIn(frame, this.quirks.usagePath)
+    if (found !== null) {
+      const raw = joinedUsage(this.reported, found)
+      this.reported = raw
       const usage = readUsage(this.quirks.usage?.(raw) ?? raw)
       report(out, usage, raw)
     }

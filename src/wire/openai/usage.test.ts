@@ -2,7 +2,10 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { readAll } from '../../../test/replies.ts'
 import type { JsonObject, Usage } from '../ir.ts'
+import { chatHub } from '../openai-chat/hub.ts'
+import { delta, relayFrames } from '../testing.ts'
 import { readUsage, shownUsage, writeUsage } from './usage.ts'
 
 const sum = (usage: Usage): number => Object.values(usage).reduce((a, b) => a + b, 0)
@@ -97,6 +100,40 @@ describe('kinds', () => {
       cache_creation: split,
     }
     expect(readUsage(anthropic)).toMatchObject(wanted)
+  })
+
+  test('of a reply alone are none: the prompt is not known to be empty', () => {
+    expect(readUsage({ completion_tokens: 5 })).toBeNull()
+    expect(readUsage({ completion_tokens: 5, total_tokens: 15 })).toMatchObject({ input: 10 })
+    expect(readUsage({ prompt_tokens: 5 })).toMatchObject({ input: 5, output: 0 })
+  })
+
+  test.each([
+    [{ prompt_tokens: 10 }, { completion_tokens: 5 }, { input: 10, output: 5 }],
+    [{ completion_tokens: 5 }, { prompt_tokens: 10 }, { input: 10, output: 5 }],
+    [{ input_tokens: 10, output_tokens: 1 }, { output_tokens: 5 }, { input: 10, output: 5 }],
+    [
+      { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 },
+      { completion_tokens: 5 },
+      { input: 10, output: 5 },
+    ],
+    [
+      { prompt_tokens: 10, completion_tokens: 1 },
+      { prompt_tokens: 12, completion_tokens: 5 },
+      { input: 12, output: 5 },
+    ],
+  ])('of a stream that reports %j, then %j, have both sides', (before, after, expected) => {
+    const chunks = [before, after].map((usage) => delta({ content: 'a' }, null, { usage }))
+    const { watcher, text } = relayFrames([...chunks, delta({}, 'stop')], true)
+    expect(watcher.usage).toMatchObject(expected)
+    expect(text).toContain(`"prompt_tokens":${expected.input},"completion_tokens":5`)
+    const reader = chatHub.reader({})
+    const events = readAll(
+      reader,
+      [...chunks, delta({}, 'stop')].map((each) => JSON.stringify(each)),
+    )
+    const reports = events.filter(({ type }) => type === 'usage')
+    expect(reports.at(-1)).toMatchObject({ usage: expected })
   })
 
   test('images a model drew are told from its words', () => {

@@ -66,10 +66,7 @@ function countsCacheApart(usage: JsonObject, totals: Totals, cacheTokens: number
   const { prompt, completion, reasoning, total } = totals
   if (cacheTokens === 0) return false
   if (total === prompt + completion + cacheTokens && cacheTokens !== reasoning) return true
-  return (
-    count(usage.prompt_tokens) === null &&
-    first(usage.cache_read_input_tokens, usage.cache_creation_input_tokens) !== null
-  )
+  return count(usage.prompt_tokens) === null && isCacheReported(usage)
 }
 
 interface Totals {
@@ -85,6 +82,8 @@ function totalsOf(usage: JsonObject, outputDetails: JsonObject): Totals | null {
   const prompt = first(usage.prompt_tokens, usage.input_tokens)
   const completion = first(usage.completion_tokens, usage.output_tokens)
   if (prompt === null && completion === null) return null
+  // With nothing to tell the prompt by, the caller counts: as reported the prompt would be free.
+  if (prompt === null && total === null && !isCacheReported(usage)) return null
   const sides = {
     prompt: prompt ?? Math.max(0, (total ?? 0) - (completion ?? 0)),
     completion: completion ?? Math.max(0, (total ?? 0) - (prompt ?? 0)),
@@ -92,6 +91,25 @@ function totalsOf(usage: JsonObject, outputDetails: JsonObject): Totals | null {
     total,
   }
   return sides.prompt + sides.completion === 0 ? null : sides
+}
+
+/** Whether the usage names cached tokens in Anthropic's spelling, beside which a prompt may have no others. */
+function isCacheReported(usage: JsonObject): boolean {
+  return first(usage.cache_read_input_tokens, usage.cache_creation_input_tokens) !== null
+}
+
+const promptNames = ['prompt_tokens', 'input_tokens'] as const
+const replyNames = ['completion_tokens', 'output_tokens'] as const
+
+/** A report of one side alone, such as some vendors send in two frames, with the other side of the report before. */
+export function joinedUsage(before: JsonObject | null, raw: JsonObject): JsonObject {
+  const tells = (value: JsonObject, names: readonly string[]) =>
+    names.some((name) => value[name] != null)
+  if (before === null || raw.total_tokens != null) return raw
+  const isHalf = tells(raw, promptNames) !== tells(raw, replyNames)
+  if (!isHalf) return raw
+  const { total_tokens: _, ...earlier } = before
+  return { ...earlier, ...raw }
 }
 
 /**

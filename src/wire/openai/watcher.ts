@@ -13,7 +13,7 @@ import { ChunkScan } from './chunk.ts'
 import { errorIn, faultInside, faultOfFinish } from './fault.ts'
 import { placeOf } from './place.ts'
 import { stringOf } from './rules.ts'
-import { readUsage, shownUsage, usageIn } from './usage.ts'
+import { joinedUsage, readUsage, shownUsage, usageIn } from './usage.ts'
 
 const encoder = new TextEncoder()
 const prefix = encoder.encode('data: ')
@@ -56,6 +56,8 @@ export class CompletionWatcher implements Watcher {
   private document: { bytes: Uint8Array; start: number; end: number; value: JsonObject } | null =
     null
   private raw: JsonObject | null = null
+  /** The same before it is corrected by what is known of the vendor. */
+  private reported: JsonObject | null = null
   /** The usage chunk that must be sent before the terminator. */
   private due: Uint8Array | null = null
 
@@ -140,8 +142,10 @@ export class CompletionWatcher implements Watcher {
       if (!(error instanceof JsonSyntaxError)) throw error
       return this.failed({ kind: 'unreadable', message: 'an event of the stream is not JSON' })
     }
-    const raw = usageIn(value, this.options.quirks.usagePath)
+    const found = usageIn(value, this.options.quirks.usagePath)
+    const raw = found === null ? null : joinedUsage(this.reported, found)
     if (raw !== null) {
+      this.reported = raw
       this.raw = this.options.quirks.usage?.(raw) ?? raw
       take(this, readUsage(this.raw), raw)
       this.document = { bytes, start: at, end, value }
