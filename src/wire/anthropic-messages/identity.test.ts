@@ -95,7 +95,10 @@ describe('the watcher', () => {
 
   test("the vendor's quirks correct its counts", () => {
     const quirks = { usage: (raw: object) => ({ ...raw, output_tokens: 100 }) }
-    expect(watch([frame('message_delta', finish)], quirks).watcher.usage?.output).toBe(100)
+    expect(
+      watch([frame('message_start', start), frame('message_delta', finish)], quirks).watcher.usage
+        ?.output,
+    ).toBe(100)
   })
 })
 

@@ -102,6 +102,28 @@ describe('the reader', () => {
     expect(usages(cached, later, last)).toMatchObject({ input: 50, cachedInput: 7, output: 3 })
   })
 
+  test('zeros at the end do not forget the prompt, and a prompt never told is not empty', () => {
+    const split = { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 6 }
+    const prompt = { input_tokens: 5, cache_read_input_tokens: 7, cache_creation_input_tokens: 6 }
+    const usage = { ...prompt, cache_creation: split, output_tokens: 1 }
+    const began = { ...start, message: { ...start.message, usage } }
+    const zeros = {
+      input_tokens: 0,
+      cache_read_input_tokens: 0,
+      cache_creation_input_tokens: 0,
+      cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+      output_tokens: 9,
+    }
+    const counts = { input: 5, cachedInput: 7, cacheWrite: 0, cacheWrite1h: 6, output: 9 }
+    expect(fold(read(began, { ...end('end_turn'), usage: zeros }, last)).usage).toMatchObject(
+      counts,
+    )
+    const bare = { ...start, message: { ...start.message, usage: null } }
+    expect(
+      fold(read(bare, { ...end('end_turn'), usage: { output_tokens: 9 } }, last)).usage,
+    ).toBeNull()
+  })
+
   test('W25, W26: what was written to the cache and read from it is counted once, streamed and whole', () => {
     const usage = {
       input_tokens: 10,

@@ -10,13 +10,30 @@ function count(value: JsonValue | undefined): number {
   return countOf(value) ?? 0
 }
 
+const promptNames: ReadonlySet<string> = new Set([
+  'input_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'cache_creation',
+])
+
+function countsPrompt(usage: JsonObject): boolean {
+  const { input_tokens: input, cache_read_input_tokens: read } = usage
+  return [input, read, usage.cache_creation_input_tokens].some((each) => each != null && each !== 0)
+}
+
 /**
  * Overlays a later event's counts on those before: they are totals of the message, not increments, and a later event
- * may omit some ("Streaming messages", message_delta).
+ * may omit some ("Streaming messages", message_delta). No prompt is empty: where some vendors send zeros for it at the
+ * end, the counts of the beginning stay.
  */
 export function mergeUsage(before: JsonObject, later: JsonObject): JsonObject {
   const merged = { ...before }
-  for (const name in later) if (later[name] != null) setMember(merged, name, later[name])
+  const keepsPrompt = countsPrompt(before) && !countsPrompt(later)
+  for (const name in later) {
+    if (later[name] == null || (keepsPrompt && promptNames.has(name))) continue
+    setMember(merged, name, later[name])
+  }
   return merged
 }
 
@@ -71,7 +88,12 @@ export function readUsage(value: JsonValue | undefined): Usage | null {
   return believed(objectOf(value), read)
 }
 
+/** With nothing to tell the prompt by, the caller counts: as reported the prompt would be free. */
 function read(raw: JsonObject): Usage | null {
+  return [...promptNames].some((name) => raw[name] != null) ? sumsOf(raw) : null
+}
+
+function sumsOf(raw: JsonObject): Usage | null {
   const own = countsIn(raw)
   const more = beside(raw)
   const cacheWrite1h = own.cacheWrite1h + more.cacheWrite1h
@@ -121,5 +143,5 @@ export function writeUsage(usage: Usage, reported: JsonObject): JsonObject {
 
 /** Counts of further iterations in `reported`; zeros if its usage was not believed. */
 function believedBeside(reported: JsonObject): Counts {
-  return readUsage(reported) === null ? countsIn({}) : beside(reported)
+  return believed(reported, sumsOf) === null ? countsIn({}) : beside(reported)
 }

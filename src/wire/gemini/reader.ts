@@ -3,14 +3,14 @@
 import type { FaultKind } from '../../errors.ts'
 import type { Reader } from '../codec.ts'
 import { report } from '../hub/counts.ts'
-import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
+import type { ChatEvent, JsonObject, JsonValue, Usage } from '../ir.ts'
 import { isObject, objectsIn, setMember, stringOf } from '../json/value.ts'
 import type { ReplyQuirks } from '../reply.ts'
 import { frameObject } from '../reply.ts'
 import { faultInside } from './fault.ts'
 import { membersOf, withExtra } from './fields.ts'
 import { CandidateReader } from './reader-candidate.ts'
-import { readUsage } from './usage.ts'
+import { laterUsage, readUsage } from './usage.ts'
 
 /** Members of a frame with a meaning here; all others are kept for clients of this format. */
 const known: ReadonlySet<string> = new Set([
@@ -34,6 +34,8 @@ function secondsOf(time: JsonValue | undefined): number {
 export class GeminiReader implements Reader {
   private readonly quirks: ReplyQuirks
   private readonly candidates = new Map<number, CandidateReader>()
+  /** As reported so far. */
+  private usage: Usage | null = null
   private id = ''
   private started = false
   private broken = false
@@ -93,8 +95,9 @@ export class GeminiReader implements Reader {
     this.head(frame, out)
     const counted = frame['usageMetadata']
     if (isObject(counted)) {
-      const usage = readUsage(this.quirks.usage?.(counted) ?? membersOf(counted))
-      report(out, usage, counted)
+      const found = readUsage(this.quirks.usage?.(counted) ?? membersOf(counted))
+      if (found !== null) this.usage = laterUsage(this.usage, found)
+      report(out, found === null ? null : this.usage, counted)
     }
     const candidates = objectsIn(frame['candidates'])
     for (const [at, candidate] of candidates.entries()) {

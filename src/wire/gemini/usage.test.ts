@@ -25,6 +25,11 @@ test('thoughts that the total says are among the candidates are not counted twic
   expect(readUsage(raw)).toMatchObject({ output: 10, reasoning: 20 })
 })
 
+test('a count of the reply alone is none: the prompt is not known to be empty', () => {
+  expect(readUsage({ candidatesTokenCount: 5 })).toBeNull()
+  expect(readUsage({ candidatesTokenCount: 5, totalTokenCount: 9 })).toMatchObject({ input: 4 })
+})
+
 test('the prompt holds what came from the cache, and leaves out what tools brought', () => {
   const raw = {
     promptTokenCount: 100,

@@ -30,7 +30,7 @@ function read(value: JsonObject): Usage | null {
   const tools = count(value['toolUsePromptTokenCount']) ?? 0
   const thoughts = count(value['thoughtsTokenCount']) ?? 0
   const candidates = count(value['candidatesTokenCount'])
-  if (prompt === null && candidates === null) return null
+  if (prompt === null && (candidates === null || total === null)) return null
   const input = (prompt ?? Math.max(0, (total ?? 0) - (candidates ?? 0) - thoughts - tools)) + tools
   const left = total === null ? 0 : Math.max(0, total - input - thoughts)
   const said = candidates ?? left
@@ -38,6 +38,19 @@ function read(value: JsonObject): Usage | null {
   // Some models include thoughts in the candidates' count: the total shows which.
   const inside = thoughts > 0 && thoughts <= said && total === input + said
   return { ...promptOf(value, input), ...replyOf(value, inside ? said - thoughts : said, thoughts) }
+}
+
+/** The last report of a stream; where it leaves out the reply, with the counts of the reply so far. */
+export function laterUsage(before: Usage | null, now: Usage): Usage {
+  if (before === null || replyTokens(now) > 0) return now
+  const { output, reasoning, audioOutput, imageOutput } = before
+  return {
+    ...now,
+    output,
+    reasoning,
+    ...(audioOutput !== undefined && { audioOutput }),
+    ...(imageOutput !== undefined && { imageOutput }),
+  }
 }
 
 function promptOf(value: JsonObject, input: number) {

@@ -108,3 +108,16 @@ test('a stream as a list is JSON, however it is cut, and with an error in it', (
   }
   expect(decoder.decode(new ListFraming().end())).toBe('[]')
 })
+
+test('a last count that leaves out the reply does not forget it', () => {
+  const soFar = { promptTokenCount: 10, candidatesTokenCount: 5, thoughtsTokenCount: 2 }
+  const frames = [
+    { ...reply([{ text: 'a' }]), usageMetadata: { ...soFar, totalTokenCount: 17 } },
+    { ...reply([], 'STOP'), usageMetadata: { promptTokenCount: 12, totalTokenCount: 12 } },
+  ]
+  const expected = { input: 12, output: 5, reasoning: 2 }
+  expect(watch(frames).watcher.usage).toMatchObject(expected)
+  const reader = gemini.vendor.hub.reader({})
+  const events = frames.flatMap((frame) => reader.frame(JSON.stringify(frame)))
+  expect(events.filter(({ type }) => type === 'usage').at(-1)).toMatchObject({ usage: expected })
+})

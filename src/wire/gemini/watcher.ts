@@ -8,6 +8,7 @@ import { frameData, unframedJson } from '../sse.ts'
 import { emptyKind } from '../sse-frames.ts'
 import { errorIn, faultInside } from './fault.ts'
 import { type Glance, glanceAt } from './glance.ts'
+import { laterUsage } from './usage.ts'
 
 export class GeminiWatcher implements Watcher {
   fault: Fault | null = null
@@ -49,7 +50,7 @@ export class GeminiWatcher implements Watcher {
     this.called = seen.called
     this.outputBytes += seen.outputBytes
     if (seen.usage !== null || seen.unbelieved) {
-      this.usage = seen.usage
+      this.usage = seen.usage === null ? null : laterUsage(this.usage, seen.usage)
       this.unbelieved = seen.unbelieved === true
     }
     if (seen.model !== null) this.model ??= seen.model
