@@ -180,3 +180,14 @@ describe.each(readers.map((reader) => [reader.name, reader] as const))(
     })
   },
 )
+
+test.each<[string, JsonObject]>([
+  ['openai', { completion_tokens: 5 }],
+  ['anthropic', { output_tokens: 5 }],
+  ['gemini', { candidatesTokenCount: 5 }],
+  ['cohere', { billed_units: { output_tokens: 5 } }],
+  ['bedrock', { outputTokens: 5 }],
+])('of %s, a reply without its prompt is no report: no prompt is empty', (name, partial) => {
+  const reader = readers.find((each) => each.name === name)
+  expect(reader?.read(partial)).toBeNull()
+})

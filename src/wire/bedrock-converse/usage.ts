@@ -4,12 +4,16 @@ import { believed, countOf } from '../hub/counts.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { isObject } from '../json/value.ts'
 
-function count(...values: (JsonValue | undefined)[]): number {
+function first(...values: (JsonValue | undefined)[]): number | null {
   for (const value of values) {
     const found = countOf(value)
     if (found !== null) return found
   }
-  return 0
+  return null
+}
+
+function count(...values: (JsonValue | undefined)[]): number {
+  return first(...values) ?? 0
 }
 
 /** The part of the tokens written to the cache that is kept for an hour. */
@@ -28,10 +32,13 @@ export function readUsage(usage: JsonObject): Usage | null {
 }
 
 function read(usage: JsonObject): Usage | null {
-  const input = count(usage['inputTokens'])
+  const asked = first(usage['inputTokens'])
+  const input = asked ?? 0
   const output = count(usage['outputTokens'])
   const cachedInput = count(usage['cacheReadInputTokens'], usage['cacheReadInputTokenCount'])
   const written = count(usage['cacheWriteInputTokens'], usage['cacheWriteInputTokenCount'])
+  // Without a prompt's count it is not known to be empty.
+  if (asked === null && cachedInput + written === 0) return null
   if (input + output + cachedInput + written === 0) return null
   const cacheWrite1h = hourly(usage['cacheDetails'], written)
   return {

@@ -8,8 +8,9 @@ function sides(value: JsonValue | undefined): { input: number; output: number } 
   if (!isObject(value)) return null
   const input = count(value['input_tokens'])
   const output = count(value['output_tokens'])
-  if ((input ?? 0) + (output ?? 0) === 0) return null
-  return { input: input ?? 0, output: output ?? 0 }
+  // Without a prompt's count it is not known to be empty.
+  if (input === null || input + (output ?? 0) === 0) return null
+  return { input, output: output ?? 0 }
 }
 
 /**
