@@ -3,8 +3,8 @@
 import { FrameError, type FrameKind, type FrameSource, frameKind } from './reply.ts'
 import { FrameSplitter, frameData, frameTooLong, unframedJson } from './sse.ts'
 
-/** OpenAI's end-of-stream marker; formats without one never send it. */
-const doneData = '[DONE]'
+/** OpenAI's end-of-stream marker; some vendors also send it in formats that have none, whose clients cannot read it. */
+export const doneData = '[DONE]'
 
 /** How a frame without an event is classed: comments are relayed; empty data lines, which clients parse, are not. */
 export function emptyKind(bytes: Uint8Array, start: number, end: number): FrameKind {

@@ -93,6 +93,15 @@ describe('the watcher', () => {
     }
   })
 
+  test("OpenAI's end marker, which some vendors add, is not passed on, and no fault", () => {
+    const { watcher, kinds } = watch([
+      frame('message_start', start),
+      frame('message_delta', finish),
+      'data: [DONE]\n\n',
+    ])
+    expect([kinds.at(-1), watcher.fault]).toEqual([frameKind.empty, null])
+  })
+
   test("the vendor's quirks correct its counts", () => {
     const quirks = { usage: (raw: object) => ({ ...raw, output_tokens: 100 }) }
     expect(

@@ -10,7 +10,7 @@ import { textBytes } from '../openai/chunk.ts'
 import { stringOf } from '../openai/rules.ts'
 import { type FrameKind, frameKind, type Watcher, type WatchOptions } from '../reply.ts'
 import { frameData, plainDataStart, unframedJson } from '../sse.ts'
-import { emptyKind } from '../sse-frames.ts'
+import { doneData, emptyKind } from '../sse-frames.ts'
 import { faultIn } from './fault.ts'
 import { mergeUsage, readUsage } from './usage.ts'
 
@@ -80,7 +80,7 @@ export class MessagesWatcher implements Watcher {
     if (at >= 0) return { bytes, at, end, named: true }
     const { data, event } = frameData(bytes, start, end)
     const text = (data ?? unframedJson(bytes, start, end)).trim()
-    if (text === '') return null
+    if (text === '' || text === doneData) return null
     const document = encoder.encode(text.replaceAll('\n', ' '))
     return { bytes: document, at: 0, end: document.length, named: event !== null }
   }

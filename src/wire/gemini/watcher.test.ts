@@ -24,7 +24,7 @@ function watch(frames: readonly (JsonObject | string)[]) {
   return { watcher, kinds }
 }
 
-const { lifecycle, semantic, usage, fault } = frameKind
+const { lifecycle, semantic, usage, fault, empty } = frameKind
 
 test('texts, calls and the finish are seen, their bytes and the last count', () => {
   const { watcher, kinds } = watch([
@@ -120,4 +120,12 @@ test('a last count that leaves out the reply does not forget it', () => {
   const reader = gemini.vendor.hub.reader({})
   const events = frames.flatMap((frame) => reader.frame(JSON.stringify(frame)))
   expect(events.filter(({ type }) => type === 'usage').at(-1)).toMatchObject({ usage: expected })
+})
+
+test("OpenAI's end marker, which some vendors add, is not passed on, and no fault", () => {
+  const { watcher, kinds } = watch([
+    { ...reply([{ text: 'a' }], 'STOP'), ...counted },
+    'data: [DONE]\n\n',
+  ])
+  expect([kinds, watcher.fault]).toEqual([[usage, empty], null])
 })

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue, Usage } from '../ir.ts'
 import { isObject } from '../json/value.ts'
 import { type FrameKind, frameKind, type Watcher, type WatchOptions } from '../reply.ts'
 import { frameData, unframedJson } from '../sse.ts'
-import { emptyKind } from '../sse-frames.ts'
+import { doneData, emptyKind } from '../sse-frames.ts'
 import { errorIn, faultInside } from './fault.ts'
 import { type Glance, glanceAt } from './glance.ts'
 import { laterUsage } from './usage.ts'
@@ -29,7 +29,7 @@ export class GeminiWatcher implements Watcher {
     this.semantic = false
     const { data } = frameData(bytes, start, end)
     const text = (data ?? unframedJson(bytes, start, end)).trim()
-    if (text === '') return emptyKind(bytes, start, end)
+    if (text === '' || text === doneData) return emptyKind(bytes, start, end)
     let value: JsonValue
     try {
       value = JSON.parse(text) as JsonValue
