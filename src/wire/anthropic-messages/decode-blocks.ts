@@ -55,9 +55,17 @@ function decodeBlock(block: JsonObject): RequestPart {
       ...withExtra(rest),
     }
   }
-  const toolText = toolChangeText(fields)
-  if (toolText !== null) return { type: 'text', text: toolText, extra: { [self]: block } }
+  const text = type === 'search_result' ? foundText(fields) : toolChangeText(fields)
+  if (text !== null) return { type: 'text', text, extra: { [self]: block } }
   return other(block)
+}
+
+/** A search result that the client gives, as a text for other formats; null where it has other content than text. */
+function foundText({ title, source, content }: JsonObject): string | null {
+  const blocks = objectsIn(content)
+  if (blocks.some((each) => each.type !== 'text')) return null
+  const head = [stringOf(title), stringOf(source)].filter((each) => each !== '').join('\n')
+  return [head, ...blocks.map((each) => stringOf(each.text))].join('\n\n')
 }
 
 /** A text for other formats, where this format's block announces that a tool is added or removed. */

@@ -59,6 +59,26 @@ describe('a vendor of chat is sent', () => {
     ])
   })
 
+  test('search results of the client, as texts', () => {
+    const found = { type: 'search_result', source: 'https://x', title: 'T' }
+    const content = [
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' },
+    ]
+    const ask = (block: JsonObject) =>
+      chat({ messages: [{ role: 'user', content: [block, { type: 'text', text: 'So?' }] }] })
+    expect(ask({ ...found, content }).messages).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'T\nhttps://x\n\na\n\nb' },
+          { type: 'text', text: 'So?' },
+        ],
+      },
+    ])
+    expect(() => ask({ ...found, content: [{ type: 'image' }] })).toThrow('takes no such part')
+  })
+
   test('calls and their results as messages of their own, results before what the user says beside', () => {
     const { messages } = chat({
       messages: [

@@ -306,6 +306,12 @@ describe('parts', () => {
     expect(again([own])).toEqual([own])
   })
 
+  test('files are fetched for this format, images are not', () => {
+    const url = 'https://x/a'
+    const asked = (type: 'image' | 'file') => chatHub.needsBytes?.({ type, url })
+    expect([asked('file'), asked('image')]).toEqual([true, false])
+  })
+
   test('a mark of another format is named', () => {
     const part = { type: 'text', text: 'a', cache: { ttl: '5m' } } as const
     expect(asked({ messages: [{ role: 'user', parts: [part] }] })).toEqual({

@@ -9,6 +9,8 @@ import { ChatWriter } from './hub-writer.ts'
 export const chatHub: ClientHub & VendorHub = {
   decodeRequest,
   encodeRequest,
+  // Files are given by their bytes in this format, images by their address too.
+  needsBytes: ({ type }) => type === 'file',
   reader: (quirks) => new ChatReader(quirks),
   readWhole: (body, quirks) => new ChatReader(quirks).whole(body),
   writer: (head) => new ChatWriter(head),

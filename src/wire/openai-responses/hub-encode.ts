@@ -9,6 +9,7 @@ import type {
   JsonValue,
   Message,
   ReasoningPart,
+  RequestPart,
   ToolCallPart,
 } from '../ir.ts'
 import { isObject, listOf, stringOf } from '../json/value.ts'
@@ -46,6 +47,8 @@ class Input {
     }
     for (const [at, part] of parts.entries()) {
       const place = `messages[${index}].content[${at}]`
+      // An empty text beside calls, as chat clients send it, would be an empty message.
+      if (said && parts.length > 1 && !hasFields(own) && isEmptyText(part)) continue
       if (part.type === 'reasoning') {
         if (content.length > 0) flush()
         this.reasoning(part, index)
@@ -117,6 +120,10 @@ class Input {
     const type = isCustom ? 'custom_tool_call_output' : 'function_call_output'
     this.items.push({ type, call_id: callId, output: outputOf(content), ...own })
   }
+}
+
+function isEmptyText(part: RequestPart): boolean {
+  return part.type === 'text' && part.text === ''
 }
 
 /** Joins a tool's texts: OpenAI alone reads several parts. */

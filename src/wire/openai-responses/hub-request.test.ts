@@ -344,6 +344,20 @@ describe('of a chat', () => {
     }
   })
 
+  test('W34: an empty text beside a call is no message', () => {
+    const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }
+    const messages = [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: '', tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'c1', content: '' },
+    ]
+    expect(ofChat({ messages }).body.input).toEqual([
+      { role: 'user', content: 'hi' },
+      { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c1', output: '' },
+    ])
+  })
+
   test('tools are not strict unless asked, and have parameters', () => {
     const tools = [
       { type: 'function', function: { name: 'f' } },
