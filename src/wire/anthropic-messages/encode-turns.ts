@@ -1,5 +1,6 @@
 // Encodes the messages of a conversation as Anthropic's: a system prompt, then alternating user and assistant turns.
 
+import { noText } from '../hub/turns.ts'
 import type { JsonObject, Message, RequestPart } from '../ir.ts'
 import { encodePart, type Place } from './encode-blocks.ts'
 import { ownFields } from './fields.ts'
@@ -17,9 +18,6 @@ interface Conversation {
   readonly system: readonly JsonObject[]
   readonly turns: readonly Turn[]
 }
-
-/** The text of a user turn where none begins the conversation, as the format demands. */
-const nothing = '.'
 
 function isSystem({ role }: Message): boolean {
   return role === 'system' || role === 'developer'
@@ -123,7 +121,7 @@ export function encodeConversation(messages: readonly Message[], dropped: string
   if (turns.list[0]?.role !== 'user') {
     // With nothing but a system prompt, the model is to answer that.
     const said = turns.list.length === 0 ? system.splice(0) : []
-    const blocks = said.length > 0 ? said : [{ type: 'text', text: nothing }]
+    const blocks = said.length > 0 ? said : [{ type: 'text', text: noText }]
     turns.list.unshift({ role: 'user', results: [], blocks, extra: {} })
   }
   return { system, turns: turns.list }

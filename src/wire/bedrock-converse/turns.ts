@@ -1,6 +1,6 @@
 // Encodes the messages of a conversation as Converse's: a system prompt, then user and assistant turns in alternation.
 
-import { type Placed, turnsOf } from '../hub/turns.ts'
+import { noText, type Placed, turnsOf } from '../hub/turns.ts'
 import type { JsonObject, Message } from '../ir.ts'
 import { encodePart, type Place, pointAfter, toolUseId, type Writing } from './content.ts'
 
@@ -15,9 +15,6 @@ interface Conversation {
   readonly system: JsonObject[]
   readonly turns: readonly Turn[]
 }
-
-/** The text of a user turn where none begins the conversation, as the format demands. */
-const nothing = '.'
 
 function blocksOf({ index, message }: Placed, role: Place['role'], writing: Writing): JsonObject[] {
   return message.parts.flatMap((part, at) => {
@@ -96,7 +93,7 @@ export function encodeConversation(messages: readonly Message[], writing: Writin
   if (turns.list[0]?.role !== 'user') {
     // With nothing but a system prompt, the model is to answer that.
     const said = turns.list.length === 0 ? system.splice(0) : []
-    const blocks = said.length > 0 ? said : [{ text: nothing }]
+    const blocks = said.length > 0 ? said : [{ text: noText }]
     turns.list.unshift({ role: 'user', results: [], blocks })
   }
   return { system, turns: turns.list }

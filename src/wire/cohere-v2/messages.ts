@@ -1,7 +1,7 @@
 // Encodes messages of a chat for Cohere.
 
 import { invalidRequest } from '../../errors.ts'
-import { type Placed, turnsOf } from '../hub/turns.ts'
+import { noText, type Placed, turnsOf } from '../hub/turns.ts'
 import type { ImagePart, JsonObject, Message, RequestPart, Role, ToolCallPart } from '../ir.ts'
 
 function imageOf({ url, detail }: ImagePart, place: string): JsonObject {
@@ -141,7 +141,7 @@ export function encodeMessages(
     } else show(contentOf(placed, dropped))
   }
   show()
-  return out
+  return out.length > 0 ? out : [{ role: 'user', content: noText }]
 }
 
 function answerOf(

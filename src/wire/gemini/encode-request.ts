@@ -3,6 +3,7 @@
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
 import { droppedFields, supportedFields } from '../hub/dropped-fields.ts'
+import { noText } from '../hub/turns.ts'
 import type { ChatRequest, JsonObject, ResponseFormat } from '../ir.ts'
 import { objectOf, setMember } from '../json/value.ts'
 import { encodeContents } from './encode-contents.ts'
@@ -134,9 +135,9 @@ export function encodeRequest(request: ChatRequest, model: string): Decoded<Json
     ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
   }
   restored(body, own)
-  if (contents.length === 0 && system !== null) {
+  if (contents.length === 0) {
     // Google requires at least one turn, so that a lone instruction becomes the turn.
-    body['contents'] = [{ role: 'user', parts: system['parts'] ?? [] }]
+    body['contents'] = [{ role: 'user', parts: system?.['parts'] ?? [{ text: noText }] }]
     delete body['systemInstruction']
   }
   return { value: body, dropped: [...new Set(encoding.dropped)] }

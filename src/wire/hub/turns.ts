@@ -2,6 +2,9 @@
 
 import type { Message } from '../ir.ts'
 
+/** The text of a user turn where the format demands one and the client said nothing. */
+export const noText = '.'
+
 /** A message with its index in the client's request, which error texts and `dropped` name. */
 export interface Placed {
   readonly index: number
