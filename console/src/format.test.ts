@@ -1,7 +1,16 @@
 // Money and counts as text: what is rounded, and that nothing is invented.
 
 import { expect, test } from 'bun:test'
-import { exactMoney, nanoOfUnits, shortCount, shortId, shortMoney, unitsOfNano } from './format.ts'
+import {
+  decimalText,
+  exactMoney,
+  isAmount,
+  nanoOfUnits,
+  shortCount,
+  shortId,
+  shortMoney,
+  unitsOfNano,
+} from './format.ts'
 
 test('money has two decimals from 1 up and four significant digits below', () => {
   const shown = (nano: string, down = false) => shortMoney(nano, 'USD', 'en', down)
@@ -49,4 +58,23 @@ test.each([
 ])('%s units are %s nano-units, and the other way round', (units, nano) => {
   expect(nanoOfUnits(units)).toBe(nano)
   expect(unitsOfNano(nano)).toBe(units)
+})
+
+test('an amount lies within its bounds and is written in plain digits', () => {
+  const credit = { least: '0', isAboveLeast: true, most: '9223372036', decimals: 9 }
+  const taken = (text: string, bounds = credit) => isAmount(text, bounds)
+  for (const text of ['0.000000001', ' 12.5 ', '1000000000', '9223372036', '9223372036.000000000'])
+    expect(taken(text), text).toBeTrue()
+  const refused = ['', '0', '0.0', '-1', '+1', '1e2', '1,000', '.5', '5.', '1.0000000001', '1.2.3']
+  for (const text of [...refused, '9223372036.000000001', '99999999999999999999'])
+    expect(taken(text), text).toBeFalse()
+  const offer = { least: '1', isAboveLeast: false, most: '10000', decimals: 2 }
+  expect(['1', '10000.00', '0.99', '10000.01', '1.005'].map((text) => taken(text, offer))).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+  ])
+  expect(decimalText('9999999.99', 'en')).toBe('9,999,999.99')
 })

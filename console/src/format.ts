@@ -170,9 +170,28 @@ export function shortId(id: string): string {
   return id.length <= 16 ? id : `${id.slice(0, 8)}…${id.slice(-4)}`
 }
 
-const amounts = { 2: /^\d{1,7}(\.\d{1,2})?$/, 9: /^\d{1,9}(\.\d{1,9})?$/ }
+/** What a field of an amount takes: plain digits, so many of them after the point. */
+export interface AmountBounds {
+  readonly least: string
+  /** `least` itself is not taken. */
+  readonly isAboveLeast?: boolean
+  readonly most: string
+  /** Nine at most. */
+  readonly decimals: number
+}
 
-/** Whether the API takes it as an amount: plain digits, with two decimals of a payment, with nine of credit. */
-export function isAmount(text: string, decimals: keyof typeof amounts): boolean {
-  return amounts[decimals].test(text.trim())
+export function isAmount(text: string, bounds: AmountBounds): boolean {
+  const typed = text.trim()
+  const [, fraction = ''] = typed.split('.')
+  if (!/^\d{1,15}(\.\d+)?$/.test(typed) || fraction.length > bounds.decimals) return false
+  const [value, least, most] = [typed, bounds.least, bounds.most].map((units) =>
+    BigInt(nanoOfUnits(units)),
+  ) as [Nano, Nano, Nano]
+  if (value > most || value < least) return false
+  return value > least || bounds.isAboveLeast !== true
+}
+
+/** A decimal that was given as plain digits, in groups as the language writes them: `1,234.5`. */
+export function decimalText(units: string, locale: string): string {
+  return decimals(locale, '9').format(Number(units))
 }

@@ -88,7 +88,7 @@ if (hasBrowser) {
     await page.getByLabel('When less is left than').fill('12.5')
     await page.getByLabel('When a key has spent of its limit').fill('101')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('A whole number from 1 to 100.').waitFor()
+    await page.getByText('Write a whole number from 1 to 100.').waitFor()
     await page.getByLabel('When a key has spent of its limit').fill('80')
     await page.getByLabel('Also post to').fill('http://example.com/hook')
     await page.getByRole('button', { name: 'Save' }).click()

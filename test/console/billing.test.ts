@@ -30,7 +30,7 @@ if (hasBrowser) {
     await page.getByRole('button', { name: 'Adjust the balance' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Adjust', exact: true }).click()
-    await dialog.getByText('Write an amount such as 12.50.').waitFor()
+    await dialog.getByText('such as 12.50').waitFor()
     await dialog.getByText('Say why.').waitFor()
     await dialog.getByLabel('Amount').fill(' 12.5 ')
     await dialog.getByLabel('Reason').fill('for the first customer')
@@ -41,6 +41,28 @@ if (hasBrowser) {
     expect(await row.textContent()).toContain('+$12.50')
     await page.close()
   })
+  test.each([
+    ['en', 'Adjust the balance', 'Write an amount above 0, at most 9,223,372,036'],
+    ['zh-CN', '调整余额', '请填写大于 0、不超过 9,223,372,036 的金额'],
+  ] as const)(
+    'an amount out of bounds is answered with the bounds, in %s',
+    async (language, open, said) => {
+      const page = await stage.open('/billing', { language })
+      await page.getByRole('button', { name: open }).click()
+      const dialog = page.getByRole('dialog')
+      const amount = dialog.locator('input').first()
+      for (const text of ['0', '10000000000', '1,000', '1.0000000001']) {
+        await amount.fill(text)
+        await amount.press('Enter')
+        await dialog.getByRole('alert').filter({ hasText: said }).waitFor()
+      }
+      // As much as the API takes is sent.
+      await amount.fill('1000000000')
+      await dialog.getByRole('alert').filter({ hasText: said }).waitFor({ state: 'detached' })
+      expect(await amount.getAttribute('aria-invalid')).toBeNull()
+      await page.close()
+    },
+  )
   test('a month has a statement to print, which adds up', async () => {
     const page = await stage.open('/billing')
     const link = page.getByRole('link', { name: 'Open to print or save as PDF' }).first()

@@ -125,13 +125,9 @@ async function chooses() {
   await page.getByText('Bonus for your first payment').waitFor()
   expect(await page.getByText('Play money').count()).toBe(0)
   const own = page.getByLabel('Another amount')
-  for (const [text, said] of [
-    ['0.99', 'At least 1.'],
-    ['10000.01', 'At most 10000.'],
-    ['1e2', 'Write an amount such as 12.50.'],
-  ]) {
-    await own.fill(text ?? '')
-    await page.getByText(said ?? '').waitFor()
+  for (const text of ['0.99', '10000.01', '1e2']) {
+    await own.fill(text)
+    await page.getByText('Write a number from 1 to 10,000, in plain digits').waitFor()
     expect(await page.getByRole('button', { name: /^Pay / }).isDisabled()).toBeTrue()
   }
   await own.fill('12.5')
@@ -317,7 +313,7 @@ async function refunds() {
   await dialog.getByLabel('Amount').fill('1000')
   await dialog.getByLabel('Reason').fill('asked for')
   await dialog.getByRole('button', { name: 'Refund' }).click()
-  await dialog.getByText(/can be refunded/).waitFor()
+  await dialog.getByText('Write an amount above 0, at most').waitFor()
   await dialog.getByLabel('Amount').fill('4')
   await dialog.getByRole('button', { name: 'Refund' }).click()
   await page.getByText('The refund is done.').waitFor()

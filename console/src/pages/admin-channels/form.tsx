@@ -4,6 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
 import { read, type Shape } from '../../api/client.ts'
+import { amountRule, countRule, multiplierBounds } from '../../ui/bounds.ts'
 import { Checkbox, Field, Input, Segments, Select, TextArea } from '../../ui/field.tsx'
 import type { Channel } from './channels.ts'
 import { isTexts, jsonArea } from './json.ts'
@@ -162,7 +163,7 @@ function RoutingFields({ form }: { readonly form: ChannelForm }) {
   const { t } = useLingui()
   const { register, formState } = form
   const { errors } = formState
-  const whole = { pattern: { value: /^\s*-?\d*\s*$/, message: t`A whole number.` } }
+  const count = (least: number, most: number) => countRule({ least, most, isOptional: true })
   return (
     <Part title={<Trans>Routing</Trans>}>
       <GroupFields form={form} />
@@ -172,14 +173,14 @@ function RoutingFields({ form }: { readonly form: ChannelForm }) {
           hint={t`The lowest is tried first.`}
           error={errors.priority?.message}
         >
-          <Input inputMode="numeric" {...register('priority', whole)} />
+          <Input inputMode="numeric" {...register('priority', count(-1_000_000, 1_000_000))} />
         </Field>
         <Field
           label={t`Weight`}
           hint={t`Share among equals; 0: a last resort.`}
           error={errors.weight?.message}
         >
-          <Input inputMode="numeric" {...register('weight', whole)} />
+          <Input inputMode="numeric" {...register('weight', count(0, 1_000_000))} />
         </Field>
         <Field
           label={t`At once, each key`}
@@ -189,7 +190,7 @@ function RoutingFields({ form }: { readonly form: ChannelForm }) {
           <Input
             inputMode="numeric"
             placeholder={t`No limit`}
-            {...register('concurrency', whole)}
+            {...register('concurrency', count(1, 1_000_000))}
           />
         </Field>
         <Field
@@ -200,7 +201,7 @@ function RoutingFields({ form }: { readonly form: ChannelForm }) {
           <Input
             inputMode="numeric"
             placeholder={t`No limit`}
-            {...register('limits.requestsPerMinute', whole)}
+            {...register('limits.requestsPerMinute', count(1, 1_000_000_000))}
           />
         </Field>
         <Field
@@ -211,7 +212,7 @@ function RoutingFields({ form }: { readonly form: ChannelForm }) {
           <Input
             inputMode="numeric"
             placeholder={t`No limit`}
-            {...register('limits.tokensPerMinute', whole)}
+            {...register('limits.tokensPerMinute', count(1, 1_000_000_000))}
           />
         </Field>
       </div>
@@ -295,7 +296,10 @@ function OtherFields({ form: { register, formState }, vendor }: OtherProps) {
         hint={t`What you pay of the list price: 0.8 is a discount of 20 %.`}
         error={errors.costMultiplier?.message}
       >
-        <Input inputMode="decimal" {...register('costMultiplier')} />
+        <Input
+          inputMode="decimal"
+          {...register('costMultiplier', amountRule({ ...multiplierBounds, isOptional: true }))}
+        />
       </Field>
       <Field
         label={t`Format`}
@@ -350,6 +354,9 @@ function OtherFields({ form: { register, formState }, vendor }: OtherProps) {
   )
 }
 
+/** A day, in milliseconds. */
+const timeoutBounds = { least: 1, most: 86_400_000, isOptional: true }
+
 function TimerFields({ form: { register, formState } }: { readonly form: ChannelForm }) {
   const { t } = useLingui()
   const { errors } = formState
@@ -373,9 +380,7 @@ function TimerFields({ form: { register, formState } }: { readonly form: Channel
             <Input
               inputMode="numeric"
               unit="ms"
-              {...register(`timeouts.${name}`, {
-                pattern: { value: /^\s*\d*\s*$/, message: t`A whole number.` },
-              })}
+              {...register(`timeouts.${name}`, countRule(timeoutBounds))}
             />
           </Field>
         ))}
@@ -388,7 +393,10 @@ function RetryFields({ form: { register, formState } }: { readonly form: Channel
   const { t } = useLingui()
   const errors = formState.errors.retryStatuses
   const list = {
-    pattern: { value: /^[\s,\d]*$/, message: t`Statuses such as 400, 451.` },
+    pattern: {
+      value: /^[\s,]*([45]\d\d([\s,]+|$))*$/,
+      message: t`Write statuses from 400 to 599, such as 400, 451.`,
+    },
   }
   return (
     <div className="grid gap-4 md:grid-cols-2">

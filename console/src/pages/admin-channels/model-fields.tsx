@@ -1,15 +1,15 @@
 // The models of a channel: those that are shipped of its vendor, or a list of public names and the vendor's own.
 
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useFieldArray } from 'react-hook-form'
 import { change, type Shape } from '../../api/client.ts'
 import { Button, Buttons, IconButton } from '../../ui/button.tsx'
 import { Field, Input, Segments } from '../../ui/field.tsx'
 import { Failure } from '../../ui/state.tsx'
+import { useRefusal } from '../../ui/use-refusal.ts'
 import { Part, Refused } from './form.tsx'
-import { type ChannelForm, placed } from './use-channel-form.ts'
+import { type ChannelForm, placeOf } from './use-channel-form.ts'
 import { bodyOf, type ChannelValues } from './values.ts'
 import { VendorModels } from './vendor-models.tsx'
 
@@ -17,16 +17,21 @@ type Vendors = Shape<'VendorModels'>
 
 /** The vendor's own list, asked with what is typed so far. */
 function useVendorList(form: ChannelForm) {
-  return useMutation({
-    mutationFn: () => {
+  const { problem, attempt } = useRefusal(form, placeOf)
+  const [isBusy, setBusy] = useState(false)
+  const [list, setList] = useState<Vendors>()
+  async function ask() {
+    setBusy(true)
+    await attempt(async () => {
       const typed = bodyOf(form.getValues())
       // None is chosen yet: that is why the list is asked for.
       const isBare = Object.keys(typed.models ?? {}).length === 0
       const channel = isBare ? { ...typed, models: null } : typed
-      return change('post', '/api/channels/vendor-models', { body: { channel } as never })
-    },
-    onError: (error) => placed(form, error, form.getValues()),
-  })
+      setList(await change('post', '/api/channels/vendor-models', { body: { channel } as never }))
+    })
+    setBusy(false)
+  }
+  return { list, problem, isBusy, ask }
 }
 
 export function ModelFields({ form }: { readonly form: ChannelForm }) {
@@ -49,7 +54,7 @@ export function ModelFields({ form }: { readonly form: ChannelForm }) {
 }
 
 function Listed({ form }: { readonly form: ChannelForm }) {
-  const list = useVendorList(form)
+  const { list, problem, isBusy, ask } = useVendorList(form)
   const [isShown, setShown] = useState(false)
   const { fields, append, remove } = useFieldArray({
     control: form.control,
@@ -71,13 +76,7 @@ function Listed({ form }: { readonly form: ChannelForm }) {
         </p>
       )}
       {fields.map(({ row }, index) => (
-        <ModelRow
-          key={row}
-          form={form}
-          index={index}
-          known={list.data}
-          onRemove={() => remove(index)}
-        />
+        <ModelRow key={row} form={form} index={index} known={list} onRemove={() => remove(index)} />
       ))}
       <Refused message={form.formState.errors.root?.['models']?.message} />
       <Buttons>
@@ -85,10 +84,10 @@ function Listed({ form }: { readonly form: ChannelForm }) {
           <Trans>Add a model</Trans>
         </Button>
         <Button
-          busy={list.isPending}
+          busy={isBusy}
           onClick={() => {
             setShown(true)
-            list.mutate()
+            void ask()
           }}
         >
           <Trans>Fetch the vendor’s list</Trans>
@@ -99,10 +98,10 @@ function Listed({ form }: { readonly form: ChannelForm }) {
           </span>
         )}
       </Buttons>
-      {list.error !== null && <Failure error={list.error} />}
-      {isShown && list.data !== undefined && (
+      {problem !== null && <Failure error={problem} />}
+      {isShown && list !== undefined && (
         <VendorModels
-          models={list.data.models}
+          models={list.models}
           chosen={new Set(rows.map(ownOf))}
           onToggle={toggle}
           onClose={() => setShown(false)}

@@ -2,10 +2,17 @@
 
 import { useEffect, useRef, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
-import { Problem, randomId } from '../../api/client.ts'
-import { refusalText } from '../../ui/refusal.ts'
+import { randomId } from '../../api/client.ts'
+import { useRefusal } from '../../ui/use-refusal.ts'
 import type { Channel } from './channels.ts'
-import { type ChannelValues, formField, newValues, typedOver, valuesOf } from './values.ts'
+import {
+  type ChannelValues,
+  type FormField,
+  formField,
+  newValues,
+  typedOver,
+  valuesOf,
+} from './values.ts'
 
 export type ChannelForm = UseFormReturn<ChannelValues>
 
@@ -36,7 +43,7 @@ export function useChannelForm(
   const [base, setBase] = useState(channel)
   const before = base === null ? newValues : valuesOf(base)
   const form = useForm<ChannelValues>({ defaultValues: before })
-  const [problem, setProblem] = useState<Error | null>(null)
+  const { problem, attempt, clear } = useRefusal(form, placeOf)
   const last = useRef<Attempt | null>(null)
   const { isDirty, isSubmitting } = form.formState
   const isNewer = channel !== null && base !== null && channel.revision !== base.revision
@@ -47,7 +54,7 @@ export function useChannelForm(
     for (const [name, value] of Object.entries(typed))
       form.setValue(name as keyof ChannelValues, value, { shouldDirty: true })
     setBase(channel)
-    setProblem(null)
+    clear()
   }
   useEffect(() => {
     if (isNewer && !isDirty && !isSubmitting) takeOver()
@@ -55,13 +62,8 @@ export function useChannelForm(
   async function work(values: ChannelValues) {
     const typed = JSON.stringify([values, base?.revision])
     if (last.current?.typed !== typed) last.current = { typed, idempotencyKey: randomId() }
-    setProblem(null)
-    try {
-      await send(values, base, last.current.idempotencyKey)
-    } catch (error) {
-      if (!(error instanceof Error)) throw error
-      setProblem(placed(form, error, values) ? null : error)
-    }
+    const { idempotencyKey } = last.current
+    await attempt(() => send(values, base, idempotencyKey))
   }
   return {
     form,
@@ -77,11 +79,7 @@ export function useChannelForm(
   }
 }
 
-/** Puts a refusal at its field; false: it belongs to none. */
-export function placed(form: ChannelForm, error: Error, values: ChannelValues): boolean {
-  const named = error instanceof Problem ? error.field?.replace(/^channel\./, '') : undefined
-  const field = named === undefined ? null : formField(named, values)
-  if (field === null) return false
-  form.setError(field, { message: refusalText(error) }, { shouldFocus: true })
-  return true
+/** Where in the form a refusal belongs: some questions name the channel's fields below `channel`. */
+export function placeOf(field: string, values: ChannelValues): FormField | null {
+  return formField(field.replace(/^channel\./, ''), values)
 }

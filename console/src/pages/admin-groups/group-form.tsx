@@ -2,13 +2,12 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
-import { useState } from 'react'
 import { type FieldPath, type UseFormReturn, useForm } from 'react-hook-form'
-import { Problem } from '../../api/client.ts'
 import { percent } from '../../format.ts'
+import { amountRule, countRule, multiplierBounds } from '../../ui/bounds.ts'
 import { Field, Input, TextArea } from '../../ui/field.tsx'
-import { refusalText } from '../../ui/refusal.ts'
 import { ProblemLine } from '../../ui/state.tsx'
+import { useRefusal } from '../../ui/use-refusal.ts'
 import { type GroupSettings, type LimitName, limitNames } from './rows.ts'
 
 /** As typed. */
@@ -40,22 +39,13 @@ interface GroupFormProps {
 export function GroupForm({ formId, id, settings, send, onBusy }: GroupFormProps) {
   const { t } = useLingui()
   const form = useForm<GroupValues>({ defaultValues: valuesOf(id ?? '', settings) })
-  const { register, formState, setError } = form
+  const { register, formState } = form
   const { errors } = formState
-  const [problem, setProblem] = useState<Error | null>(null)
+  const { problem, attempt } = useRefusal(form, fieldOf)
   async function submit(values: GroupValues) {
     onBusy(true)
-    setProblem(null)
-    try {
-      await send(bodyOf(values))
-    } catch (error) {
-      if (!(error instanceof Error)) throw error
-      const field = error instanceof Problem ? fieldOf(error.field) : null
-      if (field === null) setProblem(error)
-      else setError(field, { message: refusalText(error) }, { shouldFocus: true })
-    } finally {
-      onBusy(false)
-    }
+    await attempt(() => send(bodyOf(values)))
+    onBusy(false)
   }
   return (
     <form
@@ -93,7 +83,6 @@ export function GroupForm({ formId, id, settings, send, onBusy }: GroupFormProps
 
 function MultiplierField({ form: { register, formState, watch } }: FieldsProps) {
   const { t } = useLingui()
-  const message = t`A decimal with a point, such as 1.25.`
   return (
     <Field
       label={t`Multiplier`}
@@ -103,14 +92,13 @@ function MultiplierField({ form: { register, formState, watch } }: FieldsProps) 
       <Input
         inputMode="decimal"
         autoComplete="off"
-        {...register('multiplier', {
-          required: message,
-          pattern: { value: /^\s*\d+(\.\d{1,6})?\s*$/, message },
-        })}
+        {...register('multiplier', amountRule(multiplierBounds))}
       />
     </Field>
   )
 }
+
+const limitBounds = { least: 1, most: 1_000_000_000 }
 
 const aMultiplier = /^[^*\s]*\*?\s+\d+(\.\d{1,6})?$/
 
@@ -138,7 +126,6 @@ function ModelMultipliersField({ form: { register, formState } }: FieldsProps) {
 }
 
 function LimitFields({ form: { register, formState } }: FieldsProps) {
-  const { t } = useLingui()
   return (
     <fieldset className="flex flex-col gap-2">
       <legend className="mb-2 text-label text-text-2">
@@ -150,9 +137,7 @@ function LimitFields({ form: { register, formState } }: FieldsProps) {
             <Input
               inputMode="numeric"
               autoComplete="off"
-              {...register(`limits.${name}`, {
-                pattern: { value: /^\s*\d*\s*$/, message: t`A whole number.` },
-              })}
+              {...register(`limits.${name}`, countRule({ ...limitBounds, isOptional: true }))}
             />
           </LimitField>
         ))}
@@ -242,8 +227,7 @@ function bodyOf(values: GroupValues): GroupBody {
 }
 
 /** `models[0]` belongs to the field of all models. */
-function fieldOf(field: string | null): FieldPath<GroupValues> | null {
-  if (field === null) return null
+function fieldOf(field: string): FieldPath<GroupValues> | null {
   if (field === 'id' || field === 'multiplier') return field
   if (field.startsWith('modelMultipliers')) return 'modelMultipliers'
   if (field.startsWith('models')) return 'models'

@@ -4,15 +4,16 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { type UseFormReturn, useFieldArray, useForm } from 'react-hook-form'
-import { change, Problem, type Shape } from '../../api/client.ts'
+import { change, type Shape } from '../../api/client.ts'
 import { fromLocalInput } from '../../app/range.ts'
 import { useTimeZone } from '../../state/preferences.ts'
+import { amountRule, priceBounds } from '../../ui/bounds.ts'
 import { Button, Buttons, IconButton } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Field, Input } from '../../ui/field.tsx'
-import { refusalText } from '../../ui/refusal.ts'
 import { ProblemLine } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
+import { useRefusal } from '../../ui/use-refusal.ts'
 import { Effect } from './effect.tsx'
 import { Differences, type Prices, priceNames } from './prices.tsx'
 import { refreshPrices } from './refresh.ts'
@@ -150,12 +151,10 @@ function Lines({ form }: { readonly form: ReturnType<typeof useForm<Values>> }) 
                 inputMode="decimal"
                 autoComplete="off"
                 placeholder="0.15"
-                {...form.register(`lines.${place}.price`, {
-                  pattern: {
-                    value: /^\s*(\d+(\.\d{1,9})?)?\s*$/,
-                    message: t`A decimal with a point, such as 1.25.`,
-                  },
-                })}
+                {...form.register(
+                  `lines.${place}.price`,
+                  amountRule({ ...priceBounds, isOptional: true }),
+                )}
               />
             </Field>
           </div>
@@ -176,13 +175,12 @@ function useSending(model: string, form: ReturnType<typeof useForm<Values>>) {
   const { t } = useLingui()
   const client = useQueryClient()
   const timeZone = useTimeZone()
-  const [problem, setProblem] = useState<Error | null>(null)
+  const { problem, attempt } = useRefusal(form, placeOf)
   const [isBusy, setBusy] = useState(false)
   const [large, setLarge] = useState<readonly Shape<'PriceDifference'>[] | null>(null)
   async function send(values: Values, allowLarge: boolean) {
     setBusy(true)
-    setProblem(null)
-    try {
+    await attempt(async () => {
       const from = fromLocalInput(values.from, timeZone)
       const prices = pricesOf(values)
       const body = { model, prices, source: values.source, allowLarge, ...(from && { from }) }
@@ -191,14 +189,8 @@ function useSending(model: string, form: ReturnType<typeof useForm<Values>>) {
       setLarge(null)
       showToast({ text: t`Prices of ${model} are set.`, tone: 'info' })
       await refreshPrices(client)
-    } catch (error) {
-      if (!(error instanceof Error)) throw error
-      const place = error instanceof Problem ? placeOf(error.field, values) : null
-      if (place === null) setProblem(error)
-      else form.setError(place, { message: refusalText(error) }, { shouldFocus: true })
-    } finally {
-      setBusy(false)
-    }
+    })
+    setBusy(false)
   }
   return { send, problem, isBusy, large, dismiss: () => setLarge(null) }
 }
@@ -210,9 +202,9 @@ function pricesOf({ lines }: Values): Record<string, string> {
 }
 
 /** `prices.output` belongs to the line of that name. */
-function placeOf(field: string | null, { lines }: Values) {
+function placeOf(field: string, { lines }: Values) {
   if (field === 'from' || field === 'source') return field
-  const name = field?.startsWith('prices') ? field.replace(/^prices[.["]*|["\]]*$/g, '') : null
+  const name = field.startsWith('prices') ? field.replace(/^prices[.["]*|["\]]*$/g, '') : null
   const place = lines.findIndex((line) => line.name.trim() === name)
   return place < 0 ? null : (`lines.${place}.price` as const)
 }

@@ -4,13 +4,14 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useId, useRef, useState } from 'react'
 import { useForm } from 'react-hook-form'
-import { change, Problem, randomId, read } from '../../api/client.ts'
+import { change, randomId, read } from '../../api/client.ts'
+import { countRule } from '../../ui/bounds.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, Field, Input, Select } from '../../ui/field.tsx'
-import { refusalText } from '../../ui/refusal.ts'
 import { RoleOptions } from '../../ui/role-name.tsx'
 import { ProblemLine } from '../../ui/state.tsx'
+import { sameFields, useRefusal } from '../../ui/use-refusal.ts'
 import { Copy } from '../../ui/values.tsx'
 
 interface Values {
@@ -18,8 +19,10 @@ interface Values {
   readonly role: 'user' | 'auditor' | 'admin'
   /** Empty: those of new accounts. */
   readonly group: string
-  readonly days: number
+  readonly days: string
 }
+
+const fieldOf = sameFields('note', 'days')
 
 interface MakeInvitationProps {
   readonly onMade: () => Promise<unknown>
@@ -28,28 +31,21 @@ interface MakeInvitationProps {
 
 export function MakeInvitation({ onMade, onClose }: MakeInvitationProps) {
   const formId = useId()
-  const form = useForm<Values>({ defaultValues: { note: '', role: 'user', group: '', days: 7 } })
-  const [problem, setProblem] = useState<Error | null>(null)
+  const form = useForm<Values>({ defaultValues: { note: '', role: 'user', group: '', days: '7' } })
+  const { problem, attempt: guarded } = useRefusal(form, fieldOf)
   const [code, setCode] = useState<string | null>(null)
   const attempt = useRef({ typed: '', idempotencyKey: '' })
-  async function send({ group, ...values }: Values) {
-    const body = { ...values, groups: group === '' ? null : [group] }
+  async function send({ group, days, ...values }: Values) {
+    const body = { ...values, days: Number(days), groups: group === '' ? null : [group] }
     const typed = JSON.stringify(body)
     // The same again after a lost answer makes no second one.
     if (attempt.current.typed !== typed) attempt.current = { typed, idempotencyKey: randomId() }
-    setProblem(null)
-    try {
+    await guarded(async () => {
       const { idempotencyKey } = attempt.current
       const made = await change('post', '/api/invitations', { body, idempotencyKey })
       await onMade()
       setCode(made.code)
-    } catch (error) {
-      if (!(error instanceof Error)) throw error
-      const field = error instanceof Problem ? error.field : null
-      if (field === 'note' || field === 'days')
-        form.setError(field, { message: refusalText(error) })
-      else setProblem(error)
-    }
+    })
   }
   if (code !== null) return <Code code={code} onClose={onClose} />
   return (
@@ -112,15 +108,7 @@ function Fields({ form }: { readonly form: ReturnType<typeof useForm<Values>> })
           </Select>
         </Field>
         <Field label={t`Days it is good for`} error={errors.days?.message}>
-          <Input
-            type="number"
-            min={1}
-            {...register('days', {
-              valueAsNumber: true,
-              required: t`A whole number.`,
-              min: { value: 1, message: t`At least 1.` },
-            })}
-          />
+          <Input inputMode="numeric" {...register('days', countRule({ least: 1, most: 90 }))} />
         </Field>
       </div>
     </>

@@ -4,14 +4,14 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
 import { useId, useRef, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
-import { change, Problem, randomId } from '../../api/client.ts'
-import { isAmount } from '../../format.ts'
+import { change, randomId } from '../../api/client.ts'
+import { amountRule, creditBounds } from '../../ui/bounds.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field, Input, Select } from '../../ui/field.tsx'
-import { refusalText } from '../../ui/refusal.ts'
 import { ProblemLine } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
+import { sameFields, useRefusal } from '../../ui/use-refusal.ts'
 
 interface Values {
   readonly direction: 'credit' | 'debit'
@@ -31,6 +31,8 @@ export function Adjust({ account }: { readonly account: string }) {
   )
 }
 
+const fieldOf = sameFields('amount', 'reason', 'direction')
+
 interface DialogProps {
   readonly account: string
   readonly onClose: () => void
@@ -45,14 +47,13 @@ function AdjustDialog({ account, onClose }: DialogProps) {
   const form = useForm<Values>({
     defaultValues: { direction: 'credit', amount: '', reason: '' },
   })
-  const { handleSubmit, setError, formState } = form
-  const [problem, setProblem] = useState<Error | null>(null)
+  const { handleSubmit, formState } = form
+  const { problem, attempt: guarded } = useRefusal(form, fieldOf)
   async function submit(values: Values) {
-    setProblem(null)
     const body = { ...values, amount: values.amount.trim() }
     const typed = JSON.stringify(body)
     if (attempt.current.typed !== typed) attempt.current = { typed, idempotencyKey: randomId() }
-    try {
+    await guarded(async () => {
       const params = { path: { id: account } }
       const { idempotencyKey } = attempt.current
       await change('post', '/api/accounts/{id}/adjustments', { params, body, idempotencyKey })
@@ -60,13 +61,7 @@ function AdjustDialog({ account, onClose }: DialogProps) {
       await client.invalidateQueries({ queryKey: ['/api/balance'] })
       showToast({ text: t`The balance of ${account} was adjusted.`, tone: 'info' })
       onClose()
-    } catch (error) {
-      const failure = error as Error
-      const field = failure instanceof Problem ? failure.field : null
-      if (field === 'amount' || field === 'reason' || field === 'direction')
-        setError(field, { message: refusalText(failure) }, { shouldFocus: true })
-      else setProblem(failure)
-    }
+    })
   }
   return (
     <Dialog
@@ -112,9 +107,7 @@ function Fields({ form }: { readonly form: UseFormReturn<Values> }) {
         <Input
           inputMode="decimal"
           autoComplete="off"
-          {...register('amount', {
-            validate: (text) => isAmount(text, 9) || t`Write an amount such as 12.50.`,
-          })}
+          {...register('amount', amountRule(creditBounds))}
         />
       </Field>
       <Field

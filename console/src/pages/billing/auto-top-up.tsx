@@ -7,13 +7,15 @@ import { type ReactNode, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
 import { change, Problem, randomId, read, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
-import { isAmount, nanoOfUnits, unitsOfNano } from '../../format.ts'
+import { nanoOfUnits, unitsOfNano } from '../../format.ts'
+import { amountProblem, amountRule, paymentBounds, thresholdBounds } from '../../ui/bounds.ts'
 import { Button, Buttons } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
 import { refusalText } from '../../ui/refusal.ts'
 import { ProblemLine } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
+import { useRefusal } from '../../ui/use-refusal.ts'
 import { Status } from '../../ui/values.tsx'
 
 type Rule = Shape<'AutoTopUp'>
@@ -57,6 +59,7 @@ function Agree({ rule }: { readonly rule: Rule }) {
   const { t } = useLingui()
   const navigate = useNavigate()
   const [amount, setAmount] = useState('10')
+  const [typedProblem, setTypedProblem] = useState<string>()
   const [attempt] = useState(randomId)
   const { account, provider, agreeMethod: method, providerCurrency } = rule
   const order = useMutation({
@@ -68,6 +71,14 @@ function Agree({ rule }: { readonly rule: Rule }) {
     },
     onSuccess: ({ id }) => navigate({ to: '/billing/top-up', search: { order: id } }),
   })
+  function pay() {
+    const found = amountProblem(amount, paymentBounds)
+    setTypedProblem(found)
+    if (found === undefined) order.mutate()
+  }
+  const { error } = order
+  const isOfAmount = error instanceof Problem && error.field === 'amount'
+  const refused = isOfAmount ? refusalText(error) : undefined
   return (
     <>
       <p className="text-text-2">
@@ -75,7 +86,7 @@ function Agree({ rule }: { readonly rule: Rule }) {
           Agree to it with a first payment: the card is kept at the payment service, never here.
         </Trans>
       </p>
-      <Field label={t`First payment`} error={order.error?.message}>
+      <Field label={t`First payment`} error={typedProblem ?? refused}>
         <Input
           inputMode="decimal"
           unit={providerCurrency ?? ''}
@@ -84,10 +95,11 @@ function Agree({ rule }: { readonly rule: Rule }) {
         />
       </Field>
       <Buttons>
-        <Button busy={order.isPending} onClick={() => order.mutate()}>
+        <Button busy={order.isPending} onClick={pay}>
           <Trans>Agree and pay</Trans>
         </Button>
       </Buttons>
+      {error !== null && !isOfAmount && <ProblemLine error={error} />}
     </>
   )
 }
@@ -115,25 +127,19 @@ function RuleForm({ rule }: { readonly rule: Rule }) {
     mutationFn: () => change('delete', path, { params }),
     onSuccess: refresh,
   })
-  const [problem, setProblem] = useState<Error | null>(null)
+  const { problem, attempt } = useRefusal(form, (field) => fields[field] ?? null)
   async function send(values: Values) {
-    setProblem(null)
     const body = {
       thresholdNano: nanoOfUnits(values.threshold.trim()),
       amount: values.amount.trim(),
       monthMost: values.monthMost.trim(),
     }
-    try {
+    await attempt(async () => {
       // Another's change of it in between is refused, and so is one by a payment that was refused.
       await change('put', path, { params, body, ifMatch: rule.revision })
       showToast({ text: t`Saved.`, tone: 'info' })
       await refresh()
-    } catch (error) {
-      if (!(error instanceof Error)) throw error
-      const field = error instanceof Problem ? fields[error.field ?? ''] : undefined
-      if (field === undefined) setProblem(error)
-      else form.setError(field, { message: refusalText(error) }, { shouldFocus: true })
-    }
+    })
   }
   const failure = problem ?? remove.error
   return (
@@ -170,13 +176,15 @@ function RuleFields({ form, rule }: FieldsProps): ReactNode {
   const { currency, monthSpent } = rule
   const providerCurrency = rule.providerCurrency ?? ''
   const { errors } = form.formState
-  const amount = {
-    validate: (text: string) => isAmount(text, 2) || t`Write an amount such as 12.50.`,
-  }
+  const amount = amountRule(paymentBounds)
   return (
     <div className="grid gap-4 md:grid-cols-3">
       <Field label={t`When less is left than`} error={errors.threshold?.message}>
-        <Input inputMode="decimal" unit={currency} {...form.register('threshold', amount)} />
+        <Input
+          inputMode="decimal"
+          unit={currency}
+          {...form.register('threshold', amountRule(thresholdBounds))}
+        />
       </Field>
       <Field label={t`Pay`} error={errors.amount?.message}>
         <Input inputMode="decimal" unit={providerCurrency} {...form.register('amount', amount)} />

@@ -6,9 +6,13 @@ import type { ReactNode } from 'react'
 import type { UseFormReturn } from 'react-hook-form'
 import { read } from '../../api/client.ts'
 import { useTimeZone } from '../../state/preferences.ts'
+import { amountRule, countRule, creditBounds } from '../../ui/bounds.ts'
 import { Checkbox, Field, Input, Select, TextArea } from '../../ui/field.tsx'
 import { GroupEffect } from './group-effect.tsx'
 import type { KeyValues } from './key-values.ts'
+
+/** The same of requests and of tokens, and of requests at once. */
+const mostPerMinute = 1_000_000_000_000
 
 export type KeyForm = UseFormReturn<KeyValues>
 
@@ -109,12 +113,7 @@ function SpendFields({ form: { register, formState, watch }, currency }: FieldsP
           autoComplete="off"
           unit={currency}
           placeholder="25"
-          {...register('amount', {
-            pattern: {
-              value: /^\s*\d+(\.\d{1,9})?\s*$/,
-              message: t`A decimal with a point, such as 12.50.`,
-            },
-          })}
+          {...register('amount', amountRule({ ...creditBounds, isOptional: true }))}
         />
       </Field>
       <Field label={t`Resets`} error={errors.period?.message}>
@@ -202,7 +201,7 @@ function ModelFields({ form: { register, formState } }: { readonly form: KeyForm
 function RateFields({ form: { register, formState } }: { readonly form: KeyForm }) {
   const { t } = useLingui()
   const { errors } = formState
-  const whole = { pattern: { value: /^\s*\d*\s*$/, message: t`A whole number.` } }
+  const whole = countRule({ least: 1, most: mostPerMinute, isOptional: true })
   return (
     <div className="grid gap-4 md:grid-cols-3">
       <Field label={t`Requests a minute`} error={errors.requestsPerMinute?.message}>

@@ -1,9 +1,9 @@
 // A form of a key: it sends what was typed once however often it is repeated, and puts a refusal where it belongs.
 
-import { useRef, useState } from 'react'
+import { useRef } from 'react'
 import { useForm } from 'react-hook-form'
-import { Problem, randomId } from '../../api/client.ts'
-import { refusalText } from '../../ui/refusal.ts'
+import { randomId } from '../../api/client.ts'
+import { useRefusal } from '../../ui/use-refusal.ts'
 import type { KeyForm } from './key-form.tsx'
 import { formField, type KeyValues } from './key-values.ts'
 
@@ -26,22 +26,14 @@ export function useKeyForm(
   send: (values: KeyValues, attempt: Attempt) => Promise<unknown>,
 ): Sending {
   const form = useForm<KeyValues>({ defaultValues })
-  const [problem, setProblem] = useState<Error | null>(null)
+  const { problem, attempt } = useRefusal(form, formField)
   const last = useRef<Attempt | null>(null)
   async function work(values: KeyValues) {
     const typed = JSON.stringify(values)
     if (last.current?.typed !== typed)
       last.current = { typed, idempotencyKey: randomId(), sentMs: Date.now() }
-    setProblem(null)
-    try {
-      await send(values, last.current)
-    } catch (error) {
-      if (!(error instanceof Error)) throw error
-      const field =
-        error instanceof Problem && error.field !== null ? formField(error.field, values) : null
-      if (field === null) setProblem(error)
-      else form.setError(field, { message: refusalText(error) }, { shouldFocus: true })
-    }
+    const sent = last.current
+    await attempt(() => send(values, sent))
   }
   return { form, problem, submit: () => void form.handleSubmit(work)() }
 }

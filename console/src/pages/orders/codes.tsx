@@ -1,21 +1,22 @@
 // Redemption codes: made in batches, shown once, and revoked.
 
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
 import { change, Problem, randomId, read, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { fromLocalInput } from '../../app/range.ts'
-import { isAmount, unitsOfNano } from '../../format.ts'
+import { unitsOfNano } from '../../format.ts'
 import { useTimeZone } from '../../state/preferences.ts'
+import { amountRule, countRule, creditBounds } from '../../ui/bounds.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm, Dialog } from '../../ui/dialog.tsx'
 import { download } from '../../ui/download.ts'
 import { Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
-import { refusalText } from '../../ui/refusal.ts'
 import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
+import { useRefusal } from '../../ui/use-refusal.ts'
 import { Copy, Id, Money, Time } from '../../ui/values.tsx'
 
 type Batch = Shape<'RedemptionBatch'>
@@ -168,6 +169,13 @@ interface Values {
   readonly expires: string
 }
 
+const mostCodes = 1_000
+
+function fieldOf(field: string): keyof Values | null {
+  if (field === 'expiresAt') return 'expires'
+  return field === 'codes' || field === 'amount' || field === 'note' ? field : null
+}
+
 interface MakeFormProps {
   readonly onMade: (made: NewBatch) => void
   readonly onClose: () => void
@@ -181,27 +189,23 @@ function MakeForm({ onMade, onClose }: MakeFormProps) {
   const form = useForm<Values>({
     defaultValues: { codes: '10', amount: '', note: '', expires: '' },
   })
-  const { handleSubmit, setError, formState } = form
-  const make = useMutation({
-    mutationFn: ({ codes, amount, note, expires }: Values) => {
-      const expiresAt = fromLocalInput(expires, timeZone)
-      const body = {
-        codes: Number(codes),
-        amount: amount.trim(),
-        note,
-        ...(expiresAt !== null && { expiresAt }),
-      }
-      return change('post', path, { body, idempotencyKey })
-    },
-    onSuccess: onMade,
-    onError: (error) => {
+  const { handleSubmit, formState } = form
+  const { problem, attempt } = useRefusal(form, fieldOf)
+  async function make({ codes, amount, note, expires }: Values) {
+    const expiresAt = fromLocalInput(expires, timeZone)
+    const body = {
+      codes: Number(codes),
+      amount: amount.trim(),
+      note,
+      ...(expiresAt !== null && { expiresAt }),
+    }
+    try {
+      onMade(await change('post', path, { body, idempotencyKey }))
+    } catch (error) {
       if (!(error instanceof Problem && error.status === 0)) setKey(randomId())
-      const field = error instanceof Problem ? error.field : null
-      if (field === 'codes' || field === 'amount' || field === 'note')
-        setError(field, { message: refusalText(error) }, { shouldFocus: true })
-      if (field === 'expiresAt') setError('expires', { message: refusalText(error) })
-    },
-  })
+      throw error
+    }
+  }
   return (
     <Dialog
       keep={formState.isDirty}
@@ -212,7 +216,7 @@ function MakeForm({ onMade, onClose }: MakeFormProps) {
           <Button onClick={onClose}>
             <Trans>Cancel</Trans>
           </Button>
-          <Button form={id} type="submit" variant="primary" busy={make.isPending}>
+          <Button form={id} type="submit" variant="primary" busy={formState.isSubmitting}>
             <Trans>Make codes</Trans>
           </Button>
         </>
@@ -221,27 +225,27 @@ function MakeForm({ onMade, onClose }: MakeFormProps) {
       <form
         id={id}
         noValidate
-        onSubmit={handleSubmit((values) => make.mutate(values))}
+        onSubmit={handleSubmit((values) => attempt(() => make(values)))}
         className="flex flex-col gap-4"
       >
         <Fields form={form} />
-        {make.error !== null && !(make.error instanceof Problem && make.error.field !== null) && (
-          <ProblemLine error={make.error} />
-        )}
+        {problem !== null && <ProblemLine error={problem} />}
       </form>
     </Dialog>
   )
 }
 
 function Fields({ form }: { readonly form: UseFormReturn<Values> }) {
-  const { t } = useLingui()
   const { register, formState } = form
   const { errors } = formState
   const timeZone = useTimeZone()
   return (
     <>
       <Field label={<Trans>How many</Trans>} error={errors.codes?.message}>
-        <Input inputMode="numeric" {...register('codes')} />
+        <Input
+          inputMode="numeric"
+          {...register('codes', countRule({ least: 1, most: mostCodes }))}
+        />
       </Field>
       <Field
         label={<Trans>Worth of each</Trans>}
@@ -251,9 +255,7 @@ function Fields({ form }: { readonly form: UseFormReturn<Values> }) {
         <Input
           inputMode="decimal"
           autoComplete="off"
-          {...register('amount', {
-            validate: (text) => isAmount(text, 9) || t`Write an amount such as 12.50.`,
-          })}
+          {...register('amount', amountRule(creditBounds))}
         />
       </Field>
       <Field label={<Trans>Note</Trans>} error={errors.note?.message}>

@@ -7,17 +7,24 @@ import { type UseFormReturn, useForm } from 'react-hook-form'
 import { change, Problem, randomId, read, type Shape } from '../../api/client.ts'
 import { useBalance } from '../../api/queries.ts'
 import { isAmount } from '../../format.ts'
+import { amountRule, paymentBounds } from '../../ui/bounds.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field, Input } from '../../ui/field.tsx'
-import { refusalText } from '../../ui/refusal.ts'
 import { ProblemLine } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
+import { sameFields, useRefusal } from '../../ui/use-refusal.ts'
 import { Money } from '../../ui/values.tsx'
 
 interface Values {
   readonly amount: string
   readonly reason: string
+}
+
+const fieldOf = sameFields('amount', 'reason')
+
+function refundBounds({ refundable }: Shape<'OrderDetails'>) {
+  return { ...paymentBounds, most: refundable }
 }
 
 interface RefundDialogProps {
@@ -33,10 +40,9 @@ export function RefundDialog({ order, onClose }: RefundDialogProps) {
   const form = useForm<Values>({
     defaultValues: { amount: order.refundable, reason: '' },
   })
-  const { handleSubmit, setError, formState } = form
-  const [problem, setProblem] = useState<Error | null>(null)
-  async function submit({ amount, reason }: Values) {
-    setProblem(null)
+  const { handleSubmit, formState } = form
+  const { problem, attempt } = useRefusal(form, fieldOf)
+  async function send({ amount, reason }: Values) {
     try {
       const params = { path: { id: order.id } }
       const body = { amount: amount.trim(), reason, refund }
@@ -49,11 +55,8 @@ export function RefundDialog({ order, onClose }: RefundDialogProps) {
       showToast({ text: text[state], tone: state === 'failed' ? 'danger' : 'info' })
       onClose()
     } catch (error) {
-      const field = error instanceof Problem ? error.field : null
       if (error instanceof Problem && error.status !== 0) setRefund(randomId())
-      if (field === 'amount' || field === 'reason')
-        setError(field, { message: refusalText(error as Error) }, { shouldFocus: true })
-      else setProblem(error as Error)
+      throw error
     }
   }
   return (
@@ -72,9 +75,14 @@ export function RefundDialog({ order, onClose }: RefundDialogProps) {
         </>
       }
     >
-      <form id={id} noValidate onSubmit={handleSubmit(submit)} className="flex flex-col gap-4">
+      <form
+        id={id}
+        noValidate
+        onSubmit={handleSubmit((values) => attempt(() => send(values)))}
+        className="flex flex-col gap-4"
+      >
         <Refundable account={order.account} />
-        <Fields currency={order.currency} form={form} />
+        <Fields order={order} form={form} />
         {formState.errors.amount === undefined && (
           <Planned order={order} amount={form.watch('amount').trim()} />
         )}
@@ -85,11 +93,11 @@ export function RefundDialog({ order, onClose }: RefundDialogProps) {
 }
 
 interface FieldsProps {
-  readonly currency: string
+  readonly order: Shape<'OrderDetails'>
   readonly form: UseFormReturn<Values>
 }
 
-function Fields({ currency, form }: FieldsProps) {
+function Fields({ order, form }: FieldsProps) {
   const { t } = useLingui()
   const { register, formState } = form
   const { errors } = formState
@@ -103,10 +111,8 @@ function Fields({ currency, form }: FieldsProps) {
         <Input
           inputMode="decimal"
           autoComplete="off"
-          unit={currency}
-          {...register('amount', {
-            validate: (text) => isAmount(text, 2) || t`Write an amount such as 12.50.`,
-          })}
+          unit={order.currency}
+          {...register('amount', amountRule(refundBounds(order)))}
         />
       </Field>
       <Field
@@ -135,16 +141,16 @@ function Refundable({ account }: { readonly account: string }) {
 
 /** What the server would take from the wallet for it. */
 function Planned({
-  order: { id },
+  order,
   amount,
 }: {
-  readonly order: Shape<'Order'>
+  readonly order: Shape<'OrderDetails'>
   readonly amount: string
 }) {
   const balance = useBalance()
   const planned = useQuery({
-    ...read('/api/orders/{id}/refund', { params: { path: { id }, query: { amount } } }),
-    enabled: isAmount(amount, 2) && Number(amount) > 0,
+    ...read('/api/orders/{id}/refund', { params: { path: { id: order.id }, query: { amount } } }),
+    enabled: isAmount(amount, refundBounds(order)),
     retry: false,
   })
   const { data } = planned

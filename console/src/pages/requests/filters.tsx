@@ -6,6 +6,7 @@ import { type FormEvent, useState } from 'react'
 import { read } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import type { Range } from '../../app/range.ts'
+import { amountProblem, countProblem, creditBounds } from '../../ui/bounds.ts'
 import { Button } from '../../ui/button.tsx'
 import { ChoiceFilter } from '../../ui/choice-filter.tsx'
 import { Field, Input } from '../../ui/field.tsx'
@@ -96,6 +97,9 @@ function useKeyNames(query: { readonly account?: string }): ReadonlyMap<string, 
   return new Map(data?.items.map(({ id, name }) => [id, name] as const))
 }
 
+/** At most a day, as the API takes it. */
+const latencyBounds = { least: 0, most: 86_400_000, isOptional: true }
+
 function MoreFilters({ search, onChange }: Pick<FiltersProps, 'search' | 'onChange'>) {
   const { t } = useLingui()
   const [draft, setDraft] = useState({
@@ -106,7 +110,10 @@ function MoreFilters({ search, onChange }: Pick<FiltersProps, 'search' | 'onChan
     minCost: search.minCost ?? '',
     minLatencyMs: search.minLatencyMs === undefined ? '' : String(search.minLatencyMs),
   })
-  const [wrong, setWrong] = useState<'minCost' | 'minLatencyMs' | null>(null)
+  const [wrong, setWrong] = useState<{
+    minCost?: string | undefined
+    minLatencyMs?: string | undefined
+  }>({})
   const field = (name: keyof typeof draft) => ({
     value: draft[name],
     autoComplete: 'off',
@@ -117,13 +124,17 @@ function MoreFilters({ search, onChange }: Pick<FiltersProps, 'search' | 'onChan
   function submit(event: FormEvent) {
     event.preventDefault()
     const { minCost, minLatencyMs, ...texts } = draft
-    if (minCost !== '' && !/^\d+(\.\d{1,9})?$/.test(minCost)) return setWrong('minCost')
-    if (minLatencyMs !== '' && !/^\d{1,9}$/.test(minLatencyMs)) return setWrong('minLatencyMs')
+    const found = {
+      minCost: amountProblem(minCost, { ...creditBounds, isOptional: true }),
+      minLatencyMs: countProblem(minLatencyMs, latencyBounds),
+    }
+    setWrong(found)
+    if (Object.values(found).some((problem) => problem !== undefined)) return
     const given = Object.entries(texts).map(([name, value]) => [name, value.trim() || undefined])
     onChange({
       ...Object.fromEntries(given),
-      minCost: minCost === '' ? undefined : minCost,
-      minLatencyMs: minLatencyMs === '' ? undefined : Number(minLatencyMs),
+      minCost: minCost.trim() || undefined,
+      minLatencyMs: minLatencyMs.trim() === '' ? undefined : Number(minLatencyMs),
     })
   }
   return (
@@ -145,16 +156,10 @@ function MoreFilters({ search, onChange }: Pick<FiltersProps, 'search' | 'onChan
         <Field label={t`Vendor’s request id`}>
           <Input {...field('vendorRequestId')} />
         </Field>
-        <Field
-          label={t`Cost at least`}
-          error={wrong === 'minCost' ? t`Write an amount such as 0.05.` : undefined}
-        >
+        <Field label={t`Cost at least`} error={wrong.minCost}>
           <Input inputMode="decimal" {...field('minCost')} />
         </Field>
-        <Field
-          label={t`Took at least`}
-          error={wrong === 'minLatencyMs' ? t`Write whole milliseconds.` : undefined}
-        >
+        <Field label={t`Took at least`} error={wrong.minLatencyMs}>
           <Input inputMode="numeric" unit="ms" {...field('minLatencyMs')} />
         </Field>
         <Button type="submit" variant="primary">

@@ -4,15 +4,16 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
-import { change, Problem, read, type Shape } from '../../api/client.ts'
+import { change, read, type Shape } from '../../api/client.ts'
 import { nanoOfUnits, unitsOfNano } from '../../format.ts'
 import { useTimeZone } from '../../state/preferences.ts'
+import { amountRule, countRule, thresholdBounds } from '../../ui/bounds.ts'
 import { Button, Buttons } from '../../ui/button.tsx'
 import { Checkbox, Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
-import { refusalText } from '../../ui/refusal.ts'
 import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
+import { useRefusal } from '../../ui/use-refusal.ts'
 import { Copy } from '../../ui/values.tsx'
 import { ConfirmEmail } from './confirm-email.tsx'
 import { Told } from './told.tsx'
@@ -57,11 +58,10 @@ function Form({ alerts }: { readonly alerts: Alerts }) {
   const client = useQueryClient()
   const timeZone = useTimeZone()
   const form = useForm<Values>({ defaultValues: valuesOf(alerts, timeZone) })
-  const [problem, setProblem] = useState<Error | null>(null)
+  const { problem, attempt } = useRefusal(form, (field) => fields[field] ?? null)
   const [secret, setSecret] = useState<string | null>(null)
   async function send(values: Values) {
-    setProblem(null)
-    try {
+    await attempt(async () => {
       const body = bodyOf(values)
       const saved = await change('put', '/api/me/alerts', { body, ifMatch: alerts.revision })
       // The secret stands in this answer alone.
@@ -69,12 +69,7 @@ function Form({ alerts }: { readonly alerts: Alerts }) {
       showToast({ text: t`Saved.`, tone: 'info' })
       if (saved.webhookSecret === null)
         await client.invalidateQueries({ queryKey: ['/api/me/alerts'] })
-    } catch (error) {
-      if (!(error instanceof Error)) throw error
-      const field = error instanceof Problem ? fieldOf(error.field) : null
-      if (field === null) setProblem(error)
-      else form.setError(field, { message: refusalText(error) }, { shouldFocus: true })
-    }
+    })
   }
   if (secret !== null)
     return (
@@ -105,15 +100,8 @@ function Rules({ form, currency }: { readonly form: AlertForm; readonly currency
   const { t } = useLingui()
   const { register, formState } = form
   const { errors } = formState
-  const amount = {
-    pattern: {
-      value: /^\s*(\d+(\.\d{1,9})?)?\s*$/,
-      message: t`A decimal with a point, such as 12.50.`,
-    },
-  }
-  const percent = {
-    pattern: { value: /^\s*([1-9]\d?|100)?\s*$/, message: t`A whole number from 1 to 100.` },
-  }
+  const amount = amountRule({ ...thresholdBounds, isOptional: true })
+  const percent = countRule({ least: 1, most: 100, isOptional: true })
   return (
     <div className="grid gap-4 md:grid-cols-2">
       <Field
@@ -252,8 +240,4 @@ const fields: Readonly<Record<string, keyof Values>> = {
   errorRatePercent: 'errorRatePercent',
   webhook: 'webhook',
   email: 'email',
-}
-
-function fieldOf(field: string | null): keyof Values | null {
-  return field === null ? null : (fields[field] ?? null)
 }

@@ -4,6 +4,8 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useId, useState } from 'react'
 import { change, Problem, randomId, type Shape } from '../../api/client.ts'
+import { isAmount } from '../../format.ts'
+import { amountProblem } from '../../ui/bounds.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input, Segments } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
@@ -104,7 +106,6 @@ function Presets({ offer, provider, amount, onChange }: AmountProps) {
 }
 
 function OwnAmount({ offer, provider, amount, onChange }: AmountProps) {
-  const problemOf = useAmountProblem(offer)
   const isPreset = provider.presets.some((each) => each.amount === amount)
   const [typed, setTyped] = useState(isPreset ? '' : amount)
   const shown = isPreset ? '' : typed
@@ -116,7 +117,7 @@ function OwnAmount({ offer, provider, amount, onChange }: AmountProps) {
           From {offer.minimum} to {offer.maximum} {provider.currency}.
         </Trans>
       }
-      error={shown === '' ? undefined : problemOf(shown)}
+      error={shown === '' ? undefined : amountProblem(shown, boundsOf(offer))}
     >
       <Input
         inputMode="decimal"
@@ -132,14 +133,8 @@ function OwnAmount({ offer, provider, amount, onChange }: AmountProps) {
   )
 }
 
-/** In the reader's language what the API would refuse of an amount; undefined: nothing. */
-function useAmountProblem({ minimum, maximum }: Offer): (text: string) => string | undefined {
-  const { t } = useLingui()
-  return (text) => {
-    if (!/^\d{1,7}(\.\d{1,2})?$/.test(text.trim())) return t`Write an amount such as 12.50.`
-    if (Number(text) < Number(minimum)) return t`At least ${minimum}.`
-    return Number(text) > Number(maximum) ? t`At most ${maximum}.` : undefined
-  }
+function boundsOf({ minimum, maximum }: Offer) {
+  return { least: minimum, most: maximum, decimals: 2 }
 }
 
 interface SummaryProps {
@@ -151,7 +146,7 @@ interface SummaryProps {
 }
 
 function Summary({ offer, provider, amount, credited }: SummaryProps) {
-  const isWrong = useAmountProblem(offer)(amount) !== undefined
+  const isWrong = !isAmount(amount, boundsOf(offer))
   const bonusNano = BigInt(credited?.bonusNano ?? 0)
   const totalNano = BigInt(credited?.creditNano ?? 0) + bonusNano
   return (

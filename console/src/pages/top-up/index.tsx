@@ -8,6 +8,7 @@ import { roleOf, useMe } from '../../api/queries.ts'
 import { useAccount } from '../../app/account-scope.tsx'
 import { isAmount } from '../../format.ts'
 import type { Catalog } from '../../i18n.ts'
+import { paymentBounds } from '../../ui/bounds.ts'
 import { OpenOrders } from '../../ui/open-orders.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
@@ -67,7 +68,7 @@ function TopUp({ account, order }: TopUpProps) {
 
 function Offer({ account }: { readonly account: string }) {
   const { amount } = route.useSearch()
-  const isReadable = amount !== undefined && isAmount(amount, 2)
+  const isReadable = amount !== undefined && isAmount(amount, paymentBounds)
   const query = { account, ...(isReadable && { amount }) }
   const offer = useQuery({
     ...read('/api/payments/offer', { params: { query } }),

@@ -4,33 +4,29 @@ import { Trans } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'
-import { change, Problem, type Reply } from '../../api/client.ts'
+import { change, type Reply } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
-import { refusalText } from '../../ui/refusal.ts'
 import { ProblemLine } from '../../ui/state.tsx'
+import { sameFields, useRefusal } from '../../ui/use-refusal.ts'
 import { Money } from '../../ui/values.tsx'
+
+const fieldOf = sameFields('code')
 
 export function Redeem({ account }: { readonly account: string }) {
   const client = useQueryClient()
-  const { register, handleSubmit, setError, reset, formState } = useForm({
-    defaultValues: { code: '' },
-  })
-  const [problem, setProblem] = useState<Error | null>(null)
+  const form = useForm({ defaultValues: { code: '' } })
+  const { register, handleSubmit, reset, formState } = form
+  const { problem, attempt } = useRefusal(form, fieldOf)
   const [done, setDone] = useState<Reply<'post', '/api/redeem'> | null>(null)
   async function submit({ code }: { readonly code: string }) {
-    setProblem(null)
     setDone(null)
-    try {
+    await attempt(async () => {
       setDone(await change('post', '/api/redeem', { body: { code: code.trim(), account } }))
       reset()
       await client.invalidateQueries({ queryKey: ['/api/balance'] })
-    } catch (error) {
-      if (error instanceof Problem && error.field === 'code')
-        setError('code', { message: refusalText(error) }, { shouldFocus: true })
-      else setProblem(error as Error)
-    }
+    })
   }
   return (
     <Card title={<Trans>Redeem a code</Trans>}>
