@@ -18,12 +18,14 @@ interface View {
   readonly context?: BrowserContext
 }
 
+type Visitor = 'admin' | 'auditor' | 'user' | null
+
 export interface ConsoleStage {
   readonly server: ServerProcess
   /** The first key, which the server printed. */
   readonly key: string
-  /** A browser of somebody else: signed in by another link, as an auditor of their own account, or with `null` not at all. */
-  visitor(as: 'admin' | 'auditor' | null): Promise<BrowserContext>
+  /** A browser of somebody else: signed in by another link, as another role with an account of its own, or with `null` not at all. */
+  visitor(as: Visitor): Promise<BrowserContext>
   /** A new page at a path of the console (`/requests?range=7d`). */
   open(path: string, view?: View): Promise<Page>
   /** A call to a model with the first key; resolves with the reply once it is read. */
@@ -84,15 +86,18 @@ async function visit(browser: Browser, link: string | null): Promise<BrowserCont
   return context
 }
 
-async function visitAs(browser: Browser, server: ServerProcess, as: 'admin' | 'auditor' | null) {
+async function visitAs(browser: Browser, server: ServerProcess, as: Visitor) {
   if (as === null) return visit(browser, null)
   const { dataDir, url } = server
   const said = (...words: string[]) => run(dataDir, ...words)
-  const account = as === 'auditor' ? ['--account', 'eye'] : []
-  if (as === 'auditor') await said('account', 'credit', 'eye', '1', '--create', '--reason', 'test')
-  const link = /\/api\/auth\/link\S+/.exec(await said('admin', 'link', ...account))?.[0] ?? ''
+  const account = { admin: null, auditor: 'eye', user: 'uma' }[as]
+  const own = account === null ? [] : ['--account', account]
+  if (account !== null)
+    await said('account', 'credit', account, '1', '--create', '--reason', 'test')
+  const link = /\/api\/auth\/link\S+/.exec(await said('admin', 'link', ...own))?.[0] ?? ''
   const context = await visit(browser, url + link)
-  if (as === 'auditor') await said('user', 'role', 'eye', 'auditor')
+  // Who signs in by a link of the command line is an administrator.
+  if (account !== null) await said('user', 'role', account, as)
   return context
 }
 

@@ -12,6 +12,7 @@ import { Failure } from '../ui/state.tsx'
 import { Header } from './header.tsx'
 import { useKeptPreferences } from './keep-preferences.ts'
 import { operatorPages, userPages } from './navigation.ts'
+import { Refused } from './refused.tsx'
 import { Sidebar } from './sidebar.tsx'
 import { SignInAgain } from './sign-in-again.tsx'
 import { ViewingBanner } from './viewing-banner.tsx'
@@ -21,6 +22,10 @@ const Shortcuts = later(() => import('./shortcuts.tsx'))
 
 /** They say themselves where the operator does not open them to everybody. */
 const publicPages: ReadonlySet<string> = new Set(['/models', '/shared', '/status'])
+
+function isOperatorPath(pathname: string): boolean {
+  return pathname === '/admin' || pathname.startsWith('/admin/')
+}
 
 type Overlay = 'palette' | 'shortcuts' | null
 
@@ -62,7 +67,7 @@ export function Shell() {
           onMenu={() => setMenuOpen(true)}
           onSearch={() => setOverlay('palette')}
         />
-        <Outlet />
+        {isOperatorPath(location.pathname) && !operator ? <Refused /> : <Outlet />}
       </div>
       {overlay === 'palette' && (
         <Palette operator={operator} typed={typed} onClose={() => setOverlay(null)} />

@@ -1,0 +1,37 @@
+// What each role is shown of the operators' pages in a real browser.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { BrowserContext } from 'playwright-core'
+import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
+
+const router = readFileSync('console/src/app/router.tsx', 'utf8')
+const paths = [...router.matchAll(/path: '(\/admin[^']*)'/g)].map(([, path = '']) => path)
+
+let stage: ConsoleStage
+let user: BrowserContext
+
+afterAll(async () => stage?.close())
+
+if (hasBrowser) {
+  beforeAll(async () => {
+    stage = await startConsole()
+    user = await stage.visitor('user')
+  })
+  test.each(paths)('%s is refused to a user, with no part of the page', async (path) => {
+    const page = await stage.open(path, { context: user })
+    await page.getByRole('heading', { level: 1, name: 'This page is for operators' }).waitFor()
+    const main = page.getByRole('main')
+    expect(await main.locator('input, select, button, table').count()).toBe(0)
+    expect(await main.getByRole('link', { name: 'To the overview' }).count()).toBe(1)
+    expect(await seriousFindings(page)).toEqual([])
+    await page.close()
+  })
+  test('an auditor sees an operators’ page', async () => {
+    const page = await stage.open('/admin/users', { context: await stage.visitor('auditor') })
+    await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor()
+    await page.getByRole('table').getByText('eye').first().waitFor()
+    expect(stage.faults()).toEqual([])
+    await page.close()
+  })
+}
