@@ -3,36 +3,44 @@
 import { Trans } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
 import { read } from '../../api/client.ts'
 import { useBalance } from '../../api/queries.ts'
 import { Count, Duration, Money } from '../../ui/values.tsx'
 import { replyTokens, tokensPerSecond, totalTokens } from '../requests/counts.ts'
 import { useCurrency } from '../requests/currency.ts'
 
-/** A record is there within a second of its request's end. */
+/** A record is there within a second of its request's end; one that takes longer is asked for less and less often. */
 const everyMs = 300
-const mostTries = 40
+const lateMs = 12_000
 
 export function Figures({ requestId }: { readonly requestId: string }) {
   const currency = useCurrency()
   const balance = useBalance()
+  const [beganMs] = useState(Date.now)
+  const isLate = useIsLate()
   const query = useQuery({
     ...read('/api/requests', { params: { query: { id: requestId, limit: 1 } } }),
     staleTime: Number.POSITIVE_INFINITY,
     refetchInterval: ({ state }) =>
-      (state.data?.items.length ?? 0) > 0 || state.dataUpdateCount > mostTries ? false : everyMs,
-    select: ({ items }) => {
-      return items[0]
-    },
+      (state.data?.items.length ?? 0) > 0 ? false : Math.max(everyMs, (Date.now() - beganMs) / 10),
+    select: ({ items }) => items[0],
   })
   const record = query.data
   if (record === undefined || balance.data === undefined)
     return (
-      <p className="text-label font-normal text-text-3">
-        {query.error === null ? (
-          <Trans>Cost follows when the request is recorded.</Trans>
-        ) : (
+      <p role="status" className="flex flex-wrap gap-x-3 text-label font-normal text-text-3">
+        {query.error !== null ? (
           <Trans>The cost cannot be read at the moment.</Trans>
+        ) : isLate ? (
+          <Trans>The gateway has no record of this request yet.</Trans>
+        ) : (
+          <Trans>The cost is shown as soon as the request is recorded.</Trans>
+        )}
+        {(isLate || query.error !== null) && (
+          <Link to="/requests" search={{ open: requestId }}>
+            <Trans>Open the request</Trans>
+          </Link>
         )}
       </p>
     )
@@ -75,4 +83,13 @@ export function Figures({ requestId }: { readonly requestId: string }) {
       )}
     </p>
   )
+}
+
+function useIsLate(): boolean {
+  const [isLate, setLate] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), lateMs)
+    return () => clearTimeout(timer)
+  }, [])
+  return isLate
 }

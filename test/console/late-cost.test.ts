@@ -1,0 +1,35 @@
+// The playground's cost in a real browser where the request's record is late: that is said, and the cost comes at last.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type ConsoleStage, hasBrowser, startConsole } from '../support/console.ts'
+
+let stage: ConsoleStage
+
+afterAll(async () => stage?.close())
+
+if (hasBrowser) {
+  beforeAll(async () => {
+    stage = await startConsole()
+  })
+  test('a late record is named with a link to the request, and its cost is shown once it comes', async () => {
+    const page = await stage.open('/playground')
+    await page.getByRole('log').first().waitFor()
+    let isLate = true
+    await page.route(/\/api\/requests\?/, (route) =>
+      isLate ? route.fulfill({ json: { items: [], next: null } }) : route.continue(),
+    )
+    await page.clock.install()
+    await page.getByLabel('Your message').fill('Hello')
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.getByText('The cost is shown as soon as').waitFor()
+    await page.clock.fastForward(60_000)
+    await page.getByText('The gateway has no record of this request yet.').waitFor()
+    const link = page.getByRole('link', { name: 'Open the request' })
+    expect(await link.getAttribute('href')).toContain('/requests?open=req_')
+    isLate = false
+    await page.clock.fastForward(60_000)
+    await page.locator('[data-cost-nano]').waitFor()
+    expect(await link.count()).toBe(0)
+    await page.close()
+  })
+}
