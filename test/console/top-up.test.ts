@@ -128,8 +128,14 @@ async function chooses() {
   for (const text of ['0.99', '10000.01', '1e2']) {
     await own.fill(text)
     await page.getByText('Write a number from 1 to 10,000, in plain digits').waitFor()
-    expect(await page.getByRole('button', { name: /^Pay / }).isDisabled()).toBeTrue()
+    const pay = page.getByRole('button', { name: /^Pay / })
+    expect(await pay.isDisabled()).toBeTrue()
+    const reason = (await pay.getAttribute('aria-describedby')) ?? 'none'
+    expect(await page.locator(`[id="${reason}"]`).textContent()).toBe('Correct the amount first.')
   }
+  // Left empty, nothing wrong stays behind.
+  await own.fill('')
+  await page.getByText('Correct the amount first.').waitFor({ state: 'detached' })
   await own.fill('12.5')
   await page.getByText('¥13.75').waitFor()
   await page.getByText('input tokens or').waitFor()

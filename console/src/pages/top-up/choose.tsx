@@ -29,7 +29,7 @@ export function Choose({ offer }: { readonly offer: Offer }) {
   const provider =
     offer.providers.find(({ name }) => name === search.provider) ?? offer.providers[0]
   const amount = search.amount ?? provider?.presets[0]?.amount ?? offer.minimum
-  const set = (next: { amount?: string; provider?: string }) =>
+  const set = (next: { amount?: string | undefined; provider?: string }) =>
     void navigate({ to: '.', replace: true, search: (before) => ({ ...before, ...next }) })
   if (provider === undefined) return null
   const credited =
@@ -68,7 +68,7 @@ interface AmountProps {
   readonly offer: Offer
   readonly provider: Provider
   readonly amount: string
-  readonly onChange: (next: { amount: string }) => void
+  readonly onChange: (next: { amount: string | undefined }) => void
 }
 
 function Presets({ offer, provider, amount, onChange }: AmountProps) {
@@ -126,7 +126,8 @@ function OwnAmount({ offer, provider, amount, onChange }: AmountProps) {
         value={shown}
         onChange={({ target: { value } }) => {
           setTyped(value)
-          if (value !== '') onChange({ amount: value.trim() })
+          // Left empty, the amount is the first of those above again.
+          onChange({ amount: value.trim() || undefined })
         }}
       />
     </Field>
@@ -209,6 +210,7 @@ function Pay({ offer, provider, amount, disabled }: PayProps) {
   const method = methods.find((each) => each === chosen) ?? methods[0] ?? ''
   const methodName = useMethodName()
   const nameOf = useProviderName()
+  const reason = useId()
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState<Error | null>(null)
   // Another press under the same choice is the same order; what was refused may be tried as a new one.
@@ -239,11 +241,22 @@ function Pay({ offer, provider, amount, disabled }: PayProps) {
           onChange={setChosen}
         />
       )}
-      <Button variant="primary" busy={isBusy} disabled={disabled} onClick={() => void pay()}>
+      <Button
+        variant="primary"
+        busy={isBusy}
+        disabled={disabled}
+        aria-describedby={disabled ? reason : undefined}
+        onClick={() => void pay()}
+      >
         <Trans>
           Pay {amount} {provider.currency} by {nameOf(provider.name)}
         </Trans>
       </Button>
+      {disabled && (
+        <p id={reason} role="status" className="text-label font-normal text-text-2">
+          <Trans>Correct the amount first.</Trans>
+        </p>
+      )}
       {problem !== null && <ProblemLine error={problem} />}
     </div>
   )
