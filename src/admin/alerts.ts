@@ -112,7 +112,7 @@ async function mailOf(
 ): Promise<Required<Pick<Kept, 'emailVerified' | 'emailCode'>>> {
   if (email === null) return { emailVerified: false, emailCode: null }
   if (whose.mailCode === null)
-    throw new AdminError('invalid', 'email', 'this deployment has no mail server')
+    throw new AdminError('invalid', 'email', 'this deployment has no mail server', 'no_mail_server')
   const own = await ownAddress(store, whose.account)
   const isSame = before.email === email
   if (own?.toLowerCase() === email.toLowerCase() || (isSame && before.emailVerified))
@@ -136,7 +136,12 @@ export async function verifyEmail(
     const { emailCode } = rules
     const fits = emailCode?.hash === codeHash(code) && emailCode.until > admin.nowMs
     if (before === null || !fits)
-      throw new AdminError('invalid', 'code', 'is not the one that was mailed last, or is too old')
+      throw new AdminError(
+        'invalid',
+        'code',
+        'is not the one that was mailed last, or is too old',
+        'mail_code_wrong',
+      )
     const document: Kept = { ...rules, emailVerified: true, emailCode: null }
     if (await admin.store.alerts.put({ ...before, document })) return readAlerts(admin, { account })
   }

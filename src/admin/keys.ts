@@ -251,7 +251,7 @@ async function edit(
 async function storedKey(store: Store, { id, owner, revision }: Edit): Promise<KeyRow> {
   if (isDeclared({ id })) {
     const message = `key ${id} is declared in the configuration: change it there`
-    throw new AdminError('conflict', 'id', message)
+    throw new AdminError('conflict', 'id', message, 'in_configuration_file')
   }
   const row = await keyAt(store, { id, owner }, [])
   if (revision === undefined || row.revision === revision) return row

@@ -195,7 +195,8 @@ async function judged({ payments, settings }: OrderDesk, input: Input<'createOrd
 
 function unreachable({ provider }: PaymentOrder, error: unknown): AdminError {
   const why = error instanceof Error ? error.message : String(error)
-  return new AdminError('conflict', 'provider', `${provider} cannot be reached now: ${why}`)
+  const message = `${provider} cannot be reached now: ${why}`
+  return new AdminError('conflict', 'provider', message, 'provider_unreachable')
 }
 
 export async function listOrders(
@@ -278,7 +279,12 @@ export async function cancelOrder(
 ): Promise<OrderView> {
   const order = await find(admin, input)
   if (!isOpen(order.state))
-    throw new AdminError('conflict', 'id', `the order is ${order.state} and cannot be cancelled`)
+    throw new AdminError(
+      'conflict',
+      'id',
+      `the order is ${order.state} and cannot be cancelled`,
+      'order_closed',
+    )
   await payments.end(order, 'close').catch((error: unknown) => {
     throw unreachable(order, error)
   })
@@ -300,7 +306,12 @@ export async function refundOrder(
   const asked = { id, orderId: order.id, amountMinor, actor, reason: input.reason, at: nowMs }
   const begun = await whenFree(store.leases, () => store.refunds.begin(asked, spending))
   if (begun.outcome === 'leased')
-    throw new AdminError('conflict', 'amount', 'running requests hold what would be refunded')
+    throw new AdminError(
+      'conflict',
+      'amount',
+      'running requests hold what would be refunded',
+      'refund_held',
+    )
   if (!('refund' in begun)) throw notRefunded(order, begun)
   const { refund } = begun
   const isSame = refund.orderId === order.id && refund.amountMinor === amountMinor
@@ -320,11 +331,26 @@ function notRefunded(
   refused: Exclude<RefundPlanned, { readonly outcome: 'planned' }>,
 ): AdminError {
   if (refused.outcome === 'not_paid')
-    return new AdminError('conflict', 'id', `the order is ${state}: nothing of it was paid`)
+    return new AdminError(
+      'conflict',
+      'id',
+      `the order is ${state}: nothing of it was paid`,
+      'not_paid',
+    )
   if (refused.outcome === 'disputed')
-    return new AdminError('conflict', 'id', 'the order is disputed: its provider refunds nothing')
+    return new AdminError(
+      'conflict',
+      'id',
+      'the order is disputed: its provider refunds nothing',
+      'disputed',
+    )
   const most = minorText(Number(refused.refundableNano / rate))
-  return new AdminError('conflict', 'amount', `at most ${most} ${currency} can be refunded`)
+  return new AdminError(
+    'conflict',
+    'amount',
+    `at most ${most} ${currency} can be refunded`,
+    'refund_too_large',
+  )
 }
 
 /** What a refund of that amount would take from the wallet; nothing is begun. Throws AdminError. */

@@ -23,7 +23,8 @@ export async function comparePaymentBill(
   { provider: name, day }: Input<'paymentBill'>,
 ) {
   const { since, until } = chinaDay(day)
-  if (until > nowMs) throw new AdminError('invalid', 'day', 'is not over in China yet')
+  if (until > nowMs)
+    throw new AdminError('invalid', 'day', 'is not over in China yet', 'day_not_over')
   const offered = (await payments.offered()).find((each) => each.name === name)
   if (offered === undefined)
     throw new AdminError('invalid', 'provider', 'is not configured in this deployment')

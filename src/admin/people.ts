@@ -77,7 +77,8 @@ export async function deleteOwnAccount(
   const { postedNano, currency } = await readBalance(admin, { account })
   if (BigInt(postedNano) > 0n && !forfeit) {
     const left = `${formatUnits(BigInt(postedNano))} ${currency}`
-    throw new AdminError('conflict', 'forfeit', `is needed: ${left} are left, and would be lost`)
+    const message = `is needed: ${left} are left, and would be lost`
+    throw new AdminError('conflict', 'forfeit', message, 'balance_left')
   }
   await deletePerson(admin, { id: account })
 }
@@ -91,7 +92,12 @@ function checkChanged(changed: PersonChanged, id: string): void {
     case 'stale':
       throw new AdminError('stale', 'revision', `${id} was changed since`)
     case 'last-admin':
-      throw new AdminError('conflict', 'id', `${id} is the last admin: make another one first`)
+      throw new AdminError(
+        'conflict',
+        'id',
+        `${id} is the last admin: make another one first`,
+        'last_admin',
+      )
   }
 }
 

@@ -71,7 +71,7 @@ export function isOfPlayground({ id }: Pick<KeyRow, 'id'>): boolean {
 function replaced(before: KeyRow, fresh: Partial<KeyRow>): KeyRow {
   if (before.disabledAt !== null) {
     const message = `the playground's key ${before.id} is disabled: enable it, or choose another group`
-    throw new AdminError('conflict', 'group', message)
+    throw new AdminError('conflict', 'group', message, 'key_disabled')
   }
   return { ...before, ...fresh, previous: { hash: before.hash, until: before.expiresAt ?? 0 } }
 }

@@ -156,5 +156,6 @@ export async function appendTo(
     'conflict',
     field,
     'prices were changed meanwhile: look again, and repeat it',
+    'changed_meanwhile',
   )
 }

@@ -68,8 +68,10 @@ export async function reconcile(
   const from = cursor === undefined ? Math.floor(since / quarterMs) * quarterMs : placeOf(cursor)
   const to = Math.ceil(until / quarterMs) * quarterMs
   if (to <= from) throw new AdminError('invalid', 'until', 'expected a time after since')
-  if (to - from > mostDays * dayMs)
-    throw new AdminError('invalid', 'since', `expected at most ${mostDays} days before until`)
+  if (to - from > mostDays * dayMs) {
+    const message = `expected at most ${mostDays} days before until`
+    throw new AdminError('invalid', 'since', message, 'range_too_long')
+  }
   const piece = await store.reconcile.read({ account, since: from, until: to })
   const book = await priceBookOf(store)
   const differences = [

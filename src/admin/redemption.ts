@@ -65,7 +65,7 @@ export async function redeemCode(
 ) {
   const redeemed = await admin.store.redemption.redeem(codeHash(code), account, admin.nowMs)
   if (redeemed.outcome !== 'redeemed')
-    throw new AdminError('invalid', 'code', refusals[redeemed.outcome])
+    throw new AdminError('invalid', 'code', refusals[redeemed.outcome], `code_${redeemed.outcome}`)
   const { amountNano } = redeemed
   return { account, amountNano: String(amountNano), currency: await admin.currency() }
 }

@@ -96,6 +96,7 @@ function checkIsFree(name: RunTimeName, config: Config): void {
     'conflict',
     'name',
     `${name} is set in the configuration file: change it there`,
+    'in_configuration_file',
   )
 }
 

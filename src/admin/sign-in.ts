@@ -66,7 +66,7 @@ export async function unlinkIdentity(
   const asking = (await store.sessions.ofAccount(account, bounds)).find((row) => row.id === session)
   if (session !== undefined && (asking === undefined || nowMs - asking.createdAt > freshMs)) {
     const message = 'sign in again first: this asks for a sign-in of just now'
-    throw new AdminError('forbidden', 'session', message)
+    throw new AdminError('forbidden', 'session', message, 'sign_in_again')
   }
   const removed = await store.identities.remove(id, account)
   if (removed === 'last')
@@ -74,6 +74,7 @@ export async function unlinkIdentity(
       'conflict',
       'id',
       'it is the only way into this account: link another first',
+      'last_identity',
     )
   if (removed === 'missing')
     throw new AdminError('not_found', 'id', `there is no identity ${JSON.stringify(id)}`)
@@ -147,7 +148,8 @@ export async function revokeInvitation(
   { id }: Input<'invitation'>,
 ): Promise<void> {
   const outcome = await store.invitations.revoke(id, nowMs)
-  if (outcome === 'used') throw new AdminError('conflict', 'id', 'it was used already')
+  if (outcome === 'used')
+    throw new AdminError('conflict', 'id', 'it was used already', 'invitation_used')
   if (outcome === 'missing')
     throw new AdminError('not_found', 'id', `there is no invitation ${JSON.stringify(id)}`)
 }

@@ -42,7 +42,8 @@ export function rangeOf({ since, until, timeZone }: RangeInput, nowMs: number): 
   const lengthMs = range.until - range.since
   if (lengthMs <= 0) throw new AdminError('invalid', 'until', 'expected a time after since')
   if (lengthMs > mostDays * dayMs) {
-    throw new AdminError('invalid', 'since', `expected at most ${mostDays} days before until`)
+    const message = `expected at most ${mostDays} days before until`
+    throw new AdminError('invalid', 'since', message, 'range_too_long')
   }
   return { ...range, zone: zoneIn(timeZone, range.since - lengthMs - 2 * dayMs, range.until) }
 }

@@ -65,7 +65,8 @@ export async function createItem(
 ): Promise<Changed> {
   const [changed] = await applyChanges(context, rooms, (stored) => {
     if (findItem(stored, kind, id) !== undefined) {
-      throw new AdminError('conflict', 'id', `there is a ${kind} of this name already`)
+      const message = `there is a ${kind} of this name already`
+      throw new AdminError('conflict', 'id', message, 'name_taken')
     }
     return [{ kind, id, document }]
   })
@@ -97,7 +98,7 @@ export async function removeItem(
 ): Promise<Changed> {
   const [changed] = await applyChanges(context, rooms, (stored) => {
     if (existing(stored, kind, id).revision === 0) {
-      throw new AdminError('conflict', 'id', 'is built in: it cannot be removed')
+      throw new AdminError('conflict', 'id', 'is built in: it cannot be removed', 'built_in')
     }
     return [{ kind, id, revision, document: null }]
   })
@@ -222,7 +223,7 @@ export async function foreseen(
 async function judged(stored: Stored, change: ItemChange): Promise<ItemChange> {
   const { kind, id, document, revision } = change
   if (isDeclared(stored.declared, change)) {
-    throw new AdminError('conflict', 'id', 'it is set in the configuration file: change it there')
+    throw inFile()
   }
   const found = findItem(stored, kind, id)
   if (revision !== undefined && revision !== (found?.revision ?? 0)) {
@@ -288,9 +289,14 @@ function existing(stored: Stored, kind: StoredKind, id: string): StoredItem {
   if (kind === 'group' && stored.declared.groups[id]?.origin === 'built-in')
     return { kind, id, document: {}, revision: 0, changedAt: 0, actor: '' }
   if (isDeclared(stored.declared, { kind, id })) {
-    throw new AdminError('conflict', 'id', 'it is set in the configuration file: change it there')
+    throw inFile()
   }
   throw notFound(kind, id)
+}
+
+function inFile(): AdminError {
+  const message = 'it is set in the configuration file: change it there'
+  return new AdminError('conflict', 'id', message, 'in_configuration_file')
 }
 
 function notFound(kind: StoredKind, id: string): AdminError {

@@ -24,7 +24,7 @@ export async function checkAreUnused(
     if (users.length === 0) continue
     const more = users.length > mostNamed ? `, and ${users.length - mostNamed} more` : ''
     const names = users.slice(0, mostNamed).join(', ')
-    throw new AdminError('conflict', 'id', `is used by ${names}${more}`)
+    throw new AdminError('conflict', 'id', `is used by ${names}${more}`, 'in_use')
   }
 }
 

@@ -114,8 +114,10 @@ function spanOf({ days, since, until }: Input<'whatIf'>, nowMs: number) {
   const end = until ?? nowMs
   const begin = since ?? end - days * dayMs
   if (begin >= end) throw new AdminError('invalid', 'until', 'must be after since')
-  if (end - begin > mostDays * dayMs)
-    throw new AdminError('invalid', 'since', `must be at most ${mostDays} days before until`)
+  if (end - begin > mostDays * dayMs) {
+    const message = `must be at most ${mostDays} days before until`
+    throw new AdminError('invalid', 'since', message, 'range_too_long')
+  }
   return { since: begin, until: end }
 }
 

@@ -16,6 +16,7 @@ const failures: Readonly<Record<string, () => Error>> = {
   away: () => new Error('cannot', { cause: away }),
   stale: () => new AdminError('stale', 'revision', 'changed since'),
   conflict: () => new AdminError('conflict', 'name', 'is taken'),
+  reasoned: () => new AdminError('conflict', 'name', 'is taken', 'name_taken'),
 }
 
 const thing = z.object({ id: z.string(), size: z.number(), owner: z.string().nullable() })
@@ -216,6 +217,13 @@ describe('what is refused', () => {
     const statusOf = async (id: string) =>
       (await stage.send(ann, 'PATCH', `/api/things/${id}`, { body: {} })).status
     expect([await statusOf('stale'), await statusOf('conflict')]).toEqual([412, 409])
+  })
+
+  test('a use case may name the reason, which stands beside the code', async () => {
+    const problem = async (id: string) =>
+      (await stage.send(ann, 'PATCH', `/api/things/${id}`, { body: {} })).json
+    expect(await problem('reasoned')).toMatchObject({ code: 'conflict', reason: 'name_taken' })
+    expect(await problem('conflict')).not.toHaveProperty('reason')
   })
 })
 

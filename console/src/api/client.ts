@@ -7,6 +7,8 @@ import { viewedAccount } from './viewing.ts'
 /** A shape of the OpenAPI document, by its name there. */
 export type Shape<Name extends keyof components['schemas']> = components['schemas'][Name]
 
+export type Reason = NonNullable<Shape<'Problem'>['reason']>
+
 /**
  * What the API refuses with (RFC 9457); `offline` where no answer came, `unreadable` where something else answered than
  * the gateway (a proxy's page).
@@ -19,6 +21,8 @@ export class Problem extends Error {
   /** Of the body, the query or the path. */
   readonly field: string | null
   readonly requestId: string | null
+  /** What exactly forbids it, of some refusals. */
+  readonly reason: Reason | null
 
   constructor(status: number, code: string, message: string, rest: Partial<Problem> = {}) {
     super(message)
@@ -26,6 +30,7 @@ export class Problem extends Error {
     this.code = code
     this.field = rest.field ?? null
     this.requestId = rest.requestId ?? null
+    this.reason = rest.reason ?? null
   }
 }
 
@@ -55,7 +60,8 @@ async function problemOf(reply: Response): Promise<Problem> {
   const body = isJson(reply) ? await reply.json() : null
   if (typeof body?.code !== 'string' || typeof body.detail !== 'string')
     return new Problem(reply.status, 'unreadable', `HTTP ${reply.status}`, { requestId })
-  return new Problem(reply.status, body.code, body.detail, { field: body.field, requestId })
+  const { field, reason } = body
+  return new Problem(reply.status, body.code, body.detail, { field, reason, requestId })
 }
 
 /** Who is signed in; its refusal is the answer. */

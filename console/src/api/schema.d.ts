@@ -3607,6 +3607,11 @@ export interface components {
             /** @enum {string} */
             readonly code: "invalid" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "conflict" | "stale" | "too_large" | "unsupported_media_type" | "key_reused" | "limited" | "internal" | "unavailable";
             readonly field?: string;
+            /**
+             * @description What exactly forbids it, of some refusals
+             * @enum {string}
+             */
+            readonly reason?: "balance_left" | "built_in" | "changed_meanwhile" | "code_expired" | "code_revoked" | "code_unknown" | "code_used" | "day_not_over" | "disputed" | "in_configuration_file" | "in_use" | "invitation_used" | "key_disabled" | "last_admin" | "last_identity" | "mail_code_wrong" | "name_taken" | "no_mail_server" | "not_paid" | "order_closed" | "provider_unreachable" | "range_too_long" | "refund_held" | "refund_too_large" | "sign_in_again";
             readonly requestId: string;
         };
         readonly AccountBalance: {

@@ -114,6 +114,7 @@ export function ProblemText({ error }: { readonly error: Error }) {
         updated meanwhile, reload the page.
       </Trans>
     )
+  if (error.reason !== null) return refusalText(error)
   if (error.status === 401) return <Trans>You are not signed in any more.</Trans>
   if (error.status === 403 && viewedAccount() !== null)
     return (

@@ -1,7 +1,12 @@
 // Refusals of the control API: problem details (RFC 9457) that name the field at fault.
 
 import { z } from '@hono/zod-openapi'
-import { AdminError, type Refusal } from '../../admin/use-case.ts'
+import {
+  AdminError,
+  type Refusal,
+  type RefusalReason,
+  refusalReasons,
+} from '../../admin/use-case.ts'
 import { isStoreAway } from '../../store/away.ts'
 import { RowRefused } from '../../store/store.ts'
 
@@ -48,17 +53,20 @@ export class ControlError extends Error {
   /** A field of the body, the query or the path; null where the refusal is about none. */
   readonly field: string | null
   readonly headers: Readonly<Record<string, string>>
+  readonly reason: RefusalReason | null
 
   constructor(
     code: ProblemCode,
     message: string,
     field: string | null = null,
     headers: Readonly<Record<string, string>> = {},
+    reason: RefusalReason | null = null,
   ) {
     super(message)
     this.code = code
     this.field = field
     this.headers = headers
+    this.reason = reason
   }
 }
 
@@ -70,6 +78,10 @@ export const problemSchema = z
     detail: z.string(),
     code: z.enum(Object.keys(statuses) as [ProblemCode, ...ProblemCode[]]),
     field: z.string().optional(),
+    reason: z
+      .enum(refusalReasons)
+      .optional()
+      .openapi({ description: 'What exactly forbids it, of some refusals' }),
     requestId: z.string(),
   })
   .openapi('Problem')
@@ -88,8 +100,8 @@ const retryAfterSeconds = 2
 export function controlErrorOf(error: unknown): ControlError {
   if (error instanceof ControlError) return error
   if (error instanceof AdminError) {
-    const { refusal, field, message } = error
-    return new ControlError(ofRefusal[refusal], `${field}: ${message}`, field)
+    const { refusal, field, message, reason } = error
+    return new ControlError(ofRefusal[refusal], `${field}: ${message}`, field, {}, reason)
   }
   if (error instanceof RowRefused)
     return new ControlError('invalid', 'A value of the request cannot be kept.')
@@ -101,7 +113,7 @@ export function controlErrorOf(error: unknown): ControlError {
 }
 
 export function problemReply(error: ControlError, requestId: string): Response {
-  const { code, field, message } = error
+  const { code, field, message, reason } = error
   const status = statuses[code]
   const body = {
     type: `urn:tollgate:problem:${code}`,
@@ -110,6 +122,7 @@ export function problemReply(error: ControlError, requestId: string): Response {
     detail: message,
     code,
     ...(field !== null && { field }),
+    ...(reason !== null && { reason }),
     requestId,
   }
   return new Response(JSON.stringify(body), {

@@ -12,7 +12,7 @@ import { Skeleton, Widget } from '../../ui/state.tsx'
 import { showProblem } from '../../ui/toast.tsx'
 import { Id, Money, Time } from '../../ui/values.tsx'
 import { PersonStatus } from './columns.tsx'
-import { asLastAdmin, RoleChange } from './role-change.tsx'
+import { RoleChange } from './role-change.tsx'
 
 type Person = Shape<'Person'>
 
@@ -165,7 +165,7 @@ function Asked({ asks, id, reload, onClose }: AskedProps) {
         title={<Trans>Suspend {id}?</Trans>}
         action={t`Suspend`}
         onConfirm={async () => {
-          await change('post', '/api/people/{id}/suspend', { params }).catch(asLastAdmin)
+          await change('post', '/api/people/{id}/suspend', { params })
           await reload()
         }}
         onClose={onClose}

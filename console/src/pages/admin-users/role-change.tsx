@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { change, mePath, Problem, type Shape } from '../../api/client.ts'
+import { change, mePath, type Shape } from '../../api/client.ts'
 import { useMe } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
@@ -12,12 +12,6 @@ import { RoleName, RoleOptions } from '../../ui/role-name.tsx'
 
 type Person = Shape<'Person'>
 type Role = Person['role']
-
-/** Of people, the API has one conflict: nobody would be left who may change things. Throws Problem. */
-export function asLastAdmin(error: unknown): never {
-  if (!(error instanceof Problem) || error.code !== 'conflict' || error.field !== 'id') throw error
-  throw new Problem(error.status, 'last_admin', error.message, error)
-}
 
 interface RoleChangeProps {
   readonly person: Person
@@ -79,7 +73,7 @@ function Asked({ person, role, reload, onClose }: AskedProps) {
       danger={isSelf || role === 'admin'}
       onConfirm={async () => {
         const init = { params: { path: { id } }, body: { role }, ifMatch: revision }
-        await change('patch', '/api/people/{id}', init).catch(asLastAdmin)
+        await change('patch', '/api/people/{id}', init)
         if (isSelf) await client.invalidateQueries({ queryKey: [mePath] })
         await reload()
       }}

@@ -36,7 +36,7 @@ export function Redeem({ account }: { readonly account: string }) {
         className="flex max-w-[420px] flex-col gap-3"
       >
         <Field
-          label={<Trans>Code</Trans>}
+          label={<Trans>Redemption code</Trans>}
           hint={<Trans>Twenty letters and digits; hyphens and case do not matter.</Trans>}
           error={formState.errors.code?.message}
         >
