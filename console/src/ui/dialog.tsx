@@ -71,7 +71,7 @@ export function Dialog({
       onClick={(event) => {
         if (!keep && isPressedBeside.current && event.target === element.current) onClose()
       }}
-      className={`fade-in m-auto max-h-[90dvh] w-full overflow-y-auto rounded-dialog border border-border bg-surface p-0 text-text shadow-overlay max-md:m-0 max-md:h-dvh max-md:max-h-dvh max-md:max-w-full max-md:rounded-none ${wide ? 'max-w-3xl' : 'max-w-lg'}`}
+      className={`fade-in m-auto max-h-[90dvh] w-full overflow-y-auto wrap-anywhere rounded-dialog border border-border bg-surface p-0 text-text shadow-overlay max-md:m-0 max-md:h-dvh max-md:max-h-dvh max-md:max-w-full max-md:rounded-none ${wide ? 'max-w-3xl' : 'max-w-lg'}`}
     >
       <header className="sticky top-0 flex items-center justify-between gap-4 border-b border-border bg-surface py-2 pr-2 pl-5">
         <h2 id={heading} className="text-section">
@@ -205,7 +205,7 @@ export function Drawer({ label, header, onClose, onPrevious, onNext, children }:
       ref={element}
       tabIndex={-1}
       aria-label={label}
-      className="fade-in fixed inset-y-0 right-0 z-40 flex w-full flex-col border-l border-border bg-surface shadow-overlay outline-none lg:w-[640px]"
+      className="fade-in fixed inset-y-0 right-0 z-40 flex w-full flex-col border-l border-border bg-surface wrap-anywhere shadow-overlay outline-none lg:w-[640px]"
     >
       <header className="flex items-center gap-2 border-b border-border py-2 pr-2 pl-4">
         <div className="min-w-0 flex-1">{header}</div>

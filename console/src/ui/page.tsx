@@ -33,10 +33,12 @@ export function Page({ title, purpose, actions, filters, children }: PageProps) 
     >
       <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
         <div className="min-w-0">
-          <h1 ref={heading} className="text-title">
+          <h1 ref={heading} className="text-title wrap-anywhere">
             {title}
           </h1>
-          {purpose !== undefined && <p className="mt-0.5 max-w-[72ch] text-text-2">{purpose}</p>}
+          {purpose !== undefined && (
+            <p className="mt-0.5 max-w-[72ch] wrap-anywhere text-text-2">{purpose}</p>
+          )}
         </div>
         {actions !== undefined && (
           <div className="flex flex-wrap items-center gap-2">{actions}</div>

@@ -32,6 +32,8 @@ export interface Column<Row> {
   readonly optional?: boolean
   /** In pixels; left out: what the content needs. */
   readonly width?: number
+  /** Holds names of any length: cut where the table would not fit its place, with all of it on hover. */
+  readonly isLong?: boolean
 }
 
 export interface Sort {
@@ -336,12 +338,29 @@ function PlainLine<Row extends RowData>(props: LineProps<Row>) {
         <td
           key={column.id}
           style={{ height: 'var(--row-height)' }}
-          className={`max-w-80 truncate px-3 whitespace-nowrap ${column.align === 'right' ? 'tabular text-right' : ''}`}
+          className={`max-w-80 truncate px-3 whitespace-nowrap ${column.align === 'right' ? 'tabular text-right' : ''} ${column.isLong === true ? 'min-w-24' : ''}`}
         >
-          {column.cell(row)}
+          {column.isLong === true ? <Cut>{column.cell(row)}</Cut> : column.cell(row)}
         </td>
       ))}
     </tr>
+  )
+}
+
+/** As wide as its content where there is room, else as narrow as its column. */
+function Cut({ children }: { readonly children: ReactNode }) {
+  return (
+    <div className="grid grid-cols-[minmax(0,max-content)]">
+      <div
+        className="truncate"
+        onPointerEnter={({ currentTarget }) => {
+          const { scrollWidth, clientWidth, textContent } = currentTarget
+          currentTarget.title = scrollWidth > clientWidth ? textContent : ''
+        }}
+      >
+        {children}
+      </div>
+    </div>
   )
 }
 

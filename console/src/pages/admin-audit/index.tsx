@@ -27,7 +27,7 @@ const route = getRouteApi('/shell/admin/audit')
 
 const columns: readonly Column<Entry>[] = [
   { id: 'at', header: <Trans>Time</Trans>, cell: ({ at }) => <Time at={at} /> },
-  { id: 'actor', header: <Trans>Who</Trans>, cell: ({ actor }) => actor },
+  { id: 'actor', isLong: true, header: <Trans>Who</Trans>, cell: ({ actor }) => actor },
   {
     id: 'role',
     header: <Trans>Role</Trans>,
@@ -41,11 +41,13 @@ const columns: readonly Column<Entry>[] = [
   },
   {
     id: 'target',
+    isLong: true,
     header: <Trans>To</Trans>,
     cell: ({ target }) => Object.values(target).join(', '),
   },
   {
     id: 'changes',
+    isLong: true,
     header: <Trans>Changed</Trans>,
     cell: ({ changes }) => (changes === null ? '' : Object.keys(changes).join(', ')),
   },

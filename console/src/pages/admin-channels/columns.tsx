@@ -17,11 +17,14 @@ export const channelColumns: readonly Column<Channel>[] = [
   },
   {
     id: 'id',
+    isLong: true,
     header: <Trans>Name</Trans>,
     sortable: true,
     cell: (channel) => (
-      <span className="inline-flex items-center gap-2">
-        <span className="font-medium">{channel.id}</span>
+      <span className="flex items-center gap-2">
+        <span className="min-w-0 truncate font-medium" title={channel.id}>
+          {channel.id}
+        </span>
         <OriginBadge channel={channel} />
       </span>
     ),
@@ -29,6 +32,7 @@ export const channelColumns: readonly Column<Channel>[] = [
   { id: 'vendor', header: <Trans>Vendor</Trans>, cell: ({ vendor }) => vendor },
   {
     id: 'reason',
+    isLong: true,
     header: <Trans>Reason</Trans>,
     cell: (channel) => (
       <div className="max-w-36 truncate">
@@ -38,12 +42,23 @@ export const channelColumns: readonly Column<Channel>[] = [
   },
   {
     id: 'tags',
+    isLong: true,
     header: <Trans>Tags</Trans>,
     optional: true,
     cell: ({ tags }) => (tags.length === 0 ? <None /> : tags.join(', ')),
   },
-  { id: 'groups', header: <Trans>Groups</Trans>, cell: ({ groups }) => <Groups groups={groups} /> },
-  { id: 'models', header: <Trans>Models</Trans>, cell: ({ models }) => <Models models={models} /> },
+  {
+    id: 'groups',
+    isLong: true,
+    header: <Trans>Groups</Trans>,
+    cell: ({ groups }) => <Groups groups={groups} />,
+  },
+  {
+    id: 'models',
+    isLong: true,
+    header: <Trans>Models</Trans>,
+    cell: ({ models }) => <Models models={models} />,
+  },
   {
     id: 'priority',
     header: <Trans>Priority</Trans>,

@@ -8,6 +8,7 @@ import type { GroupRow, GroupSettings } from './rows.ts'
 export const columns: readonly Column<GroupRow>[] = [
   {
     id: 'name',
+    isLong: true,
     header: <Trans>Group</Trans>,
     cell: ({ item, use }) => (
       <span className="flex items-center gap-2">
@@ -28,7 +29,12 @@ export const columns: readonly Column<GroupRow>[] = [
     align: 'right',
     cell: ({ settings }) => <Multipliers {...settings} />,
   },
-  { id: 'models', header: <Trans>Models</Trans>, cell: ({ settings }) => <Models {...settings} /> },
+  {
+    id: 'models',
+    isLong: true,
+    header: <Trans>Models</Trans>,
+    cell: ({ settings }) => <Models {...settings} />,
+  },
   { id: 'limits', header: <Trans>Limits</Trans>, cell: ({ settings }) => <Limits {...settings} /> },
   {
     id: 'people',

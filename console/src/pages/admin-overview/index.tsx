@@ -151,7 +151,7 @@ function Channels({ channels }: { readonly channels: Operations['channels'] }) {
       <ul className="divide-y divide-border">
         {channels.map((channel) => (
           <li key={channel.id} className="flex flex-wrap items-center justify-between gap-x-4 py-2">
-            <span>
+            <span className="min-w-0 wrap-anywhere">
               <Link to="/admin/channels" search={{ open: channel.id }} className="font-medium">
                 {channel.id}
               </Link>{' '}

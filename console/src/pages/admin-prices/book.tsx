@@ -18,6 +18,7 @@ type Row = Shape<'ListedPriceCard'>
 const columns: readonly Column<Row>[] = [
   {
     id: 'model',
+    isLong: true,
     header: <Trans>Model</Trans>,
     cell: ({ model }) => <span className="font-medium">{model}</span>,
   },
@@ -36,9 +37,16 @@ const columns: readonly Column<Row>[] = [
     header: <Trans>Since</Trans>,
     cell: ({ from }) => <Begins relative at={from} />,
   },
-  { id: 'actor', header: <Trans>By</Trans>, optional: true, cell: ({ actor }) => actor ?? '' },
+  {
+    id: 'actor',
+    isLong: true,
+    header: <Trans>By</Trans>,
+    optional: true,
+    cell: ({ actor }) => actor ?? '',
+  },
   {
     id: 'source',
+    isLong: true,
     header: <Trans>Source</Trans>,
     optional: true,
     cell: ({ source, sourceDate }) => [source, sourceDate].filter(Boolean).join(', '),

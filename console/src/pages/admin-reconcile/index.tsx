@@ -25,7 +25,7 @@ const route = getRouteApi('/shell/admin/reconcile')
 const columns: readonly Column<Day>[] = [
   { id: 'state', header: <Trans>Result</Trans>, cell: ({ state }) => <DayState state={state} /> },
   { id: 'day', header: <Trans>Day (UTC)</Trans>, cell: ({ day }) => day },
-  { id: 'account', header: <Trans>Account</Trans>, cell: ({ account }) => account },
+  { id: 'account', isLong: true, header: <Trans>Account</Trans>, cell: ({ account }) => account },
   {
     id: 'requests',
     header: <Trans>Requests</Trans>,

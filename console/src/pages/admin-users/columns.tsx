@@ -14,8 +14,8 @@ export const columns: readonly Column<Listed>[] = [
     header: <Trans>Status</Trans>,
     cell: (person) => <PersonStatus person={person} />,
   },
-  { id: 'name', header: <Trans>Name</Trans>, cell: ({ name, id }) => name || id },
-  { id: 'email', header: <Trans>E-mail</Trans>, cell: ({ email }) => email ?? '' },
+  { id: 'name', isLong: true, header: <Trans>Name</Trans>, cell: ({ name, id }) => name || id },
+  { id: 'email', isLong: true, header: <Trans>E-mail</Trans>, cell: ({ email }) => email ?? '' },
   { id: 'id', header: <Trans>Account</Trans>, optional: true, cell: ({ id }) => <Id value={id} /> },
   { id: 'role', header: <Trans>Role</Trans>, cell: ({ role }) => <RoleName role={role} /> },
   {

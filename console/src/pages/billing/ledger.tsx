@@ -107,7 +107,7 @@ function useColumns(): readonly Column<Entry>[] {
     () => [
       { id: 'at', header: t`Time`, cell: ({ at }) => <Time at={at} />, width: 180 },
       { id: 'code', header: t`Kind`, cell: ({ code }) => <Kind code={code} />, width: 140 },
-      { id: 'reason', header: t`For`, cell: (entry) => <Reason entry={entry} /> },
+      { id: 'reason', isLong: true, header: t`For`, cell: (entry) => <Reason entry={entry} /> },
       {
         id: 'effect',
         header: t`Amount`,
@@ -120,7 +120,13 @@ function useColumns(): readonly Column<Entry>[] {
         align: 'right',
         cell: ({ balanceNano, currency }) => <Money exact nano={balanceNano} currency={currency} />,
       },
-      { id: 'actor', header: t`By`, optional: true, cell: ({ actor }) => actor ?? '' },
+      {
+        id: 'actor',
+        isLong: true,
+        header: t`By`,
+        optional: true,
+        cell: ({ actor }) => actor ?? '',
+      },
       { id: 'id', header: t`Entry`, optional: true, cell: ({ id }) => <Id value={id} /> },
     ],
     [t],

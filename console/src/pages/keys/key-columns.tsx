@@ -92,6 +92,7 @@ function Rates({ limits }: Pick<Key, 'limits'>) {
 export function keyColumns(isOperator: boolean): readonly Column<Key>[] {
   const account: Column<Key> = {
     id: 'account',
+    isLong: true,
     header: <Trans>Account</Trans>,
     cell: ({ account }) => account,
   }
@@ -103,6 +104,7 @@ export function keyColumns(isOperator: boolean): readonly Column<Key>[] {
     },
     {
       id: 'name',
+      isLong: true,
       header: <Trans>Name</Trans>,
       sortable: true,
       cell: (key) => (
@@ -124,8 +126,13 @@ export function keyColumns(isOperator: boolean): readonly Column<Key>[] {
       cell: ({ hint }) => <code className="font-mono text-code text-text-2">{hint}</code>,
     },
     ...(isOperator ? [account] : []),
-    { id: 'group', header: <Trans>Group</Trans>, cell: ({ group }) => group },
-    { id: 'models', header: <Trans>Models</Trans>, cell: (key) => <Models {...key} /> },
+    { id: 'group', isLong: true, header: <Trans>Group</Trans>, cell: ({ group }) => group },
+    {
+      id: 'models',
+      isLong: true,
+      header: <Trans>Models</Trans>,
+      cell: (key) => <Models {...key} />,
+    },
     ...spendColumns,
     {
       id: 'rates',
@@ -163,6 +170,7 @@ const spendColumns: readonly Column<Key>[] = [
 const timeColumns: readonly Column<Key>[] = [
   {
     id: 'lastUsed',
+    isLong: true,
     header: <Trans>Last used</Trans>,
     sortable: true,
     cell: ({ lastUsed }) => <LastUsed lastUsed={lastUsed} />,
@@ -204,7 +212,7 @@ export function LastUsed({
   return (
     <span
       title={from}
-      className={`inline-flex gap-x-1.5 align-bottom ${whole ? 'flex-wrap' : 'max-w-64'}`}
+      className={`gap-x-1.5 ${whole ? 'inline-flex flex-wrap align-bottom' : 'flex max-w-64'}`}
     >
       <Time at={lastUsed.at} relative />
       {from !== '' && <span className="min-w-0 truncate text-text-2">{from}</span>}

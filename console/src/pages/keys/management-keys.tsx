@@ -28,6 +28,7 @@ const columns: readonly Column<ManagementKey>[] = [
   },
   {
     id: 'name',
+    isLong: true,
     header: <Trans>Name</Trans>,
     cell: ({ name }) => <span className="font-medium">{name}</span>,
   },
@@ -38,6 +39,7 @@ const columns: readonly Column<ManagementKey>[] = [
   },
   {
     id: 'account',
+    isLong: true,
     header: <Trans>Account</Trans>,
     cell: ({ account }) => account ?? <Trans>the whole deployment</Trans>,
   },

@@ -12,6 +12,7 @@ import type { Model } from './queries.ts'
 export const columns: readonly Column<Model>[] = [
   {
     id: 'name',
+    isLong: true,
     header: <Trans>Model</Trans>,
     cell: ({ id }) => (
       <span className="inline-flex items-center gap-1 font-medium">

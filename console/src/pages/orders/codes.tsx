@@ -68,7 +68,7 @@ function BatchRow({ batch }: { readonly batch: Batch }) {
   const { id, note, codes, redeemed, revokedAt, expiresAt } = batch
   return (
     <li className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1 border-t border-border py-2 first:border-0">
-      <span>
+      <span className="min-w-0 wrap-anywhere">
         <Money nano={batch.amountNano} currency={batch.currency} /> {note} <Id value={id} />
       </span>
       <span className="text-text-2">

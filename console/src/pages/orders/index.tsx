@@ -186,6 +186,7 @@ const checkColumn: Column<Order> = {
 
 const accountColumn: Column<Order> = {
   id: 'account',
+  isLong: true,
   header: <Trans>Account</Trans>,
   cell: ({ account }) => account,
 }

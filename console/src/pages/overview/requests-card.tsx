@@ -39,10 +39,11 @@ function useColumns(currency: string): readonly Column<Row>[] {
       { id: 'at', header: t`Time`, cell: ({ at }) => <Time at={at} relative /> },
       {
         id: 'model',
+        isLong: true,
         header: t`Model`,
         cell: ({ model }) => (model === '' ? <None /> : <span title={model}>{model}</span>),
       },
-      { id: 'key', header: t`Key`, cell: ({ keyName }) => keyName },
+      { id: 'key', isLong: true, header: t`Key`, cell: ({ keyName }) => keyName },
       {
         id: 'tokens',
         header: t`Tokens`,

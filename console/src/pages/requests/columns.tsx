@@ -8,25 +8,47 @@ import { useCurrency } from './currency.ts'
 import type { RequestRow } from './queries.ts'
 
 const operatorColumns: readonly Column<RequestRow>[] = [
-  { id: 'account', header: <Trans>Account</Trans>, cell: ({ account }) => account },
-  { id: 'channel', header: <Trans>Channel</Trans>, cell: ({ channel }) => channel ?? <None /> },
+  { id: 'account', isLong: true, header: <Trans>Account</Trans>, cell: ({ account }) => account },
+  {
+    id: 'channel',
+    isLong: true,
+    header: <Trans>Channel</Trans>,
+    cell: ({ channel }) => channel ?? <None />,
+  },
 ]
 
 const tokens = (kind: string) => (row: RequestRow) => <Count value={row.tokens[kind] ?? 0} />
 
 const first: readonly Column<RequestRow>[] = [
   { id: 'at', header: <Trans>Time</Trans>, cell: ({ at }) => <Time at={at} /> },
-  { id: 'status', header: <Trans>Status</Trans>, cell: (row) => <RequestStatus row={row} /> },
-  { id: 'model', header: <Trans>Model</Trans>, cell: (row) => <ModelName row={row} /> },
+  {
+    id: 'status',
+    isLong: true,
+    header: <Trans>Status</Trans>,
+    cell: (row) => <RequestStatus row={row} />,
+  },
+  {
+    id: 'model',
+    isLong: true,
+    header: <Trans>Model</Trans>,
+    cell: (row) => <ModelName row={row} />,
+  },
   {
     id: 'key',
+    isLong: true,
     header: <Trans>Key</Trans>,
     cell: ({ keyName, key }) => <span title={key}>{keyName}</span>,
   },
 ]
 
 const rest: readonly Column<RequestRow>[] = [
-  { id: 'group', header: <Trans>Group</Trans>, optional: true, cell: ({ group }) => group },
+  {
+    id: 'group',
+    isLong: true,
+    header: <Trans>Group</Trans>,
+    optional: true,
+    cell: ({ group }) => group,
+  },
   {
     id: 'operation',
     header: <Trans>Endpoint</Trans>,
@@ -76,6 +98,7 @@ const rest: readonly Column<RequestRow>[] = [
   },
   {
     id: 'client',
+    isLong: true,
     header: <Trans>Client</Trans>,
     optional: true,
     cell: ({ client, clientVersion }) =>
@@ -119,7 +142,8 @@ function ModelName({ row: { model, modelServed, stream } }: { readonly row: Requ
     <span className="flex items-center gap-1.5" title={modelServed ?? model}>
       {model === '' ? <None /> : <span className="min-w-0 truncate">{model}</span>}
       {modelServed !== null && modelServed !== model && (
-        <span className="text-text-3">→ {modelServed}</span>
+        // The name that was asked for goes before it where there is room for one alone.
+        <span className="min-w-0 shrink-[9999] truncate text-text-3">→ {modelServed}</span>
       )}
       {stream && (
         <Badge>

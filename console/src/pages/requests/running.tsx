@@ -64,13 +64,18 @@ export function Running({ account }: { readonly account: string | undefined }) {
 }
 
 const first: readonly Column<RunningRow>[] = [
-  { id: 'model', header: <Trans>Model</Trans>, cell: ({ model }) => model },
-  { id: 'key', header: <Trans>Key</Trans>, cell: ({ keyName }) => keyName },
+  { id: 'model', isLong: true, header: <Trans>Model</Trans>, cell: ({ model }) => model },
+  { id: 'key', isLong: true, header: <Trans>Key</Trans>, cell: ({ keyName }) => keyName },
 ]
 
 const ofOperators: readonly Column<RunningRow>[] = [
-  { id: 'account', header: <Trans>Account</Trans>, cell: ({ account }) => account },
-  { id: 'channel', header: <Trans>Channel</Trans>, cell: ({ channel }) => channel ?? <None /> },
+  { id: 'account', isLong: true, header: <Trans>Account</Trans>, cell: ({ account }) => account },
+  {
+    id: 'channel',
+    isLong: true,
+    header: <Trans>Channel</Trans>,
+    cell: ({ channel }) => channel ?? <None />,
+  },
 ]
 
 const figures: readonly Column<RunningRow>[] = [

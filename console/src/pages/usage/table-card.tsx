@@ -166,6 +166,7 @@ function useColumns(asked: Asked, currency: string): readonly Column<Row>[] {
     }
     const name: Column<Row> = {
       id: 'name',
+      isLong: true,
       header: by.length === 0 ? t`Usage` : by.map((name) => t(dimensionWords[name])).join(' · '),
       cell: (row) => (
         <span className="inline-flex max-w-full min-w-0 items-center gap-2">

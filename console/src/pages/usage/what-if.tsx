@@ -121,7 +121,7 @@ function AnswerParts({ answer }: { readonly answer: Answer }) {
   const { total, currency, keys, unpriced } = answer
   const money = (nano: string) => <Money nano={nano} currency={currency} />
   const columns: readonly Column<KeyRow>[] = [
-    { id: 'key', header: t`Key`, cell: ({ keyName }) => keyName },
+    { id: 'key', isLong: true, header: t`Key`, cell: ({ keyName }) => keyName },
     {
       id: 'requests',
       header: t`Requests`,

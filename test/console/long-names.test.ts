@@ -1,0 +1,110 @@
+// Names as long as the API takes them, in a real browser: every column stays in sight, and no page is wider than the screen.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { type ConsoleStage, hasBrowser, startConsole } from '../support/console.ts'
+import { run } from '../support/server-process.ts'
+
+const router = readFileSync('console/src/app/router.tsx', 'utf8')
+const paths = [...router.matchAll(/\.\.\.inShell,\s+path: '([^']+)'/g)].map(([, path = '']) => path)
+const named = (kind: string, length = 128) => kind.padEnd(length, 'x')
+const model = named('model', 100)
+const opened = [
+  `/admin/channels?open=${named('channel')}`,
+  `/admin/groups?open=${named('group')}`,
+  `/admin/prices?open=${model}`,
+  `/admin/users?open=${named('account', 100)}`,
+  '/keys?tab=management',
+]
+
+let stage: ConsoleStage
+
+afterAll(async () => stage?.close())
+
+/** Of the control API, as the page's own session. */
+async function post(page: Page, path: string, body: object): Promise<unknown> {
+  const { status, text } = await page.evaluate(
+    async ([path, body]) => {
+      const headers = { 'content-type': 'application/json' }
+      const reply = await fetch(path, { method: 'POST', headers, body })
+      return { status: reply.status, text: await reply.text() }
+    },
+    [path, JSON.stringify(body)] as const,
+  )
+  expect([200, 201], text).toContain(status)
+  return JSON.parse(text)
+}
+
+async function makeNames(): Promise<void> {
+  const page = await stage.open('/')
+  const prices = { input: '1', output: '1' }
+  await post(page, '/api/groups', { id: named('group'), models: ['*'] })
+  const channel = { id: named('channel'), vendor: 'sandbox', models: { [model]: 'sandbox/chat' } }
+  await post(page, '/api/channels', channel)
+  await post(page, '/api/prices', { model, prices, source: named('source'), allowLarge: true })
+  await post(page, '/api/invitations', { note: named('note'), role: 'user', groups: null, days: 7 })
+  await post(page, '/api/redemption-batches', { codes: 1, amount: '3', note: named('note', 256) })
+  await post(page, '/api/management-keys', { name: named('management'), scopes: ['read'] })
+  const key = { name: named('key'), group: named('group') }
+  const { secret } = (await post(page, '/api/keys', key)) as { secret: string }
+  const account = ['account', 'credit', named('account', 100), '5', '--create', '--reason', 'test']
+  await run(stage.server.dataDir, ...account)
+  const reply = await fetch(`${stage.server.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${secret}`,
+      'content-type': 'application/json',
+      'user-agent': named('agent', 200),
+    },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] }),
+  })
+  expect(reply.status, await reply.text()).toBe(200)
+  await page.close()
+}
+
+if (hasBrowser) {
+  beforeAll(async () => {
+    stage = await startConsole()
+    await makeNames()
+  })
+  test.each([
+    ['/', 'Last requests', 'Cost'],
+    ['/requests', 'Requests', 'Cost'],
+    ['/keys', 'Keys', 'Expires'],
+  ])('at 1280 px the last column of %s is in sight', async (path, label, last) => {
+    const page = await stage.open(path)
+    await page.setViewportSize({ width: 1280, height: 900 })
+    const table = page.getByRole('region', { name: label })
+    await table.getByText('keyxxx').first().waitFor()
+    const place = (await table.boundingBox()) ?? { x: 0, width: 0 }
+    const head = table.getByRole('columnheader', { name: last })
+    const box = (await head.boundingBox()) ?? { x: Number.POSITIVE_INFINITY, width: 0 }
+    expect(box.x + box.width).toBeLessThanOrEqual(place.x + place.width + 1)
+    // All of a name that is cut is had by hovering over it.
+    const name = table.getByText('keyxxx').first()
+    await name.hover()
+    const titles = name.locator('xpath=ancestor-or-self::*[@title][1]')
+    expect(await titles.getAttribute('title')).toMatch(/^key/)
+    await page.close()
+  })
+  test.each([375, 1280])('no page is wider than %s px', async (width) => {
+    const page = await stage.open('/')
+    await page.setViewportSize({ width, height: 900 })
+    const wide: string[] = []
+    for (const path of [...paths, ...opened]) {
+      await page.goto(`${stage.server.url}/console${path}`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.waitForFunction(() => document.querySelector('.skeleton') === null)
+      const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement)
+      if (scrollWidth > clientWidth) wide.push(`${path}: ${scrollWidth}`)
+      const drawer = page.locator('aside[tabindex="-1"] > div')
+      if ((await drawer.count()) > 0) {
+        const inside = await drawer.evaluate((each) => [each.scrollWidth, each.clientWidth])
+        if ((inside[0] ?? 0) > (inside[1] ?? 0)) wide.push(`${path}: drawer ${inside[0]}`)
+      }
+    }
+    expect(wide).toEqual([])
+    await page.close()
+  })
+}
