@@ -75,7 +75,7 @@ if (hasBrowser) {
   test('an auditor is offered nothing that would be refused', async () => {
     const context = await stage.visitor('auditor')
     const page = await stage.open('/billing', { context })
-    await page.getByText('An auditor buys no credit.').waitFor()
+    await page.getByText('An auditor cannot buy credit.').waitFor()
     await page.getByRole('heading', { name: 'Ledger' }).waitFor()
     for (const name of ['Buy credit', 'Redeem a code'])
       expect(await page.getByRole('link', { name }).count()).toBe(0)

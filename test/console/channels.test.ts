@@ -106,7 +106,7 @@ async function makes() {
   const names = drawer.getByLabel('Name for clients')
   await names.last().fill('house-chat')
   await drawer.getByRole('button', { name: 'Make the channel' }).click()
-  await drawer.getByText('This name stands here twice.').waitFor()
+  await drawer.getByText('This name is here twice.').waitFor()
   await names.last().fill('quick')
   await drawer.getByLabel('The vendor’s name').last().fill('no-such')
   await drawer.getByText('The vendor’s list does not name no-such.').waitFor()
@@ -268,7 +268,7 @@ async function imports() {
   const text = dialog.getByLabel('Channels (JSON)')
   await text.fill('{')
   await look.click()
-  await dialog.getByText('This is no JSON').waitFor()
+  await dialog.getByText('This is not JSON').waitFor()
   const house = { id: 'house', vendor: 'openai-compatible', baseUrl: upstream.url, weight: 9 }
   await text.fill(
     JSON.stringify([

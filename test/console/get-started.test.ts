@@ -125,7 +125,7 @@ async function searches() {
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('ArrowUp')
   await field.fill('no such thing at all')
-  await page.getByText('Nothing is called so.').waitFor()
+  await page.getByText('Nothing matches.').waitFor()
   const listed = await fetch(`${stage.server.url}/v1/models`, {
     headers: { authorization: `Bearer ${stage.key}` },
   })

@@ -19,7 +19,7 @@ if (hasBrowser) {
   })
   test('operations show channels, money and the errors of the hour, which lead to their requests', async () => {
     const page = await stage.open('/admin')
-    await page.getByText('Nothing is wrong that the gateway knows of.').waitFor()
+    await page.getByText('The gateway knows of no problem.').waitFor()
     await page.getByText('sandbox', { exact: true }).first().waitFor()
     expect(await seriousFindings(page)).toEqual([])
     await page.getByRole('link', { name: 'model_not_found' }).click()

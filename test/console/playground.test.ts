@@ -134,7 +134,7 @@ const weather = {
 async function usesTools() {
   const page = await open('?model=sandbox/chat')
   await page.getByLabel('Tools').fill('[\n  {"type": }\n]')
-  await page.getByText('This is no JSON: it breaks in line 2, column 12.').waitFor()
+  await page.getByText('This is not JSON: the error is in line 2, column 12.').waitFor()
   await send(page, 'use get_weather for Paris')
   expect(await costs(page).count()).toBe(0)
   await page.getByLabel('Tools').fill(JSON.stringify([weather]))

@@ -15,7 +15,7 @@ if (hasBrowser) {
   test('the name is saved, and the session that asks is marked', async () => {
     const page = await stage.open('/settings')
     await page.getByText('you sign in by one-time links.').waitFor()
-    await page.getByText('Link one to need none.').waitFor({ state: 'detached' })
+    await page.getByText('Link a provider to sign in without them.').waitFor({ state: 'detached' })
     await page.getByLabel('Name').fill('Ann Lee')
     await page.getByRole('button', { name: 'Save the name' }).click()
     await page.getByText('Your name was saved.').waitFor()
@@ -35,7 +35,7 @@ if (hasBrowser) {
       density: 'compact',
     })
     await page.getByLabel('Time zone', { exact: true }).fill('Atlantis/Harbour')
-    await page.getByText('No time zone is called so.').waitFor()
+    await page.getByText('There is no time zone of this name.').waitFor()
     await page.getByLabel('Time zone', { exact: true }).fill('Asia/Kolkata')
     await page.getByRole('button', { name: 'Time zone: Asia/Kolkata' }).waitFor()
     expect(await seriousFindings(page)).toEqual([])
@@ -64,7 +64,7 @@ async function sealsMessages() {
   ])
   const file = await download.path()
   await page.getByRole('button', { name: 'Save', exact: true }).click()
-  await page.getByText('Saved. It counts for requests that begin now.').waitFor()
+  await page.getByText('Saved. It applies to requests that begin from now on.').waitFor()
   const messages = [{ role: 'user', content: 'The password is swordfish' }]
   // Messages are written beside the request: on a busy machine after its reply, and after the page has asked for them.
   await eventually(async () => {

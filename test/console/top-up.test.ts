@@ -429,7 +429,7 @@ async function automatic() {
   await page.getByLabel('Pay', { exact: true }).fill(' 20 ')
   await page.getByLabel('At most in a month').fill('19')
   await page.getByRole('button', { name: 'Turn on' }).click()
-  await page.getByText('expected at least the amount of one top-up', { exact: false }).waitFor()
+  await page.getByText('Write at least the amount of one top-up.').waitFor()
   await page.getByLabel('At most in a month').fill(' 50 ')
   await page.getByRole('button', { name: 'Turn on' }).click()
   await page.getByRole('button', { name: 'Turn off' }).waitFor()

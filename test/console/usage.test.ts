@@ -58,7 +58,7 @@ async function hasFigures(): Promise<void> {
   const tile = page.getByRole('listitem').filter({ hasText: 'Error rate' })
   expect(await tile.textContent()).toContain('20\u00a0%')
   const hits = page.getByRole('listitem').filter({ hasText: 'Cache hits' })
-  expect(await hits.textContent()).toContain('nothing before')
+  expect(await hits.textContent()).toContain('no earlier data')
   await page.getByRole('img', { name: /^Spend by model: \$0\.0/ }).waitFor()
   const rows = page.getByRole('table', { name: 'Last requests' }).getByRole('row')
   const ended = rows.filter({ hasText: /^(●Ok|▲404)/ })

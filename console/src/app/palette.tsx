@@ -105,7 +105,7 @@ export default function Palette({ operator, typed, onClose }: PaletteProps) {
       <p role="status" className="px-3 text-text-2">
         {choices.length === 0 &&
           search.error === null &&
-          (search.isLooking ? <Trans>Looking for it</Trans> : <Trans>Nothing is called so.</Trans>)}
+          (search.isLooking ? <Trans>Looking for it</Trans> : <Trans>Nothing matches.</Trans>)}
       </p>
     </Dialog>
   )

@@ -8,15 +8,15 @@ import { Problem, type Reason } from '../api/client.ts'
 const byField: ReadonlyMap<string, MessageDescriptor> = new Map([
   [
     'invalid name',
-    msg`Expected 1 to 128 characters, none of them invisible, and no blank at the ends.`,
+    msg`Write 1 to 128 visible characters, without a space at the start or the end.`,
   ],
   [
     'invalid addresses',
-    msg`Some of it is no address: expected an IP address, or a range such as 10.0.0.0/8.`,
+    msg`One of these is not an address. Write IP addresses, or ranges such as 10.0.0.0/8.`,
   ],
-  ['invalid expiresAt', msg`Expected a time that is still to come.`],
-  ['invalid publicKey', msg`Expected a raw X25519 key in base64url.`],
-  ['invalid monthMost', msg`Expected at least the amount of one top-up.`],
+  ['invalid expiresAt', msg`Choose a time in the future.`],
+  ['invalid publicKey', msg`Write an X25519 public key in base64url.`],
+  ['invalid monthMost', msg`Write at least the amount of one top-up.`],
   ['invalid requestsPerMinute', msg`Expected a whole number above 0.`],
   ['invalid tokensPerMinute', msg`Expected a whole number above 0.`],
   ['invalid concurrentRequests', msg`Expected a whole number above 0.`],
@@ -57,9 +57,9 @@ const withDetail: ReadonlySet<Reason> = new Set(['in_use'])
 
 /** By code, where the field says too little; the API's own sentence follows. */
 const byCode: ReadonlyMap<string, MessageDescriptor> = new Map([
-  ['invalid', msg`This is not taken.`],
-  ['not_found', msg`It is not there, or not any more.`],
-  ['conflict', msg`What is there does not allow it.`],
+  ['invalid', msg`This value is not accepted.`],
+  ['not_found', msg`It does not exist any more, or never did.`],
+  ['conflict', msg`The current state does not allow this.`],
 ])
 
 /** By code, where that says all. */

@@ -115,7 +115,7 @@ export function ProblemText({ error }: { readonly error: Error }) {
       </Trans>
     )
   if (error.reason !== null) return refusalText(error)
-  if (error.status === 401) return <Trans>You are not signed in any more.</Trans>
+  if (error.status === 401) return <Trans>You are no longer signed in.</Trans>
   if (error.status === 403 && viewedAccount() !== null)
     return (
       <Trans>

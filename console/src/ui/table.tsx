@@ -50,6 +50,8 @@ export interface TableProps<Row extends RowData> {
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
   readonly rowId: (row: Row) => string
+  /** What people call a row, for its checkbox; left out: its id. */
+  readonly rowName?: (row: Row) => string
   readonly sort?: Sort
   readonly onSort?: (sort: Sort) => void
   /** A row of sums under the head, by column. */
@@ -203,6 +205,7 @@ function Grid<Row extends RowData>(props: TableProps<Row>) {
               <Line
                 key={id}
                 id={id}
+                name={props.rowName?.(row) ?? id}
                 row={row}
                 shown={shown}
                 isOpen={id === openId}
@@ -295,6 +298,7 @@ function Head<Row extends RowData>({
 
 interface LineProps<Row> {
   readonly id: string
+  readonly name: string
   readonly row: Row
   readonly shown: readonly Column<Row>[]
   readonly isOpen: boolean
@@ -309,7 +313,7 @@ interface LineProps<Row> {
 const Line = memo(PlainLine) as typeof PlainLine
 
 function PlainLine<Row extends RowData>(props: LineProps<Row>) {
-  const { id, row, shown, isOpen, isHighlighted, isSelected, onOpen, onSelect } = props
+  const { id, name, row, shown, isOpen, isHighlighted, isSelected, onOpen, onSelect } = props
   const element = useRef<HTMLTableRowElement>(null)
   useEffect(() => {
     if (isOpen) element.current?.scrollIntoView({ block: 'nearest' })
@@ -331,7 +335,7 @@ function PlainLine<Row extends RowData>(props: LineProps<Row>) {
     >
       {isSelected !== undefined && (
         <td className="w-8 pl-3">
-          <Select id={id} isSelected={isSelected} onSelect={onSelect} />
+          <Select id={id} name={name} isSelected={isSelected} onSelect={onSelect} />
         </td>
       )}
       {shown.map((column) => (
@@ -375,16 +379,17 @@ function changed(ids: ReadonlySet<string>, id: string, isSelected: boolean): Rea
 
 interface SelectProps {
   readonly id: string
+  readonly name: string
   readonly isSelected: boolean
   readonly onSelect: (id: string, isSelected: boolean) => void
 }
 
-function Select({ id, isSelected, onSelect }: SelectProps) {
+function Select({ id, name, isSelected, onSelect }: SelectProps) {
   const { t } = useLingui()
   return (
     <input
       type="checkbox"
-      aria-label={t`Select ${id}`}
+      aria-label={t`Select ${name}`}
       className="size-4 accent-accent"
       checked={isSelected}
       onChange={(event) => onSelect(id, event.target.checked)}
@@ -436,6 +441,7 @@ function Cards<Row extends RowData>(props: TableProps<Row>) {
               {selection !== undefined && (
                 <Select
                   id={id}
+                  name={props.rowName?.(row) ?? id}
                   isSelected={selection.ids.has(id)}
                   onSelect={(id, isSelected) =>
                     selection.onChange(changed(selection.ids, id, isSelected))

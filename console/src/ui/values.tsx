@@ -248,7 +248,7 @@ export function Delta({
   if (before === null || before === 0)
     return (
       <span className="text-text-3">
-        {before === now ? <Trans>no change</Trans> : <Trans>nothing before</Trans>}
+        {before === now ? <Trans>no change</Trans> : <Trans>no earlier data</Trans>}
       </span>
     )
   // To a tenth of a percent: what is less is no change.

@@ -116,7 +116,7 @@ function BasicFields({ form: { register, formState }, channel, vendor, vendors }
       {channel === null && (
         <Field
           label={t`Name`}
-          hint={t`It stays: letters, digits, dots and dashes.`}
+          hint={t`Letters, digits, dots and dashes. It cannot be changed later.`}
           error={errors.id?.message}
         >
           <Input
@@ -362,7 +362,7 @@ function TimerFields({ form: { register, formState } }: { readonly form: Channel
   const { errors } = formState
   const names = {
     connectMs: t`Connecting`,
-    sendIdleMs: t`Nothing taken of the request`,
+    sendIdleMs: t`The vendor reads nothing of the request`,
     firstEventMs: t`To the first content of a stream`,
     replyMs: t`To the end of a whole reply`,
     idleMs: t`Between two bytes of a stream`,

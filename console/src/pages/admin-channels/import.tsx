@@ -48,7 +48,7 @@ function useImport(onDone: () => void) {
       if (channels === null) setWrong(t`Expected {"channels": […]}, or a list of channels.`)
       else send.mutate({ channels, apply })
     } catch (error) {
-      setWrong(t`This is no JSON: ${(error as Error).message}`)
+      setWrong(t`This is not JSON: ${(error as Error).message}`)
     }
   }
   return { text, wrong, send, type, work }

@@ -109,7 +109,7 @@ function NoChannels({
   if (isNarrowed)
     return (
       <Empty
-        title={<Trans>No channel is like that.</Trans>}
+        title={<Trans>No channel matches these filters.</Trans>}
         action={
           <Link to="/admin/channels" className={buttonClass()}>
             <Trans>Clear filters</Trans>
@@ -119,7 +119,7 @@ function NoChannels({
     )
   return (
     <Empty
-      title={<Trans>Channels will stand here.</Trans>}
+      title={<Trans>There are no channels yet.</Trans>}
       action={
         admin && (
           <Link to="/admin/channels" search={{ dialog: 'new' }} className={buttonClass()}>

@@ -140,7 +140,7 @@ function ModelRow({ form, index, known, onRemove }: ModelRowProps) {
             spellCheck={false}
             placeholder={t`Name for clients`}
             {...register(`models.${index}.name`, {
-              validate: (name) => !isTwice(name) || t`This name stands here twice.`,
+              validate: (name) => !isTwice(name) || t`This name is here twice.`,
             })}
           />
         </Field>

@@ -62,7 +62,7 @@ export function ChannelTest({ id, models, draft }: ChannelTestProps) {
               value={model}
               autoComplete="off"
               spellCheck={false}
-              placeholder={t`the first that answers in words`}
+              placeholder={t`the first that answers with text`}
               onChange={(event) => setModel(event.target.value)}
             />
           </Field>

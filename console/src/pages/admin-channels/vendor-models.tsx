@@ -68,7 +68,7 @@ export function VendorModels({ models, chosen, onToggle, onClose }: VendorModels
       </ul>
       {found.length === 0 && (
         <p className="text-text-2">
-          <Trans>No model is called so.</Trans>
+          <Trans>There is no model of this name.</Trans>
         </p>
       )}
       {found.length > mostShown && (

@@ -20,7 +20,7 @@ const names: Readonly<Record<Alert['code'], MessageDescriptor>> = {
   reconcile_difference: msg`A bill differs from what was booked`,
   price_missing: msg`A model has no price`,
   archive_failing: msg`Old requests cannot be archived`,
-  export_failing: msg`Requests do not leave to a warehouse`,
+  export_failing: msg`Requests are not exported to a warehouse`,
   warning: msg`Warning`,
 }
 
@@ -40,7 +40,7 @@ export function Alerts({ alerts }: { readonly alerts: readonly Alert[] }) {
     return (
       <p className="text-success">
         <Status tone="ok">
-          <Trans>Nothing is wrong that the gateway knows of.</Trans>
+          <Trans>The gateway knows of no problem.</Trans>
         </Status>
       </p>
     )

@@ -171,7 +171,7 @@ function SettingCard({ setting }: { readonly setting: Setting }) {
           hint={t(kind.detail)}
           error={
             isUnreadable ? (
-              <Trans>This is no JSON.</Trans>
+              <Trans>This is not JSON.</Trans>
             ) : failure === null ? undefined : (
               <ProblemText error={failure} />
             )

@@ -18,7 +18,7 @@ export function Webhooks() {
       <Widget query={webhooks}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title={<Trans>Nobody is told of what needs an operator.</Trans>}>
+            <Empty title={<Trans>Nobody is notified when something needs an operator.</Trans>}>
               <Trans>
                 Name an address under webhooks in the configuration file; docs/operators.md shows
                 how.

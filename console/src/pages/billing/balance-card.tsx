@@ -29,7 +29,7 @@ export function BalanceCard({ account }: { readonly account: string }) {
           <TopUp account={account} />
         ) : (
           <p className="text-text-2">
-            <Trans>An auditor buys no credit.</Trans>
+            <Trans>An auditor cannot buy credit.</Trans>
           </p>
         )}
       </Card>

@@ -118,6 +118,7 @@ function KeyTable({ columns, rows, more, mayChange, onOpen }: KeyTableProps) {
         label={t`Keys`}
         columns={columns}
         rows={rows}
+        rowName={({ name }) => name}
         rowId={({ id }) => id}
         sort={{ by: sort, descending: order !== 'asc' }}
         onSort={sortBy}

@@ -15,8 +15,10 @@ export const columns: readonly Column<Model>[] = [
     isLong: true,
     header: <Trans>Model</Trans>,
     cell: ({ id }) => (
-      <span className="inline-flex items-center gap-1 font-medium">
-        {id}
+      <span className="flex items-center gap-1 font-medium">
+        <span className="min-w-0 truncate" title={id}>
+          {id}
+        </span>
         <Copy text={id} />
       </span>
     ),

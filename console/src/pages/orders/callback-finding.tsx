@@ -123,7 +123,7 @@ function useUnanswered({ outcome, detail }: Test) {
       }
     case 'tls':
       return {
-        cause: t`The certificate does not hold: ${why}`,
+        cause: t`The certificate is not valid: ${why}`,
         next: t`Renew it, with all certificates of its chain, for the very name in publicUrl.`,
       }
     case 'slow':

@@ -122,7 +122,7 @@ function Orders({ search, onChange, isOperator }: OrdersProps) {
             openId={open}
             height="75vh"
             more={more}
-            empty={<Empty title={<Trans>No orders are found so.</Trans>} />}
+            empty={<Empty title={<Trans>No orders match these filters.</Trans>} />}
             card={cardOf}
           />
         )}

@@ -71,7 +71,7 @@ export function Conversation({ place, model, playground, hindrance }: Conversati
       className="h-[calc(100dvh-26rem)] min-h-72 overflow-y-auto p-3"
     >
       {messages.length === 0 && (
-        <p className="py-12 text-center text-text-3">
+        <p className="py-12 text-center wrap-anywhere text-text-3">
           <Trans>What {model} answers is shown here, with what it cost.</Trans>
         </p>
       )}

@@ -58,7 +58,7 @@ function useWords(code: string): ReactNode | undefined {
     case 'rate_limit_exceeded':
       return t`Too much at once. Wait a moment, then try again.`
     case 'invalid_api_key':
-      return t`The Playground’s key is not taken. Its account may be suspended.`
+      return t`The Playground’s key was refused. Its account may be suspended.`
     case 'service_unavailable':
       return t`This model cannot be asked now: it has no price, or nothing serves it. Choose another, or try again later.`
     case 'cut':
@@ -66,7 +66,7 @@ function useWords(code: string): ReactNode | undefined {
     case 'offline':
       return t`The gateway cannot be reached. Check your connection.`
     case 'unauthenticated':
-      return t`You are not signed in any more.`
+      return t`You are no longer signed in.`
     case 'forbidden':
       return t`Your role does not allow this.`
     default:

@@ -32,7 +32,7 @@ export default function PlaygroundPage() {
   if (!roleOf(me).mayChange)
     return (
       <Framed>
-        <Empty title={<Trans>An auditor asks no models.</Trans>}>
+        <Empty title={<Trans>An auditor cannot send requests to models.</Trans>}>
           <Trans>Requests are charged to an account, and auditors change nothing.</Trans>
         </Empty>
       </Framed>
@@ -106,6 +106,7 @@ function GroupChoice() {
   return (
     <Field hideLabel label={t`Group`}>
       <Select
+        className="max-w-60"
         value={group ?? ''}
         onChange={({ target }) =>
           void navigate({

@@ -39,7 +39,7 @@ const reasons: Readonly<Record<NotKept, ReactNode>> = {
     </Trans>
   ),
   withheld: <Trans>Only the account itself may read the messages of this request.</Trans>,
-  'no-chat': <Trans>This request was no chat: there is nothing to go on from.</Trans>,
+  'no-chat': <Trans>This request was not a chat: there is no conversation to continue.</Trans>,
 }
 
 export function Note({ children }: { readonly children: ReactNode }) {

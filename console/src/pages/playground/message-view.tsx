@@ -160,7 +160,7 @@ function AnswerView({ answer, isLast, onAgain, onResults }: AnswerViewProps): Re
       {state === 'waiting' && <div className="skeleton h-5" />}
       {state === 'done' && text === '' && calls.length === 0 && (
         <p className="text-text-3">
-          <Trans>The model answered with nothing.</Trans>
+          <Trans>The model’s answer is empty.</Trans>
         </p>
       )}
       {failure !== null && <FailureNote failure={failure} onRetry={onAgain} />}

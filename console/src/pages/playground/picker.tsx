@@ -57,7 +57,7 @@ export function ModelPicker({ models, value, onChange }: PickerProps) {
           ))}
           {shown.length === 0 && (
             <li className="px-2 py-1 text-text-3">
-              <Trans>No model with a price is called so.</Trans>
+              <Trans>No model with a price has this name.</Trans>
             </li>
           )}
         </ul>

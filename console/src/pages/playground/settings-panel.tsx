@@ -109,10 +109,10 @@ function ToolsError({ problem }: { readonly problem: ToolsProblem }) {
   if (problem.kind === 'syntax')
     return (
       <Trans>
-        This is no JSON: it breaks in line {problem.line}, column {problem.column}.
+        This is not JSON: the error is in line {problem.line}, column {problem.column}.
       </Trans>
     )
-  if (problem.kind === 'not-a-list') return <Trans>A list is wanted: [ … ]</Trans>
+  if (problem.kind === 'not-a-list') return <Trans>Write a list: [ … ]</Trans>
   return (
     <Trans>
       Tool {problem.at + 1} is none: it needs a "type", and a function a "function" with a "name".

@@ -277,7 +277,7 @@ function Sealed({ id, format, sealed }: SealedProps) {
       action={
         known !== null && (
           <Button variant="primary" onClick={() => void open(known)}>
-            <Trans>Open with the key given before</Trans>
+            <Trans>Open with the key chosen before</Trans>
           </Button>
         )
       }

@@ -99,7 +99,7 @@ function Zone() {
             Empty: the browser’s. Now in {zone}: <Time at={now} />
           </Trans>
         }
-        error={isKnown ? undefined : <Trans>No time zone is called so.</Trans>}
+        error={isKnown ? undefined : <Trans>There is no time zone of this name.</Trans>}
       >
         <Input
           list={list}

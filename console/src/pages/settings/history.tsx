@@ -47,7 +47,7 @@ function Form({ choice }: { readonly choice: Choice }) {
     },
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ['/api/me/history'] })
-      showToast({ text: t`Saved. It counts for requests that begin now.`, tone: 'info' })
+      showToast({ text: t`Saved. It applies to requests that begin from now on.`, tone: 'info' })
     },
   })
   const failure = save.error instanceof Problem ? save.error : null

@@ -91,8 +91,10 @@ function Identities() {
           <>
             {items.length === 0 && (
               <p className="text-text-2">
-                <Trans>No provider vouches for you: you sign in by one-time links.</Trans>{' '}
-                {providers.data?.providers.length !== 0 && <Trans>Link one to need none.</Trans>}
+                <Trans>No sign-in provider is linked: you sign in by one-time links.</Trans>{' '}
+                {providers.data?.providers.length !== 0 && (
+                  <Trans>Link a provider to sign in without them.</Trans>
+                )}
               </p>
             )}
             <ul className="divide-y divide-border">

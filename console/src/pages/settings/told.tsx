@@ -49,7 +49,7 @@ export function Told() {
 }
 
 function List({ items }: { readonly items: readonly Notice[] }) {
-  if (items.length === 0) return <Empty title={<Trans>You were warned of nothing yet.</Trans>} />
+  if (items.length === 0) return <Empty title={<Trans>You have had no warnings yet.</Trans>} />
   return (
     <ul className="flex flex-col divide-y divide-border">
       {items.map((each) => (

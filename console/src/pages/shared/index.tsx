@@ -38,7 +38,7 @@ export default function SharedPage() {
     <Page title={<Trans>A shared request</Trans>}>
       <Card>
         {isGone ? (
-          <Empty title={<Trans>This link has ended, or never was one.</Trans>}>
+          <Empty title={<Trans>This link has expired, or is not valid.</Trans>}>
             <Trans>Ask whoever sent it for another.</Trans>
           </Empty>
         ) : (

@@ -107,7 +107,9 @@ function Ways({ goOn, invitation: given, error }: WaysProps) {
                 else, and its tokens are not kept.
               </Trans>{' '}
               {signUp === 'closed' && (
-                <Trans>Nobody new can join at the moment; who has an account comes in.</Trans>
+                <Trans>
+                  Nobody new can join at the moment. If you have an account, you can sign in.
+                </Trans>
               )}
               {signUp === 'open' && (
                 <Trans>Who signs in for the first time gets an account of their own.</Trans>

@@ -6,7 +6,7 @@ import { useLingui } from '@lingui/react/macro'
 
 const reasons: Readonly<Record<string, MessageDescriptor>> = {
   denied: msg`The provider says that you did not agree. Begin again, and allow it to say who you are.`,
-  not_believed: msg`What the provider answered does not hold. Begin again; if it happens again, tell the operator.`,
+  not_believed: msg`The provider’s answer is not valid. Begin again; if it happens again, tell the operator.`,
   invalid_state: msg`This sign-in was not begun in this browser, took more than ten minutes, or was finished before. Begin again.`,
   link_not_valid: msg`This link is not valid: it was used before, or it has expired. Make another with tollgate admin link.`,
   invalid_request: msg`The address of this sign-in is not right. Begin again here.`,

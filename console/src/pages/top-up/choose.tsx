@@ -4,7 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useId, useState } from 'react'
 import { change, Problem, randomId, type Shape } from '../../api/client.ts'
-import { isAmount } from '../../format.ts'
+import { decimalText, isAmount } from '../../format.ts'
 import { amountProblem } from '../../ui/bounds.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input, Segments } from '../../ui/field.tsx'
@@ -106,6 +106,9 @@ function Presets({ offer, provider, amount, onChange }: AmountProps) {
 }
 
 function OwnAmount({ offer, provider, amount, onChange }: AmountProps) {
+  const { i18n } = useLingui()
+  const least = decimalText(offer.minimum, i18n.locale)
+  const most = decimalText(offer.maximum, i18n.locale)
   const isPreset = provider.presets.some((each) => each.amount === amount)
   const [typed, setTyped] = useState(isPreset ? '' : amount)
   const shown = isPreset ? '' : typed
@@ -114,7 +117,7 @@ function OwnAmount({ offer, provider, amount, onChange }: AmountProps) {
       label={<Trans>Another amount</Trans>}
       hint={
         <Trans>
-          From {offer.minimum} to {offer.maximum} {provider.currency}.
+          From {least} to {most} {provider.currency}.
         </Trans>
       }
       error={shown === '' ? undefined : amountProblem(shown, boundsOf(offer))}

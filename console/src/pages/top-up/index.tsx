@@ -40,7 +40,7 @@ export default function TopUpPage() {
     >
       {!roleOf(me).mayChange ? (
         <Card>
-          <Empty title={<Trans>An auditor buys no credit.</Trans>}>
+          <Empty title={<Trans>An auditor cannot buy credit.</Trans>}>
             <Trans>Credit belongs to an account, and auditors change nothing.</Trans>
           </Empty>
         </Card>

@@ -236,7 +236,7 @@ function Unpriced({ answer: { unpriced, currency } }: { readonly answer: Answer 
             {reason === 'model' ? (
               <Trans>Their group does not have the model:</Trans>
             ) : reason === 'group' ? (
-              <Trans>Their group is no more:</Trans>
+              <Trans>Their group does not exist any more:</Trans>
             ) : reason === 'kind' ? (
               <Trans>The model does not answer such requests:</Trans>
             ) : (
