@@ -41,6 +41,26 @@ if (hasBrowser) {
     expect(await row.textContent()).toContain('+$12.50')
     await page.close()
   })
+  test('credit from a code is in the ledger at once, which was open just before', async () => {
+    const page = await stage.open('/billing')
+    await page.getByRole('table', { name: 'Ledger' }).waitFor()
+    const code = await page.evaluate(async () => {
+      const body = JSON.stringify({ codes: 1, amount: '7' })
+      const headers = { 'content-type': 'application/json' }
+      const reply = await fetch('/api/redemption-batches', { method: 'POST', headers, body })
+      return (await reply.json()).secrets[0]
+    })
+    await page.getByRole('link', { name: 'Buy credit' }).click()
+    await page.getByLabel('Redemption code').fill(code)
+    await page.getByRole('button', { name: 'Redeem', exact: true }).click()
+    await page.getByText('was credited.', { exact: false }).waitFor()
+    await page.getByRole('link', { name: 'Back to billing' }).click()
+    // Asked again by itself, the ledger would be later than this waits.
+    const row = page.getByRole('row').filter({ hasText: '+$7.00' })
+    await row.waitFor({ timeout: 5_000 })
+    expect(await row.count()).toBe(1)
+    await page.close()
+  })
   test.each([
     ['en', 'Adjust the balance', 'Write an amount above 0, at most 9,223,372,036'],
     ['zh-CN', '调整余额', '请填写大于 0、不超过 9,223,372,036 的金额'],

@@ -93,6 +93,13 @@ export function useBalance() {
   return useQuery({ ...read('/api/balance'), staleTime: 5_000, refetchInterval: 30_000 })
 }
 
+const ofMoney = ['/api/balance', '/api/ledger', '/api/statements', '/api/orders', '/api/people']
+
+/** After an account's money has moved: what shows it is asked again, also on pages that were left. */
+export async function refreshMoney(): Promise<void> {
+  await Promise.all(ofMoney.map((path) => queryClient.invalidateQueries({ queryKey: [path] })))
+}
+
 /** What of this deployment is turned on; what is not known yet is off. */
 export function useFeatures(): Reply<'get', '/api/features'> {
   const { data } = useQuery({ ...read('/api/features'), staleTime: 300_000 })

@@ -1,10 +1,10 @@
 // Operators give an account money or take it, with the reason that its ledger shows.
 
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useQueryClient } from '@tanstack/react-query'
 import { useId, useRef, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
 import { change, randomId } from '../../api/client.ts'
+import { refreshMoney } from '../../api/queries.ts'
 import { amountRule, creditBounds } from '../../ui/bounds.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -41,7 +41,6 @@ interface DialogProps {
 function AdjustDialog({ account, onClose }: DialogProps) {
   const { t } = useLingui()
   const id = useId()
-  const client = useQueryClient()
   // The same again after an answer that was lost is not done twice; what is typed anew is another adjustment.
   const attempt = useRef({ typed: '', idempotencyKey: '' })
   const form = useForm<Values>({
@@ -57,8 +56,7 @@ function AdjustDialog({ account, onClose }: DialogProps) {
       const params = { path: { id: account } }
       const { idempotencyKey } = attempt.current
       await change('post', '/api/accounts/{id}/adjustments', { params, body, idempotencyKey })
-      await client.invalidateQueries({ queryKey: ['/api/ledger'] })
-      await client.invalidateQueries({ queryKey: ['/api/balance'] })
+      await refreshMoney()
       showToast({ text: t`The balance of ${account} was adjusted.`, tone: 'info' })
       onClose()
     })

@@ -5,7 +5,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { change, read, type Shape } from '../../api/client.ts'
-import { roleOf, useBalance, useMe } from '../../api/queries.ts'
+import { refreshMoney, roleOf, useBalance, useMe } from '../../api/queries.ts'
 import { Button, Buttons, buttonClass } from '../../ui/button.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
 import { ProviderName } from '../../ui/provider-name.tsx'
@@ -112,8 +112,7 @@ function useOrderChanges(id: string) {
   const params = { path: { id } }
   const refresh = async () => {
     await client.invalidateQueries({ queryKey: ['/api/orders/{id}'] })
-    await client.invalidateQueries({ queryKey: ['/api/orders'] })
-    await client.invalidateQueries({ queryKey: ['/api/balance'] })
+    await refreshMoney()
   }
   const asked = useMutation({
     mutationFn: () => change('post', '/api/orders/{id}/check', { params }),

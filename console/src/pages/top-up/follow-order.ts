@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef } from 'react'
 import { change, read, type Shape } from '../../api/client.ts'
 import { follow } from '../../api/follow.ts'
+import { refreshMoney } from '../../api/queries.ts'
 
 export type Order = Shape<'OrderDetails'>
 
@@ -57,9 +58,8 @@ export function useOrder(id: string) {
   const revision = order.data?.revision
   const isCredited = order.data?.creditedAt !== null
   useEffect(() => {
-    if (revision !== undefined && isCredited)
-      void client.invalidateQueries({ queryKey: ['/api/balance'] })
-  }, [revision, isCredited, client])
+    if (revision !== undefined && isCredited) void refreshMoney()
+  }, [revision, isCredited])
 
   return { order, check }
 }

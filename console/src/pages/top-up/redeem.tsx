@@ -1,10 +1,10 @@
 // A code that is worth credit, redeemed for the account.
 
 import { Trans } from '@lingui/react/macro'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { change, type Reply } from '../../api/client.ts'
+import { refreshMoney } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
@@ -15,7 +15,6 @@ import { Money } from '../../ui/values.tsx'
 const fieldOf = sameFields('code')
 
 export function Redeem({ account }: { readonly account: string }) {
-  const client = useQueryClient()
   const form = useForm({ defaultValues: { code: '' } })
   const { register, handleSubmit, reset, formState } = form
   const { problem, attempt } = useRefusal(form, fieldOf)
@@ -25,7 +24,7 @@ export function Redeem({ account }: { readonly account: string }) {
     await attempt(async () => {
       setDone(await change('post', '/api/redeem', { body: { code: code.trim(), account } }))
       reset()
-      await client.invalidateQueries({ queryKey: ['/api/balance'] })
+      await refreshMoney()
     })
   }
   return (
