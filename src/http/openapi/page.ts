@@ -58,7 +58,7 @@ ${sections.map(({ tag, entries: own }) => `<h2>${escapeHtml(tag)}</h2><ul>${own.
 </nav>
 <main id="main">
 <h1>${name} API</h1>
-<p class="quiet">Version ${escapeHtml(String(version))}. The same for programs: <a href="/openapi.json">openapi.json</a>, OpenAPI 3.1.</p>
+<p class="quiet">Version ${escapeHtml(String(version))}. For programs: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
 ${securityHtml(document)}
 ${sections.map(({ tag, entries: own }) => `<section><h2>${escapeHtml(tag)}</h2><p>${prose(about.get(tag))}</p>${own.map((entry) => entryHtml(document, entry)).join('\n')}</section>`).join('\n')}
 <section><h2 id="schemas">Schemas</h2>${schemasHtml(document)}</section>
@@ -112,13 +112,13 @@ function securityHtml(document: JsonObject): string {
     const place = type === 'http' ? 'authorization: Bearer' : `${String(where)} ${String(field)}`
     return `<tr><th scope="row"><code>${escapeHtml(name)}</code></th><td><code>${escapeHtml(place)}</code> ${prose(description)}</td></tr>`
   })
-  return `<h3>How callers show who they are</h3><table>${rows.join('')}</table>`
+  return `<h3>Authentication</h3><table>${rows.join('')}</table>`
 }
 
 function accessHtml({ security }: JsonObject): string {
   const names = listOf(security).flatMap((one) => Object.keys(objectOf(one)))
   const who = names.map((name) => `<code>${escapeHtml(name)}</code>`).join(' or ')
-  return `<p class="quiet">${names.length === 0 ? 'For everybody.' : `By ${who}.`}</p>`
+  return `<p class="quiet">${names.length === 0 ? 'No authentication.' : `Authentication: ${who}.`}</p>`
 }
 
 function parametersHtml(document: JsonObject, { parameters }: JsonObject): string {
@@ -140,7 +140,7 @@ function bodyHtml(document: JsonObject, { requestBody }: JsonObject): string {
       const { schema, example } = objectOf(value)
       const shown =
         example === undefined ? '' : `<pre>${escapeHtml(JSON.stringify(example, null, 2))}</pre>`
-      return `<h3>Body <code>${escapeHtml(type)}</code></h3><p class="type">${typeHtml(schema)}</p>${shown}${membersHtml(resolved(document, schema))}`
+      return `<h3>Request body <code>${escapeHtml(type)}</code></h3><p class="type">${typeHtml(schema)}</p>${shown}${membersHtml(resolved(document, schema))}`
     })
     .join('')
 }

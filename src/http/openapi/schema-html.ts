@@ -52,12 +52,12 @@ const bounds: readonly (readonly [name: string, word: string])[] = [
   ['minimum', 'at least '],
   ['exclusiveMinimum', 'above '],
   ['maximum', 'at most '],
-  ['minLength', 'characters at least '],
-  ['maxLength', 'characters at most '],
-  ['minItems', 'items at least '],
-  ['maxItems', 'items at most '],
+  ['minLength', 'minimum length '],
+  ['maxLength', 'maximum length '],
+  ['minItems', 'minimum items '],
+  ['maxItems', 'maximum items '],
   ['pattern', 'matches '],
-  ['default', 'unless said '],
+  ['default', 'default '],
 ]
 
 function boundsOf(schema: JsonObject): string {
