@@ -59,7 +59,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The accounts and what they have */
+        /**
+         * List accounts with their balances, sorted by id
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["listAccounts"];
         readonly put?: never;
         readonly post?: never;
@@ -76,7 +79,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** What an account has */
+        /**
+         * Get the balance of an account
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["showAccount"];
         readonly put?: never;
         readonly post?: never;
@@ -96,8 +102,8 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Give an account money or take it, with the reason
-         * @description Once for each `reference`. A debit takes all of it or nothing.
+         * Credit or debit an account
+         * @description Posts one journal entry with the given reason. At most once for each `reference`: a repeated request changes nothing and answers with `posted: false`; the same `reference` with another account or amount is refused with 409. Without `reference`, every request posts a new entry. A debit is posted whole, or refused with 409 where the account has less than that beside what running requests hold. `createAccount` creates a missing account. Callers: admins, and management keys that are bound to no account.
          */
         readonly post: operations["adjustBalance"];
         readonly delete?: never;
@@ -113,11 +119,14 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** What I want to be warned of */
+        /**
+         * Get my alert settings
+         * @description Callers: signed-in people, for their own account; management keys are refused.
+         */
         readonly get: operations["readAlerts"];
         /**
-         * Say what I want to be warned of; what is left out is off
-         * @description Less left than `lowBalanceNano`; more spent in a day of `timeZone` than `daySpendNano`; a key that has spent `keyLimitPercent` of its limit; `errorRatePercent` of the last hour’s requests failed (of 20 at least). Looked at once a minute, and told once until it is over. With a `webhook`, posted there too, signed; with an `email`, mailed.
+         * Replace my alert settings
+         * @description An alert that is left out is turned off. `lowBalanceNano`: the balance is below this amount. `daySpendNano`: a day in `timeZone` has cost more than this. `keyLimitPercent`: a key has spent this percentage of its spend limit. `errorRatePercent`: this percentage of the last hour’s requests failed, of 20 or more. Conditions are checked once a minute, and each gives one notice until it has ended. Notices are also posted to `webhook`, signed with the webhook secret, and mailed to `email` once that is verified. `newSecret` replaces the webhook secret; `newCode` mails another verification code. Callers: signed-in people, for their own account; management keys are refused.
          */
         readonly put: operations["setAlerts"];
         readonly post?: never;
@@ -136,7 +145,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Enter the code that was mailed to the address of my alerts */
+        /**
+         * Verify the e-mail address of my alerts
+         * @description Takes the code that was mailed last, for 24 hours after it was mailed. Callers: signed-in people, for their own account; management keys are refused.
+         */
         readonly post: operations["verifyMyEmail"];
         readonly delete?: never;
         readonly options?: never;
@@ -151,7 +163,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** What I was warned of, newest first */
+        /**
+         * List my notices, newest first
+         * @description Callers: signed-in people, for their own account; management keys are refused.
+         */
         readonly get: operations["listMyNotices"];
         readonly put?: never;
         readonly post?: never;
@@ -170,7 +185,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Mark notices as read; without `ids` all */
+        /**
+         * Mark my notices as read; without `ids`, all of them
+         * @description Callers: signed-in people, for their own account; management keys are refused.
+         */
         readonly post: operations["readMyNotices"];
         readonly delete?: never;
         readonly options?: never;
@@ -185,15 +203,15 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The automatic top-up of an account */
+        /** Get the automatic top-up of an account */
         readonly get: operations["readAutoTopUp"];
         /**
-         * Top up whenever less than `thresholdNano` is left; also turns it on again
-         * @description Needs an agreement: an order of the account that was paid by `agreeMethod`. At most `monthMost` in a calendar month. A payment that its bank refuses turns it off, and is told of.
+         * Set the automatic top-up of an account
+         * @description Whenever the balance is below `thresholdNano`, pays `amount` with the payment method of an earlier order, and not more than `monthMost` in a calendar month in UTC. Refused with 409 until an order of the account was paid by `agreeMethod`. A payment that is refused stops the top-up and sends a notice; setting the rule starts it again.
          */
         readonly put: operations["setAutoTopUp"];
         readonly post?: never;
-        /** Turn automatic top-up off */
+        /** Turn off the automatic top-up of an account */
         readonly delete: operations["removeAutoTopUp"];
         readonly options?: never;
         readonly head?: never;
@@ -207,10 +225,16 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The channels there are, how each is, and what it did in the last hour and day */
+        /**
+         * List channels with their state and recent figures
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["listChannels"];
         readonly put?: never;
-        /** Make a channel; it serves in every process within a second */
+        /**
+         * Create a stored channel
+         * @description Takes effect in every process within a second. Refused with 409 if the store or the configuration file has a channel of this id. Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["createChannel"];
         readonly delete?: never;
         readonly options?: never;
@@ -225,7 +249,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The vendors that a channel may be of */
+        /**
+         * List the vendors that a channel may use
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["listVendors"];
         readonly put?: never;
         readonly post?: never;
@@ -242,7 +269,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The channels of the store, as the channels of a configuration file */
+        /**
+         * Export the stored channels as a section of a configuration file
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["exportChannels"];
         readonly put?: never;
         readonly post?: never;
@@ -261,7 +291,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Make and change channels as a list says, all or none; without apply, say what would be */
+        /**
+         * Import channels into the store, or preview an import
+         * @description Creates stored channels, or replaces those of the same id: all, or none if one is refused. Without `apply: true`, changes nothing and shows what would change. `***` keeps a stored secret. Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["importChannels"];
         readonly delete?: never;
         readonly options?: never;
@@ -278,7 +311,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Change many channels alike, all or none: those named, or those with a tag */
+        /**
+         * Change many stored channels alike
+         * @description Changes the channels in `ids`, or those that have `tag`: all, or none if one is refused. Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["changeChannels"];
         readonly delete?: never;
         readonly options?: never;
@@ -293,17 +329,23 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Show a channel */
+        /**
+         * Get a channel
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["showChannel"];
         readonly put?: never;
         readonly post?: never;
-        /** Remove a channel of the store; requests under way end as they would */
+        /**
+         * Delete a stored channel; running requests finish normally
+         * @description Callers: admins, and management keys that are bound to no account.
+         */
         readonly delete: operations["deleteChannel"];
         readonly options?: never;
         readonly head?: never;
         /**
-         * Change a channel of the store
-         * @description What is left out stays, null is the default. A key without `key`, or with `***`, keeps the one of its name.
+         * Update a stored channel
+         * @description Fields that are left out keep their values; null restores the default of a field. An item of `keys` without `key`, or with `***`, keeps the stored key of that name. Secrets must be given again where vendor or address change. Callers: admins, and management keys that are bound to no account.
          */
         readonly patch: operations["updateChannel"];
         readonly trace?: never;
@@ -317,7 +359,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Enable, drain or disable a channel of the store */
+        /**
+         * Enable, drain or disable a stored channel
+         * @description A draining or disabled channel gets no new requests; running requests finish normally. `draining` states that it is temporary. Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["setChannelState"];
         readonly delete?: never;
         readonly options?: never;
@@ -332,7 +377,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Every version of a channel of the store, the newest first */
+        /**
+         * List the versions of a stored channel, newest first
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["listChannelVersions"];
         readonly put?: never;
         readonly post?: never;
@@ -351,7 +399,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Bring an earlier version of a channel back, also of one that was removed */
+        /**
+         * Restore an earlier version of a stored channel, also of a deleted one
+         * @description Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["rollbackChannel"];
         readonly delete?: never;
         readonly options?: never;
@@ -368,7 +419,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Make one small call to a channel, which its vendor may charge for */
+        /**
+         * Test a channel with one small call, which its vendor may charge for
+         * @description Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["testChannel"];
         readonly delete?: never;
         readonly options?: never;
@@ -385,7 +439,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** What is left of a channel's money, as its vendor says; asked at most once a minute */
+        /**
+         * Get the remaining balance of a channel from its vendor
+         * @description The vendor is asked at most once a minute; in between the latest answer is returned. Refused with 409 where the vendor reports no balance or does not answer. Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["askChannelBalance"];
         readonly delete?: never;
         readonly options?: never;
@@ -402,7 +459,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Make the same call to a channel as it is given here, and store nothing */
+        /**
+         * Test a channel that is not stored
+         * @description Makes the same call as `POST /api/channels/{id}/test` with the channel of the body, and stores nothing. `***` stands for a secret of the stored channel of the same id. Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["testChannelDraft"];
         readonly delete?: never;
         readonly options?: never;
@@ -419,7 +479,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** The models of a channel's vendor, by the vendor's own list */
+        /**
+         * List the models of a channel’s vendor, from the vendor’s own list
+         * @description Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["listVendorModels"];
         readonly delete?: never;
         readonly options?: never;
@@ -436,7 +499,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** The same for a channel as it is given here */
+        /**
+         * List the models of the vendor of a channel that is not stored
+         * @description Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["listDraftModels"];
         readonly delete?: never;
         readonly options?: never;
@@ -452,8 +518,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Recent requests of my clients, and what is wrong with them, newest first
-         * @description Requests that were refused before any vendor was asked, with what is wrong with each, and those that reached a vendor. Kept in memory, the last 30 of an account, and never with a secret or a body. Of the last 15 minutes unless `since` says otherwise.
+         * List recent requests and their mistakes, newest first
+         * @description For setting up a client: requests that were refused before any vendor was asked, with the mistake in each, and requests that reached a vendor. Refused requests are kept in memory, without secrets and bodies, the latest 30 of each account. Covers the last 15 minutes unless `since` is given.
          */
         readonly get: operations["listArrivals"];
         readonly put?: never;
@@ -472,8 +538,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * The same as it comes, as server-sent events
-         * @description `event: arrival` with each, once. From now on.
+         * Stream arriving requests and their mistakes as server-sent events
+         * @description Sends `event: arrival` once for each request that `GET /api/doctor` would list, from now on.
          */
         readonly get: operations["followArrivals"];
         readonly put?: never;
@@ -491,7 +557,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The groups that the file and the store say, as they say them */
+        /**
+         * List the groups of the configuration file and of the store, as declared there
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["listConfiguredGroups"];
         readonly put?: never;
         readonly post?: never;
@@ -508,7 +577,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** A group as the file or the store says it */
+        /**
+         * Get a group as declared in the configuration file or the store
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["showConfiguredGroup"];
         readonly put?: never;
         readonly post?: never;
@@ -525,7 +597,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Every version of a group of the store, the newest first */
+        /**
+         * List the versions of a stored group, newest first
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["listGroupVersions"];
         readonly put?: never;
         readonly post?: never;
@@ -542,10 +617,13 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The groups you may see: what they have, and what they multiply prices by */
+        /** List the groups that the caller may see, with models and price multipliers */
         readonly get: operations["listGroups"];
         readonly put?: never;
-        /** Make a group; it counts in every process within a second */
+        /**
+         * Create a stored group
+         * @description Takes effect in every process within a second. Refused with 409 if the store or the configuration file has a group of this name. Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["createGroup"];
         readonly delete?: never;
         readonly options?: never;
@@ -563,13 +641,16 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         readonly post?: never;
-        /** Remove a group of the store that nothing refers to */
+        /**
+         * Delete a stored group that nothing refers to
+         * @description Callers: admins, and management keys that are bound to no account.
+         */
         readonly delete: operations["deleteGroup"];
         readonly options?: never;
         readonly head?: never;
         /**
-         * Change a group of the store
-         * @description What is left out stays, null is the default.
+         * Update a stored group
+         * @description Fields that are left out keep their values; null restores the default of a field. Callers: admins, and management keys that are bound to no account.
          */
         readonly patch: operations["updateGroup"];
         readonly trace?: never;
@@ -583,7 +664,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Bring an earlier version of a group back, also of one that was removed */
+        /**
+         * Restore an earlier version of a stored group, also of a deleted one
+         * @description Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["rollbackGroup"];
         readonly delete?: never;
         readonly options?: never;
@@ -598,7 +682,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The models that the file and the store say, as they say them */
+        /**
+         * List the models of the configuration file and of the store, as declared there
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["listConfiguredModels"];
         readonly put?: never;
         readonly post?: never;
@@ -615,7 +702,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** A model as the file or the store says it */
+        /**
+         * Get a model as declared in the configuration file or the store
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["showConfiguredModel"];
         readonly put?: never;
         readonly post?: never;
@@ -632,7 +722,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Every version of a model of the store, the newest first */
+        /**
+         * List the versions of a stored model, newest first
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["listModelVersions"];
         readonly put?: never;
         readonly post?: never;
@@ -650,12 +743,15 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * The models of a group, with what they cost it
-         * @description Without signing in, of the groups that are public.
+         * List the models of a group with their prices
+         * @description Callers who are not signed in see the groups that the configuration makes public. `search` finds a part of the name or of the vendor. `context` is the smallest context window in tokens.
          */
         readonly get: operations["listModels"];
         readonly put?: never;
-        /** Make a model; it counts in every process within a second */
+        /**
+         * Create a stored model
+         * @description Takes effect in every process within a second. Refused with 409 if the store or the configuration file has a model of this name. Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["createModel"];
         readonly delete?: never;
         readonly options?: never;
@@ -670,17 +766,20 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** A model, with what it costs a group */
+        /** Get a model with its price for a group */
         readonly get: operations["showModel"];
         readonly put?: never;
         readonly post?: never;
-        /** Remove a model of the store that nothing refers to */
+        /**
+         * Delete a stored model that nothing refers to
+         * @description Callers: admins, and management keys that are bound to no account.
+         */
         readonly delete: operations["deleteModel"];
         readonly options?: never;
         readonly head?: never;
         /**
-         * Change a model of the store
-         * @description What is left out stays, null is the default.
+         * Update a stored model
+         * @description Fields that are left out keep their values; null restores the default of a field. Callers: admins, and management keys that are bound to no account.
          */
         readonly patch: operations["updateModel"];
         readonly trace?: never;
@@ -694,7 +793,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Bring an earlier version of a model back, also of one that was removed */
+        /**
+         * Restore an earlier version of a stored model, also of a deleted one
+         * @description Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["rollbackModel"];
         readonly delete?: never;
         readonly options?: never;
@@ -710,8 +812,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * What operators did, newest first
-         * @description Every change by an admin or by a management key that is bound to no account, and `viewAs`. `text` searches all of what an event says.
+         * List operator events, newest first
+         * @description An event is a change by an admin or by a management key that is bound to no account, or an operator’s viewing as another account (`viewAs`). `text` searches in all fields of an event. Callers: auditors, admins, and management keys that are bound to no account.
          */
         readonly get: operations["listEvents"];
         readonly put?: never;
@@ -729,7 +831,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The same as a file, CSV or JSON lines */
+        /**
+         * Export operator events as CSV or JSON lines
+         * @description Takes the filters of `GET /api/events`; `format=json` gives one JSON object on each line. Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["exportEvents"];
         readonly put?: never;
         readonly post?: never;
@@ -746,7 +851,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** What uses each group: people, keys, channels, and requests of the last 24 hours */
+        /**
+         * List the use of each group: people, invitations, keys, channels and requests
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["listGroupUses"];
         readonly put?: never;
         readonly post?: never;
@@ -763,9 +871,12 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** What is kept of my messages, and the most that may be */
+        /** Get what is kept of my messages */
         readonly get: operations["readHistoryChoice"];
-        /** Choose what is kept of my messages */
+        /**
+         * Set what is kept of my messages
+         * @description Takes effect in every process within a second. Messages that are kept already expire as planned, or earlier where `retentionDays` is shorter now. Refused with 400 where the operator allows less.
+         */
         readonly put: operations["setHistoryChoice"];
         readonly post?: never;
         readonly delete?: never;
@@ -781,7 +892,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** All my data: a ZIP of NDJSON with usage, keys (no secrets) and messages */
+        /** Export all my data as a ZIP of NDJSON files: usage, keys without secrets, messages */
         readonly get: operations["exportMyData"];
         readonly put?: never;
         readonly post?: never;
@@ -799,15 +910,15 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Messages that are kept, newest first
-         * @description `text` searches in the caller’s own bodies that are not sealed; a page of a search may be short, or empty, and not the last.
+         * List kept messages, newest first
+         * @description `text` searches in bodies of the caller’s own account that are not sealed. A page of such a search may have fewer items than `limit`, or none, although more pages follow: read on until `next` is null.
          */
         readonly get: operations["listHistory"];
         readonly put?: never;
         readonly post?: never;
         /**
-         * Delete my messages of a time, or with `all=true` all of them
-         * @description What is still being written goes too. An admin names the account.
+         * Delete kept messages of a period, or all of them
+         * @description Needs `since`, `until` or `all=true`. Messages that are still being written are deleted too. Admins may name an `account`.
          */
         readonly delete: operations["deleteHistory"];
         readonly options?: never;
@@ -822,11 +933,11 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** What a request asked and was answered */
+        /** Get the kept message of a request: its bodies and files */
         readonly get: operations["readHistory"];
         readonly put?: never;
         readonly post?: never;
-        /** Delete one message */
+        /** Delete the kept message of a request */
         readonly delete: operations["deleteMessage"];
         readonly options?: never;
         readonly head?: never;
@@ -840,7 +951,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** What is kept in place of `blob:ID`; sealed where its message is */
+        /**
+         * Get a file of a kept message, which its bodies name `blob:ID`
+         * @description The bytes are sealed where the message is sealed.
+         */
         readonly get: operations["readHistoryBlob"];
         readonly put?: never;
         readonly post?: never;
@@ -858,8 +972,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Any account's message with its body and what vendors were sent
-         * @description Only where `history.adminReads` allows it. Each reading is noted.
+         * Get the kept message of any account, with the requests that were sent to vendors
+         * @description A body is shown only where `history.adminReads` allows it; else the request is refused with 403. Each use is recorded as an operator event. Callers: auditors, admins, and management keys that are bound to no account.
          */
         readonly get: operations["inspectHistory"];
         readonly put?: never;
@@ -878,8 +992,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * A blob of any account's message
-         * @description Only where `history.adminReads` allows it. Each reading is noted.
+         * Get a file of a kept message of any account
+         * @description Answers 404 for open messages of other accounts unless `history.adminReads` allows it. Each use is recorded as an operator event. Callers: auditors, admins, and management keys that are bound to no account.
          */
         readonly get: operations["inspectHistoryBlob"];
         readonly put?: never;
@@ -897,10 +1011,16 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List keys, with what they spent and when they were last used */
+        /**
+         * List keys with their spend and last use
+         * @description Keys of the caller’s account; operators get those of all accounts, or of `account`. Oldest first unless `sort` is given. `search` finds a part of the name or of the last four characters. Keys that the playground made are listed with `playground=with` or `playground=only`.
+         */
         readonly get: operations["listKeys"];
         readonly put?: never;
-        /** Make a key; its secret is in this reply and nowhere else */
+        /**
+         * Create a key
+         * @description The reply contains the secret, which cannot be read again. Operators may name another account, which is created if it does not exist. The account must be allowed to use the group. A limit that is null or left out does not apply.
+         */
         readonly post: operations["createKey"];
         readonly delete?: never;
         readonly options?: never;
@@ -915,7 +1035,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Count keys by state, and say what they spent together */
+        /**
+         * Count keys by status and sum up their spend
+         * @description Deleted keys, and keys that the playground made, are left out.
+         */
         readonly get: operations["summarizeKeys"];
         readonly put?: never;
         readonly post?: never;
@@ -932,15 +1055,21 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Show a key */
+        /** Get a key */
         readonly get: operations["showKey"];
         readonly put?: never;
         readonly post?: never;
-        /** Stop a key and forget it; its usage stays */
+        /**
+         * Delete a key
+         * @description It stops working within a second. Its usage records stay. A key of the configuration file cannot be deleted here (409).
+         */
         readonly delete: operations["deleteKey"];
         readonly options?: never;
         readonly head?: never;
-        /** Change a key; null takes a limit away */
+        /**
+         * Update a key
+         * @description Fields that are left out keep their values; null removes a limit.
+         */
         readonly patch: operations["updateKey"];
         readonly trace?: never;
     };
@@ -953,7 +1082,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Give a key a new secret; the one before works for a while */
+        /**
+         * Rotate a key
+         * @description Creates a new secret, which only this reply contains. The previous secret works for `overlapSeconds` more: 86,400 unless given, at most 604,800; 0 stops it within a second. Secrets before that one stop working.
+         */
         readonly post: operations["rotateKey"];
         readonly delete?: never;
         readonly options?: never;
@@ -970,7 +1102,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Stop a key within a second */
+        /** Disable a key within a second */
         readonly post: operations["disableKey"];
         readonly delete?: never;
         readonly options?: never;
@@ -987,7 +1119,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Take the disabling of a key back */
+        /** Enable a key that was disabled */
         readonly post: operations["enableKey"];
         readonly delete?: never;
         readonly options?: never;
@@ -1002,7 +1134,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Say what would miss a key if it were gone */
+        /** Get what would be affected by deleting a key */
         readonly get: operations["showKeyImpact"];
         readonly put?: never;
         readonly post?: never;
@@ -1021,7 +1153,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Say whether a key would be taken now and for which models, without calling one */
+        /**
+         * Test whether a key would be accepted now, and for which models
+         * @description Calls no vendor and charges nothing. `address` is the client address to test; without it, the address list is not tested. Limits per minute are not tested.
+         */
         readonly post: operations["testKey"];
         readonly delete?: never;
         readonly options?: never;
@@ -1040,8 +1175,8 @@ export interface paths {
         readonly get: operations["listManagementKeys"];
         readonly put?: never;
         /**
-         * Make a management key; its secret is in this reply and nowhere else
-         * @description Without an account it is for the whole deployment, where the caller may do that.
+         * Create a management key
+         * @description The reply contains the secret, which cannot be read again. Users create keys of their own account. For operators, a key without `account` manages the whole deployment. A management key cannot create one with more scopes than its own (403).
          */
         readonly post: operations["createManagementKey"];
         readonly delete?: never;
@@ -1057,15 +1192,18 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Show a management key */
+        /** Get a management key */
         readonly get: operations["showManagementKey"];
         readonly put?: never;
         readonly post?: never;
-        /** Stop a management key at once and forget it */
+        /** Delete a management key; it stops working at once */
         readonly delete: operations["deleteManagementKey"];
         readonly options?: never;
         readonly head?: never;
-        /** Change name, scopes or expiry */
+        /**
+         * Update the name, scopes or expiry of a management key
+         * @description Fields that are left out keep their values; `expiresAt: null` removes the expiry.
+         */
         readonly patch: operations["updateManagementKey"];
         readonly trace?: never;
     };
@@ -1078,7 +1216,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Stop a management key at once */
+        /** Disable a management key at once */
         readonly post: operations["disableManagementKey"];
         readonly delete?: never;
         readonly options?: never;
@@ -1095,7 +1233,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Take its disabling back */
+        /** Enable a management key that was disabled */
         readonly post: operations["enableManagementKey"];
         readonly delete?: never;
         readonly options?: never;
@@ -1110,18 +1248,21 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Who I am */
+        /** Get my account as a person */
         readonly get: operations["showMe"];
         readonly put?: never;
         readonly post?: never;
         /**
-         * Delete my account, for ever
-         * @description Name, e-mail address, identities, sessions, keys, messages and preferences are forgotten; journal and usage stay under the bare id. `confirm` is the id of the account. Where money is left, 409 unless `forfeit` is true.
+         * Delete my account permanently
+         * @description Deletes name, e-mail address, identities, sessions, keys, messages and preferences. Journal and usage stay, under the bare id of the account. `confirm` must be the id of the account. If money is left, the request is refused with 409 unless `forfeit` is true. The last admin cannot be deleted (409). Callers: signed-in people, for their own account; management keys are refused.
          */
         readonly delete: operations["deleteMe"];
         readonly options?: never;
         readonly head?: never;
-        /** Change my name */
+        /**
+         * Update my name
+         * @description Callers: signed-in people, for their own account; management keys are refused.
+         */
         readonly patch: operations["updateMe"];
         readonly trace?: never;
     };
@@ -1132,11 +1273,17 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Where I am signed in, newest first */
+        /**
+         * List my sessions, newest first
+         * @description Callers: signed-in people, for their own account; management keys are refused.
+         */
         readonly get: operations["listMySessions"];
         readonly put?: never;
         readonly post?: never;
-        /** Sign out everywhere else, or everywhere */
+        /**
+         * End my other sessions, or all of them
+         * @description Callers: signed-in people, for their own account; management keys are refused.
+         */
         readonly delete: operations["endMySessions"];
         readonly options?: never;
         readonly head?: never;
@@ -1153,7 +1300,10 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         readonly post?: never;
-        /** Sign out in one place */
+        /**
+         * End one of my sessions
+         * @description Callers: signed-in people, for their own account; management keys are refused.
+         */
         readonly delete: operations["endMySession"];
         readonly options?: never;
         readonly head?: never;
@@ -1167,7 +1317,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The providers that vouch for me */
+        /**
+         * List my identities: the accounts at identity providers with which I sign in
+         * @description Callers: signed-in people, for their own account; management keys are refused.
+         */
         readonly get: operations["listMyIdentities"];
         readonly put?: never;
         readonly post?: never;
@@ -1188,8 +1341,8 @@ export interface paths {
         readonly put?: never;
         readonly post?: never;
         /**
-         * Let a provider vouch for me no more
-         * @description Asks for a sign-in of the last 15 minutes, and refuses the only way in.
+         * Unlink one of my identities, so that it no longer signs in
+         * @description Refused with 403 unless the session began within the last 15 minutes, and with 409 for the only identity. Callers: signed-in people, for their own account; management keys are refused.
          */
         readonly delete: operations["unlinkMyIdentity"];
         readonly options?: never;
@@ -1204,7 +1357,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** What the models of a group can be narrowed down to */
+        /** List the values by which the models of a group can be filtered */
         readonly get: operations["listModelChoices"];
         readonly put?: never;
         readonly post?: never;
@@ -1221,7 +1374,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** How the prices of a model have changed, and will */
+        /** List past and scheduled price changes of a model, newest first */
         readonly get: operations["listModelPrices"];
         readonly put?: never;
         readonly post?: never;
@@ -1238,7 +1391,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The latest changes of prices, as JSON Feed 1.1 */
+        /** Get the latest price changes as JSON Feed 1.1 */
         readonly get: operations["priceFeedJSON"];
         readonly put?: never;
         readonly post?: never;
@@ -1255,7 +1408,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The latest changes of prices, as RSS 2.0 */
+        /** Get the latest price changes as RSS 2.0 */
         readonly get: operations["priceFeedRSS"];
         readonly put?: never;
         readonly post?: never;
@@ -1272,7 +1425,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** How the deployment does now, what it earns, and what needs somebody */
+        /**
+         * Get the state of the deployment: load, errors, channels, money and alerts
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["readOperations"];
         readonly put?: never;
         readonly post?: never;
@@ -1289,7 +1445,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** How an account may pay, and what it would be given */
+        /** Get the ways to pay for credit, and the credit and bonus for each */
         readonly get: operations["readPaymentOffer"];
         readonly put?: never;
         readonly post?: never;
@@ -1307,12 +1463,15 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Orders, newest first
-         * @description `stuck`: those that have not ended after two minutes. `number`: the order’s own, or the provider’s of a payment.
+         * List orders, newest first
+         * @description `stuck`: only orders that are open for more than two minutes. `flagged`: only orders with a `flag`. `number`: the id of an order, or the provider’s number of a payment.
          */
         readonly get: operations["listOrders"];
         readonly put?: never;
-        /** Order credit; the same `attempt` again is the same order */
+        /**
+         * Create an order for credit
+         * @description Answers with `pay`, how to pay the order at the provider. A repeated request with the same `attempt` answers with the same order; with another provider or amount it is refused with 409. `amount` is in the provider’s currency. Refused with 409 where the provider refuses the order or cannot be reached.
+         */
         readonly post: operations["createOrder"];
         readonly delete?: never;
         readonly options?: never;
@@ -1327,7 +1486,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** One order, with what became of it */
+        /** Get an order with its payments, refunds and timeline */
         readonly get: operations["readOrder"];
         readonly put?: never;
         readonly post?: never;
@@ -1346,7 +1505,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** I have paid: ask the provider now */
+        /** Ask the provider now whether an order is paid, and credit it if so */
         readonly post: operations["checkOrder"];
         readonly delete?: never;
         readonly options?: never;
@@ -1363,7 +1522,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Cancel an order; one that was paid meanwhile is credited */
+        /**
+         * Cancel an order
+         * @description If it was paid meanwhile, it is credited instead. Refused with 409 unless its state is `created` or `shown`.
+         */
         readonly post: operations["cancelOrder"];
         readonly delete?: never;
         readonly options?: never;
@@ -1378,7 +1540,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The order as it changes: server-sent events `order` */
+        /**
+         * Stream an order as it changes as server-sent events
+         * @description Sends `event: order` with the whole order at once and after each change.
+         */
         readonly get: operations["followOrder"];
         readonly put?: never;
         readonly post?: never;
@@ -1396,8 +1561,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * A provider’s bill of a day against what was booked
-         * @description The day is one of China’s, and over. Where `isOrder` holds, `POST /api/orders/{id}/check` asks the provider about it and credits what was paid.
+         * Compare a payment provider’s bill of a day with the booked payments
+         * @description `day` is in China’s time zone and must be over. For a difference whose `isOrder` is true, `POST /api/orders/{id}/check` asks the provider and credits what was paid. Callers: auditors, admins, and management keys that are bound to no account.
          */
         readonly get: operations["comparePaymentBill"];
         readonly put?: never;
@@ -1415,12 +1580,15 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** What a refund would take from the wallet; nothing is begun */
+        /**
+         * Preview what a refund would take from the wallet
+         * @description Changes nothing. Refused with 409 where that amount cannot be refunded. Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["planRefund"];
         readonly put?: never;
         /**
-         * Pay back an order or a part of it; the same `refund` again is the same refund
-         * @description Within what the account has beside bonuses; a first bonus is taken back in proportion. `pending`: the provider has not confirmed it, and is asked again.
+         * Refund an order or a part of it
+         * @description Takes the money from the wallet and has the provider pay it back; at most what the account has beside bonuses. The first top-up bonus is taken back in proportion. Without `amount`, the whole order. A repeated request with the same `refund` answers with the same refund. State `pending`: the provider has not confirmed it, and is asked again. Callers: admins, and management keys that are bound to no account.
          */
         readonly post: operations["refundOrder"];
         readonly delete?: never;
@@ -1438,7 +1606,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** For providers of payment: what they tell of orders, signed by them */
+        /**
+         * Receive a notification of a payment provider
+         * @description For payment providers only, which sign their notifications.
+         */
         readonly post: operations["notifyPayment"];
         readonly delete?: never;
         readonly options?: never;
@@ -1453,7 +1624,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** For browsers that WeChat sends back: goes on to the order, which can be paid then */
+        /** Continue an order in WeChat’s browser: the address to which WeChat redirects */
         readonly get: operations["continueOrder"];
         readonly put?: never;
         readonly post?: never;
@@ -1471,8 +1642,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * List the accounts as people
-         * @description `search` finds ids, names, e-mail addresses, what providers call somebody, and keys by id, name or last characters. `sort`: newest, balance or lastSeen, largest first; spend: those who spent in the last 30 days, the first 1000.
+         * List people
+         * @description Every account as a person. `search` finds accounts by id, name, e-mail address, identity, and by id, name or last characters of a key. `sort` puts the newest, the largest or the latest first; `spend` lists only accounts that spent in the last 30 days, at most the first 1,000. Deleted people are listed only with `status=deleted`. Callers: auditors, admins, and management keys that are bound to no account.
          */
         readonly get: operations["listPeople"];
         readonly put?: never;
@@ -1490,15 +1661,24 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Show an account as a person */
+        /**
+         * Get a person
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["showPerson"];
         readonly put?: never;
         readonly post?: never;
-        /** Forget who an account is, for ever; journal and usage stay */
+        /**
+         * Delete a person permanently
+         * @description Deletes name, e-mail address, identities, sessions, keys and messages. Journal and usage stay, under the bare id. The last admin cannot be deleted (409). Callers: admins, and management keys that are bound to no account.
+         */
         readonly delete: operations["deletePerson"];
         readonly options?: never;
         readonly head?: never;
-        /** Change name, role or groups */
+        /**
+         * Update the name, role or groups of a person
+         * @description Takes effect with the person’s next request. The last admin keeps the role (409). Callers: admins, and management keys that are bound to no account.
+         */
         readonly patch: operations["updatePerson"];
         readonly trace?: never;
     };
@@ -1511,7 +1691,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Stop keys within a second, end sessions */
+        /**
+         * Suspend a person: end sessions at once, and stop keys within a second
+         * @description Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["suspendPerson"];
         readonly delete?: never;
         readonly options?: never;
@@ -1528,7 +1711,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Take a suspension back */
+        /**
+         * Resume a suspended person
+         * @description Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["resumePerson"];
         readonly delete?: never;
         readonly options?: never;
@@ -1543,10 +1729,16 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List the invitations, newest first, never their codes */
+        /**
+         * List invitations, newest first, without their codes
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["listInvitations"];
         readonly put?: never;
-        /** Make an invitation for one account */
+        /**
+         * Create an invitation, with which one person can sign up
+         * @description Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["createInvitation"];
         readonly delete?: never;
         readonly options?: never;
@@ -1564,7 +1756,10 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         readonly post?: never;
-        /** Take an invitation back that nobody used */
+        /**
+         * Revoke an invitation that is not used
+         * @description Callers: admins, and management keys that are bound to no account.
+         */
         readonly delete: operations["revokeInvitation"];
         readonly options?: never;
         readonly head?: never;
@@ -1581,8 +1776,8 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Get a key of my own for an hour, one for each group
-         * @description What it is used for stays under one id. Asked again, it has a new secret; the one before works until its own hour is over.
+         * Get a key for the playground, valid for an hour
+         * @description There is one such key for each account and group, and its usage stays under one id. A repeated request creates a new secret; the previous secret works until its own hour is over. Without `group`, the group is `default`, or else the first that the account may use. Refused with 409 if the key is disabled.
          */
         readonly post: operations["createPlaygroundKey"];
         readonly delete?: never;
@@ -1598,11 +1793,14 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** How I like the console */
+        /**
+         * Get my preferences in the console
+         * @description Callers: signed-in people, for their own account; management keys are refused.
+         */
         readonly get: operations["readPreferences"];
         /**
-         * Say how I like the console; what is left out is unset
-         * @description Time zones are IANA names. `columns` holds what each table likes, 16 KiB in all.
+         * Replace my preferences in the console
+         * @description A preference that is left out is reset to its default. `timeZone` is an IANA name. `columns` holds the settings of each table by its id, at most 16 KiB in all. Callers: signed-in people, for their own account; management keys are refused.
          */
         readonly put: operations["setPreferences"];
         readonly post?: never;
@@ -1619,10 +1817,16 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Cards of prices, with who set them and from where */
+        /**
+         * List price cards with their source
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["listPrices"];
         readonly put?: never;
-        /** Set a model's prices, from now or from a moment ahead */
+        /**
+         * Set the prices of a model, from now or from a later time
+         * @description Adds a card of all given prices. If a price changes more than tenfold, or to or from 0, nothing is stored and `card` is null, unless `allowLarge` is true. Refused with 409 if prices were changed meanwhile. Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["setPrices"];
         readonly delete?: never;
         readonly options?: never;
@@ -1637,7 +1841,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Models that are served or asked for and have no price: their requests are refused */
+        /**
+         * List models without a price, whose requests are refused
+         * @description Models that channels serve or clients asked for; those with the most refused requests first. Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["listMissingPrices"];
         readonly put?: never;
         readonly post?: never;
@@ -1655,8 +1862,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Where prices in force are not those that are shipped
-         * @description Each is taken by itself: `POST /api/prices/withdraw` where it was set or imported. A published document is compared by `POST /api/prices/import`, which takes one `model` of it too.
+         * List the models whose price in force differs from the shipped price
+         * @description `POST /api/prices/withdraw` adopts the shipped prices of one model whose prices were set or imported. To compare with a published document, use `POST /api/prices/import`, also for one `model`. Callers: auditors, admins, and management keys that are bound to no account.
          */
         readonly get: operations["listShippedPriceDifferences"];
         readonly put?: never;
@@ -1676,7 +1883,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** What proposed prices would have brought of the last 7 days' requests */
+        /**
+         * Compute what proposed prices would have charged for the requests of the last 7 days
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly post: operations["readPriceEffect"];
         readonly delete?: never;
         readonly options?: never;
@@ -1693,7 +1903,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Take back a card that has not begun */
+        /**
+         * Cancel a scheduled price card
+         * @description Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["cancelPrices"];
         readonly delete?: never;
         readonly options?: never;
@@ -1710,7 +1923,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Go back to the shipped prices of a model */
+        /**
+         * Withdraw the prices that were set for a model, so that the shipped prices apply
+         * @description Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["withdrawPrices"];
         readonly delete?: never;
         readonly options?: never;
@@ -1727,7 +1943,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Bring an earlier version of a model's prices back */
+        /**
+         * Restore an earlier version of a model’s prices
+         * @description Adds the earlier card as a new version. Without `version`, the card before the one in force. Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["rollbackPrices"];
         readonly delete?: never;
         readonly options?: never;
@@ -1744,7 +1963,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Say what a document of prices would change; change it where `apply` is true */
+        /**
+         * Import prices from a document, or preview an import
+         * @description With `apply: true` stores all changes or none: none if one is large and `allowLarge` is not true. Without it, only shows the changes. `vendor` names the vendor of the document, and `model` restricts it to a name or a pattern ending in `*`. Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["importPrices"];
         readonly delete?: never;
         readonly options?: never;
@@ -1762,8 +1984,8 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * A period recomputed three ways, to the nano-unit
-         * @description What requests say, what the journal has and what the totals say, by day and account; and every request priced again. A long period is done in pieces: ask again with `cursor` until `next` is null. A day may be in two answers, whose sums are to be added.
+         * Reconcile a period: compare request records, journal and totals
+         * @description Computes the sums of request records, journal entries and totals by day and account, to the nano-unit, and prices every request again. Changes nothing. A long period is answered in parts: repeat the request with `cursor` until `next` is null. A day may be split over two answers, whose sums are to be added. At most 3,700 days.
          */
         readonly post: operations["reconcile"];
         readonly delete?: never;
@@ -1780,8 +2002,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * The receipt of an order that was paid
-         * @description As JSON, or a page that browsers print, also as PDF (`format=html`, in `language`).
+         * Get the receipt of a paid order
+         * @description As JSON, or with `format=html` as a page for browsers to print or save as PDF, in `language`. Refused with 409 while nothing of the order is paid. Failed refunds are left out.
          */
         readonly get: operations["readOrderReceipt"];
         readonly put?: never;
@@ -1799,7 +2021,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Of each provider of payment: what it told of late, and orders that wait */
+        /**
+         * Get the latest notifications and the open orders of each payment provider
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["readPaymentHealth"];
         readonly put?: never;
         readonly post?: never;
@@ -1819,8 +2044,8 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Ask the address that a provider notifies, and say what is in the way
-         * @description The gateway posts there itself what only a process with the same `ENCRYPTION_KEY` can answer. No redirect is followed, and after 5 s it is too slow, since providers do likewise.
+         * Test whether a payment provider can reach the callback address
+         * @description Posts a question to the callback address that only a process with the same `ENCRYPTION_KEY` can answer. As providers do, it follows no redirect and waits for 5 s. Callers: admins, and management keys that are bound to no account.
          */
         readonly post: operations["testPaymentCallback"];
         readonly delete?: never;
@@ -1836,10 +2061,16 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Batches of codes, newest first */
+        /**
+         * List batches of redemption codes, newest first
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["listRedemptionBatches"];
         readonly put?: never;
-        /** Make codes that are worth credit; they are shown this once */
+        /**
+         * Create a batch of redemption codes
+         * @description The reply contains the codes, which cannot be read again. Each gives its credit once. Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["createRedemptionBatch"];
         readonly delete?: never;
         readonly options?: never;
@@ -1856,7 +2087,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Nobody redeems what is left of a batch */
+        /**
+         * Revoke the unused codes of a batch; redeemed credit stays
+         * @description Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["revokeRedemptionBatch"];
         readonly delete?: never;
         readonly options?: never;
@@ -1873,7 +2107,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Redeem a code: its credit is in the account at once */
+        /** Redeem a code; its credit is available at once */
         readonly post: operations["redeemCode"];
         readonly delete?: never;
         readonly options?: never;
@@ -1889,8 +2123,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Any id or text: what there is of it
-         * @description Requests by their id (or, among the latest 10,000, by the vendor’s, the client’s or the trace’s), keys by id, name, the beginning of the secret or its last four characters, models by a part of the name, orders by their number or the provider’s of what was paid; for operators accounts by id, name or e-mail address, and channels. What has the very id comes first; at most 20.
+         * Search by id or text
+         * @description Finds requests by their id (or, among the latest 10,000, by the id that the vendor, the client or the trace gave them), keys by id, part of the name, beginning of the secret or its last four characters, models by part of the name, and orders by their own number or the payment provider’s; for operators also channels, and accounts by id, name, e-mail address, identity or key. Exact matches of an id come first; at most 20 results.
          */
         readonly get: operations["search"];
         readonly put?: never;
@@ -1908,7 +2142,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The settings that may be changed while servers run */
+        /**
+         * List the settings that can be changed while servers run
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["listSettings"];
         readonly put?: never;
         readonly post?: never;
@@ -1925,12 +2162,21 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** One of them */
+        /**
+         * Get a setting
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["showSetting"];
-        /** Change a setting; it counts in every server within a second */
+        /**
+         * Set a setting; takes effect in every process within a second
+         * @description Callers: admins, and management keys that are bound to no account.
+         */
         readonly put: operations["setSetting"];
         readonly post?: never;
-        /** Take a change back: the default counts again */
+        /**
+         * Unset a setting, so that its default applies
+         * @description Callers: admins, and management keys that are bound to no account.
+         */
         readonly delete: operations["unsetSetting"];
         readonly options?: never;
         readonly head?: never;
@@ -1944,7 +2190,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** What everybody who is signed in is told at the moment */
+        /** List the notices that are shown to everybody who is signed in */
         readonly get: operations["listNotices"];
         readonly put?: never;
         readonly post?: never;
@@ -1961,7 +2207,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The webhooks of the configuration, and what each was told last */
+        /**
+         * List the webhooks of the configuration with their latest deliveries
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["listWebhooks"];
         readonly put?: never;
         readonly post?: never;
@@ -1980,7 +2229,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Post a signed test to a webhook, and say whether it took it */
+        /**
+         * Send a signed test post to a webhook
+         * @description Callers: admins, and management keys that are bound to no account.
+         */
         readonly post: operations["testWebhook"];
         readonly delete?: never;
         readonly options?: never;
@@ -1996,8 +2248,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Requests that have ended, newest first
-         * @description Of the last 24 hours unless `since` or `until` says otherwise. Where few requests fit, a page may hold fewer than `limit`, even none, while `next` says where to go on.
+         * List finished requests, newest first
+         * @description Covers the last 24 hours, or the 24 hours before `until`, unless `since` or `id` is given. Where few requests match, a page may have fewer items than `limit`, or none, although more pages follow: read on until `next` is null.
          */
         readonly get: operations["listRequests"];
         readonly put?: never;
@@ -2016,8 +2268,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Requests as they end, as server-sent events
-         * @description Each that fits once, in the order of settlement: `event: request` with its row. `Last-Event-ID` goes on behind that event; `event: missed` says that some in between are forgotten. With `most`, of more that end within half a second only so many of the newest are read, and `missed` says so.
+         * Stream finished requests as server-sent events
+         * @description Sends `event: request` once for each matching request, in the order of settlement, from now on, or after the event in `Last-Event-ID`. `event: missed` tells that some requests were left out: that event is too old, or more than `most` requests ended within half a second, of which only the newest `most` are sent.
          */
         readonly get: operations["followRequests"];
         readonly put?: never;
@@ -2036,8 +2288,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Requests that still run, oldest first, with what they cost until now
-         * @description As each process said within the last second. Realtime sessions are not among them.
+         * List running requests with their cost so far, oldest first
+         * @description As each process reported within the last second. Realtime sessions are not listed.
          */
         readonly get: operations["listRunning"];
         readonly put?: never;
@@ -2059,7 +2311,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Stop a running request
-         * @description Its vendor is let go, its client gets the error `request_stopped`, and what was delivered is charged.
+         * @description Closes the connection to the vendor, sends the error `request_stopped` to the client, and charges what was delivered. Refused with 409 if the request has ended.
          */
         readonly post: operations["stopRequest"];
         readonly delete?: never;
@@ -2075,7 +2327,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The same as a file, CSV or JSON lines */
+        /**
+         * Export finished requests as CSV or JSON lines
+         * @description Takes the filters and the usual period of `GET /api/requests`; `format=json` gives one JSON object on each line.
+         */
         readonly get: operations["exportRequests"];
         readonly put?: never;
         readonly post?: never;
@@ -2092,7 +2347,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** One request with its receipt, its attempts, and whose fault a failure was */
+        /** Get a finished request with its receipt, its attempts and the party at fault */
         readonly get: operations["showRequest"];
         readonly put?: never;
         readonly post?: never;
@@ -2109,7 +2364,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** What an account has, and what running requests hold of it */
+        /** Get the balance of an account */
         readonly get: operations["readBalance"];
         readonly put?: never;
         readonly post?: never;
@@ -2126,7 +2381,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Every entry of a wallet, newest first, with the balance after it */
+        /** List the journal entries of an account’s wallet, newest first */
         readonly get: operations["listEntries"];
         readonly put?: never;
         readonly post?: never;
@@ -2146,8 +2401,8 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * A link to how a request went, for 7 days or as many as are said
-         * @description Whoever has the token reads the request without messages, cost, account, key, group and address. It cannot be taken back.
+         * Create a link to a finished request
+         * @description Whoever has the token can read how the request went, without messages, cost, account, key, group and client address. The link expires after `days` (7 unless given, at most 90) and cannot be revoked.
          */
         readonly post: operations["shareRequest"];
         readonly delete?: never;
@@ -2163,7 +2418,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** What a link to a request shows */
+        /** Get a request by its link */
         readonly get: operations["readSharedRequest"];
         readonly put?: never;
         readonly post?: never;
@@ -2183,8 +2438,8 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Say which channels would serve a request now, and why the others would not
-         * @description As the process that answers sees its channels; nothing is sent. Among equals one is drawn by weight for each request.
+         * Preview which channels would serve a request, and why the others would not
+         * @description Shows the state of channels in the process that answers, and sends nothing to vendors. For a real request, channels of equal priority are drawn at random by weight. Callers: auditors, admins, and management keys that are bound to no account.
          */
         readonly post: operations["previewRouting"];
         readonly delete?: never;
@@ -2200,7 +2455,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Who vouches for people here, and who may join */
+        /** List the identity providers, and who may sign up */
         readonly get: operations["listProviders"];
         readonly put?: never;
         readonly post?: never;
@@ -2217,7 +2472,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Go to a provider to sign in */
+        /** Redirect to an identity provider to sign in */
         readonly get: operations["signIn"];
         readonly put?: never;
         readonly post?: never;
@@ -2234,7 +2489,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Come back from a provider */
+        /** Complete a sign-in: the address to which the identity provider redirects */
         readonly get: operations["finishSignIn"];
         readonly put?: never;
         readonly post?: never;
@@ -2251,7 +2506,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Sign in by a one-time link */
+        /**
+         * Sign in with a one-time link
+         * @description The link is made on the command line of the server. It signs in once, and makes its account an admin.
+         */
         readonly get: operations["signInByLink"];
         readonly put?: never;
         readonly post?: never;
@@ -2271,8 +2529,8 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Add an identity at another provider to the account that is signed in
-         * @description Answers with where to go. Asks for a sign-in of the last 15 minutes.
+         * Begin to link an identity at another provider to my account
+         * @description Answers with the address at the provider to open in the browser. Refused with 403 unless the session began within the last 15 minutes. Callers: signed-in people, for their own account; management keys are refused.
          */
         readonly post: operations["linkProvider"];
         readonly delete?: never;
@@ -2305,7 +2563,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The months there are statements of, newest first */
+        /** List the months for which there are statements, newest first */
         readonly get: operations["listStatements"];
         readonly put?: never;
         readonly post?: never;
@@ -2323,8 +2581,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * A month of an account: balances, credits, and charges by key and model
-         * @description As JSON, CSV, or a page that browsers print, also as PDF (`format=html`, in `language`). Months begin at midnight in `timeZone`.
+         * Get the statement of a month: balances, journal entries, and charges by key and model
+         * @description As JSON, as CSV, or with `format=html` as a page for browsers to print or save as PDF, in `language`. A month begins at midnight in `timeZone`, UTC unless given.
          */
         readonly get: operations["readStatement"];
         readonly put?: never;
@@ -2342,7 +2600,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** A figure over time, by up to two dimensions */
+        /**
+         * Get a metric over time, by up to two dimensions
+         * @description Users get the usage of their own account; operators that of all accounts or of `account`. The `limit` largest groups have a series each, and all others share one.
+         */
         readonly get: operations["readStatistics"];
         readonly put?: never;
         readonly post?: never;
@@ -2359,7 +2620,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** What usage is made of, with a totals row */
+        /** Get a breakdown of usage by up to two dimensions, with totals */
         readonly get: operations["readBreakdown"];
         readonly put?: never;
         readonly post?: never;
@@ -2376,7 +2637,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Statistics as a file: what the series or the breakdown shows, as CSV or JSON */
+        /**
+         * Export statistics as CSV or JSON
+         * @description What `GET /api/statistics` (`view=series`) or the breakdown (`view=breakdown`) shows, as a file.
+         */
         readonly get: operations["exportStatistics"];
         readonly put?: never;
         readonly post?: never;
@@ -2393,7 +2657,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** What statistics can be narrowed down to */
+        /** List the values by which statistics can be filtered, at most 500 of each dimension */
         readonly get: operations["listStatisticsChoices"];
         readonly put?: never;
         readonly post?: never;
@@ -2410,7 +2674,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Today, 7 and 30 days with the periods before them, and how long the balance lasts */
+        /** Get the figures of today, 7 and 30 days, and how long the balance lasts */
         readonly get: operations["readOverview"];
         readonly put?: never;
         readonly post?: never;
@@ -2427,7 +2691,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** What of this deployment is turned on */
+        /** List the optional features that are turned on */
         readonly get: operations["listFeatures"];
         readonly put?: never;
         readonly post?: never;
@@ -2445,8 +2709,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * How the models of public groups have done in 90 days, and incidents
-         * @description Only where the setting `statusPage` is true; else 404.
+         * Get the status page: 90 days of each model of public groups, and incidents
+         * @description Answers 404 unless the setting `statusPage` is true. Names no channel and no vendor.
          */
         readonly get: operations["readStatusPage"];
         readonly put?: never;
@@ -2464,7 +2728,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Incidents, as RSS 2.0 */
+        /** Get the incidents of the status page as RSS 2.0 */
         readonly get: operations["statusFeed"];
         readonly put?: never;
         readonly post?: never;
@@ -2481,7 +2745,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** How this deployment is backed up */
+        /**
+         * Get the command that backs up this deployment
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
         readonly get: operations["showBackup"];
         readonly put?: never;
         readonly post?: never;
@@ -2501,8 +2768,8 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Derive every balance and total again, and say what differs
-         * @description Answers with lines of JSON: `{"state":"running","seconds":N}` every few seconds, at last `{"state":"done","audit":{...}}` or `{"state":"failed","message":"..."}`. It is stopped where the caller leaves. One runs at a time.
+         * Audit the ledger: recompute every balance and total, and report differences
+         * @description May take minutes. Answers with lines of JSON: `{"state":"running","seconds":N}` every 5 seconds, and at the end `{"state":"done","audit":{...}}` or `{"state":"failed","message":"..."}`. Stops when the caller disconnects. Each process runs one audit at a time and refuses a second one with 409. Callers: admins, and management keys that are bound to no account.
          */
         readonly post: operations["runAudit"];
         readonly delete?: never;
@@ -2518,7 +2785,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** What past requests would cost now, by another model or in another group */
+        /** Compute what past requests would cost now, with another model or group */
         readonly get: operations["whatIf"];
         readonly put?: never;
         readonly post?: never;
@@ -3591,99 +3858,129 @@ export interface components {
             readonly warnings?: readonly string[];
         };
         readonly Account: {
+            /** @description Id of the account */
             readonly account: string;
+            /** @description Currency of the amounts */
             readonly currency: string;
+            /** @description Nano-units that new requests may spend: `postedNano` less `heldNano` */
             readonly availableNano: string;
+            /** @description Nano-units that are held for running requests */
             readonly heldNano: string;
+            /** @description Balance of the wallet in the journal, in nano-units, holds included */
             readonly postedNano: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly createdAt: string;
         };
         readonly Problem: {
+            /** @description URN of `code` */
             readonly type: string;
+            /** @description Meaning of `code` */
             readonly title: string;
+            /** @description HTTP status */
             readonly status: number;
+            /** @description Explanation for people, in English */
             readonly detail: string;
             /** @enum {string} */
             readonly code: "invalid" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "conflict" | "stale" | "too_large" | "unsupported_media_type" | "key_reused" | "limited" | "internal" | "unavailable";
+            /** @description Field of the body, the query or the path at fault, or a header */
             readonly field?: string;
-            /**
-             * @description What exactly forbids it, of some refusals
-             * @enum {string}
-             */
-            readonly reason?: "balance_left" | "built_in" | "changed_meanwhile" | "code_expired" | "code_revoked" | "code_unknown" | "code_used" | "day_not_over" | "disputed" | "in_configuration_file" | "in_use" | "invitation_used" | "key_disabled" | "last_admin" | "last_identity" | "mail_code_wrong" | "name_taken" | "no_mail_server" | "not_paid" | "order_closed" | "provider_unreachable" | "range_too_long" | "refund_held" | "refund_too_large" | "sign_in_again";
+            /** @description Id under which the log has the request */
             readonly requestId: string;
         };
         readonly AccountBalance: {
+            /** @description Id of the account */
             readonly account: string;
+            /** @description Currency of the amounts */
             readonly currency: string;
+            /** @description Nano-units that new requests may spend: `postedNano` less `heldNano` */
             readonly availableNano: string;
+            /** @description Nano-units that are held for running requests */
             readonly heldNano: string;
+            /** @description Balance of the wallet in the journal, in nano-units, holds included */
             readonly postedNano: string;
         };
         readonly Adjustment: {
+            /** @description Id of the account */
             readonly account: string;
+            /** @description Currency of the amounts */
             readonly currency: string;
+            /** @description Nano-units that new requests may spend: `postedNano` less `heldNano` */
             readonly availableNano: string;
+            /** @description Nano-units that are held for running requests */
             readonly heldNano: string;
+            /** @description Balance of the wallet in the journal, in nano-units, holds included */
             readonly postedNano: string;
+            /** @description Id of the journal entry */
             readonly id: string;
-            /** @description false: the same was posted before */
+            /** @description Whether this request posted the entry; false: the same adjustment was posted before, and nothing has changed */
             readonly posted: boolean;
-            /** @description Below 0 for a debit */
+            /** @description Amount of the adjustment in nano-units; negative for a debit */
             readonly amountNano: string;
         };
         readonly Alerts: {
+            /** @description Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer */
             readonly lowBalanceNano: string | null;
+            /** @description Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer */
             readonly daySpendNano: string | null;
             readonly timeZone: string;
             readonly keyLimitPercent: number | null;
             readonly errorRatePercent: number | null;
             readonly webhook: string | null;
-            /** @description What posts are signed with: shown once, when it is made */
+            /** @description Secret that signs the posts to `webhook`; present only in the reply to the request that created it, else null */
             readonly webhookSecret: string | null;
             readonly email: string | null;
-            /** @description Until then a code is awaited, and nothing else is mailed to it */
+            /** @description Whether `email` is verified; until then only the verification code is mailed to it */
             readonly emailVerified: boolean;
-            /** @description Of whoever is signed in, where it is known to be theirs: needs no code */
+            /** @description Verified e-mail address with which the person signs in, usable as `email` without a code; null: none */
             readonly accountEmail: string | null;
-            /** @description false: the deployment has no mail server */
+            /** @description Whether the deployment has a mail server; without one, `email` cannot be set */
             readonly mailOffered: boolean;
             readonly currency: string;
-            /** @description 0: never set */
+            /** @description Revision of the settings, to be sent in If-Match; 0: they were never set */
             readonly revision: number;
         };
         readonly AlertNotice: {
             readonly id: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly readAt: string | null;
             /** @enum {string} */
             readonly rule: "low_balance" | "day_spend" | "key_limit" | "error_rate" | "order_late" | "order_refunded" | "top_up_stopped";
-            /** @description For people, in English */
+            /** @description Message for people, in English */
             readonly text: string;
             readonly currency: string;
-            /** @description What was asked for */
+            /** @description Threshold that was set, in nano-units; null: the rule has no amount */
             readonly limitNano: string | null;
-            /** @description What was the case */
+            /** @description Amount that crossed the threshold, in nano-units; null: the rule has no amount */
             readonly valueNano: string | null;
+            /** @description Threshold that was set, in percent; null: the rule has no percentage */
             readonly limitPercent: number | null;
+            /** @description Percentage that crossed the threshold; null: the rule has no percentage */
             readonly valuePercent: number | null;
             readonly keyId: string | null;
             readonly keyName: string | null;
-            /** @description The share is of so many */
+            /** @description Number of requests behind `valuePercent`; null: the rule does not count requests */
             readonly requests: number | null;
-            /** @description Of what is told of an order */
+            /** @description Order that the notice is about; null: none */
             readonly orderId: string | null;
-            /** @description To the webhook; null: there was none */
+            /** @description Delivery to the webhook; null: no webhook was set */
             readonly delivery: {
                 /** @enum {string} */
                 readonly state: "waiting" | "delivered" | "failed";
                 readonly attempts: number;
                 readonly failure: string | null;
             } | null;
-            /** @description By mail; null: there was no address */
+            /** @description Delivery by e-mail; null: no verified address was set */
             readonly mail: {
                 /** @enum {string} */
                 readonly state: "waiting" | "delivered" | "failed";
@@ -3693,361 +3990,412 @@ export interface components {
         };
         readonly AutoTopUp: {
             readonly account: string;
-            /** @description null: none of this deployment can */
+            /** @description Payment provider that makes the payments; null: none of this deployment supports it */
             readonly provider: string | null;
-            /** @description An order that is paid by it agrees to payments without you */
+            /** @description Payment method by which the payer agrees to automatic payments when paying an order; null: none */
             readonly agreeMethod: string | null;
+            /** @description Whether an order of this account was paid by `agreeMethod` */
             readonly isAgreed: boolean;
+            /** @description Currency of `thresholdNano` */
             readonly currency: string;
-            /** @description Of the amounts */
+            /** @description Currency of `amount`, `monthMost` and `monthSpent`; null: no provider */
             readonly providerCurrency: string | null;
             /**
-             * @description stopped: a payment was refused; turn it on again
+             * @description `off`: no rule is set. `stopped`: a payment was refused, and nothing is paid until the rule is set again
              * @enum {string}
              */
             readonly state: "off" | "on" | "stopped";
+            /** @description Why it is stopped; null: it is not */
             readonly problem: string | null;
+            /** @description Balance in nano-units below which a payment is made; null: no rule is set */
             readonly thresholdNano: string | null;
+            /** @description Amount of one payment, such as `20.00` */
             readonly amount: string | null;
-            /** @description In a calendar month, in UTC */
+            /** @description Most that is paid in one calendar month in UTC, such as `100.00` */
             readonly monthMost: string | null;
+            /** @description Amount that was ordered automatically in this calendar month in UTC */
             readonly monthSpent: string;
-            /** @description 0: never set */
+            /** @description Revision of the rule, to be sent in If-Match; 0: no rule is set */
             readonly revision: number;
         };
         readonly Channel: {
             readonly id: string;
             readonly vendor: string;
+            /** @description Address of the vendor; null: the vendor’s usual one */
             readonly baseUrl: string | null;
+            /** @description Format in which the vendor is asked; null: chosen by vendor and operation */
             readonly dialect: string | null;
-            /** @description Public name to the vendor's; null: those that are shipped of the vendor */
+            /** @description The vendor’s name of each model by its public name; null: all models of the vendor in the shipped catalogue */
             readonly models: {
                 readonly [key: string]: string;
             } | null;
-            /** @description null: every group */
+            /** @description Groups that it serves; null: every group */
             readonly groups: readonly string[] | null;
             readonly priority: number;
+            /** @description Share of requests among channels of equal priority */
             readonly weight: number;
-            /** @enum {string} */
+            /**
+             * @description Where the channel in force is defined
+             * @enum {string}
+             */
             readonly origin: "file" | "environment" | "built-in" | "stored";
-            /** @description The configuration file's path; null: another origin */
+            /** @description Path of the configuration file; null: `origin` is not `file` */
             readonly declaredIn: string | null;
             /**
-             * @description As the process that answers sees it; open: it is not asked at the moment
+             * @description State in the process that answers; `open`: it gets no requests at present
              * @enum {string}
              */
             readonly state: "ok" | "degraded" | "open" | "draining" | "disabled";
-            /** @description As the configuration file would have it; *** stands for a secret */
+            /** @description The section of the configuration file, with every default; `***` stands for a secret */
             readonly document: {
                 readonly [key: string]: unknown;
             };
             readonly keys: readonly {
                 readonly name: string;
-                /** @description Its last four characters */
+                /** @description Last four characters of the key; empty for a short key */
                 readonly hint: string;
-                /** @enum {string} */
+                /**
+                 * @description `cooling`: at its rate limit or quota. `refused`: the vendor rejected it
+                 * @enum {string}
+                 */
                 readonly state: "in use" | "cooling" | "refused" | "disabled";
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When the state began; null: it is in use or disabled
+                 */
                 readonly since: string | null;
             }[];
             readonly tags: readonly string[];
             /**
-             * @description Why it, or a model of it, is not asked at the moment; failing: it is, but failed lately
+             * @description Why the channel, or a model of it, gets no requests at present; `failing`: it gets requests, but failed recently; null: it works
              * @enum {string|null}
              */
             readonly reason: "breaker" | "rate_limited" | "quota" | "credentials" | "busy" | "failing" | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Since when `reason` applies
+             */
             readonly since: string | null;
-            /** @description Requests under way, in the process that answers */
+            /** @description Number of running requests in the process that answers */
             readonly inFlight: number;
             readonly requestsPerMinute: components["schemas"]["ChannelLimit"];
             readonly tokensPerMinute: components["schemas"]["ChannelLimit"];
-            /** @description The store has one of this name too, and the file stands above it */
+            /** @description Whether the store has a channel of the same id too, which is not used since the configuration takes precedence */
             readonly overridden: boolean;
-            /** @description Why it does not count, though the store has it */
+            /** @description Why the stored channel is not used; null: it is, or none is stored */
             readonly problem: string | null;
-            /** @description Of what the store has; 0: nothing */
+            /** @description Revision of the stored channel, to be sent in If-Match; 0: none is stored */
             readonly revision: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly changedAt: string | null;
+            /** @description Who changed the stored channel last */
             readonly actor: string | null;
-            /** @description The newest of the last seven days */
+            /** @description Latest test of the last seven days; null: there was none */
             readonly lastTest: {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Time in UTC, RFC 3339
+                 */
                 readonly at: string;
                 readonly ok: boolean;
                 readonly model: string | null;
                 readonly durationMs: number;
             } | null;
-            /** @description Its vendor tells what is left of its money */
+            /** @description Whether the vendor reports the remaining balance of a channel’s key */
             readonly offersBalance: boolean;
             readonly balance: components["schemas"]["ChannelBalance"];
             readonly currency: string;
+            /** @description The last hour, in whole quarters of an hour */
             readonly hour: {
                 readonly requests: number;
+                /** @description Percentage of the requests that succeeded; null: there were none */
                 readonly successPercent: number | null;
+                /** @description 95th percentile of the duration in ms; null: there were no requests */
                 readonly p95Ms: number | null;
+                /** @description Charges to accounts, in nano-units */
                 readonly chargeNano: string;
+                /** @description Cost at the vendor, in nano-units */
                 readonly vendorCostNano: string;
             };
+            /** @description The last 24 hours, in whole quarters of an hour */
             readonly day: {
                 readonly requests: number;
+                /** @description Percentage of the requests that succeeded; null: there were none */
                 readonly successPercent: number | null;
+                /** @description 95th percentile of the duration in ms; null: there were no requests */
                 readonly p95Ms: number | null;
+                /** @description Charges to accounts, in nano-units */
                 readonly chargeNano: string;
+                /** @description Cost at the vendor, in nano-units */
                 readonly vendorCostNano: string;
             };
-            /** @description Quarters of an hour that are in `hour`, the oldest first */
+            /** @description The four quarters of an hour that `hour` sums up, oldest first */
             readonly quarters: readonly {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Time in UTC, RFC 3339
+                 */
                 readonly since: string;
                 readonly requests: number;
                 readonly successPercent: number | null;
             }[];
         };
-        /** @description Of a minute; of all processes where Valkey shares limits, else of the one that answers. null: nothing limits it */
+        /** @description Use of a limit per minute, in all processes where Valkey shares limits, else in the process that answers; null: no limit */
         readonly ChannelLimit: {
             readonly used: number;
             readonly most: number;
         } | null;
-        /** @description What it told last, within seven days */
+        /** @description Latest balance that was reported in the last seven days; null: none */
         readonly ChannelBalance: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the vendor was asked
+             */
             readonly at: string;
             readonly amounts: readonly {
-                /** @description A decimal in the vendor's currency */
+                /** @description Remaining balance as a decimal in `currency` */
                 readonly amount: string;
-                /** @description null: the vendor says none */
+                /** @description Currency of `amount`; null: the vendor names none */
                 readonly currency: string | null;
             }[];
         } | null;
         readonly ChannelInput: {
-            /** @description Unique name of the channel. */
+            /** @description Name of the channel, unique. */
             readonly id: string;
-            /** @description Vendor of the channel, such as openai, deepseek or ollama; openai-compatible for any other with OpenAI's format. */
+            /** @description Who serves it, such as openai, deepseek, ollama; openai-compatible for the rest. */
             readonly vendor: string;
-            /** @description Address of the vendor's API, up to where the vendor's own paths begin; left out: the vendor's usual address. */
+            /** @description All that stands before the vendor's own path; left out: the vendor's usual address. */
             readonly baseUrl?: string | null;
-            /** @description API key for the vendor. */
+            /** @description The vendor's key. */
             readonly key?: string | null;
-            /** @description Several API keys in place of `key`; requests are spread over those that work. Default: []. */
+            /** @description Several keys in place of one: requests are spread over those that work. Default: []. */
             readonly keys?: readonly {
-                /** @description Name of the key, unique within its channel. */
+                /** @description Name of the key, unique in its channel. */
                 readonly name: string;
-                /** @description API key for the vendor. */
+                /** @description The vendor's key. */
                 readonly key: string;
-                /** @description Whether the key is not used. Default: false. */
+                /** @description It is not used. Default: false. */
                 readonly disabled?: boolean | null;
             }[] | null;
-            /** @description Models served: a list of names, or a map of public names to the vendor's names; left out: the vendor's models in the built-in catalogue. */
+            /** @description Models served: a list, or a map of public name to the vendor's name; left out: the shipped models of the vendor. */
             readonly models?: (readonly string[] | {
                 readonly [key: string]: string;
             }) | null;
-            /** @description Groups whose keys the channel serves; left out: all groups. */
+            /** @description Groups whose keys it serves; left out: every group. */
             readonly groups?: readonly string[] | null;
-            /** @description Rank in routing: channels with the lowest number are tried first. Default: 0. */
+            /** @description Channels of the lowest number are tried first. Default: 0. */
             readonly priority?: number | null;
-            /** @description Share of requests among channels of equal priority; 0: tried after all other channels, whatever their priority. Default: 1. */
+            /** @description Share of requests among channels of equal priority; 0: only when no other is left. Default: 1. */
             readonly weight?: number | null;
-            /** @description Whether the channel takes no requests, whatever `state` says. Default: false. */
+            /** @description Takes no requests. Default: false. */
             readonly disabled?: boolean | null;
-            /** @description Whether the channel takes new requests: draining and disabled take none, and running requests finish. draining marks a temporary stop. Default: "enabled". */
+            /** @description draining and disabled take no new requests; those under way end as they would. draining says that it is for a while. Default: "enabled". */
             readonly state?: ("enabled" | "draining" | "disabled") | null;
-            /** @description Most concurrent requests with each of the channel's keys, in each serving process; at the limit other channels are used. Left out: no limit. */
+            /** @description Most requests under way at once with each of its keys, in each serving process; past it other channels serve. */
             readonly concurrency?: number | null;
-            /** @description Rate limits of the channel, for all of its keys together; one left out does not limit. */
+            /** @description What its vendor is asked at most, with all of its keys together; an absent one does not limit. */
             readonly limits?: {
-                /** @description Requests per minute; at the limit other channels are used. */
+                /** @description Requests a minute; past it other channels serve. */
                 readonly requestsPerMinute?: number | null;
-                /** @description Tokens per minute, input and output together; at the limit other channels are used. */
+                /** @description Tokens a minute, input and output together; past it other channels serve. */
                 readonly tokensPerMinute?: number | null;
             } | null;
-            /** @description Factor on the vendor's list prices for what you pay, such as 0.8 for a discount; it changes the recorded vendor cost, not what customers pay. Default: "1". */
+            /** @description What the vendor asks of its list price; figures of the cost are multiplied by it. Default: "1". */
             readonly costMultiplier?: string | null;
-            /** @description Labels by which operators filter and select channels. Default: []. */
+            /** @description Words by which operators pick channels. Default: []. */
             readonly tags?: readonly string[] | null;
-            /** @description Free text for operators. */
+            /** @description For operators. */
             readonly note?: string | null;
-            /** @description Whether the client's traceparent and tracestate headers are passed on to the vendor. Default: false. */
+            /** @description The vendor is sent the traceparent and tracestate of the client, where it sent them. Default: false. */
             readonly passTrace?: boolean | null;
-            /** @description The only wire format used with the vendor, such as openai-chat; left out: any that the vendor supports. */
+            /** @description The only format spoken to it, such as openai-chat; left out: whatever the vendor speaks. */
             readonly dialect?: string | null;
-            /** @description Time limits that replace those of the section `timeouts` here; those left out stay the same. */
+            /** @description Timers that differ here; the others stay as they are. */
             readonly timeouts?: {
-                /** @description Longest time for the name look-up, the connection and TLS together. */
+                /** @description Name look-up, connection and TLS. */
                 readonly connectMs?: number | null;
-                /** @description Longest time in which the vendor accepts no byte of the request. */
+                /** @description The vendor took no byte of the request for this long. */
                 readonly sendIdleMs?: number | null;
-                /** @description Streams: longest time from sending the request to the first content, tool call, reasoning or finish; comments do not count. */
+                /** @description Stream: from sending to the first event with meaning (content, tool call, reasoning, finish). */
                 readonly firstEventMs?: number | null;
-                /** @description Replies that are not streamed: longest time from sending the request to the last byte. */
+                /** @description Whole reply: from sending to the last byte. */
                 readonly replyMs?: number | null;
-                /** @description Streams: longest time between two bytes. */
+                /** @description Stream: between two bytes. */
                 readonly idleMs?: number | null;
-                /** @description Streams: longest time between two events with content; ends a stream that sends only pings. */
+                /** @description Stream: between two events with meaning; ends a stream that only pings. */
                 readonly semanticIdleMs?: number | null;
-                /** @description Longest time for the whole request, including all attempts and waits for the client. */
+                /** @description The request as a whole, all attempts included. */
                 readonly totalMs?: number | null;
             } | null;
-            /** @description Headers sent with every call to the vendor; they replace headers of the same name. */
+            /** @description Headers that every call to it has, in place of those of the same name that the vendor usually gets. */
             readonly headers?: {
                 readonly [key: string]: string;
             } | null;
-            /** @description HTTP proxy through which the vendor is reached: http://HOST:PORT or http://USER:PASSWORD@HOST:PORT. */
+            /** @description HTTP proxy that it is reached through: http://HOST:PORT, or with USER:PASSWORD@ before the host. */
             readonly proxy?: string | null;
-            /** @description Changes to the body of text requests before they are sent. Field names are the vendor's; a dot leads into an object, as in thinking.type. */
+            /** @description What of the vendor's own members a request for text has otherwise than the client said: names, with dots between where they lie deeper. */
             readonly parameters?: {
-                /** @description Fields set in every request, in place of what the client sent. */
+                /** @description Members that every request has, whatever the client sent. */
                 readonly set?: {
                     readonly [key: string]: unknown;
                 } | null;
-                /** @description Fields removed from every request. */
+                /** @description Members that are left out. */
                 readonly remove?: readonly string[] | null;
-                /** @description Fields set in requests in which they are missing or null. */
+                /** @description Members of requests that have none of that name, or null. */
                 readonly defaults?: {
                     readonly [key: string]: unknown;
                 } | null;
             } | null;
-            /** @description Exceptions to the rule for which statuses of the vendor lead to a try on another channel. */
+            /** @description After which refusals another channel is tried, where it is not as usual. */
             readonly retryStatuses?: {
-                /** @description Further statuses of the vendor (400 to 599) after which another channel is tried. */
+                /** @description Statuses of its vendor after which another channel is tried as well. */
                 readonly add?: readonly number[] | null;
-                /** @description Statuses of the vendor (400 to 599) after which no other channel is tried. */
+                /** @description Statuses of its vendor after which no other channel is tried. */
                 readonly remove?: readonly number[] | null;
             } | null;
-            /** @description Further settings that the vendor needs, as text, such as apiVersion for azure-openai. */
+            /** @description The vendor's own settings as text, such as apiVersion for azure-openai. */
             readonly options?: {
                 readonly [key: string]: string;
             } | null;
         };
         readonly Vendor: {
             readonly id: string;
-            /** @description null: the channel has to say it */
+            /** @description Usual address of the vendor; null: a channel must name one */
             readonly baseUrl: string | null;
+            /** @description Whether a channel needs a key */
             readonly needsKey: boolean;
+            /** @description Formats in which the vendor can be asked */
             readonly dialects: readonly string[];
         };
         readonly ChannelImport: {
+            /** @description Whether the channels were stored; false for a preview, and where one is refused */
             readonly applied: boolean;
             readonly channels: readonly {
                 readonly id: string;
                 /** @enum {string} */
                 readonly action: "create" | "update" | "refuse";
+                /** @description Why it is refused; null: it is not */
                 readonly problem: string | null;
-                /** @description What the store has; null: nothing, or it is refused */
+                /** @description Stored channel before the import; null: none is stored, or it is refused */
                 readonly before: {
                     readonly [key: string]: unknown;
                 } | null;
-                /** @description What it would have; null: it is refused */
+                /** @description Stored channel after the import; null: it is refused */
                 readonly after: {
                     readonly [key: string]: unknown;
                 } | null;
             }[];
         };
         readonly ChannelChanges: {
-            /** @description Vendor of the channel, such as openai, deepseek or ollama; openai-compatible for any other with OpenAI's format. */
+            /** @description Who serves it, such as openai, deepseek, ollama; openai-compatible for the rest. */
             readonly vendor?: string;
-            /** @description Address of the vendor's API, up to where the vendor's own paths begin; left out: the vendor's usual address. */
+            /** @description All that stands before the vendor's own path; left out: the vendor's usual address. */
             readonly baseUrl?: string | null;
-            /** @description API key for the vendor. */
+            /** @description The vendor's key. */
             readonly key?: string | null;
-            /** @description Models served: a list of names, or a map of public names to the vendor's names; left out: the vendor's models in the built-in catalogue. */
+            /** @description Models served: a list, or a map of public name to the vendor's name; left out: the shipped models of the vendor. */
             readonly models?: (readonly string[] | {
                 readonly [key: string]: string;
             }) | null;
-            /** @description Groups whose keys the channel serves; left out: all groups. */
+            /** @description Groups whose keys it serves; left out: every group. */
             readonly groups?: readonly string[] | null;
-            /** @description Rank in routing: channels with the lowest number are tried first. Default: 0. */
+            /** @description Channels of the lowest number are tried first. Default: 0. */
             readonly priority?: number | null;
-            /** @description Share of requests among channels of equal priority; 0: tried after all other channels, whatever their priority. Default: 1. */
+            /** @description Share of requests among channels of equal priority; 0: only when no other is left. Default: 1. */
             readonly weight?: number | null;
-            /** @description Whether the channel takes no requests, whatever `state` says. Default: false. */
+            /** @description Takes no requests. Default: false. */
             readonly disabled?: boolean | null;
-            /** @description Whether the channel takes new requests: draining and disabled take none, and running requests finish. draining marks a temporary stop. Default: "enabled". */
+            /** @description draining and disabled take no new requests; those under way end as they would. draining says that it is for a while. Default: "enabled". */
             readonly state?: ("enabled" | "draining" | "disabled") | null;
-            /** @description Most concurrent requests with each of the channel's keys, in each serving process; at the limit other channels are used. Left out: no limit. */
+            /** @description Most requests under way at once with each of its keys, in each serving process; past it other channels serve. */
             readonly concurrency?: number | null;
-            /** @description Rate limits of the channel, for all of its keys together; one left out does not limit. */
+            /** @description What its vendor is asked at most, with all of its keys together; an absent one does not limit. */
             readonly limits?: {
-                /** @description Requests per minute; at the limit other channels are used. */
+                /** @description Requests a minute; past it other channels serve. */
                 readonly requestsPerMinute?: number | null;
-                /** @description Tokens per minute, input and output together; at the limit other channels are used. */
+                /** @description Tokens a minute, input and output together; past it other channels serve. */
                 readonly tokensPerMinute?: number | null;
             } | null;
-            /** @description Factor on the vendor's list prices for what you pay, such as 0.8 for a discount; it changes the recorded vendor cost, not what customers pay. Default: "1". */
+            /** @description What the vendor asks of its list price; figures of the cost are multiplied by it. Default: "1". */
             readonly costMultiplier?: string | null;
-            /** @description Labels by which operators filter and select channels. Default: []. */
+            /** @description Words by which operators pick channels. Default: []. */
             readonly tags?: readonly string[] | null;
-            /** @description Free text for operators. */
+            /** @description For operators. */
             readonly note?: string | null;
-            /** @description Whether the client's traceparent and tracestate headers are passed on to the vendor. Default: false. */
+            /** @description The vendor is sent the traceparent and tracestate of the client, where it sent them. Default: false. */
             readonly passTrace?: boolean | null;
-            /** @description The only wire format used with the vendor, such as openai-chat; left out: any that the vendor supports. */
+            /** @description The only format spoken to it, such as openai-chat; left out: whatever the vendor speaks. */
             readonly dialect?: string | null;
-            /** @description Time limits that replace those of the section `timeouts` here; those left out stay the same. */
+            /** @description Timers that differ here; the others stay as they are. */
             readonly timeouts?: {
-                /** @description Longest time for the name look-up, the connection and TLS together. */
+                /** @description Name look-up, connection and TLS. */
                 readonly connectMs?: number | null;
-                /** @description Longest time in which the vendor accepts no byte of the request. */
+                /** @description The vendor took no byte of the request for this long. */
                 readonly sendIdleMs?: number | null;
-                /** @description Streams: longest time from sending the request to the first content, tool call, reasoning or finish; comments do not count. */
+                /** @description Stream: from sending to the first event with meaning (content, tool call, reasoning, finish). */
                 readonly firstEventMs?: number | null;
-                /** @description Replies that are not streamed: longest time from sending the request to the last byte. */
+                /** @description Whole reply: from sending to the last byte. */
                 readonly replyMs?: number | null;
-                /** @description Streams: longest time between two bytes. */
+                /** @description Stream: between two bytes. */
                 readonly idleMs?: number | null;
-                /** @description Streams: longest time between two events with content; ends a stream that sends only pings. */
+                /** @description Stream: between two events with meaning; ends a stream that only pings. */
                 readonly semanticIdleMs?: number | null;
-                /** @description Longest time for the whole request, including all attempts and waits for the client. */
+                /** @description The request as a whole, all attempts included. */
                 readonly totalMs?: number | null;
             } | null;
-            /** @description Headers sent with every call to the vendor; they replace headers of the same name. */
+            /** @description Headers that every call to it has, in place of those of the same name that the vendor usually gets. */
             readonly headers?: {
                 readonly [key: string]: string;
             } | null;
-            /** @description HTTP proxy through which the vendor is reached: http://HOST:PORT or http://USER:PASSWORD@HOST:PORT. */
+            /** @description HTTP proxy that it is reached through: http://HOST:PORT, or with USER:PASSWORD@ before the host. */
             readonly proxy?: string | null;
-            /** @description Changes to the body of text requests before they are sent. Field names are the vendor's; a dot leads into an object, as in thinking.type. */
+            /** @description What of the vendor's own members a request for text has otherwise than the client said: names, with dots between where they lie deeper. */
             readonly parameters?: {
-                /** @description Fields set in every request, in place of what the client sent. */
+                /** @description Members that every request has, whatever the client sent. */
                 readonly set?: {
                     readonly [key: string]: unknown;
                 } | null;
-                /** @description Fields removed from every request. */
+                /** @description Members that are left out. */
                 readonly remove?: readonly string[] | null;
-                /** @description Fields set in requests in which they are missing or null. */
+                /** @description Members of requests that have none of that name, or null. */
                 readonly defaults?: {
                     readonly [key: string]: unknown;
                 } | null;
             } | null;
-            /** @description Exceptions to the rule for which statuses of the vendor lead to a try on another channel. */
+            /** @description After which refusals another channel is tried, where it is not as usual. */
             readonly retryStatuses?: {
-                /** @description Further statuses of the vendor (400 to 599) after which another channel is tried. */
+                /** @description Statuses of its vendor after which another channel is tried as well. */
                 readonly add?: readonly number[] | null;
-                /** @description Statuses of the vendor (400 to 599) after which no other channel is tried. */
+                /** @description Statuses of its vendor after which no other channel is tried. */
                 readonly remove?: readonly number[] | null;
             } | null;
-            /** @description Further settings that the vendor needs, as text, such as apiVersion for azure-openai. */
+            /** @description The vendor's own settings as text, such as apiVersion for azure-openai. */
             readonly options?: {
                 readonly [key: string]: string;
             } | null;
-            /** @description Several API keys in place of `key`; requests are spread over those that work. Default: []. */
+            /** @description Several keys in place of one: requests are spread over those that work. Default: []. */
             readonly keys?: readonly {
-                /** @description Name of the key, unique within its channel. */
+                /** @description Name of the key, unique in its channel. */
                 readonly name: string;
-                /** @description API key for the vendor. */
+                /** @description The vendor's key. */
                 readonly key?: string;
-                /** @description Whether the key is not used. Default: false. */
+                /** @description It is not used. Default: false. */
                 readonly disabled?: boolean | null;
             }[] | null;
         };
         readonly ConfigurationVersion: {
             readonly version: number;
-            /** @description null: it was removed */
+            /** @description The item in this version; null: it was deleted */
             readonly document: {
                 readonly [key: string]: unknown;
             } | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly changedAt: string;
             readonly actor: string;
         };
@@ -4055,8 +4403,9 @@ export interface components {
             readonly ok: boolean;
             readonly model: string | null;
             readonly durationMs: number;
+            /** @description Result for people, in English */
             readonly message: string;
-            /** @description What was sent and came back, secrets removed, 16 KiB of each body */
+            /** @description The request as it was sent and the reply, without secrets, with at most 16 KiB of each body; null: nothing was sent */
             readonly exchange: {
                 readonly request: {
                     readonly method: string;
@@ -4079,26 +4428,31 @@ export interface components {
             readonly channel: string;
             readonly vendor: string;
             readonly models: readonly {
+                /** @description The vendor’s own name of the model */
                 readonly model: string;
-                /** @description By which callers get it */
+                /** @description Public name by which clients get the model; null: the channel does not serve it */
                 readonly name: string | null;
                 readonly kind: string;
+                /** @description Context window in tokens; null: not known */
                 readonly context: number | null;
-                /** @description Why callers would not */
+                /** @description Why clients would not be served this model; null: they would */
                 readonly problem: string | null;
             }[];
         };
         readonly Arrival: {
             readonly requestId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly at: string;
             /**
-             * @description `ok`: it reached a vendor or was answered, whatever the result
+             * @description `ok`: the request reached a vendor or succeeded, whatever its result. `mistake`: it was refused before any vendor was asked
              * @enum {string}
              */
             readonly outcome: "ok" | "mistake";
             /**
-             * @description What is wrong with it, or `ok`; others may come
+             * @description What is wrong with the request, or `ok`; further codes may be added
              * @example ok
              * @example failed_later
              * @example key_missing
@@ -4126,149 +4480,159 @@ export interface components {
              * @example refused
              */
             readonly code: string;
+            /** @description HTTP status of the reply */
             readonly status: number;
-            /** @description null if it reached a vendor */
+            /** @description HTTP method of the request; null where `outcome` is `ok` */
             readonly method: string | null;
-            /** @description null if it reached a vendor */
+            /** @description Path of the request; null where `outcome` is `ok` */
             readonly path: string | null;
             readonly model: string | null;
             readonly userAgent: string | null;
             readonly keyId: string | null;
             readonly address: string | null;
             /**
-             * @description How the request is attributed to the caller: by its key, or only by its address. null: an operator views all
+             * @description Why the request is taken for the caller’s: its key is of the account, or it has no known key and comes from the caller’s address. null: the list is of all accounts
              * @enum {string|null}
              */
             readonly by: "key" | "address" | null;
-            /** @description What was probably meant: a path or a model */
+            /** @description Path or model that the client probably meant; null: none is known */
             readonly suggestion: string | null;
-            /** @description For people, in English */
+            /** @description Explanation for people, in English */
             readonly detail: string;
         };
         readonly ConfigurationItem: {
             readonly id: string;
             /**
-             * @description Whose word counts
+             * @description Source of the definition in force: the configuration file (`file`), the gateway (`built-in`) or the store (`stored`)
              * @enum {string}
              */
             readonly origin: "file" | "built-in" | "stored";
-            /** @description As the configuration file would have it; *** stands for a secret */
+            /** @description The section of the configuration file, with every default; `***` stands for a secret */
             readonly document: {
                 readonly [key: string]: unknown;
             };
-            /** @description The store has one of this name too, and the file stands above it */
+            /** @description Whether the store has one of the same name too, which is not used since the configuration file takes precedence */
             readonly overridden: boolean;
-            /** @description Of what the store has; 0: nothing */
+            /** @description Revision of the stored definition, to be sent in If-Match; 0: none is stored */
             readonly revision: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly changedAt: string | null;
+            /** @description Who changed the stored definition last */
             readonly actor: string | null;
         };
         readonly GroupInput: {
-            /** @description Factor by which prices are multiplied for keys of this group. Default: "1". */
+            /** @description What prices are multiplied by for keys of this group. Default: "1". */
             readonly multiplier?: string | null;
-            /** @description Factors for some models in place of `multiplier`, by model name or by prefix followed by *; the longest match applies. Default: {}. */
+            /** @description The same for some models, by name or by beginning with one * at the end, in place of `multiplier`; the longest counts. Default: {}. */
             readonly modelMultipliers?: {
                 readonly [key: string]: string;
             } | null;
-            /** @description Models that keys of this group may use: names, or prefixes followed by *. Default: ["*"]. */
+            /** @description Models that keys of this group may use: names, or beginnings with one * at the end. Default: ["*"]. */
             readonly models?: readonly string[] | null;
-            /** @description Rate limits; further requests get 429. One left out does not limit. */
+            /** @description Ceilings; an absent one does not limit. */
             readonly limits?: {
-                /** @description Requests per minute. */
+                /** @description Requests a minute. */
                 readonly requestsPerMinute?: number | null;
-                /** @description Tokens per minute, input and output together. */
+                /** @description Tokens a minute, input and output together. */
                 readonly tokensPerMinute?: number | null;
-                /** @description Concurrent requests. */
+                /** @description Requests under way at once. */
                 readonly concurrentRequests?: number | null;
             } | null;
             readonly id: string;
         };
         readonly GroupChanges: {
-            /** @description Factor by which prices are multiplied for keys of this group. Default: "1". */
+            /** @description What prices are multiplied by for keys of this group. Default: "1". */
             readonly multiplier?: string | null;
-            /** @description Factors for some models in place of `multiplier`, by model name or by prefix followed by *; the longest match applies. Default: {}. */
+            /** @description The same for some models, by name or by beginning with one * at the end, in place of `multiplier`; the longest counts. Default: {}. */
             readonly modelMultipliers?: {
                 readonly [key: string]: string;
             } | null;
-            /** @description Models that keys of this group may use: names, or prefixes followed by *. Default: ["*"]. */
+            /** @description Models that keys of this group may use: names, or beginnings with one * at the end. Default: ["*"]. */
             readonly models?: readonly string[] | null;
-            /** @description Rate limits; further requests get 429. One left out does not limit. */
+            /** @description Ceilings; an absent one does not limit. */
             readonly limits?: {
-                /** @description Requests per minute. */
+                /** @description Requests a minute. */
                 readonly requestsPerMinute?: number | null;
-                /** @description Tokens per minute, input and output together. */
+                /** @description Tokens a minute, input and output together. */
                 readonly tokensPerMinute?: number | null;
-                /** @description Concurrent requests. */
+                /** @description Requests under way at once. */
                 readonly concurrentRequests?: number | null;
             } | null;
         };
         readonly ModelInput: {
-            /** @description What the model does; left out: as in the built-in catalogue, else chat. For names that end in *, it is guessed from each model's name (embed, rerank, ...) before chat is assumed. */
+            /** @description What it does; left out: as shipped, else chat. */
             readonly kind?: ("chat" | "completion" | "embedding" | "image" | "transcription" | "translation" | "speech" | "video" | "moderation" | "rerank" | "realtime") | null;
-            /** @description Context window in tokens; left out: as in the built-in catalogue, else unknown. */
+            /** @description Context window in tokens; left out: as shipped, else unknown. */
             readonly context?: number | null;
-            /** @description Most tokens of one reply; left out: as in the built-in catalogue, else unknown. */
+            /** @description Most tokens of one reply; left out: as shipped, else unknown. */
             readonly maxOutput?: number | null;
-            /** @description Whether the model accepts images; left out: as in the built-in catalogue, else false, but true for chat models that only a name ending in * describes. */
+            /** @description Accepts images; left out: as shipped, else false. */
             readonly vision?: boolean | null;
-            /** @description Value of owned_by in lists of models; left out: as in the built-in catalogue, else the vendor that serves it. */
+            /** @description Shown as owned_by; left out: as shipped, else who serves it. */
             readonly ownedBy?: string | null;
-            /** @description Time limits that replace those of the section `timeouts` here; those left out stay the same. */
+            /** @description Timers that differ here; the others stay as they are. */
             readonly timeouts?: {
-                /** @description Longest time for the name look-up, the connection and TLS together. */
+                /** @description Name look-up, connection and TLS. */
                 readonly connectMs?: number | null;
-                /** @description Longest time in which the vendor accepts no byte of the request. */
+                /** @description The vendor took no byte of the request for this long. */
                 readonly sendIdleMs?: number | null;
-                /** @description Streams: longest time from sending the request to the first content, tool call, reasoning or finish; comments do not count. */
+                /** @description Stream: from sending to the first event with meaning (content, tool call, reasoning, finish). */
                 readonly firstEventMs?: number | null;
-                /** @description Replies that are not streamed: longest time from sending the request to the last byte. */
+                /** @description Whole reply: from sending to the last byte. */
                 readonly replyMs?: number | null;
-                /** @description Streams: longest time between two bytes. */
+                /** @description Stream: between two bytes. */
                 readonly idleMs?: number | null;
-                /** @description Streams: longest time between two events with content; ends a stream that sends only pings. */
+                /** @description Stream: between two events with meaning; ends a stream that only pings. */
                 readonly semanticIdleMs?: number | null;
-                /** @description Longest time for the whole request, including all attempts and waits for the client. */
+                /** @description The request as a whole, all attempts included. */
                 readonly totalMs?: number | null;
             } | null;
             readonly id: string;
         };
         readonly ModelChanges: {
-            /** @description What the model does; left out: as in the built-in catalogue, else chat. For names that end in *, it is guessed from each model's name (embed, rerank, ...) before chat is assumed. */
+            /** @description What it does; left out: as shipped, else chat. */
             readonly kind?: ("chat" | "completion" | "embedding" | "image" | "transcription" | "translation" | "speech" | "video" | "moderation" | "rerank" | "realtime") | null;
-            /** @description Context window in tokens; left out: as in the built-in catalogue, else unknown. */
+            /** @description Context window in tokens; left out: as shipped, else unknown. */
             readonly context?: number | null;
-            /** @description Most tokens of one reply; left out: as in the built-in catalogue, else unknown. */
+            /** @description Most tokens of one reply; left out: as shipped, else unknown. */
             readonly maxOutput?: number | null;
-            /** @description Whether the model accepts images; left out: as in the built-in catalogue, else false, but true for chat models that only a name ending in * describes. */
+            /** @description Accepts images; left out: as shipped, else false. */
             readonly vision?: boolean | null;
-            /** @description Value of owned_by in lists of models; left out: as in the built-in catalogue, else the vendor that serves it. */
+            /** @description Shown as owned_by; left out: as shipped, else who serves it. */
             readonly ownedBy?: string | null;
-            /** @description Time limits that replace those of the section `timeouts` here; those left out stay the same. */
+            /** @description Timers that differ here; the others stay as they are. */
             readonly timeouts?: {
-                /** @description Longest time for the name look-up, the connection and TLS together. */
+                /** @description Name look-up, connection and TLS. */
                 readonly connectMs?: number | null;
-                /** @description Longest time in which the vendor accepts no byte of the request. */
+                /** @description The vendor took no byte of the request for this long. */
                 readonly sendIdleMs?: number | null;
-                /** @description Streams: longest time from sending the request to the first content, tool call, reasoning or finish; comments do not count. */
+                /** @description Stream: from sending to the first event with meaning (content, tool call, reasoning, finish). */
                 readonly firstEventMs?: number | null;
-                /** @description Replies that are not streamed: longest time from sending the request to the last byte. */
+                /** @description Whole reply: from sending to the last byte. */
                 readonly replyMs?: number | null;
-                /** @description Streams: longest time between two bytes. */
+                /** @description Stream: between two bytes. */
                 readonly idleMs?: number | null;
-                /** @description Streams: longest time between two events with content; ends a stream that sends only pings. */
+                /** @description Stream: between two events with meaning; ends a stream that only pings. */
                 readonly semanticIdleMs?: number | null;
-                /** @description Longest time for the whole request, including all attempts and waits for the client. */
+                /** @description The request as a whole, all attempts included. */
                 readonly totalMs?: number | null;
             } | null;
         };
         readonly OperatorEvent: {
             readonly id: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly at: string;
+            /** @description Who made the change: `account ID` or `management key ID` */
             readonly actor: string;
             /** @enum {string} */
             readonly role: "user" | "admin" | "auditor";
+            /** @description Operation id of the change, or `viewAs` */
             readonly action: string;
             readonly target: {
                 readonly [key: string]: string;
@@ -4277,7 +4641,7 @@ export interface components {
                 readonly [key: string]: unknown;
             };
             readonly address: string | null;
-            /** @description What differs, by member; null: not known, or nothing was changed */
+            /** @description Values before and after the change, by field; null: nothing changed, or the difference is not known */
             readonly changes: {
                 readonly [key: string]: {
                     readonly before?: unknown;
@@ -4287,8 +4651,9 @@ export interface components {
         };
         readonly Group: {
             readonly id: string;
+            /** @description Decimal by which prices are multiplied for this group, such as `1.25` */
             readonly multiplier: string;
-            /** @description Of some models, by name or by beginning with a * at the end; the longest counts */
+            /** @description Multipliers of single models, in place of `multiplier`, by model name or by a pattern ending in `*`; the longest match applies */
             readonly modelMultipliers: {
                 readonly [key: string]: string;
             };
@@ -4297,37 +4662,50 @@ export interface components {
                 readonly tokensPerMinute?: number;
                 readonly concurrentRequests?: number;
             };
+            /** @description Models that the group may use now */
             readonly models: readonly string[];
+            /** @description Whether everybody may read its models and prices without signing in */
             readonly public: boolean;
+            /** @description Whether the caller has keys of this group */
             readonly hasKeys: boolean;
         };
         readonly GroupUse: {
             readonly id: string;
-            /** @description That may make keys of it by name */
+            /** @description Accounts that may make keys of this group because their list of groups names it */
             readonly people: number;
-            /** @description That may still be used */
+            /** @description Unused invitations whose account may use this group */
             readonly invitations: number;
+            /** @description Keys of this group, in the store and in the configuration file */
             readonly keys: number;
-            /** @description That serve it */
+            /** @description Channels that serve this group */
             readonly channels: readonly string[];
-            /** @description A new account gets it */
+            /** @description Whether new accounts get this group */
             readonly isDefault: boolean;
-            /** @description Of the last 24 hours */
+            /** @description Finished requests of the last 24 hours */
             readonly requests: number;
+            /** @description Charges of the last 24 hours in nano-units */
             readonly chargeNano: string;
         };
         readonly HistoryChoice: {
             readonly account: string;
-            /** @enum {string|null} */
+            /**
+             * @description What the account chose to keep of its messages; null: it has not chosen
+             * @enum {string|null}
+             */
             readonly mode: "off" | "metadata" | "sealed" | "full" | null;
+            /** @description For how many days the account chose to keep messages; null: as the operator set */
             readonly retentionDays: number | null;
+            /** @description X25519 public key, base64url, to which messages are sealed in mode `sealed` */
             readonly publicKey: string | null;
+            /** @description Revision of the choice, to be sent in If-Match; 0: the account has not chosen */
             readonly revision: number;
+            /** @description What applies to the account now, from its choice and the operator’s settings */
             readonly inForce: {
                 /** @enum {string} */
                 readonly mode: "off" | "metadata" | "sealed" | "full";
                 readonly retentionDays: number;
             };
+            /** @description Most that the operator allows an account to choose */
             readonly allowed: {
                 /** @enum {string} */
                 readonly mode: "off" | "metadata" | "sealed" | "full";
@@ -4336,41 +4714,51 @@ export interface components {
         };
         readonly HistorySummary: {
             readonly requestId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly at: string;
             readonly account: string;
             readonly key: string;
             readonly keyName: string;
             readonly model: string;
             readonly operation: string;
-            /** @description The client's format: `openai-chat`, ... */
+            /** @description Format of the client, such as `openai-chat` */
             readonly format: string;
             readonly stream: boolean;
             readonly status: number;
             /** @enum {string} */
             readonly mode: "metadata" | "sealed" | "full";
+            /** @description Size of the request body in bytes */
             readonly requestBytes: number;
+            /** @description Size of the reply body in bytes */
             readonly replyBytes: number;
             readonly parameters: readonly string[];
-            /** @description A body was longer than is kept */
+            /** @description Whether a body was cut off, since it was larger than is kept */
             readonly truncated: boolean;
+            /** @description Whether bodies are kept, open or sealed */
             readonly hasBody: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the message is deleted
+             */
             readonly expiresAt: string;
         };
         readonly HistoryMessage: components["schemas"]["HistorySummary"] & {
-            /** @description There is a body that this caller may not see */
+            /** @description Whether a body is kept that the caller may not read */
             readonly withheld: boolean;
+            /** @description null: no body is kept, it is sealed, or the caller may not read it */
             readonly body: {
-                /** @description JSON as the client's format has it, or text */
+                /** @description Body of the request: JSON in the client’s format, or text */
                 readonly request?: unknown;
-                /** @description A stream as the whole reply it would have been */
+                /** @description Body of the reply; a stream is put together into one reply */
                 readonly reply?: unknown;
                 readonly files?: unknown;
-                /** @description What vendors were sent: for operators */
+                /** @description Requests that were sent to vendors, in order; only for operators */
                 readonly sent?: unknown;
             } | null;
-            /** @description Base64; docs/history.md says how to open it */
+            /** @description Sealed bodies in base64, to be opened with the account’s private key as docs/history.md describes; null: not sealed */
             readonly sealed: {
                 readonly wrappedKey: string;
                 readonly content: string;
@@ -4385,65 +4773,100 @@ export interface components {
             readonly id: string;
             readonly name: string;
             readonly account: string;
+            /** @description Group of models that the key may use */
             readonly group: string;
+            /** @description Last four characters of the secret */
             readonly hint: string;
             /** @enum {string} */
             readonly status: "active" | "disabled" | "expired";
-            /** @description By the configuration file: changed there alone */
+            /** @description Whether the configuration file declares it, so that it is changed only there */
             readonly declared: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created; null: the configuration file declares it
+             */
             readonly createdAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it expires; null: never
+             */
             readonly expiresAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was disabled; null: it was not, or the configuration file declares it
+             */
             readonly disabledAt: string | null;
             /**
              * Format: date-time
-             * @description Until when the secret before the last rotation works
+             * @description When the secret before the last rotation stops working; null: it does not work
              */
             readonly previousUntil: string | null;
+            /** @description Models of the group that the key may use, by name or by a pattern ending in `*`; null: all */
             readonly models: readonly string[] | null;
+            /** @description Models that the key may not use, by name or by a pattern ending in `*`; null: none */
             readonly deniedModels: readonly string[] | null;
+            /** @description IP addresses and ranges from which the key is accepted; null: any */
             readonly addresses: readonly string[] | null;
-            /** @enum {string|null} */
+            /**
+             * @description What is kept of the messages of this key; null: as the account chose
+             * @enum {string|null}
+             */
             readonly historyMode: "off" | "metadata" | "full" | "sealed" | null;
+            /** @description Whether replies to this key contain their cost unless the request says otherwise */
             readonly showCost: boolean;
             readonly limits: {
+                /** @description null: no limit */
                 readonly requestsPerMinute: number | null;
+                /** @description null: no limit */
                 readonly tokensPerMinute: number | null;
+                /** @description null: no limit */
                 readonly concurrentRequests: number | null;
             };
+            /** @description null: no spend limit */
             readonly spendLimit: {
-                /** @description Nano-units of the currency, a whole number */
+                /** @description Most that may be spent in a period, in nano-units */
                 readonly amountNano: string;
-                /** @description Nano-units of the currency, a whole number */
+                /** @description Charges of the present period, in nano-units */
                 readonly spentNano: string;
-                /** @enum {string} */
+                /**
+                 * @description `never`: one limit for all time
+                 * @enum {string}
+                 */
                 readonly period: "day" | "week" | "month" | "never";
+                /** @description Time zone whose midnight begins a period */
                 readonly timeZone: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When the next period begins; null: never
+                 */
                 readonly resetsAt: string | null;
             } | null;
             readonly currency: string;
-            /** @description From midnight in UTC on */
+            /** @description Requests since midnight in UTC */
             readonly today: {
+                /** @description Number of finished requests */
                 readonly requests: number;
-                /** @description Nano-units of the currency, a whole number */
+                /** @description Charges in nano-units */
                 readonly chargeNano: string;
             };
-            /** @description The first of the month. From midnight in UTC on */
+            /** @description Requests since the first day of the month, in UTC */
             readonly month: {
+                /** @description Number of finished requests */
                 readonly requests: number;
-                /** @description Nano-units of the currency, a whole number */
+                /** @description Charges in nano-units */
                 readonly chargeNano: string;
             };
-            /** @description Noted at most once a minute */
+            /** @description Latest use of the key, recorded at most once a minute; null: it was never used */
             readonly lastUsed: {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Time in UTC, RFC 3339
+                 */
                 readonly at: string;
                 readonly address: string | null;
                 readonly client: string | null;
             } | null;
+            /** @description Grows with each change; to be sent in If-Match */
             readonly revision: number;
         };
         readonly KeySummary: {
@@ -4451,280 +4874,388 @@ export interface components {
             readonly disabled: number;
             readonly expired: number;
             readonly currency: string;
-            /** @description By these keys. From midnight in UTC on */
+            /** @description Sum of these keys: Requests since midnight in UTC */
             readonly today: {
+                /** @description Number of finished requests */
                 readonly requests: number;
-                /** @description Nano-units of the currency, a whole number */
+                /** @description Charges in nano-units */
                 readonly chargeNano: string;
             };
-            /** @description By these keys, since the first. From midnight in UTC on */
+            /** @description Sum of these keys: Requests since the first day of the month, in UTC */
             readonly month: {
+                /** @description Number of finished requests */
                 readonly requests: number;
-                /** @description Nano-units of the currency, a whole number */
+                /** @description Charges in nano-units */
                 readonly chargeNano: string;
             };
         };
         readonly KeyWithSecret: components["schemas"]["Key"] & {
-            /** @description Shown this once */
+            /** @description Secret of the key, shown in this reply only */
             readonly secret: string;
         };
         readonly KeyImpact: {
             readonly id: string;
+            /** @description Requests since `since` */
             readonly requestsLastDay: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description 24 hours ago, rounded down to a quarter of an hour
+             */
             readonly since: string;
-            /** @description Noted at most once a minute */
+            /** @description Latest use of the key, recorded at most once a minute; null: it was never used */
             readonly lastUsed: {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Time in UTC, RFC 3339
+                 */
                 readonly at: string;
                 readonly address: string | null;
                 readonly client: string | null;
             } | null;
             readonly currency: string;
+            /** @description Requests since the first day of the month, in UTC */
             readonly month: {
+                /** @description Number of finished requests */
                 readonly requests: number;
-                /** @description Nano-units of the currency, a whole number */
+                /** @description Charges in nano-units */
                 readonly chargeNano: string;
             };
         };
         readonly KeyTest: {
             readonly id: string;
+            /** @description Whether a request with this key would be accepted */
             readonly admitted: boolean;
+            /** @description Every reason for which it would be refused; empty: none */
             readonly reasons: readonly {
                 readonly code: string;
                 readonly message: string;
             }[];
+            /** @description Models that the key may use now */
             readonly models: readonly string[];
         };
         readonly ManagementKey: {
             readonly id: string;
             readonly name: string;
-            /** @description null: the whole deployment */
+            /** @description Account that the key is bound to; null: it manages the whole deployment, with the rights of an admin */
             readonly account: string | null;
+            /** @description Last four characters of the secret */
             readonly hint: string;
             readonly scopes: readonly ("read" | "write")[];
             /** @enum {string} */
             readonly status: "active" | "disabled" | "expired";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it expires; null: never
+             */
             readonly expiresAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was disabled; null: it is not disabled
+             */
             readonly disabledAt: string | null;
             /**
              * Format: date-time
-             * @description Noted at most once a minute
+             * @description When it was last used, recorded at most once a minute; null: never
              */
             readonly lastUsedAt: string | null;
+            /** @description Grows with each change; to be sent in If-Match */
             readonly revision: number;
         };
         readonly ManagementKeyWithSecret: components["schemas"]["ManagementKey"] & {
-            /** @description Shown this once */
+            /** @description Secret of the key, shown in this reply only */
             readonly secret: string;
         };
         readonly Person: {
-            /** @description The account */
+            /** @description Id of the account */
             readonly id: string;
             readonly name: string;
             readonly email: string | null;
             readonly emailVerified: boolean;
             /** @enum {string} */
             readonly role: "user" | "admin" | "auditor";
-            /** @description That keys may be made for; null: all */
+            /** @description Groups that keys of the account may use; null: all groups */
             readonly groups: readonly string[] | null;
             /** @enum {string} */
             readonly status: "active" | "suspended" | "deleted";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly suspendedAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly deletedAt: string | null;
             readonly identities: readonly components["schemas"]["Identity"][];
             readonly revision: number;
         };
         readonly Identity: {
             readonly id: string;
+            /** @description Identity provider that vouches for the person */
             readonly issuer: string;
+            /** @description Id of the person at the identity provider */
             readonly subject: string;
             readonly name: string;
             readonly email: string | null;
             readonly emailVerified: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was linked
+             */
             readonly createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it last signed in
+             */
             readonly usedAt: string;
         };
         readonly Session: {
             readonly id: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly usedAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly expiresAt: string;
+            /** @description IP address that signed in */
             readonly address: string | null;
+            /** @description Browser that signed in */
             readonly client: string | null;
-            /** @description The one that asks */
+            /** @description Whether this request belongs to the session */
             readonly current: boolean;
         };
         readonly Model: {
             readonly id: string;
             /** @enum {string} */
             readonly kind: "chat" | "completion" | "embedding" | "image" | "transcription" | "translation" | "speech" | "video" | "moderation" | "rerank" | "realtime";
+            /** @description Maker of the model, whichever channel serves it */
             readonly vendor: string;
+            /** @description Context window in tokens; null: not known */
             readonly context: number | null;
+            /** @description Most tokens of a reply; null: not known */
             readonly maxOutput: number | null;
             readonly inputs: readonly ("text" | "image" | "audio" | "video")[];
             readonly outputs: readonly ("text" | "image" | "audio" | "video")[];
+            /** @description Whether it takes images */
             readonly vision: boolean;
-            /** @description null: not known */
+            /** @description Whether it can call tools; null: not known */
             readonly tools: boolean | null;
-            /** @description null: not known */
+            /** @description Whether it reasons before it replies; null: not known */
             readonly reasoning: boolean | null;
-            /** @description Answers in JSON that keeps to a schema (`response_format`); null: not known */
+            /** @description Whether it can reply in JSON that follows a schema (`response_format`); null: not known */
             readonly jsonSchema: boolean | null;
+            /** @description Paths at which it can be called */
             readonly endpoints: readonly string[];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When this deployment first had a price for it
+             */
             readonly since: string;
+            /** @description Group whose price is shown */
             readonly group: string;
             readonly currency: string;
             readonly price: {
                 readonly version: number;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When this version took effect; null: it always was in effect
+                 */
                 readonly from: string | null;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When this version was stored
+                 */
                 readonly updatedAt: string;
                 /** @enum {string} */
                 readonly origin: "file" | "shipped" | "set" | "import";
+                /** @description Multiplier of the group for this model */
                 readonly multiplier: string;
                 readonly lines: readonly components["schemas"]["PriceLine"][];
             };
+            /** @description Groups that the caller may see and that have the model */
             readonly groups: readonly string[];
+            /** @description Those of `groups` of which the caller has keys */
             readonly keyGroups: readonly string[];
             readonly live: components["schemas"]["ModelLive"];
         };
         readonly PriceLine: {
-            /** @example input>200000 */
+            /**
+             * @description Name of the price on the rate card
+             * @example input>200000
+             */
             readonly name: string;
-            /** @example token */
+            /**
+             * @description Unit that is counted
+             * @example token
+             */
             readonly unit: string;
-            /** @description Of prompts longer than so many tokens */
+            /** @description The price applies to prompts longer than this many tokens; 0: to all */
             readonly above: number;
-            /** @description For a million, with the multiplier */
+            /** @description Price of a million units for the group, in nano-units, multiplier included */
             readonly priceNano: string;
-            /** @description For a million, without the multiplier */
+            /** @description Price of a million units without the group’s multiplier, in nano-units */
             readonly baseNano: string;
-            /** @description What the vendor publishes */
+            /** @description Published price of a million units, in nano-units; null: none is shipped */
             readonly officialNano: string | null;
         };
-        /** @description Of the last 24 hours, all accounts together; null below 30 requests */
+        /** @description null: no requests in the last 24 hours */
         readonly ModelLive: {
-            /** @description Requests that `ttft` and `speed` are of, however few */
+            /** @description Requests with a first token: the sample of `ttft` and `speed`, given even where it is too small for them */
             readonly begun: number;
-            /** @description Requests that `success` is of, however few */
+            /** @description Requests that succeeded or failed with 5xx: the sample of `success`, given even where it is too small for it */
             readonly tried: number;
+            /** @description Time to the first token in ms: median and 95th percentile */
             readonly ttft: {
                 readonly p50Ms: number;
                 readonly p95Ms: number;
-                /** @description Of so many requests */
+                /** @description Number of requests that the figure is computed from */
                 readonly sample: number;
             } | null;
+            /** @description Speed of streams from the first token on */
             readonly speed: {
                 readonly tokensPerSecond: number;
-                /** @description Of so many requests */
+                /** @description Number of requests that the figure is computed from */
                 readonly sample: number;
             } | null;
+            /** @description Percentage of requests that succeeded; refused requests (4xx) do not count */
             readonly success: {
                 readonly percent: number;
-                /** @description Of so many requests */
+                /** @description Number of requests that the figure is computed from */
                 readonly sample: number;
             } | null;
         } | null;
         readonly PriceChange: {
             readonly model: string;
             readonly version: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the change takes or took effect
+             */
             readonly from: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the change was stored; earlier than `from` where it was scheduled
+             */
             readonly announcedAt: string;
             /** @enum {string} */
             readonly state: "scheduled" | "in force" | "past";
+            /** @description Prices after the change; empty: the model has no price from then on */
             readonly lines: readonly components["schemas"]["PriceLine"][];
             readonly steps: readonly {
                 readonly name: string;
+                /** @description Price of a million units before, in nano-units; null: there was none */
                 readonly beforeNano: string | null;
+                /** @description Price of a million units after, in nano-units; null: there is none */
                 readonly afterNano: string | null;
-                /** @example +33.3 */
+                /**
+                 * @description Change in percent; null: there was no price before, or it was 0
+                 * @example +33.3
+                 */
                 readonly percent: string | null;
             }[];
         };
         readonly Operations: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly at: string;
             readonly timeZone: string;
             readonly currency: string;
             readonly processes: {
-                /** @description That said how they do: this one, and those that took requests lately */
+                /** @description Number of processes in these figures: the one that answers, and others that served requests in the last seconds */
                 readonly known: number;
-                /** @description false: the first look, which no other process has heard of; ask again */
+                /** @description Whether other processes could report; false on the first request after a while, since processes report only while somebody reads this: request it again */
                 readonly complete: boolean;
                 /**
                  * Format: date-time
-                 * @description Of the one that runs longest
+                 * @description When the process that runs longest was started
                  */
                 readonly startedAt: string;
             };
             readonly requests: {
-                /** @description Of the processes that are known */
+                /** @description Requests that run now, in all known processes */
                 readonly running: number;
-                /** @description Of the last whole minute */
+                /** @description Requests per second in the last whole minute */
                 readonly perSecond: number;
-                /** @description The last 60 whole minutes, by when requests began; settled ones */
+                /** @description Settled requests of the last 60 whole minutes, by the minute in which they began */
                 readonly minutes: readonly {
-                    /** Format: date-time */
+                    /**
+                     * Format: date-time
+                     * @description Time in UTC, RFC 3339
+                     */
                     readonly at: string;
                     readonly requests: number;
                 }[];
-                /** @description Of whole quarters of an hour, at least an hour of them */
+                /** @description Requests of the last whole hour and the current quarter of an hour */
                 readonly lastHour: {
-                    /** Format: date-time */
+                    /**
+                     * Format: date-time
+                     * @description Time in UTC, RFC 3339
+                     */
                     readonly since: string;
-                    /** Format: date-time */
+                    /**
+                     * Format: date-time
+                     * @description Time in UTC, RFC 3339
+                     */
                     readonly until: string;
                     readonly requests: number;
                     readonly failed: number;
-                    /** @description null: there was no request */
+                    /** @description Share of the requests that succeeded, from 0 to 1; null: there were none */
                     readonly successRate: number | null;
                 };
             };
-            /** @description Time of our own that requests took, by phase, since each process started */
+            /** @description Time that requests spent in the gateway itself, by phase, since each process started */
             readonly overhead: {
                 readonly auth: components["schemas"]["Overhead"];
                 readonly route: components["schemas"]["Overhead"];
                 readonly settle: components["schemas"]["Overhead"];
             };
             readonly settlement: {
-                /** @description Finished requests that are not in the ledger yet */
+                /** @description Number of finished requests that are not in the ledger yet */
                 readonly unsettled: number;
+                /** @description Age of the oldest of these, in ms */
                 readonly oldestUnsettledMs: number;
-                /** @description At most 1000 */
+                /** @description Number of settlements that failed and were set aside, counted up to 1,000 */
                 readonly setAside: number;
-                /** @description Why processes let no request begin; empty: they do */
+                /** @description Reasons for which processes admit no requests, one for each such process; empty: all admit requests */
                 readonly closed: readonly string[];
             };
             readonly errors: {
                 /**
                  * Format: date-time
-                 * @description Of the last hour, or of its last 50 000 requests
+                 * @description Begin of the period: an hour ago, or later where the latest 50,000 requests are more recent
                  */
                 readonly since: string;
                 readonly items: readonly {
                     readonly code: string;
                     readonly requests: number;
-                    /** Format: date-time */
+                    /**
+                     * Format: date-time
+                     * @description Time in UTC, RFC 3339
+                     */
                     readonly lastAt: string;
-                    /** @description One of the newest */
+                    /** @description Id of one of the newest of these requests */
                     readonly requestId: string;
                 }[];
             };
@@ -4733,16 +5264,19 @@ export interface components {
                 readonly today: components["schemas"]["OperationsMoney"];
                 readonly days7: components["schemas"]["OperationsMoney"];
                 readonly days30: components["schemas"]["OperationsMoney"];
-                /** @description Given to all wallets today */
+                /** @description Deposits to all wallets today in `timeZone`, in nano-units */
                 readonly creditedTodayNano: string;
             };
             readonly alerts: readonly components["schemas"]["OperationsAlert"][];
         };
         readonly Overhead: {
-            /** @description How many were measured */
+            /** @description Number of requests that were measured */
             readonly requests: number;
+            /** @description Median in ms; null: none was measured */
             readonly p50Ms: number | null;
+            /** @description 95th percentile in ms */
             readonly p95Ms: number | null;
+            /** @description 99th percentile in ms */
             readonly p99Ms: number | null;
         };
         readonly ChannelHealth: {
@@ -4750,24 +5284,34 @@ export interface components {
             readonly vendor: string;
             /** @enum {string} */
             readonly state: "ok" | "degraded" | "open" | "disabled";
-            /** @description breaker, rate_limited, quota, credentials, failing or configuration; null: it is well */
+            /** @description Why it gets no requests or fails: breaker, rate_limited, quota, credentials, failing or configuration; null: it works */
             readonly reason: string | null;
-            /** @description The kind of the last attempt's fault */
+            /** @description Kind of the last attempt’s fault; null: none */
             readonly fault: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly since: string | null;
         };
         readonly OperationsMoney: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly since: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly until: string;
+            /** @description Charges to all accounts, in nano-units */
             readonly revenueNano: string;
-            /** @description What no wallet could pay */
+            /** @description Usage that wallets could not pay for and that was written off, in nano-units */
             readonly writeoffNano: string;
-            /** @description All attempts at the models' own prices, without the group's multiplier */
+            /** @description Cost of all attempts at the models’ prices without the groups’ multipliers, in nano-units */
             readonly vendorCostNano: string;
-            /** @description Revenue less the cost at the vendors */
+            /** @description `revenueNano` less `vendorCostNano` */
             readonly marginNano: string;
         };
         readonly OperationsAlert: {
@@ -4775,43 +5319,57 @@ export interface components {
             readonly code: "ledger_closed" | "channel_disabled" | "channel_open" | "settlement_late" | "set_aside" | "records_missing" | "reconcile_difference" | "price_missing" | "archive_failing" | "export_failing" | "warning";
             /** @enum {string} */
             readonly severity: "critical" | "warning";
-            /** @description A channel, a model, a destination, or a bill */
+            /** @description Channel, model, export destination or bill that the alert is about; null: the deployment */
             readonly subject: string | null;
             readonly message: string;
-            /** @description What the message counts: seconds, settlements, records, places, or refused requests */
+            /** @description Number in the message: seconds, settlements, records, places or refused requests; null: none */
             readonly count: number | null;
-            /** @description What the code does not say of it, in the words of who said it */
+            /** @description Details in the words of their source, such as a database’s error; null: `code` says all */
             readonly cause: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly since: string | null;
         };
         readonly PaymentOffer: {
             readonly account: string;
+            /** @description Currency of the credit */
             readonly currency: string;
             /** @enum {string} */
             readonly mode: "play" | "live";
+            /** @description Least amount of an order */
             readonly minimum: string;
+            /** @description Greatest amount of an order */
             readonly maximum: string;
+            /** @description Minutes for which an order can be paid */
             readonly orderMinutes: number;
             readonly providers: readonly {
                 readonly name: string;
                 readonly currency: string;
                 readonly methods: readonly string[];
-                /** @description What one unit of it is credited as */
+                /** @description Credit for one unit of the provider’s currency */
                 readonly rate: string;
+                /** @description Amounts to choose from */
                 readonly presets: readonly {
+                    /** @description Amount in the provider’s currency */
                     readonly amount: string;
+                    /** @description Credit for this amount, in nano-units */
                     readonly creditNano: string;
+                    /** @description Bonus for this amount, in nano-units */
                     readonly bonusNano: string;
                 }[];
-                /** @description Of the amount that was asked about */
+                /** @description Credit and bonus for the `amount` of the request; null: none was given */
                 readonly asked: {
+                    /** @description Amount in the provider’s currency */
                     readonly amount: string;
+                    /** @description Credit for this amount, in nano-units */
                     readonly creditNano: string;
+                    /** @description Bonus for this amount, in nano-units */
                     readonly bonusNano: string;
                 } | null;
             }[];
-            /** @description null: there is none for this account, or no more */
+            /** @description Bonus for a first top-up; null: there is none, or the account has paid before */
             readonly bonus: {
                 readonly percent: string | null;
                 readonly amount: string | null;
@@ -4825,11 +5383,16 @@ export interface components {
                 /** @enum {string} */
                 readonly spent: "first" | "last";
             } | null;
+            /** @description Credit of all payments of the account so far, in nano-units */
             readonly paidNano: string;
-            /** @description Of the balance */
+            /** @description Part of the balance that is unspent bonus, in nano-units */
             readonly bonusNano: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the unspent bonus expires; null: never, or there is none
+             */
             readonly bonusExpiresAt: string | null;
+            /** @description Part of the balance that can be refunded, in nano-units */
             readonly refundableNano: string;
         };
         readonly Order: {
@@ -4838,55 +5401,71 @@ export interface components {
             /** @enum {string} */
             readonly provider: "alipay" | "wechatpay" | "stripe";
             /**
-             * @description play: of the simulator, no real money
+             * @description `play`: paid to the payment simulator, without real money
              * @enum {string}
              */
             readonly mode: "play" | "live";
+            /** @description Payment method of the provider */
             readonly method: string;
+            /** @description Amount to pay, such as `12.50` */
             readonly amount: string;
-            /** @description Of `amount`: the provider’s */
+            /** @description Currency of `amount` */
             readonly currency: string;
-            /** @description At the rate of when it was ordered */
+            /** @description Credit in nano-units, at the exchange rate at the time of the order */
             readonly creditNano: string;
-            /** @description Given with it, where nobody has had it before */
+            /** @description Bonus for a first top-up in nano-units, given with the credit unless the account or the payer has had one before */
             readonly bonusNano: string;
             /** @enum {string} */
             readonly state: "created" | "shown" | "paid" | "credited" | "part_refunded" | "refunded" | "expired" | "closed" | "disputed";
+            /** @description What an operator should look at, such as a late or a second payment; null: nothing */
             readonly flag: string | null;
-            /** @description The provider’s own, of what was paid first */
+            /** @description The provider’s number of the first payment; null: nothing is paid */
             readonly tradeNumber: string | null;
-            /** @description An address to open, or what a QR code says; null: no more */
+            /** @description How to pay: an address to open, or the content of a QR code; null: the order cannot be paid */
             readonly pay: {
                 /** @enum {string} */
                 readonly kind: "redirect" | "qr" | "bridge";
                 readonly url: string;
-                /** @description Of `bridge`: what `getBrandWCPayRequest` of WeChat’s browser is given */
+                /** @description For `bridge`: the arguments of `getBrandWCPayRequest` in WeChat’s browser */
                 readonly bridge?: {
                     readonly [key: string]: string;
                 };
             } | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Until when it can be paid
+             */
             readonly expiresAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was credited; null: not yet
+             */
             readonly creditedAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it expired or was cancelled; null: it did not
+             */
             readonly endedAt: string | null;
             readonly revision: number;
         };
         readonly OrderDetails: components["schemas"]["Order"] & {
-            /** @description Of what was paid, in `currency`; `0.00` while it is disputed */
+            /** @description Amount that was paid and is not refunded, in `currency`; `0.00` while a payment is disputed */
             readonly refundable: string;
             readonly payments: readonly {
-                /** @description The provider’s own number */
+                /** @description The provider’s number of the payment */
                 readonly id: string;
                 readonly amount: string;
+                /** @description Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer */
                 readonly creditNano: string;
                 readonly outcome: string;
                 /**
                  * Format: date-time
-                 * @description When it was credited
+                 * @description When the payment was credited
                  */
                 readonly at: string;
             }[];
@@ -4894,19 +5473,34 @@ export interface components {
                 readonly id: string;
                 /** @enum {string} */
                 readonly state: "pending" | "done" | "failed";
+                /** @description Amount in the currency of the order */
                 readonly amount: string;
+                /** @description Credit that is taken back, in nano-units */
                 readonly amountNano: string;
+                /** @description Bonus that is taken back, in nano-units */
                 readonly clawbackNano: string;
                 readonly reason: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Time in UTC, RFC 3339
+                 */
                 readonly at: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Time in UTC, RFC 3339
+                 */
                 readonly endedAt: string | null;
+                /** @description Why it failed, or why the provider could not be asked yet; null: neither */
                 readonly failure: string | null;
             }[];
+            /** @description Bonus that was given, in nano-units */
             readonly givenBonusNano: string;
+            /** @description What happened to the order, oldest first */
             readonly timeline: readonly {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Time in UTC, RFC 3339
+                 */
                 readonly at: string;
                 readonly what: string;
                 readonly detail: string | null;
@@ -4914,62 +5508,83 @@ export interface components {
         };
         readonly PaymentBill: {
             readonly provider: string;
-            /** Format: date */
+            /**
+             * Format: date
+             * @description Day in China’s time zone
+             */
             readonly day: string;
             readonly currency: string;
+            /** @description Number of payments in the bill */
             readonly payments: number;
+            /** @description Sum of these payments */
             readonly paid: string;
+            /** @description Number of refunds in the bill */
             readonly refunds: number;
+            /** @description Sum of these refunds */
             readonly refunded: string;
-            /** @description The first 1,000 */
+            /** @description The first 1,000 differences */
             readonly differences: readonly {
                 /** @enum {string} */
                 readonly kind: "payment_not_booked" | "payment_not_billed" | "refund_not_booked" | "refund_not_billed" | "amount";
                 readonly transactionId: string;
                 readonly orderId: string;
-                /** @description null: it is of a payment */
+                /** @description Refund that differs; null: the difference is in a payment */
                 readonly refundId: string | null;
-                /** @description null: it is not in the bill */
+                /** @description Amount in the bill; null: it is not in the bill */
                 readonly billed: string | null;
-                /** @description null: it was not booked */
+                /** @description Amount that was booked here; null: it was not booked */
                 readonly booked: string | null;
-                /** @description Whether there is such an order here */
+                /** @description Whether this deployment has the order */
                 readonly isOrder: boolean;
             }[];
+            /** @description Number of differences that are not listed */
             readonly moreDifferences: number;
         };
         readonly RefundPlan: {
+            /** @description Amount in the currency of the order */
             readonly amount: string;
+            /** @description Credit that would be taken back, in nano-units */
             readonly amountNano: string;
-            /** @description Of the bonus, taken back with it */
+            /** @description Bonus that would be taken back, in nano-units */
             readonly clawbackNano: string;
         };
         readonly Refund: {
             readonly id: string;
             /** @enum {string} */
             readonly state: "pending" | "done" | "failed";
+            /** @description Amount in the currency of the order */
             readonly amount: string;
+            /** @description Credit that is taken back, in nano-units */
             readonly amountNano: string;
+            /** @description Bonus that is taken back, in nano-units */
             readonly clawbackNano: string;
             readonly reason: string;
+            /** @description Operator who began the refund */
             readonly actor: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly endedAt: string | null;
+            /** @description Why it failed, or why the provider could not be asked yet; null: neither */
             readonly failure: string | null;
         };
         readonly ListedPerson: components["schemas"]["Person"] & {
             readonly currency: string;
-            /** @description With what running requests hold */
+            /** @description Balance of the wallet in nano-units, holds of running requests included */
             readonly balanceNano: string;
-            /** @description Of the last 30 days */
+            /** @description Charges of the last 30 days, in nano-units */
             readonly spendNano: string;
-            /** @description That were made here, whether they work or not */
+            /** @description Number of keys in the store, disabled and expired ones included */
             readonly keys: number;
             /**
              * Format: date-time
-             * @description When a session, a provider or a key was last used; null: never
+             * @description When a session, an identity or a key of the account was last used; null: never
              */
             readonly lastSeenAt: string | null;
         };
@@ -4978,28 +5593,43 @@ export interface components {
             readonly note: string;
             /** @enum {string} */
             readonly role: "user" | "admin" | "auditor";
-            /** @description Of the account it makes; null: those of new accounts */
+            /** @description Groups of the account that it creates; null: the default group of new accounts */
             readonly groups: readonly string[] | null;
             /** @enum {string} */
             readonly status: "open" | "used" | "revoked" | "expired";
             readonly createdBy: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly expiresAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly revokedAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly usedAt: string | null;
-            /** @description The account it made */
+            /** @description Account that was created with it; null: it is not used */
             readonly usedBy: string | null;
         };
         readonly PlaygroundKey: {
             readonly id: string;
             readonly group: string;
-            /** @description The secret, shown this once */
+            /** @description Secret of the key, shown in this reply only */
             readonly key: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly expiresAt: string;
         };
         readonly Preferences: {
@@ -5021,24 +5651,36 @@ export interface components {
             readonly columns: {
                 readonly [key: string]: unknown;
             };
-            /** @description 0: never set */
+            /** @description Revision of the preferences, to be sent in If-Match; 0: they were never set */
             readonly revision: number;
         };
         readonly ListedPriceCard: {
             readonly model: string;
             readonly version: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the card takes or took effect
+             */
             readonly from: string;
-            /** @enum {string} */
+            /**
+             * @description Source of the card: configuration file, shipped catalogue, set here, or imported here
+             * @enum {string}
+             */
             readonly origin: "file" | "shipped" | "set" | "import";
-            /** @description By name, decimals for a million of the unit */
+            /** @description Decimal price of a million units in the currency, by the name of the price */
             readonly prices: {
                 readonly [key: string]: string;
             };
+            /** @description Where the prices come from, as given */
             readonly source: string;
+            /** @description Date of the source; null: not known */
             readonly sourceDate: string | null;
+            /** @description Who stored the card; null: the gateway */
             readonly actor: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly createdAt: string;
             /** @enum {string} */
             readonly state: "in force" | "scheduled" | "replaced";
@@ -5046,96 +5688,127 @@ export interface components {
         readonly PriceChangeMade: {
             readonly card: components["schemas"]["PriceCard"];
             readonly differences: readonly components["schemas"]["PriceDifference"][];
+            /** @description Whether no model of this name is known or has had a price */
             readonly isUnknown: boolean;
-            /** @description Without it requests are refused */
+            /** @description Price without which requests to the model are refused; null: none is missing */
             readonly missing: string | null;
-            /** @description It holds once the file prices it no more */
+            /** @description Whether the configuration file prices the model, so that the card takes effect only once it no longer does */
             readonly isInFile: boolean;
         };
-        /** @description null: nothing was done, as a difference is large and allowLarge was not said */
+        /** @description The new card; null: nothing was changed, since a difference is large and `allowLarge` was not given */
         readonly PriceCard: {
             readonly model: string;
             readonly version: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the card takes or took effect
+             */
             readonly from: string;
-            /** @enum {string} */
+            /**
+             * @description Source of the card: configuration file, shipped catalogue, set here, or imported here
+             * @enum {string}
+             */
             readonly origin: "file" | "shipped" | "set" | "import";
-            /** @description By name, decimals for a million of the unit */
+            /** @description Decimal price of a million units in the currency, by the name of the price */
             readonly prices: {
                 readonly [key: string]: string;
             };
+            /** @description Where the prices come from, as given */
             readonly source: string;
+            /** @description Date of the source; null: not known */
             readonly sourceDate: string | null;
+            /** @description Who stored the card; null: the gateway */
             readonly actor: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly createdAt: string;
         } | null;
         readonly PriceDifference: {
             readonly name: string;
+            /** @description Price of a million units before; null: there was none */
             readonly before: string | null;
+            /** @description Price of a million units after; null: there is none */
             readonly after: string | null;
+            /** @description Change in percent, such as `+33.3`; null: there was no price before, or it was 0 */
             readonly percent: string | null;
+            /** @description Whether the price changes more than tenfold, or to or from 0 */
             readonly large: boolean;
         };
         readonly MissingPrice: {
             readonly model: string;
+            /** @description What is missing */
             readonly reason: string;
-            /** @description That have it */
+            /** @description Groups that have the model */
             readonly groups: readonly string[];
-            /** @description That name it; one of a pattern, or of all its vendor has, names none */
+            /** @description Channels that list the model by name; those with a pattern, or with all models of their vendor, are left out */
             readonly channels: readonly string[];
-            /** @description Of the last 7 days, or of their newest 50 000 requests: refused with 503 before any channel was asked */
+            /** @description Number of requests for it that were refused with 503 before any channel was asked, among those of the last 7 days, at most the newest 50,000 */
             readonly refused: number;
         };
         readonly ShippedPriceDifference: {
             readonly model: string;
-            /** @description Of the card in force */
+            /** @description Version of the card in force */
             readonly version: number;
-            /** @enum {string} */
+            /**
+             * @description Source of the card: configuration file, shipped catalogue, set here, or imported here
+             * @enum {string}
+             */
             readonly origin: "file" | "shipped" | "set" | "import";
-            /** @description By name, decimals for a million of the unit */
+            /** @description Decimal price of a million units in the currency, by the name of the price */
             readonly prices: {
                 readonly [key: string]: string;
             };
-            /** @description By name, decimals for a million of the unit */
+            /** @description Shipped prices, in the same form */
             readonly shipped: {
                 readonly [key: string]: string;
             };
-            /** @description Of the shipped prices */
+            /** @description Where the shipped prices come from */
             readonly source: string;
             readonly sourceDate: string | null;
             readonly differences: readonly components["schemas"]["PriceDifference"][];
         };
         readonly PriceEffect: {
             readonly currency: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly since: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly until: string;
             /**
              * Format: date-time
-             * @description Requests before this moment were not looked at: there are too many
+             * @description Requests before this time were not priced, since there are too many; null: all were
              */
             readonly coveredSince: string | null;
-            /** @description That asked for the model by this name */
+            /** @description Number of priced requests that asked for the model by this name */
             readonly requests: number;
-            /** @description What was paid and what was written off */
+            /** @description Charges and write-offs of these requests at the time, in nano-units */
             readonly thenNano: string;
+            /** @description Their cost at the proposed prices, in nano-units */
             readonly proposedNano: string;
-            /** @description Above 0: dearer */
+            /** @description `proposedNano` less `thenNano`; positive: dearer */
             readonly differenceNano: string;
-            /** @description In no sum: they used what the card has no price for, which would be free */
+            /** @description Requests that are in no sum, since they used something that the proposed card has no price for */
             readonly unpriced: {
                 readonly requests: number;
+                /** @description Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer */
                 readonly thenNano: string;
             };
         };
         readonly PriceImport: {
+            /** @description Whether the prices were stored */
             readonly applied: boolean;
+            /** @description Number of models that the document prices */
             readonly models: number;
             readonly changes: readonly {
                 readonly model: string;
-                /** @description By name, decimals for a million of the unit */
+                /** @description Decimal price of a million units in the currency, by the name of the price */
                 readonly prices: {
                     readonly [key: string]: string;
                 };
@@ -5143,75 +5816,91 @@ export interface components {
                 readonly sourceDate: string | null;
                 readonly before: {
                     readonly version: number;
-                    /** @description By name, decimals for a million of the unit */
+                    /** @description Decimal price of a million units in the currency, by the name of the price */
                     readonly prices: {
                         readonly [key: string]: string;
                     };
                 } | null;
                 readonly differences: readonly components["schemas"]["PriceDifference"][];
             }[];
+            /** @description Versions of the new cards, in the order of `changes`; empty: nothing was stored */
             readonly versions: readonly number[];
+            /** @description Models for which nothing was stored at all, since their change is large and `allowLarge` was not given */
             readonly refused: readonly string[];
+            /** @description Changed models that the configuration file prices, which takes precedence */
             readonly inFile: readonly string[];
         };
         readonly Reconciled: {
             readonly currency: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly since: string;
             /**
              * Format: date-time
-             * @description What this answer goes to
+             * @description End of the period that this answer covers
              */
             readonly until: string;
+            /** @description Whether nothing differs */
             readonly ok: boolean;
             readonly items: readonly components["schemas"]["ReconciledDay"][];
-            /** @description The first 100 */
+            /** @description The first 100 differences */
             readonly differences: readonly components["schemas"]["ReconcileDifference"][];
+            /** @description Number of differences that are not listed */
             readonly moreDifferences: number;
-            /** @description The cursor of what comes after; null: all of the period is done */
+            /** @description Cursor for the rest of the period; null: this answer completes it */
             readonly next: string | null;
         };
         readonly ReconciledDay: {
             /**
              * Format: date
-             * @description In UTC
+             * @description Day in UTC
              */
             readonly day: string;
             readonly account: string;
             /**
-             * @description pruned: its requests are kept no more, and there are totals alone
+             * @description `pruned`: the requests of the day are no longer kept, and only totals remain
              * @enum {string}
              */
             readonly state: "equal" | "different" | "pruned";
             readonly rows: components["schemas"]["ReconciledSum"];
-            /** @description What the journal has */
+            /** @description Sum of the journal entries; null: pruned */
             readonly entries: {
+                /** @description Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer */
                 readonly chargeNano: string;
+                /** @description Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer */
                 readonly writeoffNano: string;
             } | null;
             readonly totals: components["schemas"]["ReconciledSum"] & unknown;
         };
-        /** @description What the requests say */
+        /** @description Sum of the request records; null: pruned */
         readonly ReconciledSum: {
             readonly requests: number;
+            /** @description Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer */
             readonly chargeNano: string;
+            /** @description Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer */
             readonly writeoffNano: string;
         } | null;
         readonly ReconcileDifference: {
             readonly requestId: string;
             readonly account: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly at: string;
             /**
-             * @description entry: the journal has something else for it; price: its tokens at its prices give another amount; row: an entry without a request
+             * @description `entry`: the journal has another amount. `price`: tokens and prices of the request give another amount. `row`: a journal entry without a request record
              * @enum {string}
              */
             readonly kind: "entry" | "price" | "row";
             readonly message: string;
         };
         readonly OrderReceipt: {
+            /** @description Id of the order */
             readonly number: string;
-            /** @description `payments.issuer` */
+            /** @description Issuer of the receipt: `payments.issuer` of the configuration; null: not set */
             readonly issuer: string | null;
             readonly account: string;
             readonly name: string;
@@ -5220,41 +5909,63 @@ export interface components {
             /** @enum {string} */
             readonly mode: "play" | "live";
             readonly state: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When this receipt was made
+             */
             readonly asOf: string;
-            /** @description Of payments and refunds: the provider’s */
+            /** @description Currency of payments and refunds */
             readonly currency: string;
             readonly payments: readonly {
                 readonly id: string;
                 readonly amount: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Time in UTC, RFC 3339
+                 */
                 readonly at: string;
+                /** @description Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer */
                 readonly creditNano: string;
                 readonly outcome: string;
             }[];
+            /** @description Sum of the payments, in `currency` */
             readonly paid: string;
             readonly refunds: readonly {
                 readonly id: string;
                 readonly amount: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Time in UTC, RFC 3339
+                 */
                 readonly at: string;
                 /** @enum {string} */
                 readonly state: "pending" | "done" | "failed";
+                /** @description Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer */
                 readonly amountNano: string;
+                /** @description Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer */
                 readonly clawbackNano: string;
                 readonly reason: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Time in UTC, RFC 3339
+                 */
                 readonly endedAt: string | null;
                 readonly failure: string | null;
             }[];
-            /** @description With what is not confirmed yet */
+            /** @description Sum of the refunds in `currency`, those included that the provider has not confirmed */
             readonly refunded: string;
+            /** @description Currency of credit and bonus */
             readonly creditCurrency: string;
+            /** @description Credit that was bought, in nano-units */
             readonly creditNano: string;
+            /** @description Bonus that was given, in nano-units */
             readonly bonusNano: string;
-            /** @description By refunds, of credit and bonus */
+            /** @description Credit and bonus that refunds took back, in nano-units */
             readonly takenNano: string;
         };
         readonly PaymentHealth: {
@@ -5262,65 +5973,80 @@ export interface components {
             readonly mode: "play" | "live";
             readonly providers: readonly {
                 readonly name: string;
-                /** @description Where its messages are to arrive */
+                /** @description Callback address that the provider must reach with its notifications */
                 readonly address: string;
                 /**
                  * Format: date-time
-                 * @description Of the last message
+                 * @description When the latest notification arrived; null: never
                  */
                 readonly receivedAt: string | null;
                 /**
                  * Format: date-time
-                 * @description Of the last that was refused
+                 * @description When the latest notification was refused; null: never
                  */
                 readonly refusedAt: string | null;
-                /** @description Why that was refused */
+                /** @description Why the latest refused notification was refused; null: none was */
                 readonly problem: string | null;
                 /**
                  * Format: date-time
-                 * @description Of the last order
+                 * @description When an order of this provider was last credited; null: never
                  */
                 readonly creditedAt: string | null;
-                /** @description Orders that have not ended */
+                /** @description Number of open orders */
                 readonly open: number;
-                /** @description Of these, older than two minutes */
+                /** @description Number of open orders that are older than two minutes */
                 readonly stuck: number;
             }[];
         };
         readonly CallbackTest: {
+            /** @description Callback address that was tested */
             readonly address: string;
             /**
-             * @description arrived: nothing is in the way
+             * @description `arrived`: this deployment answers at the address; all others: what prevents it
              * @enum {string}
              */
             readonly outcome: "arrived" | "unknown_host" | "unreachable" | "tls" | "slow" | "redirect" | "not_found" | "other_deployment" | "page" | "blocked" | "unavailable" | "other_program";
-            /** @description What was answered, if anything */
+            /** @description HTTP status of the answer; null: there was none */
             readonly status: number | null;
-            /** @description Where a redirect leads, or how the connection failed */
+            /** @description Target of a redirect, or how the connection failed; null: neither */
             readonly detail: string | null;
-            /** @description Whether its host is on the public internet, as this process resolves it */
+            /** @description Whether all addresses of the host are public, as this process resolves its name */
             readonly isPublic: boolean;
-            /** @description Whether it is https */
+            /** @description Whether the address is https */
             readonly isSecure: boolean;
+            /** @description Duration of the test in ms */
             readonly tookMs: number;
         };
         readonly NewRedemptionBatch: components["schemas"]["RedemptionBatch"] & {
+            /** @description The codes, shown in this reply only */
             readonly secrets: readonly string[];
         };
         readonly RedemptionBatch: {
             readonly id: string;
             readonly note: string;
-            /** @description Of each code */
+            /** @description Credit of each code, in nano-units */
             readonly amountNano: string;
             readonly currency: string;
+            /** @description Number of codes in the batch */
             readonly codes: number;
+            /** @description Number of codes that were redeemed */
             readonly redeemed: number;
+            /** @description Who created the batch */
             readonly actor: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its codes expire; null: never
+             */
             readonly expiresAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was revoked; null: it was not
+             */
             readonly revokedAt: string | null;
         };
         readonly Found: {
@@ -5328,45 +6054,61 @@ export interface components {
             readonly kind: "request" | "key" | "model" | "account" | "channel" | "order";
             readonly id: string;
             readonly title: string;
-            /** @description A hint of a key, a status and a time, ... */
+            /** @description Facts that tell the match from others, such as status and time of a request */
             readonly detail: string;
-            /** @description Whose it is; null: nobody’s */
+            /** @description Account that owns it; null: none does */
             readonly account: string | null;
         };
         readonly Setting: {
             /** @enum {string} */
             readonly name: "identity.signUp" | "identity.defaultGroup" | "usage.keepDays" | "history.mode" | "history.keepDays" | "notices" | "statusPage";
+            /** @description Value in force */
             readonly value: string | number | boolean | null | readonly unknown[];
+            /** @description Value that applies where none is set */
             readonly default: string | number | boolean | null | readonly unknown[];
-            /** @description The configuration file says it */
+            /** @description Whether the configuration file sets it, so that it cannot be changed here */
             readonly declared: boolean;
+            /** @description Revision of the last change here, to be sent in If-Match; 0: nothing is set here */
             readonly revision: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly changedAt: string | null;
             readonly actor: string | null;
         };
         readonly Notice: {
             /** @enum {string} */
             readonly severity: "info" | "warning" | "critical";
+            /** @description Text by language */
             readonly text: {
                 readonly [key: string]: string;
             };
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Shown from this time on; null: at once
+             */
             readonly from: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Shown until this time; null: no end
+             */
             readonly until: string | null;
         };
         readonly Webhook: {
             readonly id: string;
-            /** @description Without its query */
+            /** @description Address of the receiver, without its query */
             readonly address: string;
-            /** @description null: it is told of all */
+            /** @description Events that are posted to it; null: all */
             readonly events: readonly ("ledger_closed" | "channel_disabled" | "channel_open" | "settlement_late" | "set_aside" | "records_missing" | "reconcile_difference" | "price_missing" | "archive_failing" | "export_failing" | "warning")[] | null;
-            /** @description Events that it has not taken yet, of the last 100 */
+            /** @description Events that are still to be delivered, counted among the latest 100 */
             readonly waiting: number;
-            /** @description The last event that it is told of */
+            /** @description Latest event for this webhook; null: there was none */
             readonly last: {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Time in UTC, RFC 3339
+                 */
                 readonly at: string;
                 /** @enum {string} */
                 readonly state: "raised" | "resolved" | "test";
@@ -5381,68 +6123,103 @@ export interface components {
             } | null;
         };
         readonly WebhookTest: {
+            /** @description Whether the receiver accepted the post */
             readonly ok: boolean;
-            /** @description Why it was not taken */
+            /** @description Why the receiver did not accept the post; null: it did */
             readonly failure: string | null;
         };
         readonly Request: {
             readonly requestId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly at: string;
             readonly account: string;
+            /** @description Id of the key */
             readonly key: string;
             readonly keyName: string;
             readonly group: string;
             readonly operation: string;
+            /** @description Model name that the client asked for */
             readonly model: string;
+            /** @description The vendor’s own name of the model that answered; null: none did */
             readonly modelServed: string | null;
+            /** @description Last channel; only for operators */
             readonly channel?: string | null;
+            /** @description Its vendor; only for operators */
             readonly vendor?: string | null;
+            /** @description Number of requests to channels; 0: refused before */
             readonly attempts: number;
             readonly stream: boolean;
             readonly status: number;
+            /** @description Number of tokens by kind; each token is in one kind only */
             readonly tokens: {
                 readonly [key: string]: number;
             };
+            /** @description Number of other priced units by name, such as images; null: none */
             readonly units: {
                 readonly [key: string]: number;
             } | null;
-            /** @enum {string} */
+            /**
+             * @description `reported`: by the vendor. `drained`: by the vendor after the client had disconnected. `counted`: by the gateway. `none`: there is no usage
+             * @enum {string}
+             */
             readonly usageSource: "reported" | "drained" | "counted" | "none";
+            /** @description `chargeNano` as a decimal of the currency */
             readonly cost: string;
+            /** @description How the cost was computed, with its numbers; null: the request was not priced */
             readonly formula: string | null;
-            /** @description Billionths of the currency */
+            /** @description Amount that the account paid, in nano-units */
             readonly chargeNano: string;
-            /** @description Billionths of the currency */
+            /** @description Amount that the account could not pay and that was written off, in nano-units */
             readonly writeoffNano: string;
-            /** @description Billionths of the currency */
+            /** @description Cost at the vendors, in nano-units; only for operators */
             readonly vendorCostNano?: string;
-            /** @description Billionths of the currency */
+            /** @description Largest amount that was held, in nano-units */
             readonly heldNano: string;
+            /** @description Version of the price card; null: the request was not priced */
             readonly priceVersion: number | null;
+            /** @description Multiplier of the group for this model */
             readonly multiplier: string;
+            /** @description Failed requests to channels, in order; only for operators */
             readonly failedAttempts?: readonly {
                 readonly [key: string]: unknown;
             }[];
+            /** @description Time to the first token in ms; null: there was none */
             readonly ttftMs: number | null;
+            /** @description Duration in ms */
             readonly durationMs: number;
+            /** @description Error code; null: the request succeeded */
             readonly errorCode: string | null;
+            /** @description Details of the error; only for operators */
             readonly errorCause?: string | null;
+            /** @description Name of the client program; null: not known */
             readonly client: string | null;
             readonly clientVersion: string | null;
+            /** @description Id that the vendor gave the request */
             readonly vendorRequestId: string | null;
             readonly clientAddress?: string;
+            /** @description Id that the client gave the request */
             readonly clientRequestId?: string;
+            /** @description Trace id of W3C Trace Context */
             readonly traceId?: string;
         };
+        /** @description Estimated number of requests in the whole list; null: not the first page */
         readonly RequestEstimate: {
             readonly requests: number;
-            /** @enum {string} */
+            /**
+             * @description `at_most`: the filter has fields by which totals are not kept
+             * @enum {string}
+             */
             readonly bound: "about" | "at_most";
         } | null;
         readonly RunningRequest: {
             readonly requestId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly at: string;
             readonly account: string;
             readonly key: string;
@@ -5453,129 +6230,170 @@ export interface components {
             readonly stream: boolean;
             readonly channel?: string | null;
             readonly attempts: number;
+            /** @description Time in ms since the request arrived */
             readonly ageMs: number;
+            /** @description Time to the first token in ms; null: none yet */
             readonly ttftMs: number | null;
             readonly inputTokens: number;
             readonly outputTokens: number;
-            /** @description Billionths of the currency */
+            /** @description Cost so far, in nano-units */
             readonly costNano: string;
-            /** @description Billionths of the currency */
+            /** @description Amount held, in nano-units */
             readonly heldNano: string;
         };
+        /** @description null: the request was not priced */
         readonly Receipt: {
             readonly priceVersion: number;
+            /** @description Model name or pattern of the price card */
             readonly pricedAs: string;
             readonly multiplier: string;
             readonly lines: readonly {
+                /** @description Name of the price */
                 readonly item: string;
+                /** @description Number of units */
                 readonly count: string;
-                /** @description Billionths of the currency */
+                /** @description Price of a million units, in nano-units */
                 readonly priceNano: string;
-                /** @description Billionths of the currency */
+                /** @description Count, price and multiplier, multiplied and rounded down, in nano-units */
                 readonly amountNano: string;
             }[];
-            /** @description Billionths of the currency */
+            /** @description `totalNano` less the sum of the lines: the total is rounded up once */
             readonly roundingNano: string;
-            /** @description Billionths of the currency */
+            /** @description `chargeNano` and `writeoffNano` together */
             readonly totalNano: string;
-            /** @description Billionths of the currency */
+            /** @description Amount that the account paid, in nano-units */
             readonly chargeNano: string;
-            /** @description Billionths of the currency */
+            /** @description Amount that was written off, in nano-units */
             readonly writeoffNano: string;
-            /** @description Billionths of the currency */
+            /** @description Largest amount that was held, in nano-units */
             readonly heldNano: string;
-            /** @description Billionths of the currency */
+            /** @description `heldNano` less `chargeNano`; negative: more was charged than held */
             readonly releasedNano: string;
+            /** @description Id of the journal entry; null: nothing was charged */
             readonly entry: string | null;
         } | null;
+        /** @description null: the request succeeded */
         readonly Blame: {
-            /** @enum {string} */
+            /**
+             * @description `request`: what it asks. `account`: its balance, limits or owner. `client`: it disconnected before the end
+             * @enum {string}
+             */
             readonly party: "request" | "account" | "client" | "gateway" | "vendor";
+            /** @description Explanation for people, in English */
             readonly message: string;
             readonly charged: boolean;
+            /** @description What to do, in English */
             readonly next: string;
         } | null;
         readonly Attempt: {
             /** @enum {string} */
             readonly outcome: "answered" | "failed";
+            /** @description Time in ms from the arrival of the request to this attempt */
             readonly startMs?: number;
             readonly connectMs?: number;
+            /** @description Time in ms from the start of the attempt to the first byte of its reply */
             readonly firstByteMs?: number;
             readonly durationMs?: number;
+            /** @description What followed the failure */
             readonly then?: string;
             readonly channel?: string | null;
+            /** @description Kind of the fault */
             readonly kind?: string;
             readonly status?: number;
             readonly vendorRequestId?: string;
-            /** @description Billionths of the currency */
+            /** @description Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer */
             readonly costNano?: string;
         };
         readonly Balance: {
             readonly account: string;
             readonly currency: string;
+            /** @description Nano-units that new requests may spend: `postedNano` less `heldNano` */
             readonly availableNano: string;
+            /** @description Nano-units that are held for running requests */
             readonly heldNano: string;
+            /** @description Balance of the wallet in the journal, in nano-units, holds included */
             readonly postedNano: string;
+            /** @description Part of the balance that is unspent bonus, in nano-units */
             readonly bonusNano: string;
         };
         readonly LedgerEntry: {
             readonly id: string;
             readonly code: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly at: string;
             readonly currency: string;
+            /** @description Effect on the wallet in nano-units; negative: taken from it */
             readonly effectNano: string;
+            /** @description Balance after the entry, in nano-units */
             readonly balanceNano: string;
+            /** @description Who made the entry; null: nobody */
             readonly actor: string | null;
             readonly reason: string | null;
+            /** @description Request that the entry charges; null: another entry */
             readonly requestId: string | null;
         };
         readonly SharedRequest: {
             readonly requestId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly at: string;
             readonly operation: string;
+            /** @description Model name that the client asked for */
             readonly model: string;
+            /** @description The vendor’s own name of the model that answered; null: none did */
             readonly modelServed: string | null;
             readonly stream: boolean;
             readonly status: number;
+            /** @description Error code; null: the request succeeded */
             readonly errorCode: string | null;
+            /** @description Number of tokens by kind; each token is in one kind only */
             readonly tokens: {
                 readonly [key: string]: number;
             };
+            /** @description Time to the first token in ms; null: there was none */
             readonly ttftMs: number | null;
+            /** @description Duration in ms */
             readonly durationMs: number;
+            /** @description Name of the client program; null: not known */
             readonly client: string | null;
             readonly clientVersion: string | null;
+            /** @description Id that the vendor gave the request */
             readonly vendorRequestId: string | null;
             readonly blame: components["schemas"]["Blame"];
             readonly attemptList: readonly components["schemas"]["Attempt"][];
             /**
              * Format: date-time
-             * @description The link ends then
+             * @description When the link expires
              */
             readonly expiresAt: string;
         };
         readonly RoutingPreview: {
             readonly model: string;
             readonly group: string;
-            /** @description The client's format; null: the model is not served */
+            /** @description Client format that is assumed; null: the group has no such model */
             readonly dialect: string | null;
+            /** @description In the order of attempts; of equal priorities, the heavier comes first here */
             readonly channels: readonly {
                 readonly channel: string;
-                /** @description null: it has no list of keys */
+                /** @description Name of the channel’s key; null: the channel has no list of keys */
                 readonly key: string | null;
-                /** @description The vendor's own name */
+                /** @description The vendor’s own name of the model */
                 readonly model: string;
+                /** @description Format in which the vendor is asked */
                 readonly dialect: string;
-                /** @description The client's bytes pass as they are */
+                /** @description Whether client and vendor use the same format, so that nothing is translated */
                 readonly identity: boolean;
                 readonly priority: number;
                 readonly weight: number;
             }[];
             readonly leftOut: readonly {
                 readonly channel: string;
-                /** @description null: it has no list of keys */
+                /** @description Name of the channel’s key; null: the channel has no list of keys */
                 readonly key: string | null;
                 readonly reason: string;
             }[];
@@ -5589,37 +6407,53 @@ export interface components {
             readonly name: string;
             readonly month: string;
             readonly timeZone: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly since: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly until: string;
-            /** @description The month is not over */
+            /** @description Whether the month is not over; its statement then ends now */
             readonly open: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When this statement was made
+             */
             readonly asOf: string;
             readonly currency: string;
+            /** @description Balance at `since`, in nano-units */
             readonly openingNano: string;
+            /** @description Balance at `until`, in nano-units */
             readonly closingNano: string;
-            /** @description The sum of `entries` */
+            /** @description Sum of `entries`, in nano-units */
             readonly entriesNano: string;
-            /** @description The sum of `charges`: opening plus entries less charges is closing */
+            /** @description Sum of `charges`, in nano-units: `openingNano` plus `entriesNano` less `chargesNano` is `closingNano` */
             readonly chargesNano: string;
-            /** @description All but requests, oldest first */
+            /** @description Journal entries other than charges for requests, oldest first */
             readonly entries: readonly {
                 readonly id: string;
                 readonly code: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Time in UTC, RFC 3339
+                 */
                 readonly at: string;
+                /** @description Effect on the wallet in nano-units; negative: taken from it */
                 readonly effectNano: string;
                 readonly reason: string | null;
             }[];
             readonly charges: readonly {
                 readonly key: string;
-                /** @description null: it is deleted */
+                /** @description Name of the key; null: the key is deleted */
                 readonly keyName: string | null;
                 readonly model: string;
-                /** @description With those that were free */
+                /** @description Number of requests, free ones included */
                 readonly requests: number;
+                /** @description Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer */
                 readonly chargeNano: string;
             }[];
         };
@@ -5630,40 +6464,65 @@ export interface components {
             readonly timeZone: string;
             readonly by: readonly string[];
             readonly interval: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly since: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly until: string;
+            /** @description Begin of each interval, which ends where the next begins */
             readonly intervals: readonly string[];
             readonly series: readonly {
-                /** @description Values by dimension; {} for the others together */
+                /** @description Value of each dimension of `by`; empty for all other groups together */
                 readonly group: {
                     readonly [key: string]: string;
                 };
+                /** @description Number of groups that are summed up here, since they are not shown */
                 readonly otherGroups?: number;
+                /** @description One value for each interval; left out for money */
                 readonly values?: readonly (number | null)[];
+                /** @description Value over the whole period */
                 readonly total?: number | null;
+                /** @description One amount in nano-units for each interval; only for money */
                 readonly valuesNano?: readonly string[];
-                /** @description In nano-units of the currency */
+                /** @description Amount in nano-units over the whole period */
                 readonly totalNano?: string;
             }[];
+            /** @description All series together */
             readonly total: {
+                /** @description One value for each interval; left out for money */
                 readonly values?: readonly (number | null)[];
+                /** @description Value over the whole period */
                 readonly total?: number | null;
+                /** @description One amount in nano-units for each interval; only for money */
                 readonly valuesNano?: readonly string[];
-                /** @description In nano-units of the currency */
+                /** @description Amount in nano-units over the whole period */
                 readonly totalNano?: string;
             };
+            /** @description The period of the same length before; null: `compare` was not true */
             readonly previous: {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Time in UTC, RFC 3339
+                 */
                 readonly since: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Time in UTC, RFC 3339
+                 */
                 readonly until: string;
                 readonly total: {
+                    /** @description One value for each interval; left out for money */
                     readonly values?: readonly (number | null)[];
+                    /** @description Value over the whole period */
                     readonly total?: number | null;
+                    /** @description One amount in nano-units for each interval; only for money */
                     readonly valuesNano?: readonly string[];
-                    /** @description In nano-units of the currency */
+                    /** @description Amount in nano-units over the whole period */
                     readonly totalNano?: string;
                 };
             } | null;
@@ -5672,47 +6531,62 @@ export interface components {
             readonly currency: string;
             readonly timeZone: string;
             readonly by: readonly string[];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly since: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly until: string;
             readonly rows: readonly {
-                /** @description Values by dimension; {} for the others together */
+                /** @description Value of each dimension of `by`; empty for all other groups together */
                 readonly group: {
                     readonly [key: string]: string;
                 };
+                /** @description Number of groups that are summed up here, since they are not shown */
                 readonly otherGroups?: number;
                 readonly requests: number;
                 readonly success: number;
                 readonly failed: number;
+                /** @description Number of tokens by kind; each token is in one kind only */
                 readonly tokens: {
                     readonly [key: string]: number;
                 };
-                /** @description In nano-units of the currency */
+                /** @description Charges in nano-units */
                 readonly spendNano: string;
+                /** @description Share of the whole spend, from 0 to 1; null: nothing was spent */
                 readonly share: number | null;
+                /** @description Share of the requests that failed, from 0 to 1 */
                 readonly errorRate: number | null;
+                /** @description Share of the requests with cached input tokens, from 0 to 1 */
                 readonly cacheRate: number | null;
-                /** @description In nano-units of the currency */
+                /** @description Write-offs in nano-units; only for operators */
                 readonly writeoffNano?: string;
-                /** @description In nano-units of the currency */
+                /** @description Cost at the vendors in nano-units; only for operators */
                 readonly vendorCostNano?: string;
             }[];
             readonly totals: {
                 readonly requests: number;
                 readonly success: number;
                 readonly failed: number;
+                /** @description Number of tokens by kind; each token is in one kind only */
                 readonly tokens: {
                     readonly [key: string]: number;
                 };
-                /** @description In nano-units of the currency */
+                /** @description Charges in nano-units */
                 readonly spendNano: string;
+                /** @description Share of the whole spend, from 0 to 1; null: nothing was spent */
                 readonly share: number | null;
+                /** @description Share of the requests that failed, from 0 to 1 */
                 readonly errorRate: number | null;
+                /** @description Share of the requests with cached input tokens, from 0 to 1 */
                 readonly cacheRate: number | null;
-                /** @description In nano-units of the currency */
+                /** @description Write-offs in nano-units; only for operators */
                 readonly writeoffNano?: string;
-                /** @description In nano-units of the currency */
+                /** @description Cost at the vendors in nano-units; only for operators */
                 readonly vendorCostNano?: string;
             };
         };
@@ -5722,120 +6596,198 @@ export interface components {
             readonly group: readonly string[];
             readonly operation: readonly string[];
             readonly statusClass: readonly string[];
+            /** @description Only for operators */
             readonly channel?: readonly string[];
         };
         readonly Overview: {
             readonly currency: string;
             readonly timeZone: string;
+            /** @description Since midnight in `timeZone` */
             readonly today: {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Time in UTC, RFC 3339
+                 */
                 readonly since: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Time in UTC, RFC 3339
+                 */
                 readonly until: string;
-                /** @description In nano-units of the currency */
+                /** @description Charges in nano-units */
                 readonly spendNano: string;
                 readonly requests: number;
                 readonly tokens: number;
+                /** @description Share of the requests that failed, from 0 to 1 */
                 readonly errorRate: number | null;
+                /** @description Requests with cached input tokens */
                 readonly cacheHits: number;
+                /** @description Share of the requests with cached input tokens, from 0 to 1 */
                 readonly cacheRate: number | null;
+                /** @description Median time to the first token in ms */
                 readonly ttftP50Ms: number | null;
+                /** @description 95th percentile of the time to the first token in ms */
                 readonly ttftP95Ms: number | null;
+                /** @description The period as many days earlier, with the same local times */
                 readonly previous: {
-                    /** Format: date-time */
+                    /**
+                     * Format: date-time
+                     * @description Time in UTC, RFC 3339
+                     */
                     readonly since: string;
-                    /** Format: date-time */
+                    /**
+                     * Format: date-time
+                     * @description Time in UTC, RFC 3339
+                     */
                     readonly until: string;
-                    /** @description In nano-units of the currency */
+                    /** @description Charges in nano-units */
                     readonly spendNano: string;
                     readonly requests: number;
                     readonly tokens: number;
+                    /** @description Share of the requests that failed, from 0 to 1 */
                     readonly errorRate: number | null;
+                    /** @description Requests with cached input tokens */
                     readonly cacheHits: number;
+                    /** @description Share of the requests with cached input tokens, from 0 to 1 */
                     readonly cacheRate: number | null;
+                    /** @description Median time to the first token in ms */
                     readonly ttftP50Ms: number | null;
+                    /** @description 95th percentile of the time to the first token in ms */
                     readonly ttftP95Ms: number | null;
                 };
             };
+            /** @description The last 7 days in `timeZone`, today included */
             readonly days7: {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Time in UTC, RFC 3339
+                 */
                 readonly since: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Time in UTC, RFC 3339
+                 */
                 readonly until: string;
-                /** @description In nano-units of the currency */
+                /** @description Charges in nano-units */
                 readonly spendNano: string;
                 readonly requests: number;
                 readonly tokens: number;
+                /** @description Share of the requests that failed, from 0 to 1 */
                 readonly errorRate: number | null;
+                /** @description Requests with cached input tokens */
                 readonly cacheHits: number;
+                /** @description Share of the requests with cached input tokens, from 0 to 1 */
                 readonly cacheRate: number | null;
+                /** @description Median time to the first token in ms */
                 readonly ttftP50Ms: number | null;
+                /** @description 95th percentile of the time to the first token in ms */
                 readonly ttftP95Ms: number | null;
+                /** @description The period as many days earlier, with the same local times */
                 readonly previous: {
-                    /** Format: date-time */
+                    /**
+                     * Format: date-time
+                     * @description Time in UTC, RFC 3339
+                     */
                     readonly since: string;
-                    /** Format: date-time */
+                    /**
+                     * Format: date-time
+                     * @description Time in UTC, RFC 3339
+                     */
                     readonly until: string;
-                    /** @description In nano-units of the currency */
+                    /** @description Charges in nano-units */
                     readonly spendNano: string;
                     readonly requests: number;
                     readonly tokens: number;
+                    /** @description Share of the requests that failed, from 0 to 1 */
                     readonly errorRate: number | null;
+                    /** @description Requests with cached input tokens */
                     readonly cacheHits: number;
+                    /** @description Share of the requests with cached input tokens, from 0 to 1 */
                     readonly cacheRate: number | null;
+                    /** @description Median time to the first token in ms */
                     readonly ttftP50Ms: number | null;
+                    /** @description 95th percentile of the time to the first token in ms */
                     readonly ttftP95Ms: number | null;
                 };
             };
+            /** @description The last 30 days in `timeZone`, today included */
             readonly days30: {
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Time in UTC, RFC 3339
+                 */
                 readonly since: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description Time in UTC, RFC 3339
+                 */
                 readonly until: string;
-                /** @description In nano-units of the currency */
+                /** @description Charges in nano-units */
                 readonly spendNano: string;
                 readonly requests: number;
                 readonly tokens: number;
+                /** @description Share of the requests that failed, from 0 to 1 */
                 readonly errorRate: number | null;
+                /** @description Requests with cached input tokens */
                 readonly cacheHits: number;
+                /** @description Share of the requests with cached input tokens, from 0 to 1 */
                 readonly cacheRate: number | null;
+                /** @description Median time to the first token in ms */
                 readonly ttftP50Ms: number | null;
+                /** @description 95th percentile of the time to the first token in ms */
                 readonly ttftP95Ms: number | null;
+                /** @description The period as many days earlier, with the same local times */
                 readonly previous: {
-                    /** Format: date-time */
+                    /**
+                     * Format: date-time
+                     * @description Time in UTC, RFC 3339
+                     */
                     readonly since: string;
-                    /** Format: date-time */
+                    /**
+                     * Format: date-time
+                     * @description Time in UTC, RFC 3339
+                     */
                     readonly until: string;
-                    /** @description In nano-units of the currency */
+                    /** @description Charges in nano-units */
                     readonly spendNano: string;
                     readonly requests: number;
                     readonly tokens: number;
+                    /** @description Share of the requests that failed, from 0 to 1 */
                     readonly errorRate: number | null;
+                    /** @description Requests with cached input tokens */
                     readonly cacheHits: number;
+                    /** @description Share of the requests with cached input tokens, from 0 to 1 */
                     readonly cacheRate: number | null;
+                    /** @description Median time to the first token in ms */
                     readonly ttftP50Ms: number | null;
+                    /** @description 95th percentile of the time to the first token in ms */
                     readonly ttftP95Ms: number | null;
                 };
             };
+            /** @description null: the figures are of all accounts */
             readonly balance: {
                 readonly account: string;
                 readonly currency: string;
-                /** @description In nano-units of the currency */
+                /** @description Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer */
                 readonly availableNano: string;
-                /** @description In nano-units of the currency */
+                /** @description Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer */
                 readonly heldNano: string;
-                /** @description In nano-units of the currency */
+                /** @description Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer */
                 readonly postedNano: string;
             } | null;
+            /** @description Days for which the available balance lasts at the pace of the last 7 days; null: nothing was spent, or no balance */
             readonly runwayDays: number | null;
         };
         readonly StatusPage: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly at: string;
-            /** @description 90 days in UTC, oldest first */
+            /** @description The last 90 days in UTC, today included, oldest first */
             readonly days: readonly string[];
             /**
-             * @description The worst of the models
+             * @description The worst state of any model
              * @enum {string}
              */
             readonly state: "operational" | "degraded" | "down" | "unknown";
@@ -5845,19 +6797,19 @@ export interface components {
         readonly ModelStatus: {
             readonly model: string;
             /**
-             * @description Of the last quarters of an hour; unknown: there were fewer than 10 requests
+             * @description State in the current and the last quarter of an hour: `operational` from 99 % success, `degraded` from 90 %, else `down`; `unknown`: fewer than 10 requests
              * @enum {string}
              */
             readonly state: "operational" | "degraded" | "down" | "unknown";
-            /** @description Those at fault themselves (4xx) left out */
+            /** @description Number of requests that succeeded or failed with 5xx; refused requests (4xx) do not count */
             readonly requests: number;
-            /** @description null: there was no request */
+            /** @description Share of these requests that succeeded, from 0 to 1; null: there were no requests */
             readonly successRate: number | null;
-            /** @description As `days` */
+            /** @description One entry for each of `days`, in the same order */
             readonly daily: readonly {
-                /** @description Those at fault themselves (4xx) left out */
+                /** @description Number of requests that succeeded or failed with 5xx; refused requests (4xx) do not count */
                 readonly requests: number;
-                /** @description null: there was no request */
+                /** @description Share of these requests that succeeded, from 0 to 1; null: there were no requests */
                 readonly successRate: number | null;
             }[];
         };
@@ -5866,56 +6818,78 @@ export interface components {
             readonly severity: "warning" | "critical";
             /** @enum {string} */
             readonly state: "scheduled" | "ongoing" | "over";
-            /** @description By language */
+            /** @description Text by language */
             readonly text: {
                 readonly [key: string]: string;
             };
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly from: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly until: string | null;
         };
         readonly Backup: {
             /** @enum {string} */
             readonly engine: "sqlite" | "postgres";
+            /** @description Shell command to run on the server */
             readonly command: string;
+            /** @description Page of the documentation */
             readonly documentation: string;
         };
         readonly WhatIf: {
             readonly currency: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly since: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time in UTC, RFC 3339
+             */
             readonly until: string;
             /**
              * Format: date-time
-             * @description Requests before this moment were not looked at: there are too many
+             * @description Requests before this time were not priced, since only the newest 50,000 are; null: all were
              */
             readonly coveredSince: string | null;
-            /** @description false: another model would have counted tokens otherwise */
+            /** @description Whether the amounts are what would have been charged; false: another model would count tokens differently */
             readonly exact: boolean;
             readonly total: {
                 readonly requests: number;
-                /** @description What was paid and what was written off */
+                /** @description Charges and write-offs at the time, in nano-units */
                 readonly thenNano: string;
+                /** @description Cost at present prices, in nano-units */
                 readonly nowNano: string;
-                /** @description Above 0: dearer now */
+                /** @description `nowNano` less `thenNano`; positive: dearer now */
                 readonly differenceNano: string;
             };
+            /** @description The 100 keys with the highest cost at the time, dearest first */
             readonly keys: readonly {
                 readonly key: string;
                 readonly keyName: string;
                 readonly requests: number;
-                /** @description What was paid and what was written off */
+                /** @description Charges and write-offs at the time, in nano-units */
                 readonly thenNano: string;
+                /** @description Cost at present prices, in nano-units */
                 readonly nowNano: string;
-                /** @description Above 0: dearer now */
+                /** @description `nowNano` less `thenNano`; positive: dearer now */
                 readonly differenceNano: string;
             }[];
+            /** @description Requests that could not be priced, and are in no sum */
             readonly unpriced: readonly {
-                /** @enum {string} */
+                /**
+                 * @description `model`: the group does not have it, or it has no price. `group`: it no longer exists. `kind`: the model does not serve such requests. `units`: it has no price for something that was counted
+                 * @enum {string}
+                 */
                 readonly reason: "model" | "group" | "kind" | "units";
                 readonly requests: number;
+                /** @description Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer */
                 readonly thenNano: string;
             }[];
         };
@@ -6588,8 +7562,9 @@ export interface operations {
     readonly listAccounts: {
         readonly parameters: {
             readonly query?: {
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
@@ -6598,7 +7573,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6606,7 +7581,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["Account"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -6624,7 +7599,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6658,7 +7633,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6678,7 +7653,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6721,7 +7696,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6747,7 +7722,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6761,9 +7736,11 @@ export interface operations {
     readonly listMyNotices: {
         readonly parameters: {
             readonly query?: {
+                /** @description true: only notices that are not read */
                 readonly unread?: boolean;
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
@@ -6772,7 +7749,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6780,9 +7757,9 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["AlertNotice"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
-                        /** @description Of all; 100: or more */
+                        /** @description Total number of unread notices; 100 stands for 100 or more */
                         readonly unread: number;
                     };
                 };
@@ -6805,14 +7782,14 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": {
-                        /** @description So many were unread */
+                        /** @description Number of notices that this request marked as read */
                         readonly read: number;
                     };
                 };
@@ -6830,7 +7807,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6860,7 +7837,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6882,7 +7859,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6894,8 +7871,9 @@ export interface operations {
     readonly listChannels: {
         readonly parameters: {
             readonly query?: {
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
@@ -6904,7 +7882,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6912,7 +7890,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["Channel"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -6932,7 +7910,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6952,7 +7930,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6960,7 +7938,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["Vendor"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -6976,7 +7954,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7012,7 +7990,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7046,7 +8024,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7064,14 +8042,14 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description A slash in it is written %2F */
+                /** @description Id of the item; a slash in it is written `%2F` */
                 readonly id: string;
             };
             readonly cookie?: never;
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7087,14 +8065,14 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description A slash in it is written %2F */
+                /** @description Id of the item; a slash in it is written `%2F` */
                 readonly id: string;
             };
             readonly cookie?: never;
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7108,7 +8086,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description A slash in it is written %2F */
+                /** @description Id of the item; a slash in it is written `%2F` */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -7119,7 +8097,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7135,7 +8113,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description A slash in it is written %2F */
+                /** @description Id of the item; a slash in it is written `%2F` */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -7149,7 +8127,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7163,20 +8141,21 @@ export interface operations {
     readonly listChannelVersions: {
         readonly parameters: {
             readonly query?: {
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
             readonly path: {
-                /** @description A slash in it is written %2F */
+                /** @description Id of the item; a slash in it is written `%2F` */
                 readonly id: string;
             };
             readonly cookie?: never;
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7184,7 +8163,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["ConfigurationVersion"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -7196,7 +8175,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description A slash in it is written %2F */
+                /** @description Id of the item; a slash in it is written `%2F` */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -7209,7 +8188,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7225,7 +8204,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description A slash in it is written %2F */
+                /** @description Id of the item; a slash in it is written `%2F` */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -7238,7 +8217,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7254,14 +8233,14 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description A slash in it is written %2F */
+                /** @description Id of the item; a slash in it is written `%2F` */
                 readonly id: string;
             };
             readonly cookie?: never;
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7288,7 +8267,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7304,14 +8283,14 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description A slash in it is written %2F */
+                /** @description Id of the item; a slash in it is written `%2F` */
                 readonly id: string;
             };
             readonly cookie?: never;
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7337,7 +8316,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7361,7 +8340,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7369,7 +8348,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["Arrival"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -7387,7 +8366,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7401,8 +8380,9 @@ export interface operations {
     readonly listConfiguredGroups: {
         readonly parameters: {
             readonly query?: {
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
@@ -7411,7 +8391,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7419,7 +8399,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["ConfigurationItem"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -7431,14 +8411,14 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description A slash in it is written %2F */
+                /** @description Id of the item; a slash in it is written `%2F` */
                 readonly id: string;
             };
             readonly cookie?: never;
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7452,20 +8432,21 @@ export interface operations {
     readonly listGroupVersions: {
         readonly parameters: {
             readonly query?: {
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
             readonly path: {
-                /** @description A slash in it is written %2F */
+                /** @description Id of the item; a slash in it is written `%2F` */
                 readonly id: string;
             };
             readonly cookie?: never;
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7473,7 +8454,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["ConfigurationVersion"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -7483,8 +8464,9 @@ export interface operations {
     readonly listGroups: {
         readonly parameters: {
             readonly query?: {
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
@@ -7493,7 +8475,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7501,7 +8483,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["Group"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -7521,7 +8503,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7537,14 +8519,14 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description A slash in it is written %2F */
+                /** @description Id of the item; a slash in it is written `%2F` */
                 readonly id: string;
             };
             readonly cookie?: never;
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7558,7 +8540,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description A slash in it is written %2F */
+                /** @description Id of the item; a slash in it is written `%2F` */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -7569,7 +8551,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7585,7 +8567,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description A slash in it is written %2F */
+                /** @description Id of the item; a slash in it is written `%2F` */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -7598,7 +8580,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7612,8 +8594,9 @@ export interface operations {
     readonly listConfiguredModels: {
         readonly parameters: {
             readonly query?: {
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
@@ -7622,7 +8605,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7630,7 +8613,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["ConfigurationItem"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -7642,14 +8625,14 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description A slash in it is written %2F */
+                /** @description Id of the item; a slash in it is written `%2F` */
                 readonly id: string;
             };
             readonly cookie?: never;
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7663,20 +8646,21 @@ export interface operations {
     readonly listModelVersions: {
         readonly parameters: {
             readonly query?: {
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
             readonly path: {
-                /** @description A slash in it is written %2F */
+                /** @description Id of the item; a slash in it is written `%2F` */
                 readonly id: string;
             };
             readonly cookie?: never;
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7684,7 +8668,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["ConfigurationVersion"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -7694,7 +8678,7 @@ export interface operations {
     readonly listModels: {
         readonly parameters: {
             readonly query?: {
-                /** @description Whose prices; left out: those of your own first group, or of the first public one */
+                /** @description Group whose prices are shown; left out: the caller’s first group, or for visitors the first public group */
                 readonly group?: string;
                 readonly search?: string;
                 readonly kind?: "chat" | "completion" | "embedding" | "image" | "transcription" | "translation" | "speech" | "video" | "moderation" | "rerank" | "realtime";
@@ -7707,8 +8691,9 @@ export interface operations {
                 readonly jsonSchema?: boolean;
                 readonly endpoint?: string;
                 readonly sort?: "name" | "price" | "outputPrice" | "newest" | "latency" | "throughput";
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
@@ -7717,7 +8702,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7725,7 +8710,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["Model"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -7745,7 +8730,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7759,19 +8744,19 @@ export interface operations {
     readonly showModel: {
         readonly parameters: {
             readonly query?: {
-                /** @description Whose prices; left out: those of your own first group, or of the first public one */
+                /** @description Group whose prices are shown; left out: the caller’s first group, or for visitors the first public group */
                 readonly group?: string;
             };
             readonly header?: never;
             readonly path: {
-                /** @description A slash in it is written %2F */
+                /** @description Name of the model; a slash in it is written `%2F` */
                 readonly id: string;
             };
             readonly cookie?: never;
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7787,14 +8772,14 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description A slash in it is written %2F */
+                /** @description Id of the item; a slash in it is written `%2F` */
                 readonly id: string;
             };
             readonly cookie?: never;
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7808,7 +8793,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description A slash in it is written %2F */
+                /** @description Id of the item; a slash in it is written `%2F` */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -7819,7 +8804,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7835,7 +8820,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description A slash in it is written %2F */
+                /** @description Id of the item; a slash in it is written `%2F` */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -7848,7 +8833,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7867,8 +8852,9 @@ export interface operations {
                 readonly text?: string;
                 readonly since?: string;
                 readonly until?: string;
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
@@ -7877,7 +8863,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7885,7 +8871,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["OperatorEvent"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -7908,7 +8894,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7929,7 +8915,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7937,7 +8923,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["GroupUse"][];
-                        /** @description Who may make keys of any group */
+                        /** @description Number of accounts that may make keys of every group */
                         readonly peopleOfAll: number;
                         readonly currency: string;
                     };
@@ -7954,7 +8940,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7985,7 +8971,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8005,7 +8991,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8027,8 +9013,9 @@ export interface operations {
                 readonly text?: string;
                 readonly since?: string;
                 readonly until?: string;
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
@@ -8037,7 +9024,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8045,7 +9032,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["HistorySummary"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -8066,13 +9053,14 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": {
+                        /** @description Number of messages that were deleted */
                         readonly deleted: number;
                     };
                 };
@@ -8090,7 +9078,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8112,7 +9100,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8133,7 +9121,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8159,7 +9147,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8182,7 +9170,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8207,8 +9195,9 @@ export interface operations {
                 readonly sort?: "created" | "name" | "lastUsed" | "spend" | "expiry";
                 readonly order?: "asc" | "desc";
                 readonly playground?: "without" | "with" | "only";
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
@@ -8217,7 +9206,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8225,7 +9214,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["Key"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -8270,7 +9259,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8292,7 +9281,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8314,7 +9303,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8336,7 +9325,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8383,7 +9372,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8412,7 +9401,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8434,7 +9423,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8456,7 +9445,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8478,7 +9467,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8507,7 +9496,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8522,8 +9511,9 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 readonly account?: string;
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
@@ -8532,7 +9522,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8540,7 +9530,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["ManagementKey"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -8566,7 +9556,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8588,7 +9578,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8610,7 +9600,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8638,7 +9628,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8660,7 +9650,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8682,7 +9672,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8702,7 +9692,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8730,7 +9720,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8754,7 +9744,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8774,7 +9764,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8782,7 +9772,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["Session"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -8792,7 +9782,7 @@ export interface operations {
     readonly endMySessions: {
         readonly parameters: {
             readonly query?: {
-                /** @description true: the session that asks, too */
+                /** @description true: also ends the session of this request */
                 readonly everywhere?: "true" | "false";
             };
             readonly header?: never;
@@ -8801,13 +9791,14 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": {
+                        /** @description Number of sessions that were ended */
                         readonly ended: number;
                     };
                 };
@@ -8825,7 +9816,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8843,7 +9834,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8851,7 +9842,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["Identity"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -8869,7 +9860,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8881,7 +9872,7 @@ export interface operations {
     readonly listModelChoices: {
         readonly parameters: {
             readonly query?: {
-                /** @description Whose prices; left out: those of your own first group, or of the first public one */
+                /** @description Group whose prices are shown; left out: the caller’s first group, or for visitors the first public group */
                 readonly group?: string;
             };
             readonly header?: never;
@@ -8890,7 +9881,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8908,22 +9899,23 @@ export interface operations {
     readonly listModelPrices: {
         readonly parameters: {
             readonly query?: {
-                /** @description Whose prices; left out: those of your own first group, or of the first public one */
+                /** @description Group whose prices are shown; left out: the caller’s first group, or for visitors the first public group */
                 readonly group?: string;
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
             readonly path: {
-                /** @description A slash in it is written %2F */
+                /** @description Name of the model; a slash in it is written `%2F` */
                 readonly id: string;
             };
             readonly cookie?: never;
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8931,7 +9923,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["PriceChange"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -8941,7 +9933,7 @@ export interface operations {
     readonly priceFeedJSON: {
         readonly parameters: {
             readonly query?: {
-                /** @description Whose prices; left out: those of your own first group, or of the first public one */
+                /** @description Group whose prices are shown; left out: the caller’s first group, or for visitors the first public group */
                 readonly group?: string;
             };
             readonly header?: never;
@@ -8950,7 +9942,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8959,7 +9951,7 @@ export interface operations {
                     readonly "application/feed+json": unknown;
                 };
             };
-            /** @description Nothing has changed */
+            /** @description Not modified since the ETag in If-None-Match */
             readonly 304: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8973,7 +9965,7 @@ export interface operations {
     readonly priceFeedRSS: {
         readonly parameters: {
             readonly query?: {
-                /** @description Whose prices; left out: those of your own first group, or of the first public one */
+                /** @description Group whose prices are shown; left out: the caller’s first group, or for visitors the first public group */
                 readonly group?: string;
             };
             readonly header?: never;
@@ -8982,7 +9974,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8991,7 +9983,7 @@ export interface operations {
                     readonly "application/rss+xml": string;
                 };
             };
-            /** @description Nothing has changed */
+            /** @description Not modified since the ETag in If-None-Match */
             readonly 304: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9013,7 +10005,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9036,7 +10028,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9050,8 +10042,9 @@ export interface operations {
     readonly listOrders: {
         readonly parameters: {
             readonly query?: {
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
                 readonly account?: string;
                 readonly state?: "created" | "shown" | "paid" | "credited" | "part_refunded" | "refunded" | "expired" | "closed" | "disputed";
@@ -9066,7 +10059,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9074,7 +10067,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["Order"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -9100,7 +10093,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9122,7 +10115,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9144,7 +10137,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9166,7 +10159,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9188,7 +10181,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9211,7 +10204,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9235,7 +10228,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9265,7 +10258,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9287,7 +10280,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9311,7 +10304,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9329,8 +10322,9 @@ export interface operations {
                 readonly role?: "user" | "admin" | "auditor";
                 readonly status?: "active" | "suspended" | "deleted";
                 readonly sort?: "newest" | "spend" | "balance" | "lastSeen";
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
@@ -9339,7 +10333,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9347,7 +10341,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["ListedPerson"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -9365,7 +10359,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9387,7 +10381,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9416,7 +10410,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9438,7 +10432,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9460,7 +10454,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9474,8 +10468,9 @@ export interface operations {
     readonly listInvitations: {
         readonly parameters: {
             readonly query?: {
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
@@ -9484,7 +10479,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9492,7 +10487,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["Invitation"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -9524,14 +10519,14 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Invitation"] & {
-                        /** @description Shown this once */
+                        /** @description Code of the invitation, shown in this reply only */
                         readonly code: string;
                     };
                 };
@@ -9549,7 +10544,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9573,7 +10568,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9593,7 +10588,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9648,7 +10643,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9664,11 +10659,13 @@ export interface operations {
             readonly query?: {
                 readonly model?: string;
                 readonly search?: string;
+                /** @description true: also replaced and scheduled cards */
                 readonly all?: boolean;
-                /** @description Those that have not begun, alone */
+                /** @description true: only cards that have not taken effect yet */
                 readonly scheduled?: boolean;
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
@@ -9677,7 +10674,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9685,7 +10682,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["ListedPriceCard"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -9714,7 +10711,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9734,7 +10731,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9742,7 +10739,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["MissingPrice"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -9752,8 +10749,9 @@ export interface operations {
     readonly listShippedPriceDifferences: {
         readonly parameters: {
             readonly query?: {
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
@@ -9762,7 +10760,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9770,7 +10768,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["ShippedPriceDifference"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -9795,7 +10793,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9822,7 +10820,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9848,7 +10846,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9875,7 +10873,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9883,7 +10881,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly card: components["schemas"]["PriceCard"];
-                        /** @description It holds once the file prices it no more */
+                        /** @description Whether the configuration file prices the model, so that the card takes effect only once it no longer does */
                         readonly isInFile: boolean;
                     };
                 };
@@ -9911,7 +10909,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9940,7 +10938,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9965,7 +10963,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -9986,7 +10984,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10008,7 +11006,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10022,8 +11020,9 @@ export interface operations {
     readonly listRedemptionBatches: {
         readonly parameters: {
             readonly query?: {
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
@@ -10032,7 +11031,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10040,7 +11039,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["RedemptionBatch"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -10066,7 +11065,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10088,7 +11087,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10096,7 +11095,10 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly id: string;
-                        /** Format: date-time */
+                        /**
+                         * Format: date-time
+                         * @description Time in UTC, RFC 3339
+                         */
                         readonly revokedAt: string;
                     };
                 };
@@ -10119,7 +11121,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10127,6 +11129,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly account: string;
+                        /** @description Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer */
                         readonly amountNano: string;
                         readonly currency: string;
                     };
@@ -10145,7 +11148,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10167,7 +11170,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10175,7 +11178,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["Setting"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -10193,7 +11196,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10216,13 +11219,13 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    /** @description As the file has it */
+                    /** @description Value in the form of the configuration file */
                     readonly value?: unknown;
                 };
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10244,7 +11247,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10264,7 +11267,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10272,7 +11275,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["Notice"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -10288,7 +11291,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10296,7 +11299,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["Webhook"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -10314,7 +11317,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10346,8 +11349,9 @@ export interface operations {
                 readonly minLatencyMs?: string;
                 readonly since?: string;
                 readonly until?: string;
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
@@ -10356,7 +11360,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10364,7 +11368,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["Request"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                         readonly estimate: components["schemas"]["RequestEstimate"];
                     };
@@ -10401,7 +11405,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10423,7 +11427,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10431,7 +11435,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["RunningRequest"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -10449,7 +11453,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10493,7 +11497,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10516,7 +11520,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10543,7 +11547,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10560,8 +11564,9 @@ export interface operations {
                 readonly account?: string;
                 readonly since?: string;
                 readonly until?: string;
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
@@ -10570,7 +11575,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10578,7 +11583,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["LedgerEntry"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -10602,7 +11607,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10610,7 +11615,10 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly token: string;
-                        /** Format: date-time */
+                        /**
+                         * Format: date-time
+                         * @description Time in UTC, RFC 3339
+                         */
                         readonly expiresAt: string;
                     };
                 };
@@ -10628,7 +11636,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10655,7 +11663,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10675,7 +11683,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10686,7 +11694,10 @@ export interface operations {
                             readonly id: string;
                             readonly name: string;
                         }[];
-                        /** @enum {string} */
+                        /**
+                         * @description Who may sign up: everybody, those with an invitation, or nobody
+                         * @enum {string}
+                         */
                         readonly signUp: "open" | "invite" | "closed";
                     };
                 };
@@ -10696,9 +11707,9 @@ export interface operations {
     readonly signIn: {
         readonly parameters: {
             readonly query?: {
-                /** @description Where to go on: a path; / unless given */
+                /** @description Path to redirect to after sign-in; `/` unless given */
                 readonly "return-to"?: string;
-                /** @description The code of an invitation */
+                /** @description Code of the invitation to sign up with */
                 readonly invitation?: string;
             };
             readonly header?: never;
@@ -10709,7 +11720,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 303: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10732,7 +11743,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 303: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10752,7 +11763,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 303: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10764,7 +11775,7 @@ export interface operations {
     readonly linkProvider: {
         readonly parameters: {
             readonly query?: {
-                /** @description Where to go on: a path; / unless given */
+                /** @description Path to redirect to after sign-in; `/` unless given */
                 readonly "return-to"?: string;
             };
             readonly header?: never;
@@ -10775,7 +11786,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10797,7 +11808,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10811,8 +11822,9 @@ export interface operations {
             readonly query?: {
                 readonly account?: string;
                 readonly timeZone?: string;
+                /** @description Most items on the page */
                 readonly limit?: number;
-                /** @description The page before's `next` */
+                /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
             };
             readonly header?: never;
@@ -10821,7 +11833,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10829,7 +11841,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly items: readonly components["schemas"]["StatementMonth"][];
-                        /** @description The next page’s cursor; null: the last */
+                        /** @description `cursor` of the next page; null: this is the last page */
                         readonly next: string | null;
                     };
                 };
@@ -10852,7 +11864,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10871,6 +11883,7 @@ export interface operations {
                 readonly metric?: "spend" | "requests" | "tokens" | "errors" | "errorRate" | "cacheRate" | "ttftP50" | "ttftP95" | "latencyP50" | "latencyP95" | "throughput";
                 readonly by?: string;
                 readonly interval?: "auto" | "quarter" | "hour" | "day" | "week" | "month";
+                /** @description true: also the total of the period of the same length before */
                 readonly compare?: boolean;
                 readonly limit?: number;
                 readonly since?: string;
@@ -10890,7 +11903,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10925,7 +11938,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10942,6 +11955,7 @@ export interface operations {
                 readonly metric?: "spend" | "requests" | "tokens" | "errors" | "errorRate" | "cacheRate" | "ttftP50" | "ttftP95" | "latencyP50" | "latencyP95" | "throughput";
                 readonly by?: string;
                 readonly interval?: "auto" | "quarter" | "hour" | "day" | "week" | "month";
+                /** @description true: also the total of the period of the same length before */
                 readonly compare?: boolean;
                 readonly limit?: number;
                 readonly since?: string;
@@ -10965,7 +11979,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10988,7 +12002,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -11011,7 +12025,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -11031,7 +12045,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -11054,7 +12068,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -11074,7 +12088,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -11083,7 +12097,7 @@ export interface operations {
                     readonly "application/rss+xml": string;
                 };
             };
-            /** @description Nothing has changed */
+            /** @description Not modified since the ETag in If-None-Match */
             readonly 304: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -11103,7 +12117,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -11123,7 +12137,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -11151,7 +12165,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Done */
+            /** @description Success */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;

@@ -48,13 +48,19 @@ export function checkAccess(
   if (principal === null) throw unauthenticated()
   if (access === 'session') {
     if (principal.kind === 'session') return
-    throw new ControlError('forbidden', 'This is for people who are signed in, not for keys.')
+    throw new ControlError(
+      'forbidden',
+      'This needs a signed-in person; management keys are refused.',
+    )
   }
   const changes = isUnsafe(method) && reads !== true
   if (principal.kind === 'management') checkScopes(principal.scopes, changes)
   const role = roleOf(principal)
   if (ranks[role] < ranks[access])
-    throw new ControlError('forbidden', `This needs the role ${access}; yours is ${role}.`)
+    throw new ControlError(
+      'forbidden',
+      `This needs the role ${access}; the caller has the role ${role}.`,
+    )
   if (role === 'auditor' && changes)
     throw new ControlError('forbidden', 'An auditor reads everything and changes nothing.')
 }
@@ -66,8 +72,7 @@ function checkScopes(scopes: readonly string[], changes: boolean): void {
 }
 
 export function unauthenticated(): ControlError {
-  const message =
-    'Nobody is signed in, and no management key was given (Authorization: Bearer sk-tgm-...).'
+  const message = 'Sign in, or send a management key (Authorization: Bearer sk-tgm-...).'
   return new ControlError('unauthenticated', message, null, { 'www-authenticate': 'Bearer' })
 }
 
@@ -86,7 +91,11 @@ export function scopeOf(principal: ControlPrincipal | null): Scope {
     oneAccount(asked) {
       const found = account(asked) ?? self
       if (found !== null) return found
-      throw new AdminError('invalid', 'account', 'is missing: this key is bound to no account')
+      throw new AdminError(
+        'invalid',
+        'account',
+        'is missing: the management key is bound to no account',
+      )
     },
   }
 }

@@ -46,7 +46,7 @@ export function createControl(services: ControlServices, routes: readonly Contro
       throw new ControlError('not_found', `Unknown path: ${context.req.method} ${pathname}`)
     if (context.req.method === 'OPTIONS')
       return new Response(null, { status: 204, headers: { allow } })
-    const message = `This path takes ${allow}, not ${context.req.method}.`
+    const message = `This path supports ${allow}, not ${context.req.method}.`
     throw new ControlError('method_not_allowed', message, null, { allow })
   })
   app.onError((error) => {
@@ -66,7 +66,7 @@ export function createControl(services: ControlServices, routes: readonly Contro
       const requestId = newRequestId(Date.now())
       try {
         if (!URL.canParse(request.url))
-          throw new ControlError('invalid', 'The Host of the request cannot be read.', 'Host')
+          throw new ControlError('invalid', 'The header Host is not valid.', 'Host')
         const { pathname } = new URL(request.url)
         const shown = await documents(request, pathname)
         if (shown !== null) return withFields(shown, requestId)

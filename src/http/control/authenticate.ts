@@ -30,10 +30,10 @@ async function principalOfKey(secret: string, parts: Parts): Promise<ControlPrin
     const principal = await parts.managementKey(secret, nowMs)
     if (principal !== null) return principal
   } else if (parts.modelKey(secret, nowMs) !== null) {
-    const message = 'This key calls models. The control API takes a management key or a session.'
+    const message = 'This key calls models. The control API needs a management key or a session.'
     throw new ControlError('forbidden', message)
   }
-  const message = 'The management key is not valid: unknown, disabled or expired.'
+  const message = 'The management key is unknown, disabled or expired.'
   throw new ControlError('unauthenticated', message, null, { 'www-authenticate': 'Bearer' })
 }
 
@@ -59,5 +59,8 @@ function checkOrigin({ headers, url }: Request, { config }: Parts): void {
     (publicUrl !== null && origin === new URL(publicUrl).origin) ||
     (URL.canParse(origin) && URL.canParse(url) && new URL(origin).host === new URL(url).host)
   if (isOwn && (site === null || site === 'same-origin' || site === 'none')) return
-  throw new ControlError('forbidden', 'Changes are taken only from pages of this gateway.')
+  throw new ControlError(
+    'forbidden',
+    'Changes by a session are accepted only from pages of this gateway.',
+  )
 }

@@ -1,7 +1,7 @@
 // Describes a route for the OpenAPI document.
 
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import { isUnsafe } from './access.ts'
+import { type Access, isUnsafe } from './access.ts'
 import { problemSchema, problemType } from './problem.ts'
 import type { ControlRoute } from './route.ts'
 
@@ -9,15 +9,25 @@ type Registry = OpenAPIHono['openAPIRegistry']
 
 const security = [{ session: [] }, { managementKey: [] }]
 
+/** Who may call a route, where its description must say so. */
+const callers: Readonly<Record<Access, string>> = {
+  public: '',
+  session: 'Callers: signed-in people, for their own account; management keys are refused.',
+  user: '',
+  auditor: 'Callers: auditors, admins, and management keys that are bound to no account.',
+  admin: 'Callers: admins, and management keys that are bound to no account.',
+}
+
 export function describe(registry: Registry, route: ControlRoute): void {
   const { access, params, query, body } = route
+  const description = [route.description ?? '', callers[access]].join(' ').trim()
   registry.registerPath({
     method: route.method,
     path: route.path,
     operationId: route.id,
     tags: [route.tag],
     summary: route.summary,
-    ...(route.description !== undefined && { description: route.description }),
+    ...(description !== '' && { description }),
     security: access === 'public' ? [] : access === 'session' ? security.slice(0, 1) : security,
     request: {
       ...(params !== undefined && { params: params as never }),
@@ -39,12 +49,12 @@ export const securitySchemes = {
     type: 'apiKey',
     in: 'cookie',
     name: '__Host-tollgate',
-    description: 'The session of a person who signed in',
+    description: 'Session of a signed-in person',
   },
   managementKey: {
     type: 'http',
     scheme: 'bearer',
-    description: 'A management key (sk-tgm-...)',
+    description: 'Management key (`sk-tgm-...`), sent as a bearer token',
   },
 } as const
 
@@ -57,12 +67,12 @@ function success({ reply, produces, status }: ControlRoute) {
       ]),
     )
     const json = reply === undefined ? {} : { 'application/json': { schema: reply } }
-    return { [status ?? 200]: { description: 'Done', content: { ...json, ...content } } }
+    return { [status ?? 200]: { description: 'Success', content: { ...json, ...content } } }
   }
-  if (reply === undefined) return { [status ?? 204]: { description: 'Done' } }
+  if (reply === undefined) return { [status ?? 204]: { description: 'Success' } }
   return {
     [status ?? 200]: {
-      description: 'Done',
+      description: 'Success',
       content: { 'application/json': { schema: reply } },
     },
   }
@@ -70,25 +80,27 @@ function success({ reply, produces, status }: ControlRoute) {
 
 function failures(route: ControlRoute) {
   const refusals: Record<number, string> = {
-    400: 'The request is not valid; `field` names what is wrong',
-    404: 'There is no such thing, or it is not yours',
-    405: 'Not with this method',
-    412: 'What is there is newer than If-Match says',
-    500: 'The gateway failed',
-    503: 'The store cannot be reached now; try again after `retry-after` seconds',
+    400: 'The request is not valid; `field` names the field at fault',
+    404: 'The object does not exist, or it is another account’s',
+    405: 'The path does not support this method; the header `allow` names those it supports',
+    412: 'The object was changed since the revision in If-Match',
+    500: 'The gateway failed; its log has the cause under `requestId`',
+    503: 'The store cannot be reached; try again after `retry-after` seconds',
     ...(route.access !== 'public' && {
-      401: 'Nobody is signed in, and no valid management key was given',
+      401: 'The caller is not signed in and sent no valid management key',
     }),
     // Public routes answer this too, for a key that calls models.
-    403: 'This caller may not do it',
+    403: 'The caller’s role or scopes do not allow it, or another site’s page sent the request',
     // Reads may conflict too, such as those that ask a payment provider or vendor which refuses.
-    409: 'In conflict with what is there',
+    409: 'The current state does not allow it; `detail` says why',
     ...(isUnsafe(route.method) && { 413: 'The body is too large' }),
     ...(route.body !== undefined && { 415: 'The body is not JSON' }),
-    ...(route.method === 'post' && { 422: 'The Idempotency-Key was used for another request' }),
+    ...(route.method === 'post' && {
+      422: 'The Idempotency-Key was used for another request within the last day',
+    }),
     ...route.statuses,
   }
-  if (route.access === 'public') refusals[401] = 'The key that was given is not valid'
+  if (route.access === 'public') refusals[401] = 'The key in the request is not valid'
   return Object.fromEntries(
     Object.entries(refusals).map(([status, description]) => [
       status,

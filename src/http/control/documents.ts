@@ -21,7 +21,7 @@ export function createDocuments(own: OwnDocument) {
     const allow = 'GET, HEAD, OPTIONS'
     if (method === 'OPTIONS') return new Response(null, { status: 204, headers: { allow } })
     if (method !== 'GET' && method !== 'HEAD') {
-      const message = `This path takes ${allow}, not ${method}.`
+      const message = `This path supports ${allow}, not ${method}.`
       throw new ControlError('method_not_allowed', message, null, { allow })
     }
     loading ??= load(own)

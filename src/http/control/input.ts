@@ -24,7 +24,7 @@ export function judged(
   const [unknown] = issue?.code === 'unrecognized_keys' ? issue.keys : []
   const field = pathText(unknown === undefined ? (issue?.path ?? []) : [unknown]) || where
   const code = where === 'path' ? 'not_found' : 'invalid'
-  throw new ControlError(code, `${field}: ${issue?.message ?? 'is not what is expected'}`, field)
+  throw new ControlError(code, `${field}: ${issue?.message ?? 'is not valid'}`, field)
 }
 
 /** The query's parameters. Throws ControlError for a name that occurs twice. */
@@ -32,7 +32,7 @@ export function queryOf(url: URL): Readonly<Record<string, string>> {
   const query: Record<string, string> = Object.create(null)
   for (const [name, value] of url.searchParams) {
     if (name === viewAsParameter) continue
-    if (name in query) throw new ControlError('invalid', `${name}: was given twice`, name)
+    if (name in query) throw new ControlError('invalid', `${name}: was given more than once`, name)
     query[name] = value
   }
   return { ...query }
@@ -44,7 +44,7 @@ export async function bodyText(
   { maxBodyBytes = usualBodyBytes }: Pick<ControlRoute, 'maxBodyBytes'>,
 ): Promise<string> {
   const tooLarge = () =>
-    new ControlError('too_large', `The body may have up to ${maxBodyBytes} bytes.`)
+    new ControlError('too_large', `The body may have at most ${maxBodyBytes} bytes.`)
   if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw tooLarge()
   if (request.body === null) return ''
   const chunks: Uint8Array[] = []

@@ -24,20 +24,32 @@ const mostOnPage = 500
 
 /** Query parameters of every list. */
 export const pageQuery = {
-  limit: wholeNumber(1, mostOnPage).default(usualPage).openapi({ default: usualPage }),
-  cursor: z.string().max(2_048).optional().openapi({ description: "The page before's `next`" }),
+  limit: wholeNumber(1, mostOnPage)
+    .default(usualPage)
+    .openapi({ default: usualPage, description: 'Most items on the page' }),
+  cursor: z.string().max(2_048).optional().openapi({
+    description: '`next` of the previous page; left out: the first page',
+  }),
 }
 
 /** The reply format of every list. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({
     items: z.array(item).readonly(),
-    next: z.string().nullable().openapi({ description: 'The next page’s cursor; null: the last' }),
+    next: z.string().nullable().openapi({
+      description: '`cursor` of the next page; null: this is the last page',
+    }),
   })
 }
 
 /** A time as every reply shows it: RFC 3339 in UTC. */
-export const timeSchema = z.string().openapi({ format: 'date-time' })
+export const timeSchema = z
+  .string()
+  .openapi({ format: 'date-time', description: 'Time in UTC, RFC 3339' })
 
 /** A decimal string of integer nano-units (1e-9 of the currency's unit). */
-export const nanoSchema = z.string().openapi({ pattern: '^-?\\d+$' })
+export const nanoSchema = z.string().openapi({
+  pattern: '^-?\\d+$',
+  description:
+    'Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer',
+})

@@ -32,14 +32,14 @@ const titles = {
   forbidden: 'Not allowed',
   not_found: 'Not found',
   method_not_allowed: 'Method not allowed',
-  conflict: 'In conflict with what is there',
-  stale: 'Changed since it was read',
+  conflict: 'The current state does not allow it',
+  stale: 'The object was changed since it was read',
   too_large: 'The request is too large',
-  unsupported_media_type: 'Not a media type that is read here',
+  unsupported_media_type: 'The media type of the body is not supported',
   key_reused: 'The Idempotency-Key was used for another request',
   limited: 'Too many requests',
   internal: 'The gateway failed',
-  unavailable: 'The store cannot be reached now',
+  unavailable: 'The store cannot be reached',
 } as const satisfies Record<ProblemCode, string>
 
 type ProblemCode = keyof typeof statuses
@@ -72,17 +72,18 @@ export class ControlError extends Error {
 
 export const problemSchema = z
   .object({
-    type: z.string(),
-    title: z.string(),
-    status: z.number().int(),
-    detail: z.string(),
+    type: z.string().openapi({ description: 'URN of `code`' }),
+    title: z.string().openapi({ description: 'Meaning of `code`' }),
+    status: z.number().int().openapi({ description: 'HTTP status' }),
+    detail: z.string().openapi({ description: 'Explanation for people, in English' }),
     code: z.enum(Object.keys(statuses) as [ProblemCode, ...ProblemCode[]]),
-    field: z.string().optional(),
-    reason: z
-      .enum(refusalReasons)
-      .optional()
-      .openapi({ description: 'What exactly forbids it, of some refusals' }),
-    requestId: z.string(),
+    field: z.string().optional().openapi({
+      description: 'Field of the body, the query or the path at fault, or a header',
+    }),
+    reason: z.enum(refusalReasons).optional().openapi({
+      description: 'Cause of the refusal, for programs that show texts of their own',
+    }),
+    requestId: z.string().openapi({ description: 'Id under which the log has the request' }),
   })
   .openapi('Problem')
 
@@ -104,7 +105,7 @@ export function controlErrorOf(error: unknown): ControlError {
     return new ControlError(ofRefusal[refusal], `${field}: ${message}`, field, {}, reason)
   }
   if (error instanceof RowRefused)
-    return new ControlError('invalid', 'A value of the request cannot be kept.')
+    return new ControlError('invalid', 'The store cannot keep a value of the request.')
   if (isStoreAway(error)) {
     const headers = { 'retry-after': String(retryAfterSeconds) }
     return new ControlError('unavailable', 'Try again in a moment.', null, headers)

@@ -56,7 +56,7 @@ export async function runOnce(
   }
   if (found.state === 'running') {
     const message =
-      'A request with this Idempotency-Key runs, or was cut off: look at what it did, or use another key.'
+      'A request with this Idempotency-Key is running or was cut off: check what it did, or use another key.'
     throw new ControlError('conflict', message, 'Idempotency-Key')
   }
   if (found.state === 'done') {

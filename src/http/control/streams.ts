@@ -75,7 +75,9 @@ interface Part {
 const parts = new WeakMap<Asking['admin']['store'], Map<string, Promise<Part>>>()
 
 /** What every route that follows documents beside its usual statuses. */
-export const followStatuses: Readonly<Record<number, string>> = { 429: 'Too many follow already' }
+export const followStatuses: Readonly<Record<number, string>> = {
+  429: 'Too many streams are open: at most 8 for each account and 64 in each process',
+}
 
 /** Follows a list of requests. Throws ControlError `limited`, AdminError. */
 export async function followedEvents(asked: Asking, search: Search & Owned): Promise<Response> {
@@ -144,7 +146,7 @@ function enter(who: string): void {
   const own = followers.get(who) ?? 0
   const all = [...followers.values()].reduce((sum, each) => sum + each, 0)
   if (own >= mostOfOne || all >= mostFollowers) {
-    throw new ControlError('limited', 'Too many follow requests already; close another one first.')
+    throw new ControlError('limited', 'Too many streams are open; close another one first.')
   }
   followers.set(who, own + 1)
 }
@@ -228,7 +230,7 @@ function lastEventOf(headers: Headers): SettledPlace | null {
   if (shown === null || shown === '') return null
   const [, number, index] = /^(\d{1,15})\.(\d{1,9})$/.exec(shown) ?? []
   if (number === undefined || index === undefined) {
-    throw new AdminError('invalid', 'Last-Event-ID', 'is not the id of an event of this address')
+    throw new AdminError('invalid', 'Last-Event-ID', 'is not the id of an event of this path')
   }
   return { number: Number(number), index: Number(index) }
 }

@@ -50,11 +50,23 @@ export async function checkViewing(route: ControlRoute, asking: Asking): Promise
   const account = viewedBy(request)
   if (account === null || principal === null) return
   if (roleOf(principal) === 'user')
-    throw new ControlError('forbidden', 'Only an admin or an auditor sees what others see.', field)
+    throw new ControlError(
+      'forbidden',
+      'Only an admin or an auditor can view as another account.',
+      field,
+    )
   if (isUnsafe(route.method) && route.reads !== true)
-    throw new ControlError('forbidden', 'Nothing is changed while somebody is viewed.', field)
+    throw new ControlError(
+      'forbidden',
+      'Nothing can be changed while viewing as another account.',
+      field,
+    )
   if (route.access === 'session' || route.personal === true)
-    throw new ControlError('forbidden', 'This is for the person alone.', field)
+    throw new ControlError(
+      'forbidden',
+      'This cannot be read while viewing as another account: it is personal.',
+      field,
+    )
   const person = await services.store.people.find(account)
   if (person === null)
     throw new AdminError('not_found', field, `there is no account ${JSON.stringify(account)}`)

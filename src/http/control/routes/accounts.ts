@@ -7,19 +7,28 @@ import { nanoSchema, pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
 
 const balance = {
-  account: z.string(),
-  currency: z.string(),
-  availableNano: nanoSchema,
-  heldNano: nanoSchema,
-  postedNano: nanoSchema,
+  account: z.string().openapi({ description: 'Id of the account' }),
+  currency: z.string().openapi({ description: 'Currency of the amounts' }),
+  availableNano: nanoSchema.openapi({
+    description: 'Nano-units that new requests may spend: `postedNano` less `heldNano`',
+  }),
+  heldNano: nanoSchema.openapi({ description: 'Nano-units that are held for running requests' }),
+  postedNano: nanoSchema.openapi({
+    description: 'Balance of the wallet in the journal, in nano-units, holds included',
+  }),
 }
 
 const adjustment = z
   .object({
     ...balance,
-    id: z.string(),
-    posted: z.boolean().openapi({ description: 'false: the same was posted before' }),
-    amountNano: nanoSchema.openapi({ description: 'Below 0 for a debit' }),
+    id: z.string().openapi({ description: 'Id of the journal entry' }),
+    posted: z.boolean().openapi({
+      description:
+        'Whether this request posted the entry; false: the same adjustment was posted before, and nothing has changed',
+    }),
+    amountNano: nanoSchema.openapi({
+      description: 'Amount of the adjustment in nano-units; negative for a debit',
+    }),
   })
   .openapi('Adjustment')
 
@@ -31,7 +40,7 @@ export const accountRoutes: readonly ControlRoute[] = [
     path: '/api/accounts',
     id: 'listAccounts',
     tag: 'Accounts',
-    summary: 'The accounts and what they have',
+    summary: 'List accounts with their balances, sorted by id',
     access: 'auditor',
     query: inputs.listAccounts.extend(pageQuery),
     reply: pageOf(z.object({ ...balance, createdAt: timeSchema }).openapi('Account')),
@@ -42,7 +51,7 @@ export const accountRoutes: readonly ControlRoute[] = [
     path: '/api/accounts/{id}',
     id: 'showAccount',
     tag: 'Accounts',
-    summary: 'What an account has',
+    summary: 'Get the balance of an account',
     access: 'auditor',
     params,
     reply: z.object(balance).openapi('AccountBalance'),
@@ -53,8 +62,12 @@ export const accountRoutes: readonly ControlRoute[] = [
     path: '/api/accounts/{id}/adjustments',
     id: 'adjustBalance',
     tag: 'Accounts',
-    summary: 'Give an account money or take it, with the reason',
-    description: 'Once for each `reference`. A debit takes all of it or nothing.',
+    summary: 'Credit or debit an account',
+    description:
+      'Posts one journal entry with the given reason. At most once for each `reference`: a repeated request changes ' +
+      'nothing and answers with `posted: false`; the same `reference` with another account or amount is refused with ' +
+      '409. Without `reference`, every request posts a new entry. A debit is posted whole, or refused with 409 where ' +
+      'the account has less than that beside what running requests hold. `createAccount` creates a missing account.',
     access: 'admin',
     params,
     body: inputs.adjustBalance.omit({ account: true }),

@@ -27,20 +27,26 @@ const alerts = z
     keyLimitPercent: percent,
     errorRatePercent: percent,
     webhook: z.string().nullable(),
-    webhookSecret: z
-      .string()
-      .nullable()
-      .openapi({ description: 'What posts are signed with: shown once, when it is made' }),
-    email: z.string().nullable(),
-    emailVerified: z
-      .boolean()
-      .openapi({ description: 'Until then a code is awaited, and nothing else is mailed to it' }),
-    accountEmail: z.string().nullable().openapi({
-      description: 'Of whoever is signed in, where it is known to be theirs: needs no code',
+    webhookSecret: z.string().nullable().openapi({
+      description:
+        'Secret that signs the posts to `webhook`; present only in the reply to the request that created it, else null',
     }),
-    mailOffered: z.boolean().openapi({ description: 'false: the deployment has no mail server' }),
+    email: z.string().nullable(),
+    emailVerified: z.boolean().openapi({
+      description:
+        'Whether `email` is verified; until then only the verification code is mailed to it',
+    }),
+    accountEmail: z.string().nullable().openapi({
+      description:
+        'Verified e-mail address with which the person signs in, usable as `email` without a code; null: none',
+    }),
+    mailOffered: z.boolean().openapi({
+      description: 'Whether the deployment has a mail server; without one, `email` cannot be set',
+    }),
     currency: z.string(),
-    revision: z.number().int().openapi({ description: '0: never set' }),
+    revision: z.number().int().openapi({
+      description: 'Revision of the settings, to be sent in If-Match; 0: they were never set',
+    }),
   })
   .openapi('Alerts')
 
@@ -64,28 +70,50 @@ const notice = z
       'order_refunded',
       'top_up_stopped',
     ]),
-    text: z.string().openapi({ description: 'For people, in English' }),
+    text: z.string().openapi({ description: 'Message for people, in English' }),
     currency: z.string(),
-    limitNano: nanoSchema.nullable().openapi({ description: 'What was asked for' }),
-    valueNano: nanoSchema.nullable().openapi({ description: 'What was the case' }),
-    limitPercent: percent,
-    valuePercent: percent,
+    limitNano: nanoSchema.nullable().openapi({
+      description: 'Threshold that was set, in nano-units; null: the rule has no amount',
+    }),
+    valueNano: nanoSchema.nullable().openapi({
+      description: 'Amount that crossed the threshold, in nano-units; null: the rule has no amount',
+    }),
+    limitPercent: percent.openapi({
+      description: 'Threshold that was set, in percent; null: the rule has no percentage',
+    }),
+    valuePercent: percent.openapi({
+      description: 'Percentage that crossed the threshold; null: the rule has no percentage',
+    }),
     keyId: z.string().nullable(),
     keyName: z.string().nullable(),
-    requests: z.number().int().nullable().openapi({ description: 'The share is of so many' }),
-    orderId: z.string().nullable().openapi({ description: 'Of what is told of an order' }),
-    delivery: delivery.nullable().openapi({ description: 'To the webhook; null: there was none' }),
-    mail: delivery.nullable().openapi({ description: 'By mail; null: there was no address' }),
+    requests: z.number().int().nullable().openapi({
+      description:
+        'Number of requests behind `valuePercent`; null: the rule does not count requests',
+    }),
+    orderId: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Order that the notice is about; null: none' }),
+    delivery: delivery
+      .nullable()
+      .openapi({ description: 'Delivery to the webhook; null: no webhook was set' }),
+    mail: delivery
+      .nullable()
+      .openapi({ description: 'Delivery by e-mail; null: no verified address was set' }),
   })
   .openapi('AlertNotice')
 
 const hourMs = 3_600_000
 /** So that nobody can have strangers mailed repeatedly. */
-const codesSent = { count: 5, spanMs: hourMs, message: 'Too many codes were mailed; wait a while.' }
+const codesSent = {
+  count: 5,
+  spanMs: hourMs,
+  message: 'Too many codes were mailed; try again later.',
+}
 const codesTried = {
   count: 10,
   spanMs: 60_000,
-  message: 'Too many codes were tried; wait a moment.',
+  message: 'Too many codes were tried; try again in a minute.',
 }
 
 type Call = Pick<ControlRequest<object, object, object>, 'services' | 'admin'>
@@ -107,7 +135,7 @@ async function codeMailer({ services, admin }: Call, account: string) {
       await mailer.send({ to, ...codeMail(code, language, address) })
     } catch (error) {
       if (!(error instanceof MailNotSent)) throw error
-      throw new AdminError('conflict', 'email', `gets no code: ${error.message}`)
+      throw new AdminError('conflict', 'email', `the code could not be mailed: ${error.message}`)
     }
   }
 }
@@ -121,7 +149,7 @@ export const alertRoutes: readonly ControlRoute[] = [
     method: 'get',
     path: '/api/me/alerts',
     id: 'readAlerts',
-    summary: 'What I want to be warned of',
+    summary: 'Get my alert settings',
     reply: alerts,
     async run(asked) {
       const body = await readAlerts(asked.admin, { account: accountOf(asked) })
@@ -133,11 +161,14 @@ export const alertRoutes: readonly ControlRoute[] = [
     method: 'put',
     path: '/api/me/alerts',
     id: 'setAlerts',
-    summary: 'Say what I want to be warned of; what is left out is off',
+    summary: 'Replace my alert settings',
     description:
-      'Less left than `lowBalanceNano`; more spent in a day of `timeZone` than `daySpendNano`; a key that has spent ' +
-      '`keyLimitPercent` of its limit; `errorRatePercent` of the last hour’s requests failed (of 20 at least). Looked at ' +
-      'once a minute, and told once until it is over. With a `webhook`, posted there too, signed; with an `email`, mailed.',
+      'An alert that is left out is turned off. `lowBalanceNano`: the balance is below this amount. `daySpendNano`: a ' +
+      'day in `timeZone` has cost more than this. `keyLimitPercent`: a key has spent this percentage of its spend limit. ' +
+      '`errorRatePercent`: this percentage of the last hour’s requests failed, of 20 or more. Conditions are checked ' +
+      'once a minute, and each gives one notice until it has ended. Notices are also posted to `webhook`, signed with ' +
+      'the webhook secret, and mailed to `email` once that is verified. `newSecret` replaces the webhook secret; ' +
+      '`newCode` mails another verification code.',
     body: inputs.setAlerts,
     reply: alerts,
     statuses: { 429: codesSent.message },
@@ -154,7 +185,8 @@ export const alertRoutes: readonly ControlRoute[] = [
     method: 'post',
     path: '/api/me/alerts/email/verify',
     id: 'verifyMyEmail',
-    summary: 'Enter the code that was mailed to the address of my alerts',
+    summary: 'Verify the e-mail address of my alerts',
+    description: 'Takes the code that was mailed last, for 24 hours after it was mailed.',
     body: inputs.verifyEmail,
     reply: alerts,
     statuses: { 429: codesTried.message },
@@ -169,13 +201,18 @@ export const alertRoutes: readonly ControlRoute[] = [
     method: 'get',
     path: '/api/me/notices',
     id: 'listMyNotices',
-    summary: 'What I was warned of, newest first',
+    summary: 'List my notices, newest first',
     query: z.strictObject({
-      unread: flag.default(false).openapi({ default: false }),
+      unread: flag
+        .default(false)
+        .openapi({ default: false, description: 'true: only notices that are not read' }),
       ...pageQuery,
     }),
     reply: pageOf(notice).extend({
-      unread: z.number().int().openapi({ description: 'Of all; 100: or more' }),
+      unread: z
+        .number()
+        .int()
+        .openapi({ description: 'Total number of unread notices; 100 stands for 100 or more' }),
     }),
     run: async (asked) => ({
       body: await listNotices(asked.admin, { ...asked.query, account: accountOf(asked) }),
@@ -186,10 +223,15 @@ export const alertRoutes: readonly ControlRoute[] = [
     method: 'post',
     path: '/api/me/notices/read',
     id: 'readMyNotices',
-    summary: 'Mark notices as read; without `ids` all',
+    summary: 'Mark my notices as read; without `ids`, all of them',
     body: z.strictObject({ ids }),
     bodyOptional: true,
-    reply: z.object({ read: z.number().int().openapi({ description: 'So many were unread' }) }),
+    reply: z.object({
+      read: z
+        .number()
+        .int()
+        .openapi({ description: 'Number of notices that this request marked as read' }),
+    }),
     run: async (asked) => ({
       body: await readNotices(asked.admin, { ...asked.body, account: accountOf(asked) }),
     }),

@@ -11,23 +11,44 @@ const path = '/api/billing/auto-top-up'
 const autoTopUp = z
   .object({
     account: z.string(),
-    provider: z.string().nullable().openapi({ description: 'null: none of this deployment can' }),
-    agreeMethod: z
+    provider: z.string().nullable().openapi({
+      description:
+        'Payment provider that makes the payments; null: none of this deployment supports it',
+    }),
+    agreeMethod: z.string().nullable().openapi({
+      description:
+        'Payment method by which the payer agrees to automatic payments when paying an order; null: none',
+    }),
+    isAgreed: z.boolean().openapi({
+      description: 'Whether an order of this account was paid by `agreeMethod`',
+    }),
+    currency: z.string().openapi({ description: 'Currency of `thresholdNano`' }),
+    providerCurrency: z.string().nullable().openapi({
+      description: 'Currency of `amount`, `monthMost` and `monthSpent`; null: no provider',
+    }),
+    state: z.enum(['off', 'on', 'stopped']).openapi({
+      description:
+        '`off`: no rule is set. `stopped`: a payment was refused, and nothing is paid until the rule is set again',
+    }),
+    problem: z.string().nullable().openapi({ description: 'Why it is stopped; null: it is not' }),
+    thresholdNano: nanoSchema.nullable().openapi({
+      description: 'Balance in nano-units below which a payment is made; null: no rule is set',
+    }),
+    amount: z
       .string()
       .nullable()
-      .openapi({ description: 'An order that is paid by it agrees to payments without you' }),
-    isAgreed: z.boolean(),
-    currency: z.string(),
-    providerCurrency: z.string().nullable().openapi({ description: 'Of the amounts' }),
-    state: z
-      .enum(['off', 'on', 'stopped'])
-      .openapi({ description: 'stopped: a payment was refused; turn it on again' }),
-    problem: z.string().nullable(),
-    thresholdNano: nanoSchema.nullable(),
-    amount: z.string().nullable(),
-    monthMost: z.string().nullable().openapi({ description: 'In a calendar month, in UTC' }),
-    monthSpent: z.string(),
-    revision: z.number().int().openapi({ description: '0: never set' }),
+      .openapi({ description: 'Amount of one payment, such as `20.00`' }),
+    monthMost: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Most that is paid in one calendar month in UTC, such as `100.00`' }),
+    monthSpent: z.string().openapi({
+      description: 'Amount that was ordered automatically in this calendar month in UTC',
+    }),
+    revision: z
+      .number()
+      .int()
+      .openapi({ description: 'Revision of the rule, to be sent in If-Match; 0: no rule is set' }),
   })
   .openapi('AutoTopUp')
 
@@ -39,7 +60,7 @@ export const autoTopUpRoutes: readonly ControlRoute[] = [
     ...common,
     method: 'get',
     id: 'readAutoTopUp',
-    summary: 'The automatic top-up of an account',
+    summary: 'Get the automatic top-up of an account',
     query,
     reply: autoTopUp,
     async run({ admin, services, scope, query: { account } }) {
@@ -53,10 +74,11 @@ export const autoTopUpRoutes: readonly ControlRoute[] = [
     method: 'put',
     id: 'setAutoTopUp',
     audited: true,
-    summary: 'Top up whenever less than `thresholdNano` is left; also turns it on again',
+    summary: 'Set the automatic top-up of an account',
     description:
-      'Needs an agreement: an order of the account that was paid by `agreeMethod`. At most `monthMost` in a calendar month. ' +
-      'A payment that its bank refuses turns it off, and is told of.',
+      'Whenever the balance is below `thresholdNano`, pays `amount` with the payment method of an earlier order, and ' +
+      'not more than `monthMost` in a calendar month in UTC. Refused with 409 until an order of the account was paid by ' +
+      '`agreeMethod`. A payment that is refused stops the top-up and sends a notice; setting the rule starts it again.',
     query,
     body: inputs.setAutoTopUp,
     reply: autoTopUp,
@@ -71,7 +93,7 @@ export const autoTopUpRoutes: readonly ControlRoute[] = [
     method: 'delete',
     id: 'removeAutoTopUp',
     audited: true,
-    summary: 'Turn automatic top-up off',
+    summary: 'Turn off the automatic top-up of an account',
     query,
     async run({ admin, scope, query: { account } }) {
       await removeAutoTopUp(admin, { account: scope.oneAccount(account) })

@@ -23,8 +23,9 @@ import {
   updateItem,
 } from '../../../admin/stored-items.ts'
 import { channel as channelSection, channelStates } from '../../../config/schema.ts'
-import { nanoSchema, pageOf, pageQuery, timeSchema } from '../parts.ts'
+import { pageOf, pageQuery } from '../parts.ts'
 import { type ControlRequest, type ControlRoute, route } from '../route.ts'
+import { balance, channel, imported, probe, vendor, vendorModels } from './channel-schemas.ts'
 import {
   changesOf,
   detailOf,
@@ -35,193 +36,9 @@ import {
   versionsOf,
 } from './stored-parts.ts'
 
-const figures = z.object({
-  requests: z.number().int(),
-  successPercent: z.number().nullable(),
-  p95Ms: z.number().nullable(),
-  chargeNano: nanoSchema,
-  vendorCostNano: nanoSchema,
-})
-
-const reasons = ['breaker', 'rate_limited', 'quota', 'credentials', 'busy', 'failing'] as const
-
-const balance = z
-  .object({
-    at: timeSchema,
-    amounts: z
-      .array(
-        z.object({
-          amount: z.string().openapi({ description: "A decimal in the vendor's currency" }),
-          currency: z.string().nullable().openapi({ description: 'null: the vendor says none' }),
-        }),
-      )
-      .readonly(),
-  })
-  .openapi('ChannelBalance')
-
-const inUse = z.object({ used: z.number().int(), most: z.number().int() }).openapi('ChannelLimit', {
-  description:
-    'Of a minute; of all processes where Valkey shares limits, else of the one that answers. null: nothing limits it',
-})
-
-const channel = z
-  .object({
-    id: z.string(),
-    vendor: z.string(),
-    baseUrl: z.string().nullable(),
-    dialect: z.string().nullable(),
-    models: z.record(z.string(), z.string()).readonly().nullable().openapi({
-      description: "Public name to the vendor's; null: those that are shipped of the vendor",
-    }),
-    groups: z.array(z.string()).readonly().nullable().openapi({ description: 'null: every group' }),
-    priority: z.number().int(),
-    weight: z.number(),
-    origin: z.enum(['file', 'environment', 'built-in', 'stored']),
-    declaredIn: z
-      .string()
-      .nullable()
-      .openapi({ description: "The configuration file's path; null: another origin" }),
-    state: z.enum(['ok', 'degraded', 'open', 'draining', 'disabled']).openapi({
-      description: 'As the process that answers sees it; open: it is not asked at the moment',
-    }),
-    document: documentSchema,
-    keys: z
-      .array(
-        z.object({
-          name: z.string(),
-          hint: z.string().openapi({ description: 'Its last four characters' }),
-          state: z.enum(['in use', 'cooling', 'refused', 'disabled']),
-          since: timeSchema.nullable(),
-        }),
-      )
-      .readonly(),
-    tags: z.array(z.string()).readonly(),
-    reason: z.enum(reasons).nullable().openapi({
-      description:
-        'Why it, or a model of it, is not asked at the moment; failing: it is, but failed lately',
-    }),
-    since: timeSchema.nullable(),
-    inFlight: z
-      .number()
-      .int()
-      .openapi({ description: 'Requests under way, in the process that answers' }),
-    requestsPerMinute: inUse.nullable(),
-    tokensPerMinute: inUse.nullable(),
-    overridden: z
-      .boolean()
-      .openapi({ description: 'The store has one of this name too, and the file stands above it' }),
-    problem: z
-      .string()
-      .nullable()
-      .openapi({ description: 'Why it does not count, though the store has it' }),
-    revision: z.number().int().openapi({ description: 'Of what the store has; 0: nothing' }),
-    changedAt: timeSchema.nullable(),
-    actor: z.string().nullable(),
-    lastTest: z
-      .object({
-        at: timeSchema,
-        ok: z.boolean(),
-        model: z.string().nullable(),
-        durationMs: z.number(),
-      })
-      .nullable()
-      .openapi({ description: 'The newest of the last seven days' }),
-    offersBalance: z
-      .boolean()
-      .openapi({ description: 'Its vendor tells what is left of its money' }),
-    balance: balance.nullable().openapi({ description: 'What it told last, within seven days' }),
-    currency: z.string(),
-    hour: figures,
-    day: figures,
-    quarters: z
-      .array(
-        z.object({
-          since: timeSchema,
-          requests: z.number().int(),
-          successPercent: z.number().nullable(),
-        }),
-      )
-      .readonly()
-      .openapi({ description: 'Quarters of an hour that are in `hour`, the oldest first' }),
-  })
-  .openapi('Channel')
-
-const texts = z.record(z.string(), z.string()).readonly()
-
-const probe = z
-  .object({
-    ok: z.boolean(),
-    model: z.string().nullable(),
-    durationMs: z.number(),
-    message: z.string(),
-    exchange: z
-      .object({
-        request: z.object({
-          method: z.string(),
-          address: z.string(),
-          headers: texts,
-          body: z.string(),
-        }),
-        reply: z.object({ status: z.number().int(), headers: texts, body: z.string() }).nullable(),
-      })
-      .nullable()
-      .openapi({
-        description: 'What was sent and came back, secrets removed, 16 KiB of each body',
-      }),
-  })
-  .openapi('ChannelTest')
-
-const vendorModels = z
-  .object({
-    channel: z.string(),
-    vendor: z.string(),
-    models: z
-      .array(
-        z.object({
-          model: z.string(),
-          name: z.string().nullable().openapi({ description: 'By which callers get it' }),
-          kind: z.string(),
-          context: z.number().int().nullable(),
-          problem: z.string().nullable().openapi({ description: 'Why callers would not' }),
-        }),
-      )
-      .readonly(),
-  })
-  .openapi('VendorModels')
-
-const vendor = z
-  .object({
-    id: z.string(),
-    baseUrl: z.string().nullable().openapi({ description: 'null: the channel has to say it' }),
-    needsKey: z.boolean(),
-    dialects: z.array(z.string()).readonly(),
-  })
-  .openapi('Vendor')
-
 const channelInput = documentOf('ChannelInput', channelSection)
 
 const states = z.strictObject({ state: z.enum(channelStates) })
-
-const imported = z
-  .object({
-    applied: z.boolean(),
-    channels: z
-      .array(
-        z.object({
-          id: z.string(),
-          action: z.enum(['create', 'update', 'refuse']),
-          problem: z.string().nullable(),
-          before: documentSchema
-            .nullable()
-            .openapi({ description: 'What the store has; null: nothing, or it is refused' }),
-          after: documentSchema
-            .nullable()
-            .openapi({ description: 'What it would have; null: it is refused' }),
-        }),
-      )
-      .readonly(),
-  })
-  .openapi('ChannelImport')
 
 const one = { tag: 'Channels', access: 'admin', params: itemParams } as const
 
@@ -250,7 +67,7 @@ export const channelRoutes: readonly ControlRoute[] = [
     path: '/api/channels',
     id: 'listChannels',
     tag: 'Channels',
-    summary: 'The channels there are, how each is, and what it did in the last hour and day',
+    summary: 'List channels with their state and recent figures',
     access: 'auditor',
     query: inputs.listChannels.extend(pageQuery),
     reply: pageOf(channel),
@@ -263,7 +80,10 @@ export const channelRoutes: readonly ControlRoute[] = [
     path: '/api/channels',
     id: 'createChannel',
     tag: 'Channels',
-    summary: 'Make a channel; it serves in every process within a second',
+    summary: 'Create a stored channel',
+    description:
+      'Takes effect in every process within a second. Refused with 409 if the store or the configuration file has a ' +
+      'channel of this id.',
     access: 'admin',
     body: channelInput,
     reply: channel,
@@ -279,7 +99,7 @@ export const channelRoutes: readonly ControlRoute[] = [
     path: '/api/vendors',
     id: 'listVendors',
     tag: 'Channels',
-    summary: 'The vendors that a channel may be of',
+    summary: 'List the vendors that a channel may use',
     access: 'auditor',
     reply: pageOf(vendor),
     run: async () => ({ body: listVendors() }),
@@ -289,7 +109,7 @@ export const channelRoutes: readonly ControlRoute[] = [
     path: '/api/channels/export',
     id: 'exportChannels',
     tag: 'Channels',
-    summary: 'The channels of the store, as the channels of a configuration file',
+    summary: 'Export the stored channels as a section of a configuration file',
     access: 'auditor',
     reply: z.object({ channels: z.array(documentSchema).readonly() }),
     async run(asked) {
@@ -301,8 +121,10 @@ export const channelRoutes: readonly ControlRoute[] = [
     path: '/api/channels/import',
     id: 'importChannels',
     tag: 'Channels',
-    summary:
-      'Make and change channels as a list says, all or none; without apply, say what would be',
+    summary: 'Import channels into the store, or preview an import',
+    description:
+      'Creates stored channels, or replaces those of the same id: all, or none if one is refused. Without `apply: ' +
+      'true`, changes nothing and shows what would change. `***` keeps a stored secret.',
     access: 'admin',
     body: inputs.importChannels,
     reply: imported,
@@ -317,7 +139,9 @@ export const channelRoutes: readonly ControlRoute[] = [
     path: '/api/channels/bulk',
     id: 'changeChannels',
     tag: 'Channels',
-    summary: 'Change many channels alike, all or none: those named, or those with a tag',
+    summary: 'Change many stored channels alike',
+    description:
+      'Changes the channels in `ids`, or those that have `tag`: all, or none if one is refused.',
     access: 'admin',
     body: inputs.changeChannels,
     reply: z.object({ items: z.array(channel).readonly() }),
@@ -336,7 +160,7 @@ export const channelRoutes: readonly ControlRoute[] = [
     path: '/api/channels/{id}',
     id: 'showChannel',
     access: 'auditor',
-    summary: 'Show a channel',
+    summary: 'Get a channel',
     reply: channel,
     async run(asked) {
       const body = await showChannel(asked.admin, roomsOf(asked), asked.params)
@@ -348,9 +172,11 @@ export const channelRoutes: readonly ControlRoute[] = [
     method: 'patch',
     path: '/api/channels/{id}',
     id: 'updateChannel',
-    summary: 'Change a channel of the store',
+    summary: 'Update a stored channel',
     description:
-      'What is left out stays, null is the default. A key without `key`, or with `***`, keeps the one of its name.',
+      'Fields that are left out keep their values; null restores the default of a field. An item of `keys` without ' +
+      '`key`, or with `***`, keeps the stored key of that name. Secrets must be given again where vendor or address ' +
+      'change.',
     body: changesOf('ChannelChanges', channelSection),
     reply: channel,
     async run(asked) {
@@ -363,7 +189,7 @@ export const channelRoutes: readonly ControlRoute[] = [
     method: 'delete',
     path: '/api/channels/{id}',
     id: 'deleteChannel',
-    summary: 'Remove a channel of the store; requests under way end as they would',
+    summary: 'Delete a stored channel; running requests finish normally',
     async run(asked) {
       const input = { id: asked.params.id, revision: asked.ifMatch }
       asked.noted(detailOf([await removeItem(asked.admin, roomsOf(asked), 'channel', input)]))
@@ -375,7 +201,10 @@ export const channelRoutes: readonly ControlRoute[] = [
     method: 'post',
     path: '/api/channels/{id}/state',
     id: 'setChannelState',
-    summary: 'Enable, drain or disable a channel of the store',
+    summary: 'Enable, drain or disable a stored channel',
+    description:
+      'A draining or disabled channel gets no new requests; running requests finish normally. `draining` states that ' +
+      'it is temporary.',
     body: states,
     reply: channel,
     async run(asked) {
@@ -389,7 +218,7 @@ export const channelRoutes: readonly ControlRoute[] = [
     path: '/api/channels/{id}/versions',
     id: 'listChannelVersions',
     access: 'auditor',
-    summary: 'Every version of a channel of the store, the newest first',
+    summary: 'List the versions of a stored channel, newest first',
     query: z.strictObject(pageQuery),
     reply: versionsOf,
     async run({ admin, params: { id }, query }) {
@@ -401,7 +230,7 @@ export const channelRoutes: readonly ControlRoute[] = [
     method: 'post',
     path: '/api/channels/{id}/rollback',
     id: 'rollbackChannel',
-    summary: 'Bring an earlier version of a channel back, also of one that was removed',
+    summary: 'Restore an earlier version of a stored channel, also of a deleted one',
     body: rollbackBody,
     reply: channel,
     async run(asked) {
@@ -414,7 +243,7 @@ export const channelRoutes: readonly ControlRoute[] = [
     method: 'post',
     path: '/api/channels/{id}/test',
     id: testAction,
-    summary: 'Make one small call to a channel, which its vendor may charge for',
+    summary: 'Test a channel with one small call, which its vendor may charge for',
     body: inputs.testChannel.pick({ model: true }),
     bodyOptional: true,
     reply: probe,
@@ -430,7 +259,10 @@ export const channelRoutes: readonly ControlRoute[] = [
     method: 'post',
     path: '/api/channels/{id}/balance',
     id: balanceAction,
-    summary: "What is left of a channel's money, as its vendor says; asked at most once a minute",
+    summary: 'Get the remaining balance of a channel from its vendor',
+    description:
+      'The vendor is asked at most once a minute; in between the latest answer is returned. Refused with 409 where ' +
+      'the vendor reports no balance or does not answer.',
     reply: balance,
     async run(asked) {
       const { balance: body, isNew } = await askBalance(asked.admin, roomsOf(asked), asked.params)
@@ -443,7 +275,10 @@ export const channelRoutes: readonly ControlRoute[] = [
     path: '/api/channels/test',
     id: 'testChannelDraft',
     tag: 'Channels',
-    summary: 'Make the same call to a channel as it is given here, and store nothing',
+    summary: 'Test a channel that is not stored',
+    description:
+      'Makes the same call as `POST /api/channels/{id}/test` with the channel of the body, and stores nothing. `***` ' +
+      'stands for a secret of the stored channel of the same id.',
     access: 'admin',
     body: inputs.testDraft.extend({ channel: channelInput }),
     reply: probe,
@@ -458,7 +293,7 @@ export const channelRoutes: readonly ControlRoute[] = [
     method: 'post',
     path: '/api/channels/{id}/vendor-models',
     id: 'listVendorModels',
-    summary: "The models of a channel's vendor, by the vendor's own list",
+    summary: 'List the models of a channel’s vendor, from the vendor’s own list',
     reply: vendorModels,
     run: async ({ services, params }) => ({
       body: await listVendorModels(services.running.config(), params),
@@ -469,7 +304,7 @@ export const channelRoutes: readonly ControlRoute[] = [
     path: '/api/channels/vendor-models',
     id: 'listDraftModels',
     tag: 'Channels',
-    summary: 'The same for a channel as it is given here',
+    summary: 'List the models of the vendor of a channel that is not stored',
     access: 'admin',
     body: z.strictObject({ channel: channelInput }),
     reply: vendorModels,

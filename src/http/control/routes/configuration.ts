@@ -27,14 +27,21 @@ import {
 const item = z
   .object({
     id: z.string(),
-    origin: z.enum(['file', 'built-in', 'stored']).openapi({ description: 'Whose word counts' }),
+    origin: z.enum(['file', 'built-in', 'stored']).openapi({
+      description:
+        'Source of the definition in force: the configuration file (`file`), the gateway (`built-in`) or the store ' +
+        '(`stored`)',
+    }),
     document: documentSchema,
-    overridden: z
-      .boolean()
-      .openapi({ description: 'The store has one of this name too, and the file stands above it' }),
-    revision: z.number().int().openapi({ description: 'Of what the store has; 0: nothing' }),
+    overridden: z.boolean().openapi({
+      description:
+        'Whether the store has one of the same name too, which is not used since the configuration file takes precedence',
+    }),
+    revision: z.number().int().openapi({
+      description: 'Revision of the stored definition, to be sent in If-Match; 0: none is stored',
+    }),
     changedAt: timeSchema.nullable(),
-    actor: z.string().nullable(),
+    actor: z.string().nullable().openapi({ description: 'Who changed the stored definition last' }),
   })
   .openapi('ConfigurationItem')
 
@@ -65,7 +72,7 @@ function readingRoutes({ kind, name, path }: ItemKind): readonly ControlRoute[] 
       path: `/api/configuration/${path}`,
       id: `listConfigured${name}s`,
       tag: 'Configuration',
-      summary: `The ${kind}s that the file and the store say, as they say them`,
+      summary: `List the ${kind}s of the configuration file and of the store, as declared there`,
       access: 'auditor',
       query: z.strictObject(pageQuery),
       reply: pageOf(item),
@@ -79,7 +86,7 @@ function readingRoutes({ kind, name, path }: ItemKind): readonly ControlRoute[] 
       path: `/api/configuration/${path}/{id}`,
       id: `showConfigured${name}`,
       access: 'auditor',
-      summary: `A ${kind} as the file or the store says it`,
+      summary: `Get a ${kind} as declared in the configuration file or the store`,
       reply: item,
       async run({ admin, services: { running }, params: { id } }) {
         const body = await showItem(admin, running.stored, kind, id)
@@ -92,7 +99,7 @@ function readingRoutes({ kind, name, path }: ItemKind): readonly ControlRoute[] 
       path: `/api/${path}/{id}/versions`,
       id: `list${name}Versions`,
       access: 'auditor',
-      summary: `Every version of a ${kind} of the store, the newest first`,
+      summary: `List the versions of a stored ${kind}, newest first`,
       query: z.strictObject(pageQuery),
       reply: versionsOf,
       run: async ({ admin, params: { id }, query }) => ({
@@ -111,7 +118,8 @@ function changingRoutes({ kind, name, path, section }: ItemKind): readonly Contr
       path: `/api/${path}`,
       id: `create${name}`,
       tag: 'Configuration',
-      summary: `Make a ${kind}; it counts in every process within a second`,
+      summary: `Create a stored ${kind}`,
+      description: `Takes effect in every process within a second. Refused with 409 if the store or the configuration file has a ${kind} of this name.`,
       access: 'admin',
       body: documentOf(`${name}Input`, section),
       reply: item,
@@ -127,8 +135,9 @@ function changingRoutes({ kind, name, path, section }: ItemKind): readonly Contr
       method: 'patch',
       path: address,
       id: `update${name}`,
-      summary: `Change a ${kind} of the store`,
-      description: 'What is left out stays, null is the default.',
+      summary: `Update a stored ${kind}`,
+      description:
+        'Fields that are left out keep their values; null restores the default of a field.',
       body: changesOf(`${name}Changes`, section),
       reply: item,
       async run(asked) {
@@ -142,8 +151,10 @@ function changingRoutes({ kind, name, path, section }: ItemKind): readonly Contr
       method: 'delete',
       path: address,
       id: `delete${name}`,
-      summary: `Remove a ${kind} of the store that nothing refers to`,
-      statuses: { 409: 'Something refers to it; `detail` names what' },
+      summary: `Delete a stored ${kind} that nothing refers to`,
+      statuses: {
+        409: 'Something refers to it, and `detail` names what; or it is set in the configuration file',
+      },
       async run({ admin, services: { running }, params: { id }, ifMatch, noted }) {
         const input = { id, revision: ifMatch }
         noted(detailOf([await removeItem(admin, running.stored, kind, input)]))
@@ -155,7 +166,7 @@ function changingRoutes({ kind, name, path, section }: ItemKind): readonly Contr
       method: 'post',
       path: `${address}/rollback`,
       id: `rollback${name}`,
-      summary: `Bring an earlier version of a ${kind} back, also of one that was removed`,
+      summary: `Restore an earlier version of a stored ${kind}, also of a deleted one`,
       body: rollbackBody,
       reply: item,
       async run(asked) {

@@ -39,28 +39,38 @@ const arrival = z
   .object({
     requestId: z.string(),
     at: timeSchema,
-    outcome: z
-      .enum(['ok', 'mistake'])
-      .openapi({ description: '`ok`: it reached a vendor or was answered, whatever the result' }),
+    outcome: z.enum(['ok', 'mistake']).openapi({
+      description:
+        '`ok`: the request reached a vendor or succeeded, whatever its result. `mistake`: it was refused before any ' +
+        'vendor was asked',
+    }),
     code: z.string().openapi({
-      description: 'What is wrong with it, or `ok`; others may come',
+      description: 'What is wrong with the request, or `ok`; further codes may be added',
       examples: [...codes],
     }),
-    status: z.number().int(),
-    method: z.string().nullable().openapi({ description: 'null if it reached a vendor' }),
-    path: z.string().nullable().openapi({ description: 'null if it reached a vendor' }),
+    status: z.number().int().openapi({ description: 'HTTP status of the reply' }),
+    method: z.string().nullable().openapi({
+      description: 'HTTP method of the request; null where `outcome` is `ok`',
+    }),
+    path: z.string().nullable().openapi({
+      description: 'Path of the request; null where `outcome` is `ok`',
+    }),
     model: z.string().nullable(),
     userAgent: z.string().nullable(),
     keyId: z.string().nullable(),
     address: z.string().nullable(),
-    by: z.enum(['key', 'address']).nullable().openapi({
-      description:
-        'How the request is attributed to the caller: by its key, or only by its address. null: an operator views all',
-    }),
+    by: z
+      .enum(['key', 'address'])
+      .nullable()
+      .openapi({
+        description:
+          'Why the request is taken for the caller’s: its key is of the account, or it has no known key and comes from ' +
+          'the caller’s address. null: the list is of all accounts',
+      }),
     suggestion: z.string().nullable().openapi({
-      description: 'What was probably meant: a path or a model',
+      description: 'Path or model that the client probably meant; null: none is known',
     }),
-    detail: z.string().openapi({ description: 'For people, in English' }),
+    detail: z.string().openapi({ description: 'Explanation for people, in English' }),
   })
   .openapi('Arrival')
 
@@ -73,8 +83,9 @@ function lookingOf({ scope, address, principal }: Caller, account: string | unde
 }
 
 const about =
-  'Requests that were refused before any vendor was asked, with what is wrong with each, and those that reached a vendor. ' +
-  'Kept in memory, the last 30 of an account, and never with a secret or a body.'
+  'For setting up a client: requests that were refused before any vendor was asked, with the mistake in each, and ' +
+  'requests that reached a vendor. Refused requests are kept in memory, without secrets and bodies, the latest 30 of ' +
+  'each account.'
 
 export const doctorRoutes: readonly ControlRoute[] = [
   route({
@@ -82,8 +93,8 @@ export const doctorRoutes: readonly ControlRoute[] = [
     path: '/api/doctor',
     id: 'listArrivals',
     tag: 'Doctor',
-    summary: 'Recent requests of my clients, and what is wrong with them, newest first',
-    description: `${about} Of the last 15 minutes unless \`since\` says otherwise.`,
+    summary: 'List recent requests and their mistakes, newest first',
+    description: `${about} Covers the last 15 minutes unless \`since\` is given.`,
     access: 'user',
     query: inputs.listArrivals.extend({
       limit: wholeNumber(1, 200).default(50).openapi({ default: 50 }),
@@ -100,8 +111,9 @@ export const doctorRoutes: readonly ControlRoute[] = [
     path: '/api/doctor/live',
     id: 'followArrivals',
     tag: 'Doctor',
-    summary: 'The same as it comes, as server-sent events',
-    description: '`event: arrival` with each, once. From now on.',
+    summary: 'Stream arriving requests and their mistakes as server-sent events',
+    description:
+      'Sends `event: arrival` once for each request that `GET /api/doctor` would list, from now on.',
     access: 'user',
     query: inputs.listArrivals.pick({ account: true }),
     produces: ['text/event-stream'],

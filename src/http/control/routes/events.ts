@@ -11,9 +11,11 @@ const event = z
   .object({
     id: z.string(),
     at: timeSchema,
-    actor: z.string(),
+    actor: z.string().openapi({
+      description: 'Who made the change: `account ID` or `management key ID`',
+    }),
     role: z.enum(['user', 'admin', 'auditor']),
-    action: z.string(),
+    action: z.string().openapi({ description: 'Operation id of the change, or `viewAs`' }),
     target: z.record(z.string(), z.string()).readonly(),
     detail: z.record(z.string(), z.unknown()).readonly(),
     address: z.string().nullable(),
@@ -21,7 +23,10 @@ const event = z
       .record(z.string(), z.object({ before: z.unknown(), after: z.unknown() }))
       .readonly()
       .nullable()
-      .openapi({ description: 'What differs, by member; null: not known, or nothing was changed' }),
+      .openapi({
+        description:
+          'Values before and after the change, by field; null: nothing changed, or the difference is not known',
+      }),
   })
   .openapi('OperatorEvent')
 
@@ -31,9 +36,10 @@ export const eventRoutes: readonly ControlRoute[] = [
     path: '/api/events',
     id: 'listEvents',
     tag: 'Operators',
-    summary: 'What operators did, newest first',
+    summary: 'List operator events, newest first',
     description:
-      'Every change by an admin or by a management key that is bound to no account, and `viewAs`. `text` searches all of what an event says.',
+      'An event is a change by an admin or by a management key that is bound to no account, or an operator’s viewing as ' +
+      'another account (`viewAs`). `text` searches in all fields of an event.',
     access: 'auditor',
     query: inputs.listEvents.extend(pageQuery),
     reply: pageOf(event),
@@ -44,7 +50,9 @@ export const eventRoutes: readonly ControlRoute[] = [
     path: '/api/events/export',
     id: 'exportEvents',
     tag: 'Operators',
-    summary: 'The same as a file, CSV or JSON lines',
+    summary: 'Export operator events as CSV or JSON lines',
+    description:
+      'Takes the filters of `GET /api/events`; `format=json` gives one JSON object on each line.',
     access: 'auditor',
     query: inputs.exportEvents,
     produces: ['text/csv', 'application/x-ndjson'],

@@ -13,30 +13,54 @@ const limit = z.number().int().optional()
 const group = z
   .object({
     id: z.string(),
-    multiplier: z.string(),
-    modelMultipliers: z.record(z.string(), z.string()).readonly().openapi({
-      description:
-        'Of some models, by name or by beginning with a * at the end; the longest counts',
+    multiplier: z.string().openapi({
+      description: 'Decimal by which prices are multiplied for this group, such as `1.25`',
     }),
+    modelMultipliers: z
+      .record(z.string(), z.string())
+      .readonly()
+      .openapi({
+        description:
+          'Multipliers of single models, in place of `multiplier`, by model name or by a pattern ending in `*`; the ' +
+          'longest match applies',
+      }),
     limits: z
       .object({ requestsPerMinute: limit, tokensPerMinute: limit, concurrentRequests: limit })
       .readonly(),
-    models: z.array(z.string()).readonly(),
-    public: z.boolean(),
-    hasKeys: z.boolean(),
+    models: z
+      .array(z.string())
+      .readonly()
+      .openapi({ description: 'Models that the group may use now' }),
+    public: z.boolean().openapi({
+      description: 'Whether everybody may read its models and prices without signing in',
+    }),
+    hasKeys: z.boolean().openapi({ description: 'Whether the caller has keys of this group' }),
   })
   .openapi('Group')
 
 const use = z
   .object({
     id: z.string(),
-    people: z.number().int().openapi({ description: 'That may make keys of it by name' }),
-    invitations: z.number().int().openapi({ description: 'That may still be used' }),
-    keys: z.number().int(),
-    channels: z.array(z.string()).readonly().openapi({ description: 'That serve it' }),
-    isDefault: z.boolean().openapi({ description: 'A new account gets it' }),
-    requests: z.number().int().openapi({ description: 'Of the last 24 hours' }),
-    chargeNano: nanoSchema,
+    people: z.number().int().openapi({
+      description:
+        'Accounts that may make keys of this group because their list of groups names it',
+    }),
+    invitations: z
+      .number()
+      .int()
+      .openapi({ description: 'Unused invitations whose account may use this group' }),
+    keys: z.number().int().openapi({
+      description: 'Keys of this group, in the store and in the configuration file',
+    }),
+    channels: z
+      .array(z.string())
+      .readonly()
+      .openapi({ description: 'Channels that serve this group' }),
+    isDefault: z.boolean().openapi({ description: 'Whether new accounts get this group' }),
+    requests: z.number().int().openapi({ description: 'Finished requests of the last 24 hours' }),
+    chargeNano: nanoSchema.openapi({
+      description: 'Charges of the last 24 hours in nano-units',
+    }),
   })
   .openapi('GroupUse')
 
@@ -46,7 +70,7 @@ export const groupRoutes: readonly ControlRoute[] = [
     path: '/api/groups',
     id: 'listGroups',
     tag: 'Models',
-    summary: 'The groups you may see: what they have, and what they multiply prices by',
+    summary: 'List the groups that the caller may see, with models and price multipliers',
     access: 'user',
     query: inputs.listGroups.extend(pageQuery),
     reply: pageOf(group),
@@ -60,11 +84,14 @@ export const groupRoutes: readonly ControlRoute[] = [
     path: '/api/groups/uses',
     id: 'listGroupUses',
     tag: 'Models',
-    summary: 'What uses each group: people, keys, channels, and requests of the last 24 hours',
+    summary: 'List the use of each group: people, invitations, keys, channels and requests',
     access: 'auditor',
     reply: z.object({
       items: z.array(use).readonly(),
-      peopleOfAll: z.number().int().openapi({ description: 'Who may make keys of any group' }),
+      peopleOfAll: z
+        .number()
+        .int()
+        .openapi({ description: 'Number of accounts that may make keys of every group' }),
       currency: z.string(),
     }),
     async run({ admin, services: { running } }) {

@@ -25,16 +25,28 @@ const days = z.number().int()
 
 const choice = z.object({
   account: z.string(),
-  mode: mode.nullable(),
-  retentionDays: days.nullable(),
-  publicKey: z.string().nullable(),
-  revision: z.number().int(),
+  mode: mode.nullable().openapi({
+    description: 'What the account chose to keep of its messages; null: it has not chosen',
+  }),
+  retentionDays: days.nullable().openapi({
+    description: 'For how many days the account chose to keep messages; null: as the operator set',
+  }),
+  publicKey: z.string().nullable().openapi({
+    description: 'X25519 public key, base64url, to which messages are sealed in mode `sealed`',
+  }),
+  revision: z.number().int().openapi({
+    description: 'Revision of the choice, to be sent in If-Match; 0: the account has not chosen',
+  }),
 })
 
 const choiceInForce = choice
   .extend({
-    inForce: z.object({ mode, retentionDays: days }),
-    allowed: z.object({ mode, retentionDays: days }),
+    inForce: z.object({ mode, retentionDays: days }).openapi({
+      description: 'What applies to the account now, from its choice and the operator’s settings',
+    }),
+    allowed: z.object({ mode, retentionDays: days }).openapi({
+      description: 'Most that the operator allows an account to choose',
+    }),
   })
   .openapi('HistoryChoice')
 
@@ -47,34 +59,50 @@ const summary = z
     keyName: z.string(),
     model: z.string(),
     operation: z.string(),
-    format: z.string().openapi({ description: "The client's format: `openai-chat`, ..." }),
+    format: z.string().openapi({ description: 'Format of the client, such as `openai-chat`' }),
     stream: z.boolean(),
     status: z.number().int(),
     mode: z.enum(['metadata', 'sealed', 'full']),
-    requestBytes: z.number().int(),
-    replyBytes: z.number().int(),
+    requestBytes: z.number().int().openapi({ description: 'Size of the request body in bytes' }),
+    replyBytes: z.number().int().openapi({ description: 'Size of the reply body in bytes' }),
     parameters: z.array(z.string()).readonly(),
-    truncated: z.boolean().openapi({ description: 'A body was longer than is kept' }),
-    hasBody: z.boolean(),
-    expiresAt: timeSchema,
+    truncated: z.boolean().openapi({
+      description: 'Whether a body was cut off, since it was larger than is kept',
+    }),
+    hasBody: z.boolean().openapi({ description: 'Whether bodies are kept, open or sealed' }),
+    expiresAt: timeSchema.openapi({ description: 'When the message is deleted' }),
   })
   .openapi('HistorySummary')
 
 const body = z.object({
-  request: z.unknown().openapi({ description: "JSON as the client's format has it, or text" }),
-  reply: z.unknown().openapi({ description: 'A stream as the whole reply it would have been' }),
+  request: z.unknown().openapi({
+    description: 'Body of the request: JSON in the client’s format, or text',
+  }),
+  reply: z.unknown().openapi({
+    description: 'Body of the reply; a stream is put together into one reply',
+  }),
   files: z.unknown().optional(),
-  sent: z.unknown().optional().openapi({ description: 'What vendors were sent: for operators' }),
+  sent: z.unknown().optional().openapi({
+    description: 'Requests that were sent to vendors, in order; only for operators',
+  }),
 })
 
 const detail = summary
   .extend({
-    withheld: z.boolean().openapi({ description: 'There is a body that this caller may not see' }),
-    body: body.nullable(),
+    withheld: z.boolean().openapi({
+      description: 'Whether a body is kept that the caller may not read',
+    }),
+    body: body.nullable().openapi({
+      description: 'null: no body is kept, it is sealed, or the caller may not read it',
+    }),
     sealed: z
       .object({ wrappedKey: z.string(), content: z.string() })
       .nullable()
-      .openapi({ description: 'Base64; docs/history.md says how to open it' }),
+      .openapi({
+        description:
+          'Sealed bodies in base64, to be opened with the account’s private key as docs/history.md describes; null: ' +
+          'not sealed',
+      }),
     blobs: z
       .array(z.object({ id: z.string(), type: z.string(), size: z.number().int() }))
       .readonly(),
@@ -89,7 +117,7 @@ const range = inputs.deleteHistory.extend({ account: z.string().optional(), all:
 /** The caller's own account. Throws AdminError for a management key that is bound to none. */
 function own({ self }: Scope): string {
   if (self !== null) return self
-  throw new AdminError('invalid', 'account', 'this management key is bound to no account')
+  throw new AdminError('invalid', 'account', 'the management key is bound to no account')
 }
 
 const choiceRoutes: readonly ControlRoute[] = [
@@ -98,7 +126,7 @@ const choiceRoutes: readonly ControlRoute[] = [
     path: '/api/me/history',
     id: 'readHistoryChoice',
     tag,
-    summary: 'What is kept of my messages, and the most that may be',
+    summary: 'Get what is kept of my messages',
     access: 'user',
     reply: choiceInForce,
     async run({ admin, scope, services }) {
@@ -111,7 +139,10 @@ const choiceRoutes: readonly ControlRoute[] = [
     path: '/api/me/history',
     id: 'setHistoryChoice',
     tag,
-    summary: 'Choose what is kept of my messages',
+    summary: 'Set what is kept of my messages',
+    description:
+      'Takes effect in every process within a second. Messages that are kept already expire as planned, or earlier ' +
+      'where `retentionDays` is shorter now. Refused with 400 where the operator allows less.',
     access: 'user',
     body: z.strictObject(chosen),
     reply: choiceInForce,
@@ -129,7 +160,7 @@ const choiceRoutes: readonly ControlRoute[] = [
     path: '/api/me/export',
     id: 'exportMyData',
     tag,
-    summary: 'All my data: a ZIP of NDJSON with usage, keys (no secrets) and messages',
+    summary: 'Export all my data as a ZIP of NDJSON files: usage, keys without secrets, messages',
     access: 'user',
     personal: true,
     produces: ['application/zip'],
@@ -143,9 +174,10 @@ const messageRoutes: readonly ControlRoute[] = [
     path: '/api/history',
     id: 'listHistory',
     tag,
-    summary: 'Messages that are kept, newest first',
+    summary: 'List kept messages, newest first',
     description:
-      '`text` searches in the caller’s own bodies that are not sealed; a page of a search may be short, or empty, and not the last.',
+      '`text` searches in bodies of the caller’s own account that are not sealed. A page of such a search may have fewer ' +
+      'items than `limit`, or none, although more pages follow: read on until `next` is null.',
     access: 'user',
     personal: true,
     query: inputs.listHistory.extend({ ...pageQuery, hasBody: flag.optional() }),
@@ -160,16 +192,24 @@ const messageRoutes: readonly ControlRoute[] = [
     path: '/api/history',
     id: 'deleteHistory',
     tag,
-    summary: 'Delete my messages of a time, or with `all=true` all of them',
-    description: 'What is still being written goes too. An admin names the account.',
+    summary: 'Delete kept messages of a period, or all of them',
+    description:
+      'Needs `since`, `until` or `all=true`. Messages that are still being written are deleted too. Admins may name ' +
+      'an `account`.',
     access: 'user',
     query: range,
-    reply: z.object({ deleted: z.number().int() }),
+    reply: z.object({
+      deleted: z.number().int().openapi({ description: 'Number of messages that were deleted' }),
+    }),
     async run({ admin, scope, query: { all, ...asked } }) {
       const account = scope.account(asked.account) ?? own(scope)
       const isWhole = asked.since === undefined && asked.until === undefined
       if (isWhole && all !== true)
-        throw new AdminError('invalid', 'all', 'is needed to delete all: true; or since or until')
+        throw new AdminError(
+          'invalid',
+          'all',
+          'must be true to delete all messages, unless since or until is given',
+        )
       return { body: await deleteHistory(admin, { ...asked, account }) }
     },
   }),
@@ -178,7 +218,7 @@ const messageRoutes: readonly ControlRoute[] = [
     path: '/api/history/{id}',
     id: 'readHistory',
     tag,
-    summary: 'What a request asked and was answered',
+    summary: 'Get the kept message of a request: its bodies and files',
     access: 'user',
     personal: true,
     params: message,
@@ -190,7 +230,7 @@ const messageRoutes: readonly ControlRoute[] = [
     path: '/api/history/{id}',
     id: 'deleteMessage',
     tag,
-    summary: 'Delete one message',
+    summary: 'Delete the kept message of a request',
     access: 'user',
     params: message,
     async run({ admin, scope, params }) {
@@ -203,7 +243,8 @@ const messageRoutes: readonly ControlRoute[] = [
     path: '/api/history/{id}/blobs/{blob}',
     id: 'readHistoryBlob',
     tag,
-    summary: 'What is kept in place of `blob:ID`; sealed where its message is',
+    summary: 'Get a file of a kept message, which its bodies name `blob:ID`',
+    description: 'The bytes are sealed where the message is sealed.',
     access: 'user',
     personal: true,
     params: blobOf,
@@ -218,8 +259,10 @@ const operatorRoutes: readonly ControlRoute[] = [
     path: '/api/admin/history/{id}',
     id: 'inspectHistory',
     tag,
-    summary: "Any account's message with its body and what vendors were sent",
-    description: 'Only where `history.adminReads` allows it. Each reading is noted.',
+    summary: 'Get the kept message of any account, with the requests that were sent to vendors',
+    description:
+      'A body is shown only where `history.adminReads` allows it; else the request is refused with 403. Each use is ' +
+      'recorded as an operator event.',
     access: 'auditor',
     audited: true,
     params: message,
@@ -227,7 +270,7 @@ const operatorRoutes: readonly ControlRoute[] = [
     async run(asked) {
       const found = await readHistory(asked.admin, asked.params, inspector(asked))
       if (!found.withheld) return { body: found }
-      const reason = 'does not allow this: bodies are for their accounts'
+      const reason = 'is false: only its account may read the body of a message'
       throw new AdminError('forbidden', 'history.adminReads', reason)
     },
   }),
@@ -236,8 +279,10 @@ const operatorRoutes: readonly ControlRoute[] = [
     path: '/api/admin/history/{id}/blobs/{blob}',
     id: 'inspectHistoryBlob',
     tag,
-    summary: "A blob of any account's message",
-    description: 'Only where `history.adminReads` allows it. Each reading is noted.',
+    summary: 'Get a file of a kept message of any account',
+    description:
+      'Answers 404 for open messages of other accounts unless `history.adminReads` allows it. Each use is recorded ' +
+      'as an operator event.',
     access: 'auditor',
     audited: true,
     params: blobOf,

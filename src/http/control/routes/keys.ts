@@ -18,38 +18,64 @@ import { inputs } from '../../../admin/schema.ts'
 import { pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
 
-const nano = z.string().openapi({ description: 'Nano-units of the currency, a whole number' })
-const spending = z.object({ requests: z.number().int(), chargeNano: nano })
+const nano = z.string().openapi({
+  description:
+    'Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer',
+})
+const spending = z.object({
+  requests: z.number().int().openapi({ description: 'Number of finished requests' }),
+  chargeNano: nano.openapi({ description: 'Charges in nano-units' }),
+})
 const lastUsed = z
   .object({ at: timeSchema, address: z.string().nullable(), client: z.string().nullable() })
   .nullable()
-  .openapi({ description: 'Noted at most once a minute' })
+  .openapi({
+    description: 'Latest use of the key, recorded at most once a minute; null: it was never used',
+  })
 const texts = z.array(z.string()).readonly().nullable()
-const most = z.number().int().nullable()
-const inUtc = 'From midnight in UTC on'
+const most = z.number().int().nullable().openapi({ description: 'null: no limit' })
+const today = 'Requests since midnight in UTC'
+const month = 'Requests since the first day of the month, in UTC'
 
 const keySchema = z
   .object({
     id: z.string(),
     name: z.string(),
     account: z.string(),
-    group: z.string(),
-    hint: z.string(),
+    group: z.string().openapi({ description: 'Group of models that the key may use' }),
+    hint: z.string().openapi({ description: 'Last four characters of the secret' }),
     status: z.enum(['active', 'disabled', 'expired']),
-    declared: z
-      .boolean()
-      .openapi({ description: 'By the configuration file: changed there alone' }),
-    createdAt: timeSchema.nullable(),
-    expiresAt: timeSchema.nullable(),
-    disabledAt: timeSchema.nullable(),
-    previousUntil: timeSchema
-      .nullable()
-      .openapi({ description: 'Until when the secret before the last rotation works' }),
-    models: texts,
-    deniedModels: texts,
-    addresses: texts,
-    historyMode: z.enum(['off', 'metadata', 'full', 'sealed']).nullable(),
-    showCost: z.boolean(),
+    declared: z.boolean().openapi({
+      description: 'Whether the configuration file declares it, so that it is changed only there',
+    }),
+    createdAt: timeSchema.nullable().openapi({
+      description: 'When it was created; null: the configuration file declares it',
+    }),
+    expiresAt: timeSchema.nullable().openapi({ description: 'When it expires; null: never' }),
+    disabledAt: timeSchema.nullable().openapi({
+      description: 'When it was disabled; null: it was not, or the configuration file declares it',
+    }),
+    previousUntil: timeSchema.nullable().openapi({
+      description: 'When the secret before the last rotation stops working; null: it does not work',
+    }),
+    models: texts.openapi({
+      description:
+        'Models of the group that the key may use, by name or by a pattern ending in `*`; null: all',
+    }),
+    deniedModels: texts.openapi({
+      description:
+        'Models that the key may not use, by name or by a pattern ending in `*`; null: none',
+    }),
+    addresses: texts.openapi({
+      description: 'IP addresses and ranges from which the key is accepted; null: any',
+    }),
+    historyMode: z.enum(['off', 'metadata', 'full', 'sealed']).nullable().openapi({
+      description: 'What is kept of the messages of this key; null: as the account chose',
+    }),
+    showCost: z.boolean().openapi({
+      description:
+        'Whether replies to this key contain their cost unless the request says otherwise',
+    }),
     limits: z.object({
       requestsPerMinute: most,
       tokensPerMinute: most,
@@ -57,33 +83,46 @@ const keySchema = z
     }),
     spendLimit: z
       .object({
-        amountNano: nano,
-        spentNano: nano,
-        period: z.enum(['day', 'week', 'month', 'never']),
-        timeZone: z.string(),
-        resetsAt: timeSchema.nullable(),
+        amountNano: nano.openapi({
+          description: 'Most that may be spent in a period, in nano-units',
+        }),
+        spentNano: nano.openapi({ description: 'Charges of the present period, in nano-units' }),
+        period: z.enum(['day', 'week', 'month', 'never']).openapi({
+          description: '`never`: one limit for all time',
+        }),
+        timeZone: z.string().openapi({ description: 'Time zone whose midnight begins a period' }),
+        resetsAt: timeSchema.nullable().openapi({
+          description: 'When the next period begins; null: never',
+        }),
       })
-      .nullable(),
+      .nullable()
+      .openapi({ description: 'null: no spend limit' }),
     currency: z.string(),
-    today: spending.openapi({ description: inUtc }),
-    month: spending.openapi({ description: `The first of the month. ${inUtc}` }),
+    today: spending.openapi({ description: today }),
+    month: spending.openapi({ description: month }),
     lastUsed,
-    revision: z.number().int(),
+    revision: z.number().int().openapi({
+      description: 'Grows with each change; to be sent in If-Match',
+    }),
   })
   .openapi('Key')
 
 const madeKey = keySchema
-  .extend({ secret: z.string().openapi({ description: 'Shown this once' }) })
+  .extend({
+    secret: z.string().openapi({ description: 'Secret of the key, shown in this reply only' }),
+  })
   .openapi('KeyWithSecret')
 
 const impact = z
   .object({
     id: z.string(),
-    requestsLastDay: z.number().int(),
-    since: timeSchema,
+    requestsLastDay: z.number().int().openapi({ description: 'Requests since `since`' }),
+    since: timeSchema.openapi({
+      description: '24 hours ago, rounded down to a quarter of an hour',
+    }),
     lastUsed,
     currency: z.string(),
-    month: spending,
+    month: spending.openapi({ description: month }),
   })
   .openapi('KeyImpact')
 
@@ -93,17 +132,25 @@ const summary = z
     disabled: z.number().int(),
     expired: z.number().int(),
     currency: z.string(),
-    today: spending.openapi({ description: `By these keys. ${inUtc}` }),
-    month: spending.openapi({ description: `By these keys, since the first. ${inUtc}` }),
+    today: spending.openapi({ description: `Sum of these keys: ${today}` }),
+    month: spending.openapi({ description: `Sum of these keys: ${month}` }),
   })
   .openapi('KeySummary')
 
 const judgement = z
   .object({
     id: z.string(),
-    admitted: z.boolean(),
-    reasons: z.array(z.object({ code: z.string(), message: z.string() })).readonly(),
-    models: z.array(z.string()).readonly(),
+    admitted: z
+      .boolean()
+      .openapi({ description: 'Whether a request with this key would be accepted' }),
+    reasons: z
+      .array(z.object({ code: z.string(), message: z.string() }))
+      .readonly()
+      .openapi({ description: 'Every reason for which it would be refused; empty: none' }),
+    models: z
+      .array(z.string())
+      .readonly()
+      .openapi({ description: 'Models that the key may use now' }),
   })
   .openapi('KeyTest')
 
@@ -116,7 +163,11 @@ export const keyRoutes: readonly ControlRoute[] = [
     path: '/api/keys',
     id: 'listKeys',
     tag: 'Keys',
-    summary: 'List keys, with what they spent and when they were last used',
+    summary: 'List keys with their spend and last use',
+    description:
+      'Keys of the caller’s account; operators get those of all accounts, or of `account`. Oldest first unless `sort` ' +
+      'is given. `search` finds a part of the name or of the last four characters. Keys that the playground made are ' +
+      'listed with `playground=with` or `playground=only`.',
     access: 'user',
     query: inputs.listKeys.extend(pageQuery),
     reply: pageOf(keySchema),
@@ -133,7 +184,8 @@ export const keyRoutes: readonly ControlRoute[] = [
     path: '/api/keys/summary',
     id: 'summarizeKeys',
     tag: 'Keys',
-    summary: 'Count keys by state, and say what they spent together',
+    summary: 'Count keys by status and sum up their spend',
+    description: 'Deleted keys, and keys that the playground made, are left out.',
     access: 'user',
     query: inputs.listKeys.pick({ account: true }),
     reply: summary,
@@ -150,7 +202,11 @@ export const keyRoutes: readonly ControlRoute[] = [
     path: '/api/keys',
     id: 'createKey',
     tag: 'Keys',
-    summary: 'Make a key; its secret is in this reply and nowhere else',
+    summary: 'Create a key',
+    description:
+      'The reply contains the secret, which cannot be read again. Operators may name another account, which is created ' +
+      'if it does not exist. The account must be allowed to use the group. A limit that is null or left out does not ' +
+      'apply.',
     access: 'user',
     body: inputs.createKey.partial({ account: true }),
     reply: madeKey,
@@ -166,7 +222,7 @@ export const keyRoutes: readonly ControlRoute[] = [
     method: 'get',
     path: '/api/keys/{id}',
     id: 'showKey',
-    summary: 'Show a key',
+    summary: 'Get a key',
     reply: keySchema,
     async run({ admin, params: { id }, scope, services }) {
       const body = await showKey(admin, { id, owner: scope.owner }, services.config().keys)
@@ -178,7 +234,8 @@ export const keyRoutes: readonly ControlRoute[] = [
     method: 'patch',
     path: '/api/keys/{id}',
     id: 'updateKey',
-    summary: 'Change a key; null takes a limit away',
+    summary: 'Update a key',
+    description: 'Fields that are left out keep their values; null removes a limit.',
     body: inputs.updateKey.omit({ id: true, owner: true, revision: true }),
     reply: keySchema,
     async run({ admin, params: { id }, body: changes, scope, ifMatch }) {
@@ -192,7 +249,10 @@ export const keyRoutes: readonly ControlRoute[] = [
     method: 'delete',
     path: '/api/keys/{id}',
     id: 'deleteKey',
-    summary: 'Stop a key and forget it; its usage stays',
+    summary: 'Delete a key',
+    description:
+      'It stops working within a second. Its usage records stay. A key of the configuration file cannot be deleted ' +
+      'here (409).',
     async run({ admin, params: { id }, scope, ifMatch }) {
       await removeKey(admin, { id, owner: scope.owner, revision: ifMatch })
       return undefined
@@ -203,7 +263,10 @@ export const keyRoutes: readonly ControlRoute[] = [
     method: 'post',
     path: '/api/keys/{id}/rotate',
     id: 'rotateKey',
-    summary: 'Give a key a new secret; the one before works for a while',
+    summary: 'Rotate a key',
+    description:
+      'Creates a new secret, which only this reply contains. The previous secret works for `overlapSeconds` more: 86,400 ' +
+      'unless given, at most 604,800; 0 stops it within a second. Secrets before that one stop working.',
     body: inputs.rotateKey.omit({ id: true, owner: true, revision: true }),
     bodyOptional: true,
     reply: madeKey,
@@ -214,8 +277,8 @@ export const keyRoutes: readonly ControlRoute[] = [
     },
   }),
   ...[
-    { verb: 'disable', summary: 'Stop a key within a second', work: disableKey },
-    { verb: 'enable', summary: 'Take the disabling of a key back', work: enableKey },
+    { verb: 'disable', summary: 'Disable a key within a second', work: disableKey },
+    { verb: 'enable', summary: 'Enable a key that was disabled', work: enableKey },
   ].map(({ verb, summary, work }) =>
     route({
       ...one,
@@ -235,7 +298,7 @@ export const keyRoutes: readonly ControlRoute[] = [
     method: 'get',
     path: '/api/keys/{id}/impact',
     id: 'showKeyImpact',
-    summary: 'Say what would miss a key if it were gone',
+    summary: 'Get what would be affected by deleting a key',
     reply: impact,
     run: async ({ admin, params: { id }, scope, services }) => ({
       body: await keyImpact(admin, { id, owner: scope.owner }, services.config().keys),
@@ -246,7 +309,10 @@ export const keyRoutes: readonly ControlRoute[] = [
     method: 'post',
     path: '/api/keys/{id}/test',
     id: 'testKey',
-    summary: 'Say whether a key would be taken now and for which models, without calling one',
+    summary: 'Test whether a key would be accepted now, and for which models',
+    description:
+      'Calls no vendor and charges nothing. `address` is the client address to test; without it, the address list is ' +
+      'not tested. Limits per minute are not tested.',
     body: inputs.testKey.omit({ id: true, owner: true }),
     bodyOptional: true,
     reply: judgement,

@@ -22,20 +22,31 @@ const keySchema = z
   .object({
     id: z.string(),
     name: z.string(),
-    account: z.string().nullable().openapi({ description: 'null: the whole deployment' }),
-    hint: z.string(),
+    account: z.string().nullable().openapi({
+      description:
+        'Account that the key is bound to; null: it manages the whole deployment, with the rights of an admin',
+    }),
+    hint: z.string().openapi({ description: 'Last four characters of the secret' }),
     scopes,
     status: z.enum(['active', 'disabled', 'expired']),
     createdAt: timeSchema,
-    expiresAt: timeSchema.nullable(),
-    disabledAt: timeSchema.nullable(),
-    lastUsedAt: timeSchema.nullable().openapi({ description: 'Noted at most once a minute' }),
-    revision: z.number().int(),
+    expiresAt: timeSchema.nullable().openapi({ description: 'When it expires; null: never' }),
+    disabledAt: timeSchema.nullable().openapi({
+      description: 'When it was disabled; null: it is not disabled',
+    }),
+    lastUsedAt: timeSchema.nullable().openapi({
+      description: 'When it was last used, recorded at most once a minute; null: never',
+    }),
+    revision: z.number().int().openapi({
+      description: 'Grows with each change; to be sent in If-Match',
+    }),
   })
   .openapi('ManagementKey')
 
 const madeKey = keySchema
-  .extend({ secret: z.string().openapi({ description: 'Shown this once' }) })
+  .extend({
+    secret: z.string().openapi({ description: 'Secret of the key, shown in this reply only' }),
+  })
   .openapi('ManagementKeyWithSecret')
 
 const params = z.strictObject({ id: z.string() })
@@ -69,8 +80,11 @@ export const managementKeyRoutes: readonly ControlRoute[] = [
     path: '/api/management-keys',
     id: 'createManagementKey',
     tag: 'Management keys',
-    summary: 'Make a management key; its secret is in this reply and nowhere else',
-    description: 'Without an account it is for the whole deployment, where the caller may do that.',
+    summary: 'Create a management key',
+    description:
+      'The reply contains the secret, which cannot be read again. Users create keys of their own account. For ' +
+      'operators, a key without `account` manages the whole deployment. A management key cannot create one with more ' +
+      'scopes than its own (403).',
     access: 'user',
     body: inputs.createManagementKey,
     reply: madeKey,
@@ -87,7 +101,7 @@ export const managementKeyRoutes: readonly ControlRoute[] = [
     method: 'get',
     path: '/api/management-keys/{id}',
     id: 'showManagementKey',
-    summary: 'Show a management key',
+    summary: 'Get a management key',
     reply: keySchema,
     async run({ admin, params: { id }, scope }) {
       const body = await showManagementKey(admin, { id, owner: scope.owner })
@@ -99,7 +113,9 @@ export const managementKeyRoutes: readonly ControlRoute[] = [
     method: 'patch',
     path: '/api/management-keys/{id}',
     id: 'updateManagementKey',
-    summary: 'Change name, scopes or expiry',
+    summary: 'Update the name, scopes or expiry of a management key',
+    description:
+      'Fields that are left out keep their values; `expiresAt: null` removes the expiry.',
     body: inputs.updateManagementKey.omit({ id: true, owner: true, revision: true }),
     reply: keySchema,
     async run({ admin, params: { id }, body: changes, scope, principal, ifMatch }) {
@@ -110,8 +126,12 @@ export const managementKeyRoutes: readonly ControlRoute[] = [
     },
   }),
   ...[
-    { verb: 'disable', summary: 'Stop a management key at once', work: disableManagementKey },
-    { verb: 'enable', summary: 'Take its disabling back', work: enableManagementKey },
+    { verb: 'disable', summary: 'Disable a management key at once', work: disableManagementKey },
+    {
+      verb: 'enable',
+      summary: 'Enable a management key that was disabled',
+      work: enableManagementKey,
+    },
   ].map(({ verb, summary, work }) =>
     route({
       ...one,
@@ -131,7 +151,7 @@ export const managementKeyRoutes: readonly ControlRoute[] = [
     method: 'delete',
     path: '/api/management-keys/{id}',
     id: 'deleteManagementKey',
-    summary: 'Stop a management key at once and forget it',
+    summary: 'Delete a management key; it stops working at once',
     async run({ admin, params: { id }, scope, ifMatch }) {
       await removeManagementKey(admin, { id, owner: scope.owner, revision: ifMatch })
       return undefined

@@ -20,7 +20,7 @@ type Caller = Pick<ControlRequest<object, object, object>, 'scope' | 'principal'
 /** Throws AdminError for a management key that is bound to no account. */
 export function accountOf({ scope }: Caller): string {
   if (scope.self !== null) return scope.self
-  throw new AdminError('not_found', 'account', 'this key is bound to no account')
+  throw new AdminError('not_found', 'account', 'the management key is bound to no account')
 }
 
 function sessionOf({ principal }: Caller): string | undefined {
@@ -33,9 +33,9 @@ const session = z
     createdAt: timeSchema,
     usedAt: timeSchema,
     expiresAt: timeSchema,
-    address: z.string().nullable(),
-    client: z.string().nullable(),
-    current: z.boolean().openapi({ description: 'The one that asks' }),
+    address: z.string().nullable().openapi({ description: 'IP address that signed in' }),
+    client: z.string().nullable().openapi({ description: 'Browser that signed in' }),
+    current: z.boolean().openapi({ description: 'Whether this request belongs to the session' }),
   })
   .openapi('Session')
 
@@ -48,7 +48,7 @@ export const meRoutes: readonly ControlRoute[] = [
     method: 'get',
     path: '/api/me',
     id: 'showMe',
-    summary: 'Who I am',
+    summary: 'Get my account as a person',
     access: 'user',
     reply: personSchema,
     async run(asked) {
@@ -61,7 +61,7 @@ export const meRoutes: readonly ControlRoute[] = [
     method: 'patch',
     path: '/api/me',
     id: 'updateMe',
-    summary: 'Change my name',
+    summary: 'Update my name',
     body: inputs.updatePerson.pick({ name: true }),
     reply: personSchema,
     async run(asked) {
@@ -75,10 +75,11 @@ export const meRoutes: readonly ControlRoute[] = [
     method: 'delete',
     path: '/api/me',
     id: 'deleteMe',
-    summary: 'Delete my account, for ever',
+    summary: 'Delete my account permanently',
     description:
-      'Name, e-mail address, identities, sessions, keys, messages and preferences are forgotten; journal and usage stay ' +
-      'under the bare id. `confirm` is the id of the account. Where money is left, 409 unless `forfeit` is true.',
+      'Deletes name, e-mail address, identities, sessions, keys, messages and preferences. Journal and usage stay, under ' +
+      'the bare id of the account. `confirm` must be the id of the account. If money is left, the request is refused ' +
+      'with 409 unless `forfeit` is true. The last admin cannot be deleted (409).',
     body: inputs.deleteOwnAccount.omit({ account: true }),
     async run(asked) {
       await deleteOwnAccount(asked.admin, { ...asked.body, account: accountOf(asked) })
@@ -90,7 +91,7 @@ export const meRoutes: readonly ControlRoute[] = [
     method: 'get',
     path: '/api/me/sessions',
     id: 'listMySessions',
-    summary: 'Where I am signed in, newest first',
+    summary: 'List my sessions, newest first',
     reply: pageOf(session),
     async run(asked) {
       const { items, next } = await listSessions(asked.admin, { account: accountOf(asked) })
@@ -105,14 +106,16 @@ export const meRoutes: readonly ControlRoute[] = [
     method: 'delete',
     path: '/api/me/sessions',
     id: 'endMySessions',
-    summary: 'Sign out everywhere else, or everywhere',
+    summary: 'End my other sessions, or all of them',
     query: z.strictObject({
       everywhere: z
         .enum(['true', 'false'])
         .default('false')
-        .openapi({ description: 'true: the session that asks, too' }),
+        .openapi({ description: 'true: also ends the session of this request' }),
     }),
-    reply: z.object({ ended: z.number().int() }),
+    reply: z.object({
+      ended: z.number().int().openapi({ description: 'Number of sessions that were ended' }),
+    }),
     async run(asked) {
       const except = asked.query.everywhere === 'true' ? null : (sessionOf(asked) ?? null)
       return { body: await endSessions(asked.admin, { account: accountOf(asked), except }) }
@@ -123,7 +126,7 @@ export const meRoutes: readonly ControlRoute[] = [
     method: 'delete',
     path: '/api/me/sessions/{id}',
     id: 'endMySession',
-    summary: 'Sign out in one place',
+    summary: 'End one of my sessions',
     params,
     run: async (asked) => {
       await endSession(asked.admin, { account: accountOf(asked), id: asked.params.id })
@@ -135,7 +138,7 @@ export const meRoutes: readonly ControlRoute[] = [
     method: 'get',
     path: '/api/me/identities',
     id: 'listMyIdentities',
-    summary: 'The providers that vouch for me',
+    summary: 'List my identities: the accounts at identity providers with which I sign in',
     reply: pageOf(identitySchema),
     run: async (asked) => ({
       body: await listIdentities(asked.admin, { account: accountOf(asked) }),
@@ -146,8 +149,9 @@ export const meRoutes: readonly ControlRoute[] = [
     method: 'delete',
     path: '/api/me/identities/{id}',
     id: 'unlinkMyIdentity',
-    summary: 'Let a provider vouch for me no more',
-    description: 'Asks for a sign-in of the last 15 minutes, and refuses the only way in.',
+    summary: 'Unlink one of my identities, so that it no longer signs in',
+    description:
+      'Refused with 403 unless the session began within the last 15 minutes, and with 409 for the only identity.',
     params,
     run: async (asked) => {
       const input = { account: accountOf(asked), id: asked.params.id, session: sessionOf(asked) }

@@ -12,60 +12,107 @@ import { viewerOf } from '../viewer.ts'
 
 const line = z
   .object({
-    name: z.string().openapi({ example: 'input>200000' }),
-    unit: z.string().openapi({ example: 'token' }),
-    above: z.number().int().openapi({ description: 'Of prompts longer than so many tokens' }),
-    priceNano: nanoSchema.openapi({ description: 'For a million, with the multiplier' }),
-    baseNano: nanoSchema.openapi({ description: 'For a million, without the multiplier' }),
-    officialNano: nanoSchema.nullable().openapi({ description: 'What the vendor publishes' }),
+    name: z.string().openapi({
+      description: 'Name of the price on the rate card',
+      example: 'input>200000',
+    }),
+    unit: z.string().openapi({ description: 'Unit that is counted', example: 'token' }),
+    above: z.number().int().openapi({
+      description: 'The price applies to prompts longer than this many tokens; 0: to all',
+    }),
+    priceNano: nanoSchema.openapi({
+      description: 'Price of a million units for the group, in nano-units, multiplier included',
+    }),
+    baseNano: nanoSchema.openapi({
+      description: 'Price of a million units without the group’s multiplier, in nano-units',
+    }),
+    officialNano: nanoSchema.nullable().openapi({
+      description: 'Published price of a million units, in nano-units; null: none is shipped',
+    }),
   })
   .openapi('PriceLine')
 
 const modality = inputs.listModels.shape.modality.unwrap()
-const sample = z.number().int().openapi({ description: 'Of so many requests' })
+const sample = z
+  .number()
+  .int()
+  .openapi({ description: 'Number of requests that the figure is computed from' })
 
 const live = z
   .object({
-    begun: sample.openapi({ description: 'Requests that `ttft` and `speed` are of, however few' }),
-    tried: sample.openapi({ description: 'Requests that `success` is of, however few' }),
-    ttft: z.object({ p50Ms: z.number(), p95Ms: z.number(), sample }).nullable(),
-    speed: z.object({ tokensPerSecond: z.number(), sample }).nullable(),
-    success: z.object({ percent: z.number(), sample }).nullable(),
+    begun: sample.openapi({
+      description:
+        'Requests with a first token: the sample of `ttft` and `speed`, given even where it is too small for them',
+    }),
+    tried: sample.openapi({
+      description:
+        'Requests that succeeded or failed with 5xx: the sample of `success`, given even where it is too small for it',
+    }),
+    ttft: z.object({ p50Ms: z.number(), p95Ms: z.number(), sample }).nullable().openapi({
+      description: 'Time to the first token in ms: median and 95th percentile',
+    }),
+    speed: z.object({ tokensPerSecond: z.number(), sample }).nullable().openapi({
+      description: 'Speed of streams from the first token on',
+    }),
+    success: z.object({ percent: z.number(), sample }).nullable().openapi({
+      description: 'Percentage of requests that succeeded; refused requests (4xx) do not count',
+    }),
   })
   .openapi('ModelLive', {
-    description: 'Of the last 24 hours, all accounts together; null below 30 requests',
+    description:
+      'Figures of the last 24 hours for all accounts together; a figure of fewer than 30 requests is null',
   })
 
 const model = z
   .object({
     id: z.string(),
     kind: inputs.listModels.shape.kind.unwrap(),
-    vendor: z.string(),
-    context: z.number().int().nullable(),
-    maxOutput: z.number().int().nullable(),
+    vendor: z.string().openapi({ description: 'Maker of the model, whichever channel serves it' }),
+    context: z.number().int().nullable().openapi({
+      description: 'Context window in tokens; null: not known',
+    }),
+    maxOutput: z.number().int().nullable().openapi({
+      description: 'Most tokens of a reply; null: not known',
+    }),
     inputs: z.array(modality).readonly(),
     outputs: z.array(modality).readonly(),
-    vision: z.boolean(),
-    tools: z.boolean().nullable().openapi({ description: 'null: not known' }),
-    reasoning: z.boolean().nullable().openapi({ description: 'null: not known' }),
-    jsonSchema: z.boolean().nullable().openapi({
-      description: 'Answers in JSON that keeps to a schema (`response_format`); null: not known',
+    vision: z.boolean().openapi({ description: 'Whether it takes images' }),
+    tools: z.boolean().nullable().openapi({
+      description: 'Whether it can call tools; null: not known',
     }),
-    endpoints: z.array(z.string()).readonly(),
-    since: timeSchema,
-    group: z.string(),
+    reasoning: z.boolean().nullable().openapi({
+      description: 'Whether it reasons before it replies; null: not known',
+    }),
+    jsonSchema: z.boolean().nullable().openapi({
+      description:
+        'Whether it can reply in JSON that follows a schema (`response_format`); null: not known',
+    }),
+    endpoints: z
+      .array(z.string())
+      .readonly()
+      .openapi({ description: 'Paths at which it can be called' }),
+    since: timeSchema.openapi({ description: 'When this deployment first had a price for it' }),
+    group: z.string().openapi({ description: 'Group whose price is shown' }),
     currency: z.string(),
     price: z.object({
       version: z.number().int(),
-      from: timeSchema.nullable(),
-      updatedAt: timeSchema,
+      from: timeSchema.nullable().openapi({
+        description: 'When this version took effect; null: it always was in effect',
+      }),
+      updatedAt: timeSchema.openapi({ description: 'When this version was stored' }),
       origin: z.enum(['file', 'shipped', 'set', 'import']),
-      multiplier: z.string(),
+      multiplier: z.string().openapi({ description: 'Multiplier of the group for this model' }),
       lines: z.array(line).readonly(),
     }),
-    groups: z.array(z.string()).readonly(),
-    keyGroups: z.array(z.string()).readonly(),
-    live: live.nullable(),
+    groups: z
+      .array(z.string())
+      .readonly()
+      .openapi({ description: 'Groups that the caller may see and that have the model' }),
+    keyGroups: z
+      .array(z.string())
+      .readonly()
+      .openapi({ description: 'Those of `groups` of which the caller has keys' }),
+    live: live.nullable().openapi({ description: 'null: no requests in the last 24 hours' }),
   })
   .openapi('Model')
 
@@ -73,17 +120,28 @@ const change = z
   .object({
     model: z.string(),
     version: z.number().int(),
-    from: timeSchema,
-    announcedAt: timeSchema,
+    from: timeSchema.openapi({ description: 'When the change takes or took effect' }),
+    announcedAt: timeSchema.openapi({
+      description: 'When the change was stored; earlier than `from` where it was scheduled',
+    }),
     state: z.enum(['scheduled', 'in force', 'past']),
-    lines: z.array(line).readonly(),
+    lines: z.array(line).readonly().openapi({
+      description: 'Prices after the change; empty: the model has no price from then on',
+    }),
     steps: z
       .array(
         z.object({
           name: z.string(),
-          beforeNano: nanoSchema.nullable(),
-          afterNano: nanoSchema.nullable(),
-          percent: z.string().nullable().openapi({ example: '+33.3' }),
+          beforeNano: nanoSchema.nullable().openapi({
+            description: 'Price of a million units before, in nano-units; null: there was none',
+          }),
+          afterNano: nanoSchema.nullable().openapi({
+            description: 'Price of a million units after, in nano-units; null: there is none',
+          }),
+          percent: z.string().nullable().openapi({
+            description: 'Change in percent; null: there was no price before, or it was 0',
+            example: '+33.3',
+          }),
         }),
       )
       .readonly(),
@@ -91,10 +149,14 @@ const change = z
   .openapi('PriceChange')
 
 const group = inputs.showModel.shape.group.openapi({
-  description: 'Whose prices; left out: those of your own first group, or of the first public one',
+  description:
+    'Group whose prices are shown; left out: the caller’s first group, or for visitors the first public group',
 })
 const id = z.strictObject({
-  id: z.string().openapi({ description: 'A slash in it is written %2F', example: 'gpt-4o-mini' }),
+  id: z.string().openapi({
+    description: 'Name of the model; a slash in it is written `%2F`',
+    example: 'gpt-4o-mini',
+  }),
 })
 
 const feeds = [
@@ -108,8 +170,10 @@ export const modelRoutes: readonly ControlRoute[] = [
     path: '/api/models',
     id: 'listModels',
     tag: 'Models',
-    summary: 'The models of a group, with what they cost it',
-    description: 'Without signing in, of the groups that are public.',
+    summary: 'List the models of a group with their prices',
+    description:
+      'Callers who are not signed in see the groups that the configuration makes public. `search` finds a part of ' +
+      'the name or of the vendor. `context` is the smallest context window in tokens.',
     access: 'public',
     query: inputs.listModels.extend({
       group,
@@ -131,7 +195,7 @@ export const modelRoutes: readonly ControlRoute[] = [
     path: '/api/model-choices',
     id: 'listModelChoices',
     tag: 'Models',
-    summary: 'What the models of a group can be narrowed down to',
+    summary: 'List the values by which the models of a group can be filtered',
     access: 'public',
     query: z.strictObject({ group }),
     reply: z.object({
@@ -149,7 +213,7 @@ export const modelRoutes: readonly ControlRoute[] = [
     path: '/api/models/{id}',
     id: 'showModel',
     tag: 'Models',
-    summary: 'A model, with what it costs a group',
+    summary: 'Get a model with its price for a group',
     access: 'public',
     params: id,
     query: z.strictObject({ group }),
@@ -165,7 +229,7 @@ export const modelRoutes: readonly ControlRoute[] = [
     path: '/api/models/{id}/prices',
     id: 'listModelPrices',
     tag: 'Models',
-    summary: 'How the prices of a model have changed, and will',
+    summary: 'List past and scheduled price changes of a model, newest first',
     access: 'public',
     params: id,
     query: z.strictObject({ group, ...pageQuery }),
@@ -182,11 +246,11 @@ export const modelRoutes: readonly ControlRoute[] = [
       path: `/api/prices/feed.${name}`,
       id: `priceFeed${name.toUpperCase()}`,
       tag: 'Models',
-      summary: `The latest changes of prices, as ${title}`,
+      summary: `Get the latest price changes as ${title}`,
       access: 'public',
       query: z.strictObject({ group }),
       produces: [type],
-      statuses: { 304: 'Nothing has changed' },
+      statuses: { 304: 'Not modified since the ETag in If-None-Match' },
       async run(asked) {
         const { request, services, query } = asked
         const feed = priceFeed(await services.running.offer(), await viewerOf(asked), query)

@@ -12,40 +12,48 @@ const range = { since: timeSchema, until: timeSchema }
 
 const phase = z
   .object({
-    requests: count.openapi({ description: 'How many were measured' }),
-    p50Ms: z.number().nullable(),
-    p95Ms: z.number().nullable(),
-    p99Ms: z.number().nullable(),
+    requests: count.openapi({ description: 'Number of requests that were measured' }),
+    p50Ms: z.number().nullable().openapi({ description: 'Median in ms; null: none was measured' }),
+    p95Ms: z.number().nullable().openapi({ description: '95th percentile in ms' }),
+    p99Ms: z.number().nullable().openapi({ description: '99th percentile in ms' }),
   })
   .openapi('Overhead')
 
 const money = z
   .object({
     ...range,
-    revenueNano: nanoSchema,
-    writeoffNano: nanoSchema.openapi({ description: 'What no wallet could pay' }),
-    vendorCostNano: nanoSchema.openapi({
-      description: "All attempts at the models' own prices, without the group's multiplier",
+    revenueNano: nanoSchema.openapi({ description: 'Charges to all accounts, in nano-units' }),
+    writeoffNano: nanoSchema.openapi({
+      description: 'Usage that wallets could not pay for and that was written off, in nano-units',
     }),
-    marginNano: nanoSchema.openapi({ description: 'Revenue less the cost at the vendors' }),
+    vendorCostNano: nanoSchema.openapi({
+      description:
+        'Cost of all attempts at the models’ prices without the groups’ multipliers, in nano-units',
+    }),
+    marginNano: nanoSchema.openapi({ description: '`revenueNano` less `vendorCostNano`' }),
   })
   .openapi('OperationsMoney')
 
 const requests = z.object({
-  running: count.openapi({ description: 'Of the processes that are known' }),
-  perSecond: z.number().openapi({ description: 'Of the last whole minute' }),
+  running: count.openapi({ description: 'Requests that run now, in all known processes' }),
+  perSecond: z.number().openapi({ description: 'Requests per second in the last whole minute' }),
   minutes: z
     .array(z.object({ at: timeSchema, requests: count }))
     .readonly()
-    .openapi({ description: 'The last 60 whole minutes, by when requests began; settled ones' }),
+    .openapi({
+      description:
+        'Settled requests of the last 60 whole minutes, by the minute in which they began',
+    }),
   lastHour: z
     .object({
       ...range,
       requests: count,
       failed: count,
-      successRate: z.number().nullable().openapi({ description: 'null: there was no request' }),
+      successRate: z.number().nullable().openapi({
+        description: 'Share of the requests that succeeded, from 0 to 1; null: there were none',
+      }),
     })
-    .openapi({ description: 'Of whole quarters of an hour, at least an hour of them' }),
+    .openapi({ description: 'Requests of the last whole hour and the current quarter of an hour' }),
 })
 
 const operations = z
@@ -55,28 +63,41 @@ const operations = z
     currency: z.string(),
     processes: z.object({
       known: count.openapi({
-        description: 'That said how they do: this one, and those that took requests lately',
+        description:
+          'Number of processes in these figures: the one that answers, and others that served requests in the last ' +
+          'seconds',
       }),
       complete: z.boolean().openapi({
-        description: 'false: the first look, which no other process has heard of; ask again',
+        description:
+          'Whether other processes could report; false on the first request after a while, since processes report ' +
+          'only while somebody reads this: request it again',
       }),
-      startedAt: timeSchema.openapi({ description: 'Of the one that runs longest' }),
+      startedAt: timeSchema.openapi({
+        description: 'When the process that runs longest was started',
+      }),
     }),
     requests,
     overhead: z.object({ auth: phase, route: phase, settle: phase }).openapi({
-      description: 'Time of our own that requests took, by phase, since each process started',
+      description:
+        'Time that requests spent in the gateway itself, by phase, since each process started',
     }),
     settlement: z.object({
-      unsettled: count.openapi({ description: 'Finished requests that are not in the ledger yet' }),
-      oldestUnsettledMs: z.number(),
-      setAside: count.openapi({ description: 'At most 1000' }),
+      unsettled: count.openapi({
+        description: 'Number of finished requests that are not in the ledger yet',
+      }),
+      oldestUnsettledMs: z.number().openapi({ description: 'Age of the oldest of these, in ms' }),
+      setAside: count.openapi({
+        description: 'Number of settlements that failed and were set aside, counted up to 1,000',
+      }),
       closed: z.array(z.string()).readonly().openapi({
-        description: 'Why processes let no request begin; empty: they do',
+        description:
+          'Reasons for which processes admit no requests, one for each such process; empty: all admit requests',
       }),
     }),
     errors: z.object({
       since: timeSchema.openapi({
-        description: 'Of the last hour, or of its last 50 000 requests',
+        description:
+          'Begin of the period: an hour ago, or later where the latest 50,000 requests are more recent',
       }),
       items: z
         .array(
@@ -84,7 +105,9 @@ const operations = z
             code: z.string(),
             requests: count,
             lastAt: timeSchema,
-            requestId: z.string().openapi({ description: 'One of the newest' }),
+            requestId: z
+              .string()
+              .openapi({ description: 'Id of one of the newest of these requests' }),
           }),
         )
         .readonly(),
@@ -96,14 +119,18 @@ const operations = z
             id: z.string(),
             vendor: z.string(),
             state: z.enum(['ok', 'degraded', 'open', 'disabled']),
-            reason: z.string().nullable().openapi({
-              description:
-                'breaker, rate_limited, quota, credentials, failing or configuration; null: it is well',
-            }),
+            reason: z
+              .string()
+              .nullable()
+              .openapi({
+                description:
+                  'Why it gets no requests or fails: breaker, rate_limited, quota, credentials, failing or ' +
+                  'configuration; null: it works',
+              }),
             fault: z
               .string()
               .nullable()
-              .openapi({ description: "The kind of the last attempt's fault" }),
+              .openapi({ description: 'Kind of the last attempt’s fault; null: none' }),
             since: timeSchema.nullable(),
           })
           .openapi('ChannelHealth'),
@@ -113,7 +140,9 @@ const operations = z
       today: money,
       days7: money,
       days30: money,
-      creditedTodayNano: nanoSchema.openapi({ description: 'Given to all wallets today' }),
+      creditedTodayNano: nanoSchema.openapi({
+        description: 'Deposits to all wallets today in `timeZone`, in nano-units',
+      }),
     }),
     alerts: z
       .array(
@@ -121,17 +150,18 @@ const operations = z
           .object({
             code: z.enum(operatorEvents),
             severity: z.enum(['critical', 'warning']),
-            subject: z
-              .string()
-              .nullable()
-              .openapi({ description: 'A channel, a model, a destination, or a bill' }),
+            subject: z.string().nullable().openapi({
+              description:
+                'Channel, model, export destination or bill that the alert is about; null: the deployment',
+            }),
             message: z.string(),
             count: z.int().nullable().openapi({
               description:
-                'What the message counts: seconds, settlements, records, places, or refused requests',
+                'Number in the message: seconds, settlements, records, places or refused requests; null: none',
             }),
             cause: z.string().nullable().openapi({
-              description: 'What the code does not say of it, in the words of who said it',
+              description:
+                'Details in the words of their source, such as a database’s error; null: `code` says all',
             }),
             since: timeSchema.nullable(),
           })
@@ -147,7 +177,7 @@ export const operationsRoutes: readonly ControlRoute[] = [
     path: '/api/operations',
     id: 'readOperations',
     tag: 'Operators',
-    summary: 'How the deployment does now, what it earns, and what needs somebody',
+    summary: 'Get the state of the deployment: load, errors, channels, money and alerts',
     access: 'auditor',
     query: inputs.readOperations,
     reply: operations,

@@ -12,18 +12,20 @@ const part = { id: z.string(), amount: z.string(), at: timeSchema }
 
 const receipt = z
   .object({
-    number: z.string(),
-    issuer: z.string().nullable().openapi({ description: '`payments.issuer`' }),
+    number: z.string().openapi({ description: 'Id of the order' }),
+    issuer: z.string().nullable().openapi({
+      description: 'Issuer of the receipt: `payments.issuer` of the configuration; null: not set',
+    }),
     account: z.string(),
     name: z.string(),
     provider: z.enum(['alipay', 'wechatpay', 'stripe']),
     mode: z.enum(['play', 'live']),
     state: z.string(),
     createdAt: timeSchema,
-    asOf: timeSchema,
-    currency: z.string().openapi({ description: 'Of payments and refunds: the provider’s' }),
+    asOf: timeSchema.openapi({ description: 'When this receipt was made' }),
+    currency: z.string().openapi({ description: 'Currency of payments and refunds' }),
     payments: z.array(z.object({ ...part, creditNano: nanoSchema, outcome: z.string() })),
-    paid: z.string(),
+    paid: z.string().openapi({ description: 'Sum of the payments, in `currency`' }),
     refunds: z.array(
       z.object({
         ...part,
@@ -35,11 +37,16 @@ const receipt = z
         failure: z.string().nullable(),
       }),
     ),
-    refunded: z.string().openapi({ description: 'With what is not confirmed yet' }),
-    creditCurrency: z.string(),
-    creditNano: nanoSchema,
-    bonusNano: nanoSchema,
-    takenNano: nanoSchema.openapi({ description: 'By refunds, of credit and bonus' }),
+    refunded: z.string().openapi({
+      description:
+        'Sum of the refunds in `currency`, those included that the provider has not confirmed',
+    }),
+    creditCurrency: z.string().openapi({ description: 'Currency of credit and bonus' }),
+    creditNano: nanoSchema.openapi({ description: 'Credit that was bought, in nano-units' }),
+    bonusNano: nanoSchema.openapi({ description: 'Bonus that was given, in nano-units' }),
+    takenNano: nanoSchema.openapi({
+      description: 'Credit and bonus that refunds took back, in nano-units',
+    }),
   })
   .openapi('OrderReceipt')
 
@@ -50,9 +57,10 @@ export const orderReceiptRoutes: readonly ControlRoute[] = [
     method: 'get',
     path: '/api/orders/{id}/receipt',
     id: 'readOrderReceipt',
-    summary: 'The receipt of an order that was paid',
+    summary: 'Get the receipt of a paid order',
     description:
-      'As JSON, or a page that browsers print, also as PDF (`format=html`, in `language`).',
+      'As JSON, or with `format=html` as a page for browsers to print or save as PDF, in `language`. Refused with ' +
+      '409 while nothing of the order is paid. Failed refunds are left out.',
     params: inputs.order,
     query: z.strictObject({
       format: z.enum(['json', 'html'], 'expected json or html').default('json'),

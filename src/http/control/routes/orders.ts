@@ -28,34 +28,49 @@ const order = z
     id: z.string(),
     account: z.string(),
     provider: z.enum(['alipay', 'wechatpay', 'stripe']),
-    mode: z
-      .enum(['play', 'live'])
-      .openapi({ description: 'play: of the simulator, no real money' }),
-    method: z.string(),
-    amount: z.string(),
-    currency: z.string().openapi({ description: 'Of `amount`: the provider’s' }),
-    creditNano: nanoSchema.openapi({ description: 'At the rate of when it was ordered' }),
-    bonusNano: nanoSchema.openapi({ description: 'Given with it, where nobody has had it before' }),
+    mode: z.enum(['play', 'live']).openapi({
+      description: '`play`: paid to the payment simulator, without real money',
+    }),
+    method: z.string().openapi({ description: 'Payment method of the provider' }),
+    amount: z.string().openapi({ description: 'Amount to pay, such as `12.50`' }),
+    currency: z.string().openapi({ description: 'Currency of `amount`' }),
+    creditNano: nanoSchema.openapi({
+      description: 'Credit in nano-units, at the exchange rate at the time of the order',
+    }),
+    bonusNano: nanoSchema.openapi({
+      description:
+        'Bonus for a first top-up in nano-units, given with the credit unless the account or the payer has had one ' +
+        'before',
+    }),
     state: z.enum(orderStates),
-    flag: z.string().nullable(),
-    tradeNumber: z
-      .string()
-      .nullable()
-      .openapi({ description: 'The provider’s own, of what was paid first' }),
+    flag: z.string().nullable().openapi({
+      description:
+        'What an operator should look at, such as a late or a second payment; null: nothing',
+    }),
+    tradeNumber: z.string().nullable().openapi({
+      description: 'The provider’s number of the first payment; null: nothing is paid',
+    }),
     pay: z
       .object({
         kind: z.enum(['redirect', 'qr', 'bridge']),
         url: z.string(),
         bridge: z.record(z.string(), z.string()).optional().openapi({
-          description: 'Of `bridge`: what `getBrandWCPayRequest` of WeChat’s browser is given',
+          description: 'For `bridge`: the arguments of `getBrandWCPayRequest` in WeChat’s browser',
         }),
       })
       .nullable()
-      .openapi({ description: 'An address to open, or what a QR code says; null: no more' }),
+      .openapi({
+        description:
+          'How to pay: an address to open, or the content of a QR code; null: the order cannot be paid',
+      }),
     createdAt: timeSchema,
-    expiresAt: timeSchema,
-    creditedAt: timeSchema.nullable(),
-    endedAt: timeSchema.nullable(),
+    expiresAt: timeSchema.openapi({ description: 'Until when it can be paid' }),
+    creditedAt: timeSchema
+      .nullable()
+      .openapi({ description: 'When it was credited; null: not yet' }),
+    endedAt: timeSchema.nullable().openapi({
+      description: 'When it expired or was cancelled; null: it did not',
+    }),
     revision: z.number().int(),
   })
   .openapi('Order')
@@ -66,63 +81,78 @@ const refund = z
   .object({
     id: z.string(),
     state: z.enum(['pending', 'done', 'failed']),
-    amount: z.string(),
-    amountNano: nanoSchema,
-    clawbackNano: nanoSchema,
+    amount: z.string().openapi({ description: 'Amount in the currency of the order' }),
+    amountNano: nanoSchema.openapi({ description: 'Credit that is taken back, in nano-units' }),
+    clawbackNano: nanoSchema.openapi({ description: 'Bonus that is taken back, in nano-units' }),
     reason: z.string(),
-    actor: z.string(),
+    actor: z.string().openapi({ description: 'Operator who began the refund' }),
     at: timeSchema,
     endedAt: timeSchema.nullable(),
-    failure: z.string().nullable(),
+    failure: z.string().nullable().openapi({
+      description: 'Why it failed, or why the provider could not be asked yet; null: neither',
+    }),
   })
   .openapi('Refund')
 
 const refundPlan = z
   .object({
-    amount: z.string(),
-    amountNano: nanoSchema,
-    clawbackNano: nanoSchema.openapi({ description: 'Of the bonus, taken back with it' }),
+    amount: z.string().openapi({ description: 'Amount in the currency of the order' }),
+    amountNano: nanoSchema.openapi({
+      description: 'Credit that would be taken back, in nano-units',
+    }),
+    clawbackNano: nanoSchema.openapi({
+      description: 'Bonus that would be taken back, in nano-units',
+    }),
   })
   .openapi('RefundPlan')
 
 const details = order
   .extend({
-    refundable: z
-      .string()
-      .openapi({ description: 'Of what was paid, in `currency`; `0.00` while it is disputed' }),
+    refundable: z.string().openapi({
+      description:
+        'Amount that was paid and is not refunded, in `currency`; `0.00` while a payment is disputed',
+    }),
     payments: z.array(
       z.object({
-        id: z.string().openapi({ description: 'The provider’s own number' }),
+        id: z.string().openapi({ description: 'The provider’s number of the payment' }),
         amount: z.string(),
         creditNano: nanoSchema,
         outcome: z.string(),
-        at: timeSchema.openapi({ description: 'When it was credited' }),
+        at: timeSchema.openapi({ description: 'When the payment was credited' }),
       }),
     ),
     refunds: z.array(refund.omit({ actor: true })),
-    givenBonusNano: nanoSchema,
-    timeline: z.array(entry),
+    givenBonusNano: nanoSchema.openapi({ description: 'Bonus that was given, in nano-units' }),
+    timeline: z.array(entry).openapi({ description: 'What happened to the order, oldest first' }),
   })
   .openapi('OrderDetails')
 
-const credited = z.object({ amount: z.string(), creditNano: nanoSchema, bonusNano: nanoSchema })
+const credited = z.object({
+  amount: z.string().openapi({ description: 'Amount in the provider’s currency' }),
+  creditNano: nanoSchema.openapi({ description: 'Credit for this amount, in nano-units' }),
+  bonusNano: nanoSchema.openapi({ description: 'Bonus for this amount, in nano-units' }),
+})
 
 const offer = z
   .object({
     account: z.string(),
-    currency: z.string(),
+    currency: z.string().openapi({ description: 'Currency of the credit' }),
     mode: z.enum(['play', 'live']),
-    minimum: z.string(),
-    maximum: z.string(),
-    orderMinutes: z.number().int(),
+    minimum: z.string().openapi({ description: 'Least amount of an order' }),
+    maximum: z.string().openapi({ description: 'Greatest amount of an order' }),
+    orderMinutes: z.number().int().openapi({
+      description: 'Minutes for which an order can be paid',
+    }),
     providers: z.array(
       z.object({
         name: z.string(),
         currency: z.string(),
         methods: z.array(z.string()),
-        rate: z.string().openapi({ description: 'What one unit of it is credited as' }),
-        presets: z.array(credited),
-        asked: credited.nullable().openapi({ description: 'Of the amount that was asked about' }),
+        rate: z.string().openapi({ description: 'Credit for one unit of the provider’s currency' }),
+        presets: z.array(credited).openapi({ description: 'Amounts to choose from' }),
+        asked: credited.nullable().openapi({
+          description: 'Credit and bonus for the `amount` of the request; null: none was given',
+        }),
       }),
     ),
     bonus: z
@@ -136,37 +166,57 @@ const offer = z
         spent: z.enum(['first', 'last']),
       })
       .nullable()
-      .openapi({ description: 'null: there is none for this account, or no more' }),
-    paidNano: nanoSchema,
-    bonusNano: nanoSchema.openapi({ description: 'Of the balance' }),
-    bonusExpiresAt: timeSchema.nullable(),
-    refundableNano: nanoSchema,
+      .openapi({
+        description:
+          'Bonus for a first top-up; null: there is none, or the account has paid before',
+      }),
+    paidNano: nanoSchema.openapi({
+      description: 'Credit of all payments of the account so far, in nano-units',
+    }),
+    bonusNano: nanoSchema.openapi({
+      description: 'Part of the balance that is unspent bonus, in nano-units',
+    }),
+    bonusExpiresAt: timeSchema.nullable().openapi({
+      description: 'When the unspent bonus expires; null: never, or there is none',
+    }),
+    refundableNano: nanoSchema.openapi({
+      description: 'Part of the balance that can be refunded, in nano-units',
+    }),
   })
   .openapi('PaymentOffer')
 
 const bill = z
   .object({
     provider: z.string(),
-    day: z.string().openapi({ format: 'date' }),
+    day: z.string().openapi({ format: 'date', description: 'Day in China’s time zone' }),
     currency: z.string(),
-    payments: z.number().int(),
-    paid: z.string(),
-    refunds: z.number().int(),
-    refunded: z.string(),
+    payments: z.number().int().openapi({ description: 'Number of payments in the bill' }),
+    paid: z.string().openapi({ description: 'Sum of these payments' }),
+    refunds: z.number().int().openapi({ description: 'Number of refunds in the bill' }),
+    refunded: z.string().openapi({ description: 'Sum of these refunds' }),
     differences: z
       .array(
         z.object({
           kind: z.enum(differenceKinds),
           transactionId: z.string(),
           orderId: z.string(),
-          refundId: z.string().nullable().openapi({ description: 'null: it is of a payment' }),
-          billed: z.string().nullable().openapi({ description: 'null: it is not in the bill' }),
-          booked: z.string().nullable().openapi({ description: 'null: it was not booked' }),
-          isOrder: z.boolean().openapi({ description: 'Whether there is such an order here' }),
+          refundId: z
+            .string()
+            .nullable()
+            .openapi({ description: 'Refund that differs; null: the difference is in a payment' }),
+          billed: z.string().nullable().openapi({
+            description: 'Amount in the bill; null: it is not in the bill',
+          }),
+          booked: z.string().nullable().openapi({
+            description: 'Amount that was booked here; null: it was not booked',
+          }),
+          isOrder: z.boolean().openapi({ description: 'Whether this deployment has the order' }),
         }),
       )
-      .openapi({ description: 'The first 1,000' }),
-    moreDifferences: z.number().int(),
+      .openapi({ description: 'The first 1,000 differences' }),
+    moreDifferences: z.number().int().openapi({
+      description: 'Number of differences that are not listed',
+    }),
   })
   .openapi('PaymentBill')
 
@@ -177,7 +227,7 @@ const mostMessageBytes = 65_536
 const pace = {
   count: 60,
   spanMs: 60_000,
-  message: 'Providers of payment are asked at most 60 times a minute.',
+  message: 'Payment providers are asked at most 60 times a minute for an account; try again later.',
 }
 
 /** Limits customers only: an operator may ask as often as needed. */
@@ -191,7 +241,7 @@ export const orderRoutes: readonly ControlRoute[] = [
     method: 'get',
     path: '/api/payments/offer',
     id: 'readPaymentOffer',
-    summary: 'How an account may pay, and what it would be given',
+    summary: 'Get the ways to pay for credit, and the credit and bonus for each',
     query: z.strictObject({
       account: inputs.listOrders.shape.account,
       amount: inputs.createOrder.shape.amount.optional(),
@@ -212,7 +262,11 @@ export const orderRoutes: readonly ControlRoute[] = [
     method: 'post',
     path: '/api/orders',
     id: 'createOrder',
-    summary: 'Order credit; the same `attempt` again is the same order',
+    summary: 'Create an order for credit',
+    description:
+      'Answers with `pay`, how to pay the order at the provider. A repeated request with the same `attempt` answers with ' +
+      'the same order; with another provider or amount it is refused with 409. `amount` is in the provider’s currency. ' +
+      'Refused with 409 where the provider refuses the order or cannot be reached.',
     body: inputs.createOrder.extend({ account: inputs.listOrders.shape.account }),
     reply: order,
     status: 201,
@@ -232,9 +286,10 @@ export const orderRoutes: readonly ControlRoute[] = [
     method: 'get',
     path: '/api/orders',
     id: 'listOrders',
-    summary: 'Orders, newest first',
+    summary: 'List orders, newest first',
     description:
-      '`stuck`: those that have not ended after two minutes. `number`: the order’s own, or the provider’s of a payment.',
+      '`stuck`: only orders that are open for more than two minutes. `flagged`: only orders with a `flag`. `number`: the ' +
+      'id of an order, or the provider’s number of a payment.',
     query: inputs.listOrders.extend({
       ...pageQuery,
       flagged: flag.optional(),
@@ -251,7 +306,7 @@ export const orderRoutes: readonly ControlRoute[] = [
     method: 'get',
     path: '/api/orders/{id}',
     id: 'readOrder',
-    summary: 'One order, with what became of it',
+    summary: 'Get an order with its payments, refunds and timeline',
     reply: details,
     async run({ admin, scope, params }) {
       const shown = await showOrder(admin, { ...params, owner: scope.owner })
@@ -264,7 +319,7 @@ export const orderRoutes: readonly ControlRoute[] = [
     method: 'post',
     path: '/api/orders/{id}/check',
     id: 'checkOrder',
-    summary: 'I have paid: ask the provider now',
+    summary: 'Ask the provider now whether an order is paid, and credit it if so',
     reply: order,
     statuses: { 429: pace.message },
     async run({ admin, services, scope, params }) {
@@ -280,7 +335,9 @@ export const orderRoutes: readonly ControlRoute[] = [
     method: 'post',
     path: '/api/orders/{id}/cancel',
     id: 'cancelOrder',
-    summary: 'Cancel an order; one that was paid meanwhile is credited',
+    summary: 'Cancel an order',
+    description:
+      'If it was paid meanwhile, it is credited instead. Refused with 409 unless its state is `created` or `shown`.',
     reply: order,
     statuses: { 429: pace.message },
     async run({ admin, services, scope, params }) {
@@ -296,7 +353,8 @@ export const orderRoutes: readonly ControlRoute[] = [
     method: 'get',
     path: '/api/orders/{id}/events',
     id: 'followOrder',
-    summary: 'The order as it changes: server-sent events `order`',
+    summary: 'Stream an order as it changes as server-sent events',
+    description: 'Sends `event: order` with the whole order at once and after each change.',
     produces: ['text/event-stream'],
     statuses: followStatuses,
     async run(asked) {
@@ -320,10 +378,10 @@ export const orderRoutes: readonly ControlRoute[] = [
     method: 'get',
     path: '/api/payments/bill',
     id: 'comparePaymentBill',
-    summary: 'A provider’s bill of a day against what was booked',
+    summary: 'Compare a payment provider’s bill of a day with the booked payments',
     description:
-      'The day is one of China’s, and over. Where `isOrder` holds, `POST /api/orders/{id}/check` asks the provider about it and ' +
-      'credits what was paid.',
+      '`day` is in China’s time zone and must be over. For a difference whose `isOrder` is true, ' +
+      '`POST /api/orders/{id}/check` asks the provider and credits what was paid.',
     query: inputs.paymentBill,
     reply: bill,
     async run({ admin, services, query }) {
@@ -337,7 +395,8 @@ export const orderRoutes: readonly ControlRoute[] = [
     method: 'get',
     path: '/api/orders/{id}/refund',
     id: 'planRefund',
-    summary: 'What a refund would take from the wallet; nothing is begun',
+    summary: 'Preview what a refund would take from the wallet',
+    description: 'Changes nothing. Refused with 409 where that amount cannot be refunded.',
     query: inputs.planRefund.omit({ id: true }),
     reply: refundPlan,
     async run({ admin, services, params, query }) {
@@ -353,10 +412,12 @@ export const orderRoutes: readonly ControlRoute[] = [
     method: 'post',
     path: '/api/orders/{id}/refund',
     id: 'refundOrder',
-    summary: 'Pay back an order or a part of it; the same `refund` again is the same refund',
+    summary: 'Refund an order or a part of it',
     description:
-      'Within what the account has beside bonuses; a first bonus is taken back in proportion. `pending`: the provider ' +
-      'has not confirmed it, and is asked again.',
+      'Takes the money from the wallet and has the provider pay it back; at most what the account has beside bonuses. The ' +
+      'first top-up bonus is taken back in proportion. Without `amount`, the whole order. A repeated request with the ' +
+      'same `refund` answers with the same refund. State `pending`: the provider has not confirmed it, and is asked ' +
+      'again.',
     body: inputs.refundOrder.omit({ id: true }),
     reply: refund,
     async run({ admin, services, params, body }) {
@@ -370,7 +431,8 @@ export const orderRoutes: readonly ControlRoute[] = [
     method: 'post',
     path: '/api/payments/{provider}/notify',
     id: 'notifyPayment',
-    summary: 'For providers of payment: what they tell of orders, signed by them',
+    summary: 'Receive a notification of a payment provider',
+    description: 'For payment providers only, which sign their notifications.',
     params: z.strictObject({ provider: z.string() }),
     produces: ['text/plain', 'application/json'],
     maxBodyBytes: mostMessageBytes,

@@ -11,13 +11,26 @@ const health = z
     providers: z.array(
       z.object({
         name: z.string(),
-        address: z.string().openapi({ description: 'Where its messages are to arrive' }),
-        receivedAt: timeSchema.nullable().openapi({ description: 'Of the last message' }),
-        refusedAt: timeSchema.nullable().openapi({ description: 'Of the last that was refused' }),
-        problem: z.string().nullable().openapi({ description: 'Why that was refused' }),
-        creditedAt: timeSchema.nullable().openapi({ description: 'Of the last order' }),
-        open: z.number().int().openapi({ description: 'Orders that have not ended' }),
-        stuck: z.number().int().openapi({ description: 'Of these, older than two minutes' }),
+        address: z.string().openapi({
+          description: 'Callback address that the provider must reach with its notifications',
+        }),
+        receivedAt: timeSchema
+          .nullable()
+          .openapi({ description: 'When the latest notification arrived; null: never' }),
+        refusedAt: timeSchema
+          .nullable()
+          .openapi({ description: 'When the latest notification was refused; null: never' }),
+        problem: z.string().nullable().openapi({
+          description: 'Why the latest refused notification was refused; null: none was',
+        }),
+        creditedAt: timeSchema.nullable().openapi({
+          description: 'When an order of this provider was last credited; null: never',
+        }),
+        open: z.number().int().openapi({ description: 'Number of open orders' }),
+        stuck: z
+          .number()
+          .int()
+          .openapi({ description: 'Number of open orders that are older than two minutes' }),
       }),
     ),
   })
@@ -25,18 +38,23 @@ const health = z
 
 const test = z
   .object({
-    address: z.string(),
-    outcome: z.enum(testOutcomes).openapi({ description: 'arrived: nothing is in the way' }),
-    status: z.number().int().nullable().openapi({ description: 'What was answered, if anything' }),
-    detail: z
-      .string()
-      .nullable()
-      .openapi({ description: 'Where a redirect leads, or how the connection failed' }),
-    isPublic: z.boolean().openapi({
-      description: 'Whether its host is on the public internet, as this process resolves it',
+    address: z.string().openapi({ description: 'Callback address that was tested' }),
+    outcome: z.enum(testOutcomes).openapi({
+      description:
+        '`arrived`: this deployment answers at the address; all others: what prevents it',
     }),
-    isSecure: z.boolean().openapi({ description: 'Whether it is https' }),
-    tookMs: z.number().int(),
+    status: z.number().int().nullable().openapi({
+      description: 'HTTP status of the answer; null: there was none',
+    }),
+    detail: z.string().nullable().openapi({
+      description: 'Target of a redirect, or how the connection failed; null: neither',
+    }),
+    isPublic: z.boolean().openapi({
+      description:
+        'Whether all addresses of the host are public, as this process resolves its name',
+    }),
+    isSecure: z.boolean().openapi({ description: 'Whether the address is https' }),
+    tookMs: z.number().int().openapi({ description: 'Duration of the test in ms' }),
   })
   .openapi('CallbackTest')
 
@@ -47,7 +65,7 @@ export const paymentHealthRoutes: readonly ControlRoute[] = [
     method: 'get',
     path: '/api/payments/health',
     id: 'readPaymentHealth',
-    summary: 'Of each provider of payment: what it told of late, and orders that wait',
+    summary: 'Get the latest notifications and the open orders of each payment provider',
     reply: health,
     async run({ admin, services }) {
       return { body: await readPaymentHealth(admin, await services.orders.desk()) }
@@ -59,10 +77,10 @@ export const paymentHealthRoutes: readonly ControlRoute[] = [
     method: 'post',
     path: '/api/payments/{provider}/self-test',
     id: 'testPaymentCallback',
-    summary: 'Ask the address that a provider notifies, and say what is in the way',
+    summary: 'Test whether a payment provider can reach the callback address',
     description:
-      'The gateway posts there itself what only a process with the same `ENCRYPTION_KEY` can answer. No redirect is ' +
-      'followed, and after 5 s it is too slow, since providers do likewise.',
+      'Posts a question to the callback address that only a process with the same `ENCRYPTION_KEY` can answer. As ' +
+      'providers do, it follows no redirect and waits for 5 s.',
     params: z.strictObject({ provider: z.string() }),
     reply: test,
     async run({ services, params }) {

@@ -14,7 +14,7 @@ export const paymentReturnRoutes: readonly ControlRoute[] = [
     method: 'get',
     path: '/api/payments/wechatpay/openid',
     id: 'continueOrder',
-    summary: 'For browsers that WeChat sends back: goes on to the order, which can be paid then',
+    summary: 'Continue an order in WeChat’s browser: the address to which WeChat redirects',
     query: z.object({ code: name, state: name }),
     produces: ['text/html'],
     async run({ admin, services, scope, principal, query, request, address }) {

@@ -19,24 +19,24 @@ const groups = z
   .array(z.string())
   .readonly()
   .nullable()
-  .openapi({ description: 'That keys may be made for; null: all' })
+  .openapi({ description: 'Groups that keys of the account may use; null: all groups' })
 
 export const identitySchema = z
   .object({
     id: z.string(),
-    issuer: z.string(),
-    subject: z.string(),
+    issuer: z.string().openapi({ description: 'Identity provider that vouches for the person' }),
+    subject: z.string().openapi({ description: 'Id of the person at the identity provider' }),
     name: z.string(),
     email: z.string().nullable(),
     emailVerified: z.boolean(),
-    createdAt: timeSchema,
-    usedAt: timeSchema,
+    createdAt: timeSchema.openapi({ description: 'When it was linked' }),
+    usedAt: timeSchema.openapi({ description: 'When it last signed in' }),
   })
   .openapi('Identity')
 
 export const personSchema = z
   .object({
-    id: z.string().openapi({ description: 'The account' }),
+    id: z.string().openapi({ description: 'Id of the account' }),
     name: z.string(),
     email: z.string().nullable(),
     emailVerified: z.boolean(),
@@ -54,14 +54,16 @@ export const personSchema = z
 const listedPerson = personSchema
   .extend({
     currency: z.string(),
-    balanceNano: nanoSchema.openapi({ description: 'With what running requests hold' }),
-    spendNano: nanoSchema.openapi({ description: 'Of the last 30 days' }),
+    balanceNano: nanoSchema.openapi({
+      description: 'Balance of the wallet in nano-units, holds of running requests included',
+    }),
+    spendNano: nanoSchema.openapi({ description: 'Charges of the last 30 days, in nano-units' }),
     keys: z
       .number()
       .int()
-      .openapi({ description: 'That were made here, whether they work or not' }),
+      .openapi({ description: 'Number of keys in the store, disabled and expired ones included' }),
     lastSeenAt: timeSchema.nullable().openapi({
-      description: 'When a session, a provider or a key was last used; null: never',
+      description: 'When a session, an identity or a key of the account was last used; null: never',
     }),
   })
   .openapi('ListedPerson')
@@ -71,14 +73,19 @@ const invitation = z
     id: z.string(),
     note: z.string(),
     role,
-    groups: groups.openapi({ description: 'Of the account it makes; null: those of new accounts' }),
+    groups: groups.openapi({
+      description: 'Groups of the account that it creates; null: the default group of new accounts',
+    }),
     status: z.enum(['open', 'used', 'revoked', 'expired']),
     createdBy: z.string(),
     createdAt: timeSchema,
     expiresAt: timeSchema,
     revokedAt: timeSchema.nullable(),
     usedAt: timeSchema.nullable(),
-    usedBy: z.string().nullable().openapi({ description: 'The account it made' }),
+    usedBy: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Account that was created with it; null: it is not used' }),
   })
   .openapi('Invitation')
 
@@ -91,9 +98,11 @@ export const peopleRoutes: readonly ControlRoute[] = [
     path: '/api/people',
     id: 'listPeople',
     tag: 'People',
-    summary: 'List the accounts as people',
+    summary: 'List people',
     description:
-      '`search` finds ids, names, e-mail addresses, what providers call somebody, and keys by id, name or last characters. `sort`: newest, balance or lastSeen, largest first; spend: those who spent in the last 30 days, the first 1000.',
+      'Every account as a person. `search` finds accounts by id, name, e-mail address, identity, and by id, name or last ' +
+      'characters of a key. `sort` puts the newest, the largest or the latest first; `spend` lists only accounts that ' +
+      'spent in the last 30 days, at most the first 1,000. Deleted people are listed only with `status=deleted`.',
     access: 'auditor',
     query: inputs.listPeople.extend(pageQuery),
     reply: pageOf(listedPerson),
@@ -104,7 +113,7 @@ export const peopleRoutes: readonly ControlRoute[] = [
     method: 'get',
     path: '/api/people/{id}',
     id: 'showPerson',
-    summary: 'Show an account as a person',
+    summary: 'Get a person',
     access: 'auditor',
     reply: personSchema,
     async run({ admin, params: { id } }) {
@@ -117,7 +126,9 @@ export const peopleRoutes: readonly ControlRoute[] = [
     method: 'patch',
     path: '/api/people/{id}',
     id: 'updatePerson',
-    summary: 'Change name, role or groups',
+    summary: 'Update the name, role or groups of a person',
+    description:
+      'Takes effect with the person’s next request. The last admin keeps the role (409).',
     access: 'admin',
     body: inputs.updatePerson.pick({ name: true, role: true, groups: true }),
     reply: personSchema,
@@ -127,8 +138,12 @@ export const peopleRoutes: readonly ControlRoute[] = [
     },
   }),
   ...[
-    { verb: 'suspend', summary: 'Stop keys within a second, end sessions', work: suspendPerson },
-    { verb: 'resume', summary: 'Take a suspension back', work: resumePerson },
+    {
+      verb: 'suspend',
+      summary: 'Suspend a person: end sessions at once, and stop keys within a second',
+      work: suspendPerson,
+    },
+    { verb: 'resume', summary: 'Resume a suspended person', work: resumePerson },
   ].map(({ verb, summary, work }) =>
     route({
       ...people,
@@ -149,7 +164,10 @@ export const peopleRoutes: readonly ControlRoute[] = [
     method: 'delete',
     path: '/api/people/{id}',
     id: 'deletePerson',
-    summary: 'Forget who an account is, for ever; journal and usage stay',
+    summary: 'Delete a person permanently',
+    description:
+      'Deletes name, e-mail address, identities, sessions, keys and messages. Journal and usage stay, under the bare ' +
+      'id. The last admin cannot be deleted (409).',
     access: 'admin',
     run: async ({ admin, params: { id }, ifMatch }) => {
       await deletePerson(admin, { id, revision: ifMatch })
@@ -166,7 +184,7 @@ function invitationRoutes(): readonly ControlRoute[] {
       path: '/api/invitations',
       id: 'listInvitations',
       tag: 'People',
-      summary: 'List the invitations, newest first, never their codes',
+      summary: 'List invitations, newest first, without their codes',
       access: 'auditor',
       query: inputs.listInvitations.extend(pageQuery),
       reply: pageOf(invitation),
@@ -177,11 +195,13 @@ function invitationRoutes(): readonly ControlRoute[] {
       path: '/api/invitations',
       id: 'createInvitation',
       tag: 'People',
-      summary: 'Make an invitation for one account',
+      summary: 'Create an invitation, with which one person can sign up',
       access: 'admin',
       body: inputs.createInvitation,
       reply: invitation.extend({
-        code: z.string().openapi({ description: 'Shown this once' }),
+        code: z
+          .string()
+          .openapi({ description: 'Code of the invitation, shown in this reply only' }),
       }),
       status: 201,
       run: async ({ admin, body }) => ({ body: await createInvitation(admin, body) }),
@@ -191,7 +211,7 @@ function invitationRoutes(): readonly ControlRoute[] {
       method: 'delete',
       path: '/api/invitations/{id}',
       id: 'revokeInvitation',
-      summary: 'Take an invitation back that nobody used',
+      summary: 'Revoke an invitation that is not used',
       access: 'admin',
       run: async ({ admin, params: { id } }) => {
         await revokeInvitation(admin, { id })

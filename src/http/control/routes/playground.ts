@@ -11,7 +11,7 @@ const made = z
   .object({
     id: z.string(),
     group: z.string(),
-    key: z.string().openapi({ description: 'The secret, shown this once' }),
+    key: z.string().openapi({ description: 'Secret of the key, shown in this reply only' }),
     expiresAt: timeSchema,
   })
   .openapi('PlaygroundKey')
@@ -22,9 +22,11 @@ export const playgroundRoutes: readonly ControlRoute[] = [
     path: '/api/playground/key',
     id: 'createPlaygroundKey',
     tag: 'Keys',
-    summary: 'Get a key of my own for an hour, one for each group',
+    summary: 'Get a key for the playground, valid for an hour',
     description:
-      'What it is used for stays under one id. Asked again, it has a new secret; the one before works until its own hour is over.',
+      'There is one such key for each account and group, and its usage stays under one id. A repeated request ' +
+      'creates a new secret; the previous secret works until its own hour is over. Without `group`, the group is ' +
+      '`default`, or else the first that the account may use. Refused with 409 if the key is disabled.',
     access: 'user',
     body: inputs.playgroundKey.omit({ account: true }),
     bodyOptional: true,

@@ -16,7 +16,9 @@ const preferences = z
     timeZone: timeZone.removeDefault(),
     views: views.removeDefault(),
     columns: columns.removeDefault(),
-    revision: z.number().int().openapi({ description: '0: never set' }),
+    revision: z.number().int().openapi({
+      description: 'Revision of the preferences, to be sent in If-Match; 0: they were never set',
+    }),
   })
   .openapi('Preferences')
 
@@ -27,7 +29,7 @@ export const preferenceRoutes: readonly ControlRoute[] = [
     ...mine,
     method: 'get',
     id: 'readPreferences',
-    summary: 'How I like the console',
+    summary: 'Get my preferences in the console',
     reply: preferences,
     async run(asked) {
       const body = await readPreferences(asked.admin, { account: accountOf(asked) })
@@ -38,8 +40,10 @@ export const preferenceRoutes: readonly ControlRoute[] = [
     ...mine,
     method: 'put',
     id: 'setPreferences',
-    summary: 'Say how I like the console; what is left out is unset',
-    description: 'Time zones are IANA names. `columns` holds what each table likes, 16 KiB in all.',
+    summary: 'Replace my preferences in the console',
+    description:
+      'A preference that is left out is reset to its default. `timeZone` is an IANA name. `columns` holds the ' +
+      'settings of each table by its id, at most 16 KiB in all.',
     body: inputs.preferences,
     reply: preferences,
     async run(asked) {

@@ -19,20 +19,22 @@ import { type ControlRoute, route } from '../route.ts'
 /** Largest body in bytes: a published price document covers every vendor. */
 const longestDocument = 8 * 1_048_576
 
-const prices = z
-  .record(z.string(), z.string())
-  .readonly()
-  .openapi({ description: 'By name, decimals for a million of the unit' })
+const prices = z.record(z.string(), z.string()).readonly().openapi({
+  description: 'Decimal price of a million units in the currency, by the name of the price',
+})
 
 const card = {
   model: z.string(),
   version: z.number().int(),
-  from: timeSchema,
-  origin: z.enum(['file', 'shipped', 'set', 'import']),
+  from: timeSchema.openapi({ description: 'When the card takes or took effect' }),
+  origin: z.enum(['file', 'shipped', 'set', 'import']).openapi({
+    description:
+      'Source of the card: configuration file, shipped catalogue, set here, or imported here',
+  }),
   prices,
-  source: z.string(),
-  sourceDate: z.string().nullable(),
-  actor: z.string().nullable(),
+  source: z.string().openapi({ description: 'Where the prices come from, as given' }),
+  sourceDate: z.string().nullable().openapi({ description: 'Date of the source; null: not known' }),
+  actor: z.string().nullable().openapi({ description: 'Who stored the card; null: the gateway' }),
   createdAt: timeSchema,
 }
 const cardSchema = z.object(card).openapi('PriceCard')
@@ -45,33 +47,52 @@ const differences = z
     z
       .object({
         name: z.string(),
-        before: z.string().nullable(),
-        after: z.string().nullable(),
-        percent: z.string().nullable(),
-        large: z.boolean(),
+        before: z.string().nullable().openapi({
+          description: 'Price of a million units before; null: there was none',
+        }),
+        after: z.string().nullable().openapi({
+          description: 'Price of a million units after; null: there is none',
+        }),
+        percent: z.string().nullable().openapi({
+          description:
+            'Change in percent, such as `+33.3`; null: there was no price before, or it was 0',
+        }),
+        large: z.boolean().openapi({
+          description: 'Whether the price changes more than tenfold, or to or from 0',
+        }),
       })
       .openapi('PriceDifference'),
   )
   .readonly()
 
-const isInFile = z.boolean().openapi({ description: 'It holds once the file prices it no more' })
+const isInFile = z.boolean().openapi({
+  description:
+    'Whether the configuration file prices the model, so that the card takes effect only once it no longer does',
+})
 
 const change = z
   .object({
     card: cardSchema.nullable().openapi({
-      description: 'null: nothing was done, as a difference is large and allowLarge was not said',
+      description:
+        'The new card; null: nothing was changed, since a difference is large and `allowLarge` was not given',
     }),
     differences,
-    isUnknown: z.boolean(),
-    missing: z.string().nullable().openapi({ description: 'Without it requests are refused' }),
+    isUnknown: z.boolean().openapi({
+      description: 'Whether no model of this name is known or has had a price',
+    }),
+    missing: z.string().nullable().openapi({
+      description: 'Price without which requests to the model are refused; null: none is missing',
+    }),
     isInFile,
   })
   .openapi('PriceChangeMade')
 
 const imported = z
   .object({
-    applied: z.boolean(),
-    models: z.number().int(),
+    applied: z.boolean().openapi({ description: 'Whether the prices were stored' }),
+    models: z.number().int().openapi({
+      description: 'Number of models that the document prices',
+    }),
     changes: z
       .array(
         z.object({
@@ -84,9 +105,17 @@ const imported = z
         }),
       )
       .readonly(),
-    versions: z.array(z.number().int()).readonly(),
-    refused: z.array(z.string()).readonly(),
-    inFile: z.array(z.string()).readonly(),
+    versions: z.array(z.number().int()).readonly().openapi({
+      description:
+        'Versions of the new cards, in the order of `changes`; empty: nothing was stored',
+    }),
+    refused: z.array(z.string()).readonly().openapi({
+      description:
+        'Models for which nothing was stored at all, since their change is large and `allowLarge` was not given',
+    }),
+    inFile: z.array(z.string()).readonly().openapi({
+      description: 'Changed models that the configuration file prices, which takes precedence',
+    }),
   })
   .openapi('PriceImport')
 
@@ -96,14 +125,25 @@ const effect = z
     since: timeSchema,
     until: timeSchema,
     coveredSince: timeSchema.nullable().openapi({
-      description: 'Requests before this moment were not looked at: there are too many',
+      description:
+        'Requests before this time were not priced, since there are too many; null: all were',
     }),
-    requests: z.number().int().openapi({ description: 'That asked for the model by this name' }),
-    thenNano: nanoSchema.openapi({ description: 'What was paid and what was written off' }),
-    proposedNano: nanoSchema,
-    differenceNano: nanoSchema.openapi({ description: 'Above 0: dearer' }),
+    requests: z
+      .number()
+      .int()
+      .openapi({ description: 'Number of priced requests that asked for the model by this name' }),
+    thenNano: nanoSchema.openapi({
+      description: 'Charges and write-offs of these requests at the time, in nano-units',
+    }),
+    proposedNano: nanoSchema.openapi({
+      description: 'Their cost at the proposed prices, in nano-units',
+    }),
+    differenceNano: nanoSchema.openapi({
+      description: '`proposedNano` less `thenNano`; positive: dearer',
+    }),
     unpriced: z.object({ requests: z.number().int(), thenNano: nanoSchema }).openapi({
-      description: 'In no sum: they used what the card has no price for, which would be free',
+      description:
+        'Requests that are in no sum, since they used something that the proposed card has no price for',
     }),
   })
   .openapi('PriceEffect')
@@ -111,26 +151,31 @@ const effect = z
 const missing = z
   .object({
     model: z.string(),
-    reason: z.string(),
-    groups: z.array(z.string()).readonly().openapi({ description: 'That have it' }),
+    reason: z.string().openapi({ description: 'What is missing' }),
+    groups: z.array(z.string()).readonly().openapi({ description: 'Groups that have the model' }),
     channels: z.array(z.string()).readonly().openapi({
-      description: 'That name it; one of a pattern, or of all its vendor has, names none',
-    }),
-    refused: z.number().int().openapi({
       description:
-        'Of the last 7 days, or of their newest 50 000 requests: refused with 503 before any channel was asked',
+        'Channels that list the model by name; those with a pattern, or with all models of their vendor, are left out',
     }),
+    refused: z
+      .number()
+      .int()
+      .openapi({
+        description:
+          'Number of requests for it that were refused with 503 before any channel was asked, among those of the last ' +
+          '7 days, at most the newest 50,000',
+      }),
   })
   .openapi('MissingPrice')
 
 const shippedDifference = z
   .object({
     model: z.string(),
-    version: z.number().int().openapi({ description: 'Of the card in force' }),
+    version: z.number().int().openapi({ description: 'Version of the card in force' }),
     origin: card.origin,
     prices,
-    shipped: prices,
-    source: z.string().openapi({ description: 'Of the shipped prices' }),
+    shipped: prices.openapi({ description: 'Shipped prices, in the same form' }),
+    source: z.string().openapi({ description: 'Where the shipped prices come from' }),
     sourceDate: z.string().nullable(),
     differences,
   })
@@ -147,11 +192,13 @@ export const priceRoutes: readonly ControlRoute[] = [
     path: '/api/prices',
     id: 'listPrices',
     tag: 'Prices',
-    summary: 'Cards of prices, with who set them and from where',
+    summary: 'List price cards with their source',
     access: 'auditor',
     query: inputs.listPrices.extend({
-      all: flag.default(false),
-      scheduled: flag.default(false).openapi({ description: 'Those that have not begun, alone' }),
+      all: flag.default(false).openapi({ description: 'true: also replaced and scheduled cards' }),
+      scheduled: flag
+        .default(false)
+        .openapi({ description: 'true: only cards that have not taken effect yet' }),
       ...pageQuery,
     }),
     reply: pageOf(listedCard),
@@ -161,7 +208,10 @@ export const priceRoutes: readonly ControlRoute[] = [
     ...changing,
     path: '/api/prices',
     id: 'setPrices',
-    summary: "Set a model's prices, from now or from a moment ahead",
+    summary: 'Set the prices of a model, from now or from a later time',
+    description:
+      'Adds a card of all given prices. If a price changes more than tenfold, or to or from 0, nothing is stored and ' +
+      '`card` is null, unless `allowLarge` is true. Refused with 409 if prices were changed meanwhile.',
     body: inputs.setPrices,
     reply: change,
     async run({ admin, body, noted }) {
@@ -177,7 +227,9 @@ export const priceRoutes: readonly ControlRoute[] = [
     path: '/api/prices/missing',
     id: 'listMissingPrices',
     tag: 'Prices',
-    summary: 'Models that are served or asked for and have no price: their requests are refused',
+    summary: 'List models without a price, whose requests are refused',
+    description:
+      'Models that channels serve or clients asked for; those with the most refused requests first.',
     access: 'auditor',
     reply: pageOf(missing),
     async run({ admin, services: { running } }) {
@@ -191,9 +243,10 @@ export const priceRoutes: readonly ControlRoute[] = [
     path: '/api/prices/diff',
     id: 'listShippedPriceDifferences',
     tag: 'Prices',
-    summary: 'Where prices in force are not those that are shipped',
+    summary: 'List the models whose price in force differs from the shipped price',
     description:
-      'Each is taken by itself: `POST /api/prices/withdraw` where it was set or imported. A published document is compared by `POST /api/prices/import`, which takes one `model` of it too.',
+      '`POST /api/prices/withdraw` adopts the shipped prices of one model whose prices were set or imported. To ' +
+      'compare with a published document, use `POST /api/prices/import`, also for one `model`.',
     access: 'auditor',
     query: inputs.shippedDifferences.extend(pageQuery),
     reply: pageOf(shippedDifference),
@@ -204,7 +257,7 @@ export const priceRoutes: readonly ControlRoute[] = [
     path: '/api/prices/effect',
     id: 'readPriceEffect',
     tag: 'Prices',
-    summary: "What proposed prices would have brought of the last 7 days' requests",
+    summary: 'Compute what proposed prices would have charged for the requests of the last 7 days',
     access: 'auditor',
     reads: true,
     body: inputs.priceEffect,
@@ -215,7 +268,7 @@ export const priceRoutes: readonly ControlRoute[] = [
     ...changing,
     path: '/api/prices/cancel',
     id: 'cancelPrices',
-    summary: 'Take back a card that has not begun',
+    summary: 'Cancel a scheduled price card',
     body: inputs.cancelPrices,
     reply: cardSchema,
     run: async ({ admin, body }) => ({ body: await cancelPrices(admin, body) }),
@@ -224,7 +277,7 @@ export const priceRoutes: readonly ControlRoute[] = [
     ...changing,
     path: '/api/prices/withdraw',
     id: 'withdrawPrices',
-    summary: 'Go back to the shipped prices of a model',
+    summary: 'Withdraw the prices that were set for a model, so that the shipped prices apply',
     body: inputs.withdrawPrices,
     reply: cardSchema,
     run: async ({ admin, body }) => ({ body: await withdrawPrices(admin, body) }),
@@ -233,7 +286,9 @@ export const priceRoutes: readonly ControlRoute[] = [
     ...changing,
     path: '/api/prices/rollback',
     id: 'rollbackPrices',
-    summary: "Bring an earlier version of a model's prices back",
+    summary: 'Restore an earlier version of a model’s prices',
+    description:
+      'Adds the earlier card as a new version. Without `version`, the card before the one in force.',
     body: inputs.rollbackPrices,
     reply: z.object({ card: cardSchema, isInFile }),
     run: async ({ admin, body }) => ({ body: await rollbackPrices(admin, body) }),
@@ -242,7 +297,11 @@ export const priceRoutes: readonly ControlRoute[] = [
     ...changing,
     path: '/api/prices/import',
     id: 'importPrices',
-    summary: 'Say what a document of prices would change; change it where `apply` is true',
+    summary: 'Import prices from a document, or preview an import',
+    description:
+      'With `apply: true` stores all changes or none: none if one is large and `allowLarge` is not true. Without it, ' +
+      'only shows the changes. `vendor` names the vendor of the document, and `model` restricts it to a name or a ' +
+      'pattern ending in `*`.',
     body: inputs.importPrices,
     maxBodyBytes: longestDocument,
     reply: imported,

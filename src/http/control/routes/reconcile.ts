@@ -11,14 +11,18 @@ const sum = z.object({ requests: z.number().int(), ...amounts }).openapi('Reconc
 
 const day = z
   .object({
-    day: z.string().openapi({ format: 'date', description: 'In UTC' }),
+    day: z.string().openapi({ format: 'date', description: 'Day in UTC' }),
     account: z.string(),
     state: z.enum(['equal', 'different', 'pruned']).openapi({
-      description: 'pruned: its requests are kept no more, and there are totals alone',
+      description: '`pruned`: the requests of the day are no longer kept, and only totals remain',
     }),
-    rows: sum.nullable().openapi({ description: 'What the requests say' }),
-    entries: z.object(amounts).nullable().openapi({ description: 'What the journal has' }),
-    totals: sum.openapi({ description: 'What statistics are made of' }),
+    rows: sum.nullable().openapi({
+      description: 'Sum of the request records; null: pruned',
+    }),
+    entries: z.object(amounts).nullable().openapi({
+      description: 'Sum of the journal entries; null: pruned',
+    }),
+    totals: sum.openapi({ description: 'Sum of the totals that statistics are computed from' }),
   })
   .openapi('ReconciledDay')
 
@@ -29,7 +33,8 @@ const difference = z
     at: timeSchema,
     kind: z.enum(['entry', 'price', 'row']).openapi({
       description:
-        'entry: the journal has something else for it; price: its tokens at its prices give another amount; row: an entry without a request',
+        '`entry`: the journal has another amount. `price`: tokens and prices of the request give another amount. ' +
+        '`row`: a journal entry without a request record',
     }),
     message: z.string(),
   })
@@ -39,13 +44,18 @@ const answer = z
   .object({
     currency: z.string(),
     since: timeSchema,
-    until: timeSchema.openapi({ description: 'What this answer goes to' }),
-    ok: z.boolean(),
+    until: timeSchema.openapi({ description: 'End of the period that this answer covers' }),
+    ok: z.boolean().openapi({ description: 'Whether nothing differs' }),
     items: z.array(day).readonly(),
-    differences: z.array(difference).readonly().openapi({ description: 'The first 100' }),
-    moreDifferences: z.number().int(),
+    differences: z
+      .array(difference)
+      .readonly()
+      .openapi({ description: 'The first 100 differences' }),
+    moreDifferences: z.number().int().openapi({
+      description: 'Number of differences that are not listed',
+    }),
     next: z.string().nullable().openapi({
-      description: 'The cursor of what comes after; null: all of the period is done',
+      description: 'Cursor for the rest of the period; null: this answer completes it',
     }),
   })
   .openapi('Reconciled')
@@ -56,9 +66,11 @@ export const reconcileRoutes: readonly ControlRoute[] = [
     path: '/api/reconcile',
     id: 'reconcile',
     tag: 'Upkeep',
-    summary: 'A period recomputed three ways, to the nano-unit',
+    summary: 'Reconcile a period: compare request records, journal and totals',
     description:
-      'What requests say, what the journal has and what the totals say, by day and account; and every request priced again. A long period is done in pieces: ask again with `cursor` until `next` is null. A day may be in two answers, whose sums are to be added.',
+      'Computes the sums of request records, journal entries and totals by day and account, to the nano-unit, and prices ' +
+      'every request again. Changes nothing. A long period is answered in parts: repeat the request with `cursor` until ' +
+      '`next` is null. A day may be split over two answers, whose sums are to be added. At most 3,700 days.',
     access: 'user',
     reads: true,
     body: inputs.reconcile,

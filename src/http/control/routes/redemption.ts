@@ -16,19 +16,21 @@ const batch = z
   .object({
     id: z.string(),
     note: z.string(),
-    amountNano: nanoSchema.openapi({ description: 'Of each code' }),
+    amountNano: nanoSchema.openapi({ description: 'Credit of each code, in nano-units' }),
     currency: z.string(),
-    codes: z.number().int(),
-    redeemed: z.number().int(),
-    actor: z.string(),
+    codes: z.number().int().openapi({ description: 'Number of codes in the batch' }),
+    redeemed: z.number().int().openapi({ description: 'Number of codes that were redeemed' }),
+    actor: z.string().openapi({ description: 'Who created the batch' }),
     createdAt: timeSchema,
-    expiresAt: timeSchema.nullable(),
-    revokedAt: timeSchema.nullable(),
+    expiresAt: timeSchema.nullable().openapi({ description: 'When its codes expire; null: never' }),
+    revokedAt: timeSchema
+      .nullable()
+      .openapi({ description: 'When it was revoked; null: it was not' }),
   })
   .openapi('RedemptionBatch')
 
 /** Codes have 100 random bits, so guessing is hopeless; this stops those who try nevertheless. */
-const tooOften = 'Too many codes were tried; wait a moment.'
+const tooOften = 'Too many codes were tried; try again in a minute.'
 const minute = { spanMs: 60_000, message: tooOften }
 const ofAccount = { ...minute, count: 10 }
 const ofAddress = { ...minute, count: 30 }
@@ -42,9 +44,17 @@ export const redemptionRoutes: readonly ControlRoute[] = [
     method: 'post',
     path: '/api/redemption-batches',
     id: 'createRedemptionBatch',
-    summary: 'Make codes that are worth credit; they are shown this once',
+    summary: 'Create a batch of redemption codes',
+    description:
+      'The reply contains the codes, which cannot be read again. Each gives its credit once.',
     body: inputs.createRedemptionBatch,
-    reply: batch.extend({ secrets: z.array(z.string()) }).openapi('NewRedemptionBatch'),
+    reply: batch
+      .extend({
+        secrets: z
+          .array(z.string())
+          .openapi({ description: 'The codes, shown in this reply only' }),
+      })
+      .openapi('NewRedemptionBatch'),
     status: 201,
     run: async ({ admin, body }) => ({ body: await createRedemptionBatch(admin, body) }),
   }),
@@ -54,7 +64,7 @@ export const redemptionRoutes: readonly ControlRoute[] = [
     method: 'get',
     path: '/api/redemption-batches',
     id: 'listRedemptionBatches',
-    summary: 'Batches of codes, newest first',
+    summary: 'List batches of redemption codes, newest first',
     query: inputs.listRedemptionBatches.extend(pageQuery),
     reply: pageOf(batch),
     run: async ({ admin, query }) => ({ body: await listRedemptionBatches(admin, query) }),
@@ -65,7 +75,7 @@ export const redemptionRoutes: readonly ControlRoute[] = [
     method: 'post',
     path: '/api/redemption-batches/{id}/revoke',
     id: 'revokeRedemptionBatch',
-    summary: 'Nobody redeems what is left of a batch',
+    summary: 'Revoke the unused codes of a batch; redeemed credit stays',
     params: inputs.redemptionBatch,
     reply: z.object({ id: z.string(), revokedAt: timeSchema }),
     run: async ({ admin, params }) => ({ body: await revokeRedemptionBatch(admin, params) }),
@@ -76,7 +86,7 @@ export const redemptionRoutes: readonly ControlRoute[] = [
     method: 'post',
     path: '/api/redeem',
     id: 'redeemCode',
-    summary: 'Redeem a code: its credit is in the account at once',
+    summary: 'Redeem a code; its credit is available at once',
     body: inputs.redeem.extend({ account: inputs.listOrders.shape.account }),
     reply: z.object({ account: z.string(), amountNano: nanoSchema, currency: z.string() }),
     statuses: { 429: tooOften },

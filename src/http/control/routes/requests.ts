@@ -28,13 +28,18 @@ const lists: readonly ControlRoute[] = [
     path: '/api/requests',
     id: 'listRequests',
     tag,
-    summary: 'Requests that have ended, newest first',
+    summary: 'List finished requests, newest first',
     description:
-      'Of the last 24 hours unless `since` or `until` says otherwise. Where few requests fit, a page may hold fewer ' +
-      'than `limit`, even none, while `next` says where to go on.',
+      'Covers the last 24 hours, or the 24 hours before `until`, unless `since` or `id` is given. Where few requests ' +
+      'match, a page may have fewer items than `limit`, or none, although more pages follow: read on until `next` is ' +
+      'null.',
     access: 'user',
     query: inputs.listUsage.extend(pageQuery),
-    reply: pageOf(request).extend({ estimate: estimate.nullable() }),
+    reply: pageOf(request).extend({
+      estimate: estimate.nullable().openapi({
+        description: 'Estimated number of requests in the whole list; null: not the first page',
+      }),
+    }),
     async run({ admin, query, scope }) {
       const asked = withUsualRange(query, admin.nowMs)
       const { owner } = scope
@@ -52,11 +57,11 @@ const lists: readonly ControlRoute[] = [
     path: '/api/requests/live',
     id: 'followRequests',
     tag,
-    summary: 'Requests as they end, as server-sent events',
+    summary: 'Stream finished requests as server-sent events',
     description:
-      'Each that fits once, in the order of settlement: `event: request` with its row. `Last-Event-ID` goes on behind ' +
-      'that event; `event: missed` says that some in between are forgotten. ' +
-      'With `most`, of more that end within half a second only so many of the newest are read, and `missed` says so.',
+      'Sends `event: request` once for each matching request, in the order of settlement, from now on, or after the ' +
+      'event in `Last-Event-ID`. `event: missed` tells that some requests were left out: that event is too old, or more ' +
+      'than `most` requests ended within half a second, of which only the newest `most` are sent.',
     access: 'user',
     query: inputs.followRequests,
     produces: ['text/event-stream'],
@@ -68,9 +73,9 @@ const lists: readonly ControlRoute[] = [
     path: '/api/requests/running',
     id: 'listRunning',
     tag,
-    summary: 'Requests that still run, oldest first, with what they cost until now',
+    summary: 'List running requests with their cost so far, oldest first',
     description:
-      'As each process said within the last second. Realtime sessions are not among them.',
+      'As each process reported within the last second. Realtime sessions are not listed.',
     access: 'user',
     query: inputs.listRunning,
     reply: pageOf(running),
@@ -85,7 +90,8 @@ const lists: readonly ControlRoute[] = [
     tag,
     summary: 'Stop a running request',
     description:
-      'Its vendor is let go, its client gets the error `request_stopped`, and what was delivered is charged.',
+      'Closes the connection to the vendor, sends the error `request_stopped` to the client, and charges what was ' +
+      'delivered. Refused with 409 if the request has ended.',
     access: 'user',
     params: inputs.stopRequest,
     reply: z.object({ requestId: z.string(), stopped: z.literal(true) }),
@@ -98,7 +104,9 @@ const lists: readonly ControlRoute[] = [
     path: '/api/requests/export',
     id: 'exportRequests',
     tag,
-    summary: 'The same as a file, CSV or JSON lines',
+    summary: 'Export finished requests as CSV or JSON lines',
+    description:
+      'Takes the filters and the usual period of `GET /api/requests`; `format=json` gives one JSON object on each line.',
     access: 'user',
     query: inputs.exportRequests,
     produces: ['text/csv', 'application/x-ndjson'],
@@ -116,13 +124,13 @@ const lists: readonly ControlRoute[] = [
     path: '/api/requests/{id}',
     id: 'showRequest',
     tag,
-    summary: 'One request with its receipt, its attempts, and whose fault a failure was',
+    summary: 'Get a finished request with its receipt, its attempts and the party at fault',
     access: 'user',
     params: inputs.showRequest,
     reply: request.extend({
       currency: z.string(),
-      receipt: receipt.nullable(),
-      blame: blame.nullable(),
+      receipt: receipt.nullable().openapi({ description: 'null: the request was not priced' }),
+      blame: blame.nullable().openapi({ description: 'null: the request succeeded' }),
       attemptList: z.array(attempt).readonly(),
     }),
     async run({ admin, params, scope }) {
@@ -136,7 +144,13 @@ const lists: readonly ControlRoute[] = [
   }),
 ]
 
-const nano = z.string().regex(/^-?\d+$/)
+const nano = z
+  .string()
+  .regex(/^-?\d+$/)
+  .openapi({
+    description:
+      'Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer',
+  })
 
 const money: readonly ControlRoute[] = [
   route({
@@ -144,17 +158,23 @@ const money: readonly ControlRoute[] = [
     path: '/api/balance',
     id: 'readBalance',
     tag: 'Balance',
-    summary: 'What an account has, and what running requests hold of it',
+    summary: 'Get the balance of an account',
     access: 'user',
     query: z.strictObject({ account: inputs.listEntries.shape.account }),
     reply: z
       .object({
         account: z.string(),
         currency: z.string(),
-        availableNano: nano,
-        heldNano: nano,
-        postedNano: nano,
-        bonusNano: nano,
+        availableNano: nano.openapi({
+          description: 'Nano-units that new requests may spend: `postedNano` less `heldNano`',
+        }),
+        heldNano: nano.openapi({ description: 'Nano-units that are held for running requests' }),
+        postedNano: nano.openapi({
+          description: 'Balance of the wallet in the journal, in nano-units, holds included',
+        }),
+        bonusNano: nano.openapi({
+          description: 'Part of the balance that is unspent bonus, in nano-units',
+        }),
       })
       .openapi('Balance'),
     async run({ admin, query, scope, services }) {
@@ -172,7 +192,7 @@ const money: readonly ControlRoute[] = [
     path: '/api/ledger',
     id: 'listEntries',
     tag: 'Balance',
-    summary: 'Every entry of a wallet, newest first, with the balance after it',
+    summary: 'List the journal entries of an account’s wallet, newest first',
     access: 'user',
     query: inputs.listEntries.extend(pageQuery),
     reply: pageOf(
@@ -182,11 +202,17 @@ const money: readonly ControlRoute[] = [
           code: z.string(),
           at: timeSchema,
           currency: z.string(),
-          effectNano: nano,
-          balanceNano: nano,
-          actor: z.string().nullable(),
+          effectNano: nano.openapi({
+            description: 'Effect on the wallet in nano-units; negative: taken from it',
+          }),
+          balanceNano: nano.openapi({
+            description: 'Balance after the entry, in nano-units',
+          }),
+          actor: z.string().nullable().openapi({ description: 'Who made the entry; null: nobody' }),
           reason: z.string().nullable(),
-          requestId: z.string().nullable(),
+          requestId: z.string().nullable().openapi({
+            description: 'Request that the entry charges; null: another entry',
+          }),
         })
         .openapi('LedgerEntry'),
     ),

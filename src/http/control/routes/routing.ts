@@ -5,7 +5,10 @@ import { previewRouting } from '../../../admin/routing-preview.ts'
 import { inputs } from '../../../admin/schema.ts'
 import { type ControlRoute, route } from '../route.ts'
 
-const key = z.string().nullable().openapi({ description: 'null: it has no list of keys' })
+const key = z
+  .string()
+  .nullable()
+  .openapi({ description: 'Name of the channel’s key; null: the channel has no list of keys' })
 
 const preview = z
   .object({
@@ -14,20 +17,26 @@ const preview = z
     dialect: z
       .string()
       .nullable()
-      .openapi({ description: "The client's format; null: the model is not served" }),
+      .openapi({ description: 'Client format that is assumed; null: the group has no such model' }),
     channels: z
       .array(
         z.object({
           channel: z.string(),
           key,
-          model: z.string().openapi({ description: "The vendor's own name" }),
-          dialect: z.string(),
-          identity: z.boolean().openapi({ description: "The client's bytes pass as they are" }),
+          model: z.string().openapi({ description: 'The vendor’s own name of the model' }),
+          dialect: z.string().openapi({ description: 'Format in which the vendor is asked' }),
+          identity: z.boolean().openapi({
+            description:
+              'Whether client and vendor use the same format, so that nothing is translated',
+          }),
           priority: z.number().int(),
           weight: z.number(),
         }),
       )
-      .readonly(),
+      .readonly()
+      .openapi({
+        description: 'In the order of attempts; of equal priorities, the heavier comes first here',
+      }),
     leftOut: z.array(z.object({ channel: z.string(), key, reason: z.string() })).readonly(),
   })
   .openapi('RoutingPreview')
@@ -38,9 +47,10 @@ export const routingRoutes: readonly ControlRoute[] = [
     path: '/api/routing/preview',
     id: 'previewRouting',
     tag: 'Channels',
-    summary: 'Say which channels would serve a request now, and why the others would not',
+    summary: 'Preview which channels would serve a request, and why the others would not',
     description:
-      'As the process that answers sees its channels; nothing is sent. Among equals one is drawn by weight for each request.',
+      'Shows the state of channels in the process that answers, and sends nothing to vendors. For a real request, ' +
+      'channels of equal priority are drawn at random by weight.',
     access: 'auditor',
     reads: true,
     body: inputs.previewRouting,

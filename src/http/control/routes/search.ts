@@ -12,8 +12,13 @@ const found = z
     kind: z.enum(['request', 'key', 'model', 'account', 'channel', 'order']),
     id: z.string(),
     title: z.string(),
-    detail: z.string().openapi({ description: 'A hint of a key, a status and a time, ...' }),
-    account: z.string().nullable().openapi({ description: 'Whose it is; null: nobody’s' }),
+    detail: z.string().openapi({
+      description: 'Facts that tell the match from others, such as status and time of a request',
+    }),
+    account: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Account that owns it; null: none does' }),
   })
   .openapi('Found')
 
@@ -23,12 +28,12 @@ export const searchRoutes: readonly ControlRoute[] = [
     path: '/api/search',
     id: 'search',
     tag: 'Search',
-    summary: 'Any id or text: what there is of it',
+    summary: 'Search by id or text',
     description:
-      'Requests by their id (or, among the latest 10,000, by the vendor’s, the client’s or the trace’s), keys by id, name, ' +
-      'the beginning of the secret or its last four characters, models by a part of the name, orders by their number or ' +
-      'the provider’s of what was paid; for operators accounts by ' +
-      'id, name or e-mail address, and channels. What has the very id comes first; at most 20.',
+      'Finds requests by their id (or, among the latest 10,000, by the id that the vendor, the client or the trace gave ' +
+      'them), keys by id, part of the name, beginning of the secret or its last four characters, models by part of the ' +
+      'name, and orders by their own number or the payment provider’s; for operators also channels, and accounts by id, ' +
+      'name, e-mail address, identity or key. Exact matches of an id come first; at most 20 results.',
     access: 'user',
     query: inputs.search,
     reply: z.object({ items: z.array(found).readonly() }),

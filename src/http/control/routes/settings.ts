@@ -19,10 +19,15 @@ const value = z.union([
 const setting = z
   .object({
     name: z.enum(runTimeNames),
-    value,
-    default: value,
-    declared: z.boolean().openapi({ description: 'The configuration file says it' }),
-    revision: z.number().int(),
+    value: value.openapi({ description: 'Value in force' }),
+    default: value.openapi({ description: 'Value that applies where none is set' }),
+    declared: z.boolean().openapi({
+      description: 'Whether the configuration file sets it, so that it cannot be changed here',
+    }),
+    revision: z.number().int().openapi({
+      description:
+        'Revision of the last change here, to be sent in If-Match; 0: nothing is set here',
+    }),
     changedAt: timeSchema.nullable(),
     actor: z.string().nullable(),
   })
@@ -31,9 +36,9 @@ const setting = z
 const notice = z
   .object({
     severity: z.enum(['info', 'warning', 'critical']),
-    text: z.record(z.string(), z.string()).readonly(),
-    from: timeSchema.nullable(),
-    until: timeSchema.nullable(),
+    text: z.record(z.string(), z.string()).readonly().openapi({ description: 'Text by language' }),
+    from: timeSchema.nullable().openapi({ description: 'Shown from this time on; null: at once' }),
+    until: timeSchema.nullable().openapi({ description: 'Shown until this time; null: no end' }),
   })
   .openapi('Notice')
 
@@ -45,7 +50,7 @@ export const settingRoutes: readonly ControlRoute[] = [
     path: '/api/settings',
     id: 'listSettings',
     tag: 'Settings',
-    summary: 'The settings that may be changed while servers run',
+    summary: 'List the settings that can be changed while servers run',
     access: 'auditor',
     reply: pageOf(setting),
     run: async ({ admin, services }) => ({ body: await listSettings(admin, services.config()) }),
@@ -55,7 +60,7 @@ export const settingRoutes: readonly ControlRoute[] = [
     path: '/api/settings/{name}',
     id: 'showSetting',
     tag: 'Settings',
-    summary: 'One of them',
+    summary: 'Get a setting',
     access: 'auditor',
     params,
     reply: setting,
@@ -71,10 +76,12 @@ export const settingRoutes: readonly ControlRoute[] = [
     path: '/api/settings/{name}',
     id: 'setSetting',
     tag: 'Settings',
-    summary: 'Change a setting; it counts in every server within a second',
+    summary: 'Set a setting; takes effect in every process within a second',
     access: 'admin',
     params,
-    body: z.strictObject({ value: z.unknown().openapi({ description: 'As the file has it' }) }),
+    body: z.strictObject({
+      value: z.unknown().openapi({ description: 'Value in the form of the configuration file' }),
+    }),
     reply: setting,
     async run({ admin, services, params, body, ifMatch }) {
       const given = { name: params.name, value: body.value, revision: ifMatch }
@@ -87,7 +94,7 @@ export const settingRoutes: readonly ControlRoute[] = [
     path: '/api/settings/{name}',
     id: 'unsetSetting',
     tag: 'Settings',
-    summary: 'Take a change back: the default counts again',
+    summary: 'Unset a setting, so that its default applies',
     access: 'admin',
     params,
     reply: setting,
@@ -101,7 +108,7 @@ export const settingRoutes: readonly ControlRoute[] = [
     path: '/api/notices',
     id: 'listNotices',
     tag: 'Settings',
-    summary: 'What everybody who is signed in is told at the moment',
+    summary: 'List the notices that are shown to everybody who is signed in',
     access: 'user',
     reply: pageOf(notice),
     run: async ({ admin, services }) => ({

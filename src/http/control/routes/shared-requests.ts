@@ -18,7 +18,7 @@ const shared = request
   .extend({
     blame: blame.nullable(),
     attemptList: z.array(attempt).readonly(),
-    expiresAt: timeSchema.openapi({ description: 'The link ends then' }),
+    expiresAt: timeSchema.openapi({ description: 'When the link expires' }),
   })
   .openapi('SharedRequest')
 
@@ -28,9 +28,10 @@ export const sharedRequestRoutes: readonly ControlRoute[] = [
     path: '/api/requests/{id}/share',
     id: 'shareRequest',
     tag,
-    summary: 'A link to how a request went, for 7 days or as many as are said',
+    summary: 'Create a link to a finished request',
     description:
-      'Whoever has the token reads the request without messages, cost, account, key, group and address. It cannot be taken back.',
+      'Whoever has the token can read how the request went, without messages, cost, account, key, group and client ' +
+      'address. The link expires after `days` (7 unless given, at most 90) and cannot be revoked.',
     access: 'user',
     params: inputs.shareRequest.pick({ id: true }),
     body: inputs.shareRequest.omit({ id: true }),
@@ -45,7 +46,7 @@ export const sharedRequestRoutes: readonly ControlRoute[] = [
     path: '/api/shared/requests/{token}',
     id: 'readSharedRequest',
     tag,
-    summary: 'What a link to a request shows',
+    summary: 'Get a request by its link',
     access: 'public',
     params: inputs.readSharedRequest,
     reply: shared,

@@ -18,7 +18,7 @@ const provider = z.object({ provider: z.string() })
 const returnTo = z
   .string()
   .optional()
-  .openapi({ description: 'Where to go on: a path; / unless given' })
+  .openapi({ description: 'Path to redirect to after sign-in; `/` unless given' })
 
 /** Answers with a redirect (`location`) and no body. */
 const leading = {
@@ -36,10 +36,12 @@ export const signInRoutes: readonly ControlRoute[] = [
     access: 'public',
     path: '/api/auth/providers',
     id: 'listProviders',
-    summary: 'Who vouches for people here, and who may join',
+    summary: 'List the identity providers, and who may sign up',
     reply: z.object({
       providers: z.array(z.object({ id: z.string(), name: z.string() })),
-      signUp: z.enum(['open', 'invite', 'closed']),
+      signUp: z.enum(['open', 'invite', 'closed']).openapi({
+        description: 'Who may sign up: everybody, those with an invitation, or nobody',
+      }),
     }),
     run: handle,
   }),
@@ -47,11 +49,14 @@ export const signInRoutes: readonly ControlRoute[] = [
     ...leading,
     path: '/api/auth/sign-in/{provider}',
     id: 'signIn',
-    summary: 'Go to a provider to sign in',
+    summary: 'Redirect to an identity provider to sign in',
     params: provider,
     query: z.object({
       'return-to': returnTo,
-      invitation: z.string().optional().openapi({ description: 'The code of an invitation' }),
+      invitation: z
+        .string()
+        .optional()
+        .openapi({ description: 'Code of the invitation to sign up with' }),
     }),
     statuses,
     run: handle,
@@ -60,7 +65,7 @@ export const signInRoutes: readonly ControlRoute[] = [
     ...leading,
     path: '/api/auth/callback/{provider}',
     id: 'finishSignIn',
-    summary: 'Come back from a provider',
+    summary: 'Complete a sign-in: the address to which the identity provider redirects',
     params: provider,
     query: z.looseObject({ code: z.string().optional(), state: z.string().optional() }),
     statuses: { ...statuses, 409: 'The identity belongs to another account' },
@@ -70,7 +75,9 @@ export const signInRoutes: readonly ControlRoute[] = [
     ...leading,
     path: '/api/auth/link',
     id: 'signInByLink',
-    summary: 'Sign in by a one-time link',
+    summary: 'Sign in with a one-time link',
+    description:
+      'The link is made on the command line of the server. It signs in once, and makes its account an admin.',
     query: z.object({ token: z.string().optional() }),
     statuses,
     run: handle,
@@ -80,8 +87,10 @@ export const signInRoutes: readonly ControlRoute[] = [
     tag: 'Sign-in',
     path: '/api/auth/link/{provider}',
     id: 'linkProvider',
-    summary: 'Add an identity at another provider to the account that is signed in',
-    description: 'Answers with where to go. Asks for a sign-in of the last 15 minutes.',
+    summary: 'Begin to link an identity at another provider to my account',
+    description:
+      'Answers with the address at the provider to open in the browser. Refused with 403 unless the session began ' +
+      'within the last 15 minutes.',
     access: 'session',
     params: provider,
     query: z.object({ 'return-to': returnTo }),

@@ -17,14 +17,17 @@ const statement = z
     timeZone: z.string(),
     since: timeSchema,
     until: timeSchema,
-    open: z.boolean().openapi({ description: 'The month is not over' }),
-    asOf: timeSchema,
+    open: z
+      .boolean()
+      .openapi({ description: 'Whether the month is not over; its statement then ends now' }),
+    asOf: timeSchema.openapi({ description: 'When this statement was made' }),
     currency: z.string(),
-    openingNano: nanoSchema,
-    closingNano: nanoSchema,
-    entriesNano: nanoSchema.openapi({ description: 'The sum of `entries`' }),
+    openingNano: nanoSchema.openapi({ description: 'Balance at `since`, in nano-units' }),
+    closingNano: nanoSchema.openapi({ description: 'Balance at `until`, in nano-units' }),
+    entriesNano: nanoSchema.openapi({ description: 'Sum of `entries`, in nano-units' }),
     chargesNano: nanoSchema.openapi({
-      description: 'The sum of `charges`: opening plus entries less charges is closing',
+      description:
+        'Sum of `charges`, in nano-units: `openingNano` plus `entriesNano` less `chargesNano` is `closingNano`',
     }),
     entries: z
       .array(
@@ -32,19 +35,27 @@ const statement = z
           id: z.string(),
           code: z.string(),
           at: timeSchema,
-          effectNano: nanoSchema,
+          effectNano: nanoSchema.openapi({
+            description: 'Effect on the wallet in nano-units; negative: taken from it',
+          }),
           reason: z.string().nullable(),
         }),
       )
       .readonly()
-      .openapi({ description: 'All but requests, oldest first' }),
+      .openapi({ description: 'Journal entries other than charges for requests, oldest first' }),
     charges: z
       .array(
         z.object({
           key: z.string(),
-          keyName: z.string().nullable().openapi({ description: 'null: it is deleted' }),
+          keyName: z
+            .string()
+            .nullable()
+            .openapi({ description: 'Name of the key; null: the key is deleted' }),
           model: z.string(),
-          requests: z.number().int().openapi({ description: 'With those that were free' }),
+          requests: z
+            .number()
+            .int()
+            .openapi({ description: 'Number of requests, free ones included' }),
           chargeNano: nanoSchema,
         }),
       )
@@ -62,7 +73,7 @@ export const statementRoutes: readonly ControlRoute[] = [
     path: '/api/statements',
     id: 'listStatements',
     tag,
-    summary: 'The months there are statements of, newest first',
+    summary: 'List the months for which there are statements, newest first',
     access: 'user',
     query: z.strictObject({ account, timeZone, ...pageQuery }),
     reply: pageOf(z.object({ month: z.string(), open: z.boolean() }).openapi('StatementMonth')),
@@ -76,10 +87,11 @@ export const statementRoutes: readonly ControlRoute[] = [
     path: '/api/statements/{month}',
     id: 'readStatement',
     tag,
-    summary: 'A month of an account: balances, credits, and charges by key and model',
+    summary:
+      'Get the statement of a month: balances, journal entries, and charges by key and model',
     description:
-      'As JSON, CSV, or a page that browsers print, also as PDF (`format=html`, in `language`). Months begin at midnight ' +
-      'in `timeZone`.',
+      'As JSON, as CSV, or with `format=html` as a page for browsers to print or save as PDF, in `language`. A month ' +
+      'begins at midnight in `timeZone`, UTC unless given.',
     access: 'user',
     params: z.strictObject({ month }),
     query: z.strictObject({

@@ -13,19 +13,33 @@ import { type ControlRoute, route } from '../route.ts'
 const tag = 'Statistics'
 const { readStatistics: series, readBreakdown: breakdown } = inputs
 
-const compare = flag.default(false).openapi({ default: false })
+const compare = flag.default(false).openapi({
+  default: false,
+  description: 'true: also the total of the period of the same length before',
+})
 
-const nano = z.string().openapi({ description: 'In nano-units of the currency' })
-const number = z.number().nullable()
+const nano = z.string().openapi({
+  description:
+    'Amount in nano-units (billionths of the currency’s unit), a decimal string of an integer',
+})
+const number = z.number().nullable().openapi({ description: 'null: there was nothing to measure' })
 const group = z
   .record(z.string(), z.string())
-  .openapi({ description: 'Values by dimension; {} for the others together' })
+  .openapi({ description: 'Value of each dimension of `by`; empty for all other groups together' })
+
+const otherGroups = z.number().optional().openapi({
+  description: 'Number of groups that are summed up here, since they are not shown',
+})
 
 const points = {
-  values: z.array(number).readonly().optional(),
-  total: number.optional(),
-  valuesNano: z.array(nano).readonly().optional(),
-  totalNano: nano.optional(),
+  values: z.array(number).readonly().optional().openapi({
+    description: 'One value for each interval; left out for money',
+  }),
+  total: number.optional().openapi({ description: 'Value over the whole period' }),
+  valuesNano: z.array(nano).readonly().optional().openapi({
+    description: 'One amount in nano-units for each interval; only for money',
+  }),
+  totalNano: nano.optional().openapi({ description: 'Amount in nano-units over the whole period' }),
 }
 
 const range = { since: timeSchema, until: timeSchema }
@@ -38,10 +52,17 @@ const statistics = z
     ...shownBy,
     interval: z.string(),
     ...range,
-    intervals: z.array(timeSchema).readonly(),
-    series: z.array(z.object({ group, otherGroups: z.number().optional(), ...points })).readonly(),
-    total: z.object(points),
-    previous: z.object({ ...range, total: z.object(points) }).nullable(),
+    intervals: z.array(timeSchema).readonly().openapi({
+      description: 'Begin of each interval, which ends where the next begins',
+    }),
+    series: z.array(z.object({ group, otherGroups, ...points })).readonly(),
+    total: z.object(points).openapi({ description: 'All series together' }),
+    previous: z
+      .object({ ...range, total: z.object(points) })
+      .nullable()
+      .openapi({
+        description: 'The period of the same length before; null: `compare` was not true',
+      }),
   })
   .openapi('Statistics')
 
@@ -49,44 +70,63 @@ const figures = {
   requests: z.number(),
   success: z.number(),
   failed: z.number(),
-  tokens: z.record(z.string(), z.number()).readonly(),
-  spendNano: nano,
-  share: number,
-  errorRate: number,
-  cacheRate: number,
-  writeoffNano: nano.optional(),
-  vendorCostNano: nano.optional(),
+  tokens: z.record(z.string(), z.number()).readonly().openapi({
+    description: 'Number of tokens by kind; each token is in one kind only',
+  }),
+  spendNano: nano.openapi({ description: 'Charges in nano-units' }),
+  share: number.openapi({
+    description: 'Share of the whole spend, from 0 to 1; null: nothing was spent',
+  }),
+  errorRate: number.openapi({ description: 'Share of the requests that failed, from 0 to 1' }),
+  cacheRate: number.openapi({
+    description: 'Share of the requests with cached input tokens, from 0 to 1',
+  }),
+  writeoffNano: nano.optional().openapi({
+    description: 'Write-offs in nano-units; only for operators',
+  }),
+  vendorCostNano: nano.optional().openapi({
+    description: 'Cost at the vendors in nano-units; only for operators',
+  }),
 }
 
 const table = z
   .object({
     ...shownBy,
     ...range,
-    rows: z.array(z.object({ group, otherGroups: z.number().optional(), ...figures })).readonly(),
+    rows: z.array(z.object({ group, otherGroups, ...figures })).readonly(),
     totals: z.object(figures),
   })
   .openapi('Breakdown')
 
 const overviewFigures = {
   ...range,
-  spendNano: nano,
+  spendNano: nano.openapi({ description: 'Charges in nano-units' }),
   requests: z.number(),
   tokens: z.number(),
-  errorRate: number,
-  cacheHits: z.number(),
-  cacheRate: number,
-  ttftP50Ms: number,
-  ttftP95Ms: number,
+  errorRate: number.openapi({ description: 'Share of the requests that failed, from 0 to 1' }),
+  cacheHits: z.number().openapi({ description: 'Requests with cached input tokens' }),
+  cacheRate: number.openapi({
+    description: 'Share of the requests with cached input tokens, from 0 to 1',
+  }),
+  ttftP50Ms: number.openapi({ description: 'Median time to the first token in ms' }),
+  ttftP95Ms: number.openapi({
+    description: '95th percentile of the time to the first token in ms',
+  }),
 }
-const period = z.object({ ...overviewFigures, previous: z.object(overviewFigures) })
+const period = z.object({
+  ...overviewFigures,
+  previous: z.object(overviewFigures).openapi({
+    description: 'The period as many days earlier, with the same local times',
+  }),
+})
 
 const overview = z
   .object({
     currency: z.string(),
     timeZone: z.string(),
-    today: period,
-    days7: period,
-    days30: period,
+    today: period.openapi({ description: 'Since midnight in `timeZone`' }),
+    days7: period.openapi({ description: 'The last 7 days in `timeZone`, today included' }),
+    days30: period.openapi({ description: 'The last 30 days in `timeZone`, today included' }),
     balance: z
       .object({
         account: z.string(),
@@ -95,8 +135,13 @@ const overview = z
         heldNano: nano,
         postedNano: nano,
       })
-      .nullable(),
-    runwayDays: number,
+      .nullable()
+      .openapi({ description: 'null: the figures are of all accounts' }),
+    runwayDays: number.openapi({
+      description:
+        'Days for which the available balance lasts at the pace of the last 7 days; null: nothing was spent, or no ' +
+        'balance',
+    }),
   })
   .openapi('Overview')
 
@@ -108,7 +153,7 @@ const choices = z
     group: values,
     operation: values,
     statusClass: values,
-    channel: values.optional(),
+    channel: values.optional().openapi({ description: 'Only for operators' }),
   })
   .openapi('StatisticsChoices')
 
@@ -118,7 +163,10 @@ export const statisticsRoutes: readonly ControlRoute[] = [
     path: '/api/statistics',
     id: 'readStatistics',
     tag,
-    summary: 'A figure over time, by up to two dimensions',
+    summary: 'Get a metric over time, by up to two dimensions',
+    description:
+      'Users get the usage of their own account; operators that of all accounts or of `account`. The `limit` largest ' +
+      'groups have a series each, and all others share one.',
     access: 'user',
     query: series.extend({
       compare,
@@ -134,7 +182,7 @@ export const statisticsRoutes: readonly ControlRoute[] = [
     path: '/api/statistics/breakdown',
     id: 'readBreakdown',
     tag,
-    summary: 'What usage is made of, with a totals row',
+    summary: 'Get a breakdown of usage by up to two dimensions, with totals',
     access: 'user',
     query: breakdown.extend({
       limit: wholeNumber(1, 1_000).default(100).openapi({ default: 100 }),
@@ -149,7 +197,9 @@ export const statisticsRoutes: readonly ControlRoute[] = [
     path: '/api/statistics/export',
     id: 'exportStatistics',
     tag,
-    summary: 'Statistics as a file: what the series or the breakdown shows, as CSV or JSON',
+    summary: 'Export statistics as CSV or JSON',
+    description:
+      'What `GET /api/statistics` (`view=series`) or the breakdown (`view=breakdown`) shows, as a file.',
     access: 'user',
     query: inputs.exportStatistics.extend({
       compare,
@@ -171,7 +221,7 @@ export const statisticsRoutes: readonly ControlRoute[] = [
     path: '/api/statistics/choices',
     id: 'listStatisticsChoices',
     tag,
-    summary: 'What statistics can be narrowed down to',
+    summary: 'List the values by which statistics can be filtered, at most 500 of each dimension',
     access: 'user',
     query: z.strictObject({ account: z.string().max(128).optional() }),
     reply: choices,
@@ -184,7 +234,7 @@ export const statisticsRoutes: readonly ControlRoute[] = [
     path: '/api/overview',
     id: 'readOverview',
     tag,
-    summary: 'Today, 7 and 30 days with the periods before them, and how long the balance lasts',
+    summary: 'Get the figures of today, 7 and 30 days, and how long the balance lasts',
     access: 'user',
     query: inputs.readOverview,
     reply: overview,

@@ -8,11 +8,19 @@ import { timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
 
 const state = z.enum(['operational', 'degraded', 'down', 'unknown']).openapi({
-  description: 'Of the last quarters of an hour; unknown: there were fewer than 10 requests',
+  description:
+    'State in the current and the last quarter of an hour: `operational` from 99 % success, `degraded` from 90 %, ' +
+    'else `down`; `unknown`: fewer than 10 requests',
 })
 const success = {
-  requests: z.number().int().openapi({ description: 'Those at fault themselves (4xx) left out' }),
-  successRate: z.number().nullable().openapi({ description: 'null: there was no request' }),
+  requests: z.number().int().openapi({
+    description:
+      'Number of requests that succeeded or failed with 5xx; refused requests (4xx) do not count',
+  }),
+  successRate: z.number().nullable().openapi({
+    description:
+      'Share of these requests that succeeded, from 0 to 1; null: there were no requests',
+  }),
 }
 
 const page = z
@@ -22,9 +30,9 @@ const page = z
       .array(z.string().openapi({ format: 'date' }))
       .readonly()
       .openapi({
-        description: '90 days in UTC, oldest first',
+        description: 'The last 90 days in UTC, today included, oldest first',
       }),
-    state: state.openapi({ description: 'The worst of the models' }),
+    state: state.openapi({ description: 'The worst state of any model' }),
     models: z
       .array(
         z
@@ -32,7 +40,10 @@ const page = z
             model: z.string(),
             state,
             ...success,
-            daily: z.array(z.object(success)).readonly().openapi({ description: 'As `days`' }),
+            daily: z
+              .array(z.object(success))
+              .readonly()
+              .openapi({ description: 'One entry for each of `days`, in the same order' }),
           })
           .openapi('ModelStatus'),
       )
@@ -44,7 +55,7 @@ const page = z
             severity: z.enum(['warning', 'critical']),
             state: z.enum(['scheduled', 'ongoing', 'over']),
             text: z.record(z.string(), z.string()).readonly().openapi({
-              description: 'By language',
+              description: 'Text by language',
             }),
             from: timeSchema.nullable(),
             until: timeSchema.nullable(),
@@ -61,7 +72,7 @@ export const statusPageRoutes: readonly ControlRoute[] = [
     path: '/api/features',
     id: 'listFeatures',
     tag: 'Models',
-    summary: 'What of this deployment is turned on',
+    summary: 'List the optional features that are turned on',
     access: 'public',
     reply: z.object({
       statusPage: z.boolean().openapi({ description: 'Whether `/api/status` answers' }),
@@ -76,11 +87,12 @@ export const statusPageRoutes: readonly ControlRoute[] = [
     path: '/api/status',
     id: 'readStatusPage',
     tag: 'Models',
-    summary: 'How the models of public groups have done in 90 days, and incidents',
-    description: 'Only where the setting `statusPage` is true; else 404.',
+    summary: 'Get the status page: 90 days of each model of public groups, and incidents',
+    description:
+      'Answers 404 unless the setting `statusPage` is true. Names no channel and no vendor.',
     access: 'public',
     reply: page,
-    statuses: { 404: 'The operator has not turned it on' },
+    statuses: { 404: 'The status page is turned off' },
     async run({ admin, services: { running } }) {
       const body = await readStatusPage(admin, await running.offer(), running.settings())
       return { body, headers: { 'cache-control': 'public, max-age=30' } }
@@ -91,10 +103,13 @@ export const statusPageRoutes: readonly ControlRoute[] = [
     path: '/api/status/feed.rss',
     id: 'statusFeed',
     tag: 'Models',
-    summary: 'Incidents, as RSS 2.0',
+    summary: 'Get the incidents of the status page as RSS 2.0',
     access: 'public',
     produces: ['application/rss+xml'],
-    statuses: { 304: 'Nothing has changed', 404: 'The operator has not turned it on' },
+    statuses: {
+      304: 'Not modified since the ETag in If-None-Match',
+      404: 'The status page is turned off',
+    },
     async run({ admin, request, services }) {
       const { running } = services
       const page = await readStatusPage(admin, await running.offer(), running.settings())

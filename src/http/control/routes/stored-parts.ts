@@ -28,18 +28,21 @@ function knownKeys(keys: object): object {
 }
 
 export const itemParams = z.strictObject({
-  id: z.string().openapi({ description: 'A slash in it is written %2F' }),
+  id: z.string().openapi({ description: 'Id of the item; a slash in it is written `%2F`' }),
 })
 
-export const documentSchema = z
-  .record(z.string(), z.unknown())
-  .openapi({ description: 'As the configuration file would have it; *** stands for a secret' })
+export const documentSchema = z.record(z.string(), z.unknown()).openapi({
+  description:
+    'The section of the configuration file, with every default; `***` stands for a secret',
+})
 
 export const versionsOf = pageOf(
   z
     .object({
       version: z.number().int(),
-      document: documentSchema.nullable().openapi({ description: 'null: it was removed' }),
+      document: documentSchema
+        .nullable()
+        .openapi({ description: 'The item in this version; null: it was deleted' }),
       changedAt: timeSchema,
       actor: z.string(),
     })

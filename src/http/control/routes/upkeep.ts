@@ -9,8 +9,8 @@ import type { Running } from '../running.ts'
 const backup = z
   .object({
     engine: z.enum(['sqlite', 'postgres']),
-    command: z.string(),
-    documentation: z.string(),
+    command: z.string().openapi({ description: 'Shell command to run on the server' }),
+    documentation: z.string().openapi({ description: 'Page of the documentation' }),
   })
   .openapi('Backup')
 
@@ -70,7 +70,7 @@ export const upkeepRoutes: readonly ControlRoute[] = [
     path: '/api/backup',
     id: 'showBackup',
     tag: 'Upkeep',
-    summary: 'How this deployment is backed up',
+    summary: 'Get the command that backs up this deployment',
     access: 'auditor',
     reply: backup,
     async run({ admin: { store } }) {
@@ -85,13 +85,16 @@ export const upkeepRoutes: readonly ControlRoute[] = [
     path: '/api/audit',
     id: 'runAudit',
     tag: 'Upkeep',
-    summary: 'Derive every balance and total again, and say what differs',
+    summary: 'Audit the ledger: recompute every balance and total, and report differences',
     description:
-      'Answers with lines of JSON: `{"state":"running","seconds":N}` every few seconds, at last `{"state":"done","audit":{...}}` or `{"state":"failed","message":"..."}`. It is stopped where the caller leaves. One runs at a time.',
+      'May take minutes. Answers with lines of JSON: `{"state":"running","seconds":N}` every 5 seconds, and at the ' +
+      'end `{"state":"done","audit":{...}}` or `{"state":"failed","message":"..."}`. Stops when the caller ' +
+      'disconnects. Each process runs one audit at a time and refuses a second one with 409.',
     access: 'admin',
     produces: ['application/x-ndjson'],
     async run({ services }) {
-      if (underWay) throw new AdminError('conflict', 'audit', 'another audit is running')
+      if (underWay)
+        throw new AdminError('conflict', 'audit', 'another audit is running in this process')
       return new Response(auditing(services.running), {
         headers: { 'content-type': 'application/x-ndjson' },
       })

@@ -11,16 +11,15 @@ import { delivery } from './alerts.ts'
 const webhook = z
   .object({
     id: z.string(),
-    address: z.string().openapi({ description: 'Without its query' }),
+    address: z.string().openapi({ description: 'Address of the receiver, without its query' }),
     events: z
       .array(z.enum(operatorEvents))
       .readonly()
       .nullable()
-      .openapi({ description: 'null: it is told of all' }),
-    waiting: z
-      .number()
-      .int()
-      .openapi({ description: 'Events that it has not taken yet, of the last 100' }),
+      .openapi({ description: 'Events that are posted to it; null: all' }),
+    waiting: z.number().int().openapi({
+      description: 'Events that are still to be delivered, counted among the latest 100',
+    }),
     last: z
       .object({
         at: timeSchema,
@@ -30,14 +29,16 @@ const webhook = z
         delivery: delivery.nullable(),
       })
       .nullable()
-      .openapi({ description: 'The last event that it is told of' }),
+      .openapi({ description: 'Latest event for this webhook; null: there was none' }),
   })
   .openapi('Webhook')
 
 const tested = z
   .object({
-    ok: z.boolean(),
-    failure: z.string().nullable().openapi({ description: 'Why it was not taken' }),
+    ok: z.boolean().openapi({ description: 'Whether the receiver accepted the post' }),
+    failure: z.string().nullable().openapi({
+      description: 'Why the receiver did not accept the post; null: it did',
+    }),
   })
   .openapi('WebhookTest')
 
@@ -45,7 +46,7 @@ const tested = z
 const tests = {
   count: 10,
   spanMs: 60_000,
-  message: 'Ten tests a minute go to a webhook; try again later.',
+  message: 'A webhook can be tested ten times a minute; try again later.',
 }
 
 export const webhookRoutes: readonly ControlRoute[] = [
@@ -54,7 +55,7 @@ export const webhookRoutes: readonly ControlRoute[] = [
     path: '/api/webhooks',
     id: 'listWebhooks',
     tag: 'Operators',
-    summary: 'The webhooks of the configuration, and what each was told last',
+    summary: 'List the webhooks of the configuration with their latest deliveries',
     access: 'auditor',
     reply: pageOf(webhook),
     run: async ({ admin, services }) => ({
@@ -66,7 +67,7 @@ export const webhookRoutes: readonly ControlRoute[] = [
     path: '/api/webhooks/{id}/test',
     id: 'testWebhook',
     tag: 'Operators',
-    summary: 'Post a signed test to a webhook, and say whether it took it',
+    summary: 'Send a signed test post to a webhook',
     access: 'admin',
     params: z.strictObject({ id: z.string() }),
     reply: tested,

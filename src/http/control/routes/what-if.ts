@@ -9,9 +9,13 @@ import { viewerOf } from '../viewer.ts'
 
 const sum = {
   requests: z.number().int(),
-  thenNano: nanoSchema.openapi({ description: 'What was paid and what was written off' }),
-  nowNano: nanoSchema,
-  differenceNano: nanoSchema.openapi({ description: 'Above 0: dearer now' }),
+  thenNano: nanoSchema.openapi({
+    description: 'Charges and write-offs at the time, in nano-units',
+  }),
+  nowNano: nanoSchema.openapi({ description: 'Cost at present prices, in nano-units' }),
+  differenceNano: nanoSchema.openapi({
+    description: '`nowNano` less `thenNano`; positive: dearer now',
+  }),
 }
 
 const answer = z
@@ -20,22 +24,32 @@ const answer = z
     since: timeSchema,
     until: timeSchema,
     coveredSince: timeSchema.nullable().openapi({
-      description: 'Requests before this moment were not looked at: there are too many',
+      description:
+        'Requests before this time were not priced, since only the newest 50,000 are; null: all were',
     }),
     exact: z.boolean().openapi({
-      description: 'false: another model would have counted tokens otherwise',
+      description:
+        'Whether the amounts are what would have been charged; false: another model would count tokens differently',
     }),
     total: z.object(sum),
-    keys: z.array(z.object({ key: z.string(), keyName: z.string(), ...sum })).readonly(),
+    keys: z
+      .array(z.object({ key: z.string(), keyName: z.string(), ...sum }))
+      .readonly()
+      .openapi({ description: 'The 100 keys with the highest cost at the time, dearest first' }),
     unpriced: z
       .array(
         z.object({
-          reason: z.enum(['model', 'group', 'kind', 'units']),
+          reason: z.enum(['model', 'group', 'kind', 'units']).openapi({
+            description:
+              '`model`: the group does not have it, or it has no price. `group`: it no longer exists. `kind`: the ' +
+              'model does not serve such requests. `units`: it has no price for something that was counted',
+          }),
           requests: z.number().int(),
           thenNano: nanoSchema,
         }),
       )
-      .readonly(),
+      .readonly()
+      .openapi({ description: 'Requests that could not be priced, and are in no sum' }),
   })
   .openapi('WhatIf')
 
@@ -45,7 +59,7 @@ export const whatIfRoutes: readonly ControlRoute[] = [
     path: '/api/what-if',
     id: 'whatIf',
     tag: 'Models',
-    summary: 'What past requests would cost now, by another model or in another group',
+    summary: 'Compute what past requests would cost now, with another model or group',
     access: 'user',
     query: inputs.whatIf.extend({
       days: wholeNumber(1, 90).default(30).openapi({ default: 30 }),
