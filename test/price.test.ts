@@ -343,7 +343,7 @@ describe('price import', () => {
     const { code, err } = await run('import', '--file', write('data.json', [openai]), '--yes')
     expect({ code, err }).toEqual({
       code: 1,
-      err: expect.stringContaining('are in USD, the data counts in CNY'),
+      err: expect.stringContaining('are in USD, but the currency of the deployment is CNY'),
     })
     expect((await run('import', '--file', write('ours.json', ours))).code).toBe(3)
   })

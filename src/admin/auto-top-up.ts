@@ -86,13 +86,17 @@ export async function setAutoTopUp(
   const { settings, mode } = desk
   const automatic = await automaticOf(desk)
   if (automatic === null)
-    throw new AdminError('conflict', 'account', 'no provider of this deployment pays by itself')
+    throw new AdminError(
+      'conflict',
+      'account',
+      'no payment provider of this deployment supports automatic payments',
+    )
   const agreed = await agreementOf(admin.store, desk, { account, automatic })
   if (agreed === null)
     throw new AdminError(
       'conflict',
       'account',
-      `nobody has agreed to it: pay an order with the method ${automatic.methods.agree} first`,
+      `the payer has not agreed to automatic payments: pay an order with the method ${automatic.methods.agree} first`,
     )
   const amountMinor = parseMinor(given.amount) ?? 0
   const monthMinor = parseMinor(given.monthMost) ?? 0

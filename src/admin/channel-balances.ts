@@ -44,7 +44,7 @@ export async function askBalance(
     throw new AdminError('not_found', 'id', `there is no channel ${JSON.stringify(id)}`)
   const [question, vendor] = [balanceOf(channel.vendor), vendors[channel.vendor]]
   if (question === null || vendor === undefined) {
-    const message = `${channel.vendor} does not offer its balance to a channel's key`
+    const message = `the vendor ${channel.vendor} reports no balance for a channel's key`
     throw new AdminError('conflict', 'id', message)
   }
   const known = (await lastBalances(context)).get(id)

@@ -64,5 +64,5 @@ function untilPlace(until: number | undefined): EntryPlace | null {
 function placeOf(cursor: string): EntryPlace {
   const [, at, id] = /^(\d{1,15}) (.+)$/s.exec(placeIn(cursor)) ?? []
   if (at !== undefined && id !== undefined) return { at: Number(at), id }
-  throw new AdminError('invalid', 'cursor', 'is not one that this list gave')
+  throw new AdminError('invalid', 'cursor', 'is not the `next` of a page of this list')
 }

@@ -58,12 +58,12 @@ export async function setHistoryChoice(
   if (publicKey !== null && !(await isPublicKey(publicKey)))
     throw new AdminError('invalid', 'publicKey', 'expected a raw X25519 key, base64url')
   if (mode === 'sealed' && publicKey === null)
-    throw new AdminError('invalid', 'publicKey', 'is needed to seal bodies to')
+    throw new AdminError('invalid', 'publicKey', 'is missing: mode sealed needs a public key')
   const { revision } = (await store.historySettings.find(account)) ?? noChoice(account)
   const isFresh = input.revision === undefined || input.revision === revision
   const changed = { account, mode, retentionDays, publicKey, revision }
   if (!isFresh || !(await store.historySettings.put(changed)))
-    throw new AdminError('stale', 'revision', 'the choice was changed meanwhile: read it again')
+    throw new AdminError('stale', 'revision', 'the choice was changed since it was read')
   if (retentionDays !== null) await store.history.shorten(account, retentionDays * dayMs)
   return { ...changed, revision: revision + 1 }
 }
@@ -107,7 +107,7 @@ export async function listHistory(
 function placeAt(cursor: string) {
   const [, at, requestId] = /^(\d{1,15}) (.+)$/s.exec(placeIn(cursor)) ?? []
   if (at !== undefined && requestId !== undefined) return { at: Number(at), requestId }
-  throw new AdminError('invalid', 'cursor', 'is not one that this list gave')
+  throw new AdminError('invalid', 'cursor', 'is not the `next` of a page of this list')
 }
 
 /** The reader of messages. */
@@ -174,7 +174,11 @@ async function find(
 }
 
 function noMessage(id: string): AdminError {
-  return new AdminError('not_found', 'id', `nothing is kept of a request ${JSON.stringify(id)}`)
+  return new AdminError(
+    'not_found',
+    'id',
+    `there is no kept message of a request ${JSON.stringify(id)}`,
+  )
 }
 
 function mayRead({ account, mode }: FoundMessage, { self, readsAll }: HistoryReader): boolean {

@@ -318,5 +318,5 @@ async function placesBy(
 function placeAfter(cursor: string, list: string): string {
   const text = placeIn(cursor)
   if (text.startsWith(`${list}\0`)) return text.slice(list.length + 1)
-  throw new AdminError('invalid', 'cursor', 'is not one that this list gave')
+  throw new AdminError('invalid', 'cursor', 'is not the `next` of a page of this list')
 }

@@ -167,7 +167,7 @@ async function show(
     })
   } catch (error) {
     if (!(error instanceof ProviderRefused)) throw unreachable(order, error)
-    throw new AdminError('conflict', 'provider', `does not take the order: ${error.message}`)
+    throw new AdminError('conflict', 'provider', `refuses the order: ${error.message}`)
   }
 }
 
@@ -309,13 +309,13 @@ export async function refundOrder(
     throw new AdminError(
       'conflict',
       'amount',
-      'running requests hold what would be refunded',
+      'running requests hold money that would be refunded: try again later',
       'refund_held',
     )
   if (!('refund' in begun)) throw notRefunded(order, begun)
   const { refund } = begun
   const isSame = refund.orderId === order.id && refund.amountMinor === amountMinor
-  if (!isSame) throw new AdminError('conflict', 'refund', 'names another refund')
+  if (!isSame) throw new AdminError('conflict', 'refund', 'was used for another refund')
   // Where the provider cannot be asked now, the sweeper asks again: the money has left the wallet already.
   const failure = await payments.refund(refund).then(
     () => null,

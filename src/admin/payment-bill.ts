@@ -24,7 +24,7 @@ export async function comparePaymentBill(
 ) {
   const { since, until } = chinaDay(day)
   if (until > nowMs)
-    throw new AdminError('invalid', 'day', 'is not over in China yet', 'day_not_over')
+    throw new AdminError('invalid', 'day', 'is not over yet in China’s time zone', 'day_not_over')
   const offered = (await payments.offered()).find((each) => each.name === name)
   if (offered === undefined)
     throw new AdminError('invalid', 'provider', 'is not configured in this deployment')

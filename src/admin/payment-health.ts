@@ -101,7 +101,11 @@ async function offeredName(
   const offered = await payments.offered()
   const found = offered.find(({ name }) => name === provider)
   if (found !== undefined) return found.name
-  throw new AdminError('not_found', 'provider', `${JSON.stringify(provider)} is not configured`)
+  throw new AdminError(
+    'not_found',
+    'provider',
+    `the payment provider ${JSON.stringify(provider)} is not configured`,
+  )
 }
 
 async function resolved(hostname: string): Promise<readonly string[]> {

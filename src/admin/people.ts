@@ -77,7 +77,7 @@ export async function deleteOwnAccount(
   const { postedNano, currency } = await readBalance(admin, { account })
   if (BigInt(postedNano) > 0n && !forfeit) {
     const left = `${formatUnits(BigInt(postedNano))} ${currency}`
-    const message = `is needed: ${left} are left, and would be lost`
+    const message = `must be true, since ${left} are left and would be lost`
     throw new AdminError('conflict', 'forfeit', message, 'balance_left')
   }
   await deletePerson(admin, { id: account })
@@ -90,7 +90,7 @@ function checkChanged(changed: PersonChanged, id: string): void {
     case 'missing':
       throw noPerson(id)
     case 'stale':
-      throw new AdminError('stale', 'revision', `${id} was changed since`)
+      throw new AdminError('stale', 'revision', `${id} was changed since it was read`)
     case 'last-admin':
       throw new AdminError(
         'conflict',

@@ -155,7 +155,7 @@ export async function appendTo(
   throw new AdminError(
     'conflict',
     field,
-    'prices were changed meanwhile: look again, and repeat it',
+    'prices were changed meanwhile: read them again, then repeat the change',
     'changed_meanwhile',
   )
 }

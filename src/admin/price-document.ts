@@ -31,7 +31,11 @@ export function readPriceDocument(
   const data = readJson(text)
   if (!Array.isArray(data) && !isModelsDev(data)) {
     if (vendor !== undefined) {
-      throw new AdminError('not_found', 'vendor', 'the document does not say whose prices it has')
+      throw new AdminError(
+        'not_found',
+        'vendor',
+        'is missing: the document does not name its vendor',
+      )
     }
     return { cards: ownCards(data), currency: null }
   }
@@ -68,7 +72,7 @@ function shippedCards(data: VendorPrices, nowMs: number): ImportedCard[] {
 function vendorCards(data: VendorPrices, vendor: string, nowMs: number): ImportedCard[] {
   const known = data.models(vendor)
   if (known === null) {
-    throw new AdminError('not_found', 'vendor', `${vendor}: the document has no prices of it`)
+    throw new AdminError('not_found', 'vendor', `the document has no prices of ${vendor}`)
   }
   const shipped = shippedModels.find((list) => list.vendor === vendor)?.models ?? {}
   const names = new Set([...known, ...Object.keys(shipped)])

@@ -44,14 +44,14 @@ export async function importPrices(
   const read = readPriceDocument(document, vendor, nowMs)
   const cards = read.cards.filter((card) => model === undefined || fits(model, card.model))
   if (cards.length === 0) {
-    throw new AdminError('not_found', 'document', 'has no prices for what is asked')
+    throw new AdminError('not_found', 'document', 'has no prices for the requested model')
   }
   const ours = await context.currency()
   if (read.currency !== null && read.currency !== ours) {
     throw new AdminError(
       'conflict',
       'document',
-      `its prices are in ${read.currency}, the data counts in ${ours}`,
+      `its prices are in ${read.currency}, but the currency of the deployment is ${ours}`,
     )
   }
   const rows = await store.prices.all()

@@ -128,7 +128,7 @@ onEachEngine('prices of documents', (start) => {
     expect(applied).toMatchObject({ applied: true, versions: [newest + 2], inFile: [] })
     for (const [bad, message] of [
       ['prices', 'is not JSON'],
-      ['[]', 'has no prices for what is asked'],
+      ['[]', 'has no prices for the requested model'],
       ['{"o3":{"prices":{"inputs":"1"}}}', 'o3: inputs: unknown price; did you mean input?'],
     ] as const) {
       await expect(importPrices(admin, { ...input, document: bad })).rejects.toMatchObject({
@@ -140,7 +140,7 @@ onEachEngine('prices of documents', (start) => {
     const models = JSON.stringify({ openai: { models: { o3: { cost: { input: 2, output: 9 } } } } })
     await expect(importPrices(euros, { ...input, document: models })).rejects.toMatchObject({
       refusal: 'conflict',
-      message: 'its prices are in USD, the data counts in EUR',
+      message: 'its prices are in USD, but the currency of the deployment is EUR',
     })
   })
 })
@@ -172,7 +172,7 @@ onEachEngine('prices at once', (start) => {
     const later = await behind(() => setPrices(admin, set))
     await expect(withdrawPrices(later, { model: 'o3' })).rejects.toMatchObject({
       refusal: 'conflict',
-      message: 'prices were changed meanwhile: look again, and repeat it',
+      message: 'prices were changed meanwhile: read them again, then repeat the change',
     })
   })
 })

@@ -126,7 +126,7 @@ export async function withdrawPrices(
     throw new AdminError(
       'conflict',
       'model',
-      `nothing was set for ${JSON.stringify(model)} that could be withdrawn`,
+      `${JSON.stringify(model)} has no set or imported prices to withdraw`,
     )
   }
   return append(context, rows, { model, prices: {}, source: 'withdrawn' })
@@ -148,13 +148,13 @@ export async function cancelPrices(
     throw new AdminError(
       'conflict',
       'version',
-      'is not of those that were set: it stands in a file',
+      'cannot be cancelled: it is from the configuration file or the shipped catalogue',
     )
   if (card.effectiveFrom <= context.nowMs || isIdle(rows, card))
     throw new AdminError(
       'conflict',
       'version',
-      'is not scheduled: it has begun, or changes nothing',
+      'is not scheduled: it is in force, or changes nothing',
     )
   const { effectiveFrom } = card
   const prices = setBefore(rows, card)

@@ -107,7 +107,7 @@ export async function reconcile(
 function placeOf(cursor: string): number {
   const place = placeIn(cursor)
   if (/^\d{1,15}$/.test(place) && Number(place) % quarterMs === 0) return Number(place)
-  throw new AdminError('invalid', 'cursor', 'is not the `next` of such an answer')
+  throw new AdminError('invalid', 'cursor', 'is not the `next` of an answer of this operation')
 }
 
 function priceProblems(

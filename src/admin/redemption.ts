@@ -52,8 +52,8 @@ export async function revokeRedemptionBatch(
 }
 
 const refusals = {
-  unknown: 'is no code of this deployment: look for a mistyped letter',
-  used: 'was redeemed before',
+  unknown: 'is not a code of this deployment: check it for mistyped letters',
+  used: 'was redeemed already',
   expired: 'has expired',
   revoked: 'was revoked by the operator',
 } as const

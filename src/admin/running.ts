@@ -50,7 +50,11 @@ export async function stopRequest(
   { store }: AdminContext,
   { id, owner }: Input<'stopRequest'> & Owned,
 ): Promise<{ readonly requestId: string; readonly stopped: true }> {
-  const unknown = new AdminError('not_found', 'id', `no request ${JSON.stringify(id)} runs`)
+  const unknown = new AdminError(
+    'not_found',
+    'id',
+    `there is no running request ${JSON.stringify(id)}`,
+  )
   if (!requestIdForm.test(id)) throw unknown
   if ((await store.usage.find(owner ?? null, id)) !== null) {
     throw new AdminError('conflict', 'id', 'has ended already')

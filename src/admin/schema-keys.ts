@@ -37,7 +37,7 @@ const spendLimit = z
     const issue =
       given === undefined
         ? { path: ['amount'], message: 'is missing' }
-        : { path: ['amountNano'], message: 'stands beside amount: give one of both' }
+        : { path: ['amountNano'], message: 'cannot be given together with amount' }
     check.addIssue({ code: 'custom', ...issue })
     return z.NEVER
   })

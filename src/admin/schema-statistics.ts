@@ -59,7 +59,7 @@ const dimensions = list
     z
       .array(z.enum(dimensionNames, `expected ${dimensionNames.join(', ')}`))
       .max(2, 'expected at most two')
-      .refine((by) => new Set(by).size === by.length, 'names one twice'),
+      .refine((by) => new Set(by).size === by.length, 'expected each dimension once'),
   )
   .optional()
 

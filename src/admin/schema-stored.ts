@@ -31,7 +31,7 @@ export const storedInputs = {
     })
     .refine(({ ids, tag }) => (ids === undefined) !== (tag === undefined), {
       path: ['ids'],
-      error: 'name channels, or a tag that they have',
+      error: 'expected either ids or tag',
     }),
   testChannel: z.strictObject({ id: text, model: text.optional() }),
   draftChannel: z.strictObject({ channel: document.extend({ id: z.string() }) }),

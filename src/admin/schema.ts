@@ -120,7 +120,7 @@ export function checkInput<Name extends InputName>(
   const [issue] = checked.error.issues
   const [unknown] = issue?.code === 'unrecognized_keys' ? issue.keys : []
   const path = unknown === undefined ? (issue?.path ?? []) : [unknown]
-  throw new AdminError('invalid', pathText(path), issue?.message ?? 'is not what is expected')
+  throw new AdminError('invalid', pathText(path), issue?.message ?? 'is not valid')
 }
 
 /** Error texts where the schema gives none. */

@@ -102,7 +102,11 @@ function checkIsFree(name: RunTimeName, config: Config): void {
 
 function checkIsFresh(revision: number | null): void {
   if (revision !== null) return
-  throw new AdminError('stale', 'revision', 'it was changed meanwhile: look again, and repeat it')
+  throw new AdminError(
+    'stale',
+    'revision',
+    'the setting was changed since it was read: read it again, then repeat the change',
+  )
 }
 
 function checkGroup(value: unknown, groups: readonly string[]): void {

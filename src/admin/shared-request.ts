@@ -37,7 +37,7 @@ export async function readSharedRequest(
   const [expiresAt = '0', id = ''] = opened(box, token).split(' ')
   const row = Number(expiresAt) > nowMs ? await store.usage.find(null, id) : null
   if (row === null)
-    throw new AdminError('not_found', 'token', 'there is no such link, or it has ended')
+    throw new AdminError('not_found', 'token', 'there is no such link, or it has expired')
   const shown = ownerView(row, await priceBookOf(store))
   return {
     requestId: shown.requestId,

@@ -65,7 +65,7 @@ export async function unlinkIdentity(
   const bounds = { nowMs, idleMs, longestMs }
   const asking = (await store.sessions.ofAccount(account, bounds)).find((row) => row.id === session)
   if (session !== undefined && (asking === undefined || nowMs - asking.createdAt > freshMs)) {
-    const message = 'sign in again first: this asks for a sign-in of just now'
+    const message = 'sign in again first: this needs a sign-in within the last 15 minutes'
     throw new AdminError('forbidden', 'session', message, 'sign_in_again')
   }
   const removed = await store.identities.remove(id, account)
@@ -73,7 +73,7 @@ export async function unlinkIdentity(
     throw new AdminError(
       'conflict',
       'id',
-      'it is the only way into this account: link another first',
+      'it is the only identity of this account: link another first',
       'last_identity',
     )
   if (removed === 'missing')
@@ -149,7 +149,7 @@ export async function revokeInvitation(
 ): Promise<void> {
   const outcome = await store.invitations.revoke(id, nowMs)
   if (outcome === 'used')
-    throw new AdminError('conflict', 'id', 'it was used already', 'invitation_used')
+    throw new AdminError('conflict', 'id', 'the invitation was used already', 'invitation_used')
   if (outcome === 'missing')
     throw new AdminError('not_found', 'id', `there is no invitation ${JSON.stringify(id)}`)
 }

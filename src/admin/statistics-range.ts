@@ -99,6 +99,6 @@ export function filterOf(asked: FilterInput): RollupFilter {
     throw new AdminError('not_found', 'account', `there is no account ${JSON.stringify(name)}`)
   }
   const field = channel !== undefined ? 'channel' : asked.by?.includes('channel') ? 'by' : null
-  if (field !== null) throw new AdminError('invalid', field, 'channels are for operators')
+  if (field !== null) throw new AdminError('invalid', field, 'only operators may use channels')
   return { ...filter, account: [owner] }
 }

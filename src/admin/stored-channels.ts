@@ -29,7 +29,7 @@ export function changeChannels(
           )
         : [...new Set(ids)].map((id, at) => chosenItem(stored, id, `ids[${at}]`))
     if (chosen.length === 0) {
-      throw new AdminError('not_found', 'tag', 'no channel of the store has this tag')
+      throw new AdminError('not_found', 'tag', 'no stored channel has this tag')
     }
     return chosen.map((item) => ({
       kind: 'channel',
@@ -48,8 +48,8 @@ function chosenItem(stored: Stored, id: string, field: string) {
   if (found !== undefined) return found
   const isDeclared = stored.declared.channels.some((channel) => channel.id === id)
   const why = isDeclared
-    ? 'it is set in the configuration file: change it there'
-    : 'is not in the store'
+    ? 'it is declared in the configuration file: change it there'
+    : 'is not a stored channel'
   throw new AdminError(isDeclared ? 'conflict' : 'not_found', field, `${id}: ${why}`)
 }
 
@@ -91,7 +91,7 @@ export async function importChannels(
       const { id } = given
       const isRepeated = channels.findIndex((each) => each.id === id) !== at
       const outcome = isRepeated
-        ? { problem: 'stands here twice' }
+        ? { problem: 'is in the list twice' }
         : await foreseen(stored, () => importedAs(stored, given))
       if ('problem' in outcome)
         return { id, action: 'refuse', problem: outcome.problem, before: null, after: null }

@@ -65,7 +65,7 @@ export async function createItem(
 ): Promise<Changed> {
   const [changed] = await applyChanges(context, rooms, (stored) => {
     if (findItem(stored, kind, id) !== undefined) {
-      const message = `there is a ${kind} of this name already`
+      const message = `there is a stored ${kind} of this name already`
       throw new AdminError('conflict', 'id', message, 'name_taken')
     }
     return [{ kind, id, document }]
@@ -81,7 +81,7 @@ export async function updateItem(
   { id, changes, revision }: Input<'changeItem'>,
 ): Promise<Changed> {
   if ('id' in changes && changes.id !== id) {
-    throw new AdminError('invalid', 'id', 'cannot be changed: make another, and remove this one')
+    throw new AdminError('invalid', 'id', 'cannot be changed: create another, and delete this one')
   }
   const [changed] = await applyChanges(context, rooms, (stored) => [
     { kind, id, revision, document: merged(existing(stored, kind, id), changes, rooms.box) },
@@ -98,7 +98,7 @@ export async function removeItem(
 ): Promise<Changed> {
   const [changed] = await applyChanges(context, rooms, (stored) => {
     if (existing(stored, kind, id).revision === 0) {
-      throw new AdminError('conflict', 'id', 'is built in: it cannot be removed', 'built_in')
+      throw new AdminError('conflict', 'id', 'is built in and cannot be deleted', 'built_in')
     }
     return [{ kind, id, revision, document: null }]
   })
@@ -116,7 +116,7 @@ export async function rollbackItem(
   const [found] = await configuration.versions({ kind, id, before: version + 1, limit: 1 })
   const earlier = found?.revision === version ? found.document : null
   if (earlier === null) {
-    const message = `${JSON.stringify(id)} has no version ${version} that could be brought back`
+    const message = `${JSON.stringify(id)} has no version ${version} that could be restored`
     throw new AdminError('not_found', 'version', message)
   }
   const document = plainOf(kind, earlier, rooms.box)
@@ -227,7 +227,7 @@ async function judged(stored: Stored, change: ItemChange): Promise<ItemChange> {
   }
   const found = findItem(stored, kind, id)
   if (revision !== undefined && revision !== (found?.revision ?? 0)) {
-    const message = 'it was changed meanwhile: look again, and repeat it'
+    const message = 'it was changed since it was read: read it again, then repeat the change'
     throw new AdminError('stale', 'revision', message)
   }
   if (document === null) return change
@@ -295,12 +295,12 @@ function existing(stored: Stored, kind: StoredKind, id: string): StoredItem {
 }
 
 function inFile(): AdminError {
-  const message = 'it is set in the configuration file: change it there'
+  const message = 'it is declared in the configuration file: change it there'
   return new AdminError('conflict', 'id', message, 'in_configuration_file')
 }
 
 function notFound(kind: StoredKind, id: string): AdminError {
-  return new AdminError('not_found', 'id', `there is no ${kind} ${JSON.stringify(id)} in the store`)
+  return new AdminError('not_found', 'id', `there is no stored ${kind} ${JSON.stringify(id)}`)
 }
 
 /** The document to change: its secrets decrypted, or emptied where they cannot be decrypted. */

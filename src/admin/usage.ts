@@ -66,7 +66,7 @@ export function withUsualRange<Given extends Search>(asked: Given, nowMs: number
 function predicateOf(input: Search & Owned): UsagePredicate {
   const { id, minCost, minLatencyMs, owner, account, channel } = input
   if (owner !== undefined && channel !== undefined) {
-    throw new AdminError('invalid', 'channel', 'is known to operators alone')
+    throw new AdminError('invalid', 'channel', 'only operators may filter by channel')
   }
   if (owner !== undefined && account !== undefined && account !== owner) {
     throw new AdminError('not_found', 'account', `there is no account ${JSON.stringify(account)}`)
@@ -93,7 +93,7 @@ function pick(input: Search) {
 function placeOf(cursor: string): UsagePlace {
   const [, at, requestId] = /^(\d{1,15}) (.+)$/s.exec(placeIn(cursor)) ?? []
   if (at !== undefined && requestId !== undefined) return { at: Number(at), requestId }
-  throw new AdminError('invalid', 'cursor', 'is not one that this list gave')
+  throw new AdminError('invalid', 'cursor', 'is not the `next` of a page of this list')
 }
 
 interface Details {

@@ -50,7 +50,7 @@ export function webhookNamed(webhooks: readonly WebhookSettings[], id: string): 
   const found = webhooks.find((each) => each.id === id)
   if (found !== undefined) return found
   const known = webhooks.map((each) => each.id).join(', ')
-  const message = `the configuration names no webhook ${id}: it has ${known || 'none'}`
+  const message = `the configuration has no webhook ${id}; it has ${known || 'none'}`
   throw new AdminError('not_found', 'id', message)
 }
 

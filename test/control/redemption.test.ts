@@ -31,7 +31,7 @@ test('a code is redeemed however it is typed, once, and the ledger says of which
   expect((await redeem(first, 'bob')).json).toMatchObject({
     status: 400,
     field: 'code',
-    detail: 'code: was redeemed before',
+    detail: 'code: was redeemed already',
   })
   expect([await posted('ann'), await posted('bob')]).toEqual(['5000000000', '0'])
   const entries = await stage.send(person('ann'), 'GET', '/api/ledger')

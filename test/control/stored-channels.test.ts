@@ -331,7 +331,7 @@ test('the balance of a vendor is asked once a minute at most, shown with its tim
     const silent = await post('/api/channels/silent/balance', undefined)
     expect([silent.status, silent.json.detail]).toEqual([
       409,
-      expect.stringContaining('does not offer'),
+      expect.stringContaining('reports no balance'),
     ])
   } finally {
     await upstream.close()
