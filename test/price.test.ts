@@ -334,7 +334,7 @@ describe('price import', () => {
     const whole = await runJson('import', '--file', file, '--vendor', 'openai')
     expect(named(whole)).toEqual(['o3', 'not-shipped', 'o3-mini'])
     expect((await run('import', '--file', file, '--vendor', 'nobody')).err).toContain(
-      'no prices of it',
+      'no prices of nobody',
     )
   })
 

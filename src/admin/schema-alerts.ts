@@ -22,39 +22,66 @@ function isWebhook(address: string): boolean {
 
 export const alertInputs = {
   setAlerts: z.strictObject({
-    /** Alerts when the balance is lower. */
-    lowBalanceNano: nano.nullable().default(null),
-    /** Alerts when a day in the time zone costs more. */
-    daySpendNano: nano.nullable().default(null),
+    lowBalanceNano: nano
+      .nullable()
+      .default(null)
+      .describe('Alerts when the balance is lower, in nano-units; null: never'),
+    daySpendNano: nano
+      .nullable()
+      .default(null)
+      .describe('Alerts when a day in `timeZone` costs more, in nano-units; null: never'),
     timeZone: z
       .string()
       .max(64)
       .refine(isTimeZone, 'expected a time zone such as Asia/Shanghai')
-      .default('UTC'),
-    /** Alerts when a key has spent this percentage of its limit. */
-    keyLimitPercent: percent.nullable().default(null),
-    /** Alerts when this percentage of an hour's requests failed. */
-    errorRatePercent: percent.nullable().default(null),
+      .default('UTC')
+      .describe('IANA time zone whose midnight begins a day'),
+    keyLimitPercent: percent
+      .nullable()
+      .default(null)
+      .describe('Alerts when a key has spent this percentage of its spend limit; null: never'),
+    errorRatePercent: percent
+      .nullable()
+      .default(null)
+      .describe('Alerts when this percentage of the last hour’s requests failed; null: never'),
     webhook: z
       .string()
       .max(1_024, httpsExpected)
       .refine(isWebhook, httpsExpected)
       .nullable()
-      .default(null),
-    /** Must be verified by a mailed code unless it is the verified address that the person signs in with. */
-    email: address.nullable().default(null),
-    /** Mails a new code, where the previous one was lost. */
-    newCode: z.boolean().default(false),
-    /** Makes a new webhook secret; otherwise the previous one remains valid. */
-    newSecret: z.boolean().default(false),
+      .default(null)
+      .describe('Address to which notices are posted, https; null: none'),
+    email: address
+      .nullable()
+      .default(null)
+      .describe(
+        'Address to which notices are mailed; null: none. It must be verified by a mailed code, unless it is the verified address with which the person signs in',
+      ),
+    newCode: z
+      .boolean()
+      .default(false)
+      .describe('true: mails a new verification code, in place of the previous one'),
+    newSecret: z
+      .boolean()
+      .default(false)
+      .describe('true: replaces the webhook secret; else the previous one stays valid'),
   }),
   verifyEmail: z.strictObject({
-    code: z.string().min(1).max(64, 'expected at most 64 characters'),
+    code: z
+      .string()
+      .min(1)
+      .max(64, 'expected at most 64 characters')
+      .describe('Code that was mailed last'),
   }),
   listNotices: z.strictObject({ account: text, unread: z.boolean().default(false), ...page }),
   readNotices: z.strictObject({
     account: text,
-    /** null: all notices. */
-    ids: z.array(text.max(64)).min(1, 'must not be empty').max(500).nullable().default(null),
+    ids: z
+      .array(text.max(64))
+      .min(1, 'must not be empty')
+      .max(500)
+      .nullable()
+      .default(null)
+      .describe('Ids of the notices; null: all notices'),
   }),
 }

@@ -8,11 +8,12 @@ const money = orderInputs.createOrder.shape.amount
 
 export const autoTopUpInputs = {
   setAutoTopUp: z.strictObject({
-    /** Tops up when the balance is below this. */
-    thresholdNano: nano.refine((amount) => amount > 0n, 'expected more than 0'),
-    /** In the provider's currency. */
-    amount: money,
-    /** Most that is paid in a calendar month, in UTC. */
-    monthMost: money,
+    thresholdNano: nano
+      .refine((amount) => amount > 0n, 'expected more than 0')
+      .describe('Balance in nano-units below which a payment is made'),
+    amount: money.describe('Amount of one payment, in the provider’s currency'),
+    monthMost: money.describe(
+      'Most that is paid in a calendar month in UTC, in the provider’s currency',
+    ),
   }),
 }

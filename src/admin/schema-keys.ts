@@ -2,7 +2,17 @@
 
 import { z } from 'zod'
 import { isAddressRange, isTimeZone } from '../config/rules.ts'
-import { amount, count, mostPerMinute, name, nano, page, text, timeAhead } from './schema-parts.ts'
+import {
+  amount,
+  count,
+  mostPerMinute,
+  name,
+  nano,
+  page,
+  someAccount,
+  text,
+  timeAhead,
+} from './schema-parts.ts'
 
 const modelPattern = text
   .max(256, 'expected at most 256 characters')
@@ -18,17 +28,20 @@ const address = z.string(addressExpected).refine(isAddressRange, addressExpected
 /** Given in units (`amount`) or in nano-units (`amountNano`), as it is shown. */
 const spendLimit = z
   .strictObject({
-    amount: amount.optional(),
-    amountNano: nano.optional(),
+    amount: amount
+      .optional()
+      .describe('Most that may be spent in a period, as a decimal of the currency'),
+    amountNano: nano.optional().describe('The same in nano-units, in place of `amount`'),
     period: z
       .enum(['day', 'week', 'month', 'never'], 'expected one of day, week, month, never')
-      .default('never'),
-    /** The zone whose midnight begins a period; UTC by default. */
+      .default('never')
+      .describe('`never`: one limit for all time'),
     timeZone: z
       .string()
       .max(64)
       .refine(isTimeZone, 'expected a time zone such as Asia/Shanghai')
-      .nullish(),
+      .nullish()
+      .describe('IANA time zone whose midnight begins a period; UTC by default'),
   })
   .transform(({ amount, amountNano, ...limit }, check) => {
     const given = amountNano ?? amount
@@ -44,17 +57,32 @@ const spendLimit = z
 
 /** Limits of a key: null removes one; left out, a new key has none and an edited key keeps its own. */
 const narrowing = {
-  expiresAt: timeAhead.nullish(),
-  models: listOf(modelPattern, 1_000).nullish(),
-  deniedModels: listOf(modelPattern, 1_000).nullish(),
-  addresses: listOf(address, 100).nullish(),
-  requestsPerMinute: count(mostPerMinute).nullish(),
-  tokensPerMinute: count(mostPerMinute).nullish(),
-  concurrentRequests: count(mostPerMinute).nullish(),
-  spendLimit: spendLimit.nullish(),
+  expiresAt: timeAhead.nullish().describe('When the key expires; null: never'),
+  models: listOf(modelPattern, 1_000)
+    .nullish()
+    .describe(
+      'Models of the group that the key may use, by name or by a pattern ending in `*`; null: all',
+    ),
+  deniedModels: listOf(modelPattern, 1_000)
+    .nullish()
+    .describe('Models that the key may not use, by name or by a pattern ending in `*`; null: none'),
+  addresses: listOf(address, 100)
+    .nullish()
+    .describe('IP addresses and ranges from which the key is accepted; null: any'),
+  requestsPerMinute: count(mostPerMinute)
+    .nullish()
+    .describe('Most requests in a minute; null: no limit'),
+  tokensPerMinute: count(mostPerMinute)
+    .nullish()
+    .describe('Most tokens in a minute; null: no limit'),
+  concurrentRequests: count(mostPerMinute)
+    .nullish()
+    .describe('Most requests that run at the same time; null: no limit'),
+  spendLimit: spendLimit.nullish().describe('Spend limit; null: none'),
   historyMode: z
     .enum(['off', 'metadata', 'full', 'sealed'], 'expected one of off, metadata, full, sealed')
-    .nullish(),
+    .nullish()
+    .describe('What is kept of the messages of this key; null: as the account chose'),
 }
 
 const revision = z.number().int().min(0).optional()
@@ -63,6 +91,7 @@ const revision = z.number().int().min(0).optional()
  */
 const one = { id: text, owner: text.optional(), revision }
 const aDay = 86_400
+const showCostText = 'Whether replies contain their cost unless the request says otherwise'
 
 const scope = z.enum(['read', 'write'], 'expected one of read, write')
 const scopes = z
@@ -71,74 +100,95 @@ const scopes = z
   .max(2, 'expected each once')
   .refine((given) => new Set(given).size === given.length, 'expected each once')
 
+const scopesText =
+  '`read`: operations that change nothing. `write`: operations that change something'
+
 export const keyInputs = {
   createKey: z.strictObject({
-    account: name,
-    group: name,
-    name,
+    account: name.describe('Id of the account; left out: the own account'),
+    group: name.describe('Group of models that the key may use'),
+    name: name.describe('Name for people'),
     ...narrowing,
-    showCost: z.boolean().default(false),
+    showCost: z.boolean().default(false).describe(showCostText),
   }),
   listKeys: z.strictObject({
-    account: text.optional(),
-    group: text.optional(),
+    account: text.optional().describe(someAccount),
+    group: text.optional().describe('Only keys of this group'),
     status: z
       .enum(['active', 'disabled', 'expired'], 'expected one of active, disabled, expired')
-      .optional(),
-    /** Part of the name or the hint, in any case. */
-    search: text.max(128).optional(),
+      .optional()
+      .describe('Only keys with this status'),
+    search: text
+      .max(128)
+      .optional()
+      .describe('Part of the name or of the last four characters, in any case'),
     sort: z
       .enum(
         ['created', 'name', 'lastUsed', 'spend', 'expiry'],
         'expected one of created, name, lastUsed, spend, expiry',
       )
-      .optional(),
-    order: z.enum(['asc', 'desc'], 'expected one of asc, desc').optional(),
-    /** Keys that the console's playground made; `without` by default. */
+      .optional()
+      .describe('Sort key, `created` by default; `spend`: charges of this month in UTC'),
+    order: z
+      .enum(['asc', 'desc'], 'expected one of asc, desc')
+      .optional()
+      .describe('Ascending (the default) or descending'),
     playground: z
       .enum(['without', 'with', 'only'], 'expected one of without, with, only')
-      .optional(),
+      .optional()
+      .describe('Whether keys that the playground made are listed; `without` by default'),
     ...page,
   }),
-  playgroundKey: z.strictObject({ account: name, group: name.optional() }),
+  playgroundKey: z.strictObject({
+    account: name,
+    group: name
+      .optional()
+      .describe(
+        'Group of the key; left out: `default`, or else the first that the account may use',
+      ),
+  }),
   key: z.strictObject(one),
   updateKey: z.strictObject({
     ...one,
-    name: name.optional(),
-    group: name.optional(),
+    name: name.optional().describe('Name for people'),
+    group: name.optional().describe('Group of models that the key may use'),
     ...narrowing,
-    showCost: z.boolean().optional(),
+    showCost: z.boolean().optional().describe(showCostText),
   }),
   rotateKey: z.strictObject({
     ...one,
-    /** How long the previous secret keeps working. */
     overlapSeconds: z
       .number()
       .int('expected a whole number from 0 to 604800')
       .min(0, 'expected a whole number from 0 to 604800')
       .max(7 * aDay, 'expected a whole number from 0 to 604800')
-      .default(aDay),
+      .default(aDay)
+      .describe('For how many seconds the previous secret keeps working'),
   }),
   testKey: z.strictObject({
     ...one,
-    /** The address that the tested request is taken to come from. */
     address: z
       .string()
       .refine((given) => isAddressRange(given) && !given.includes('/'), 'expected an IP address')
-      .optional(),
+      .optional()
+      .describe('Client address to test; left out: the key’s address list is not tested'),
   }),
   createManagementKey: z.strictObject({
-    name,
-    /** null: the whole deployment. */
-    account: name.nullable().default(null),
-    scopes,
-    expiresAt: timeAhead.nullish(),
+    name: name.describe('Name for people'),
+    account: name
+      .nullable()
+      .default(null)
+      .describe(
+        'Id of the account that the key is bound to; null: the own account, or for operators the whole deployment',
+      ),
+    scopes: scopes.describe(scopesText),
+    expiresAt: timeAhead.nullish().describe('When the key expires; null: never'),
   }),
-  listManagementKeys: z.strictObject({ account: text.optional(), ...page }),
+  listManagementKeys: z.strictObject({ account: text.optional().describe(someAccount), ...page }),
   updateManagementKey: z.strictObject({
     ...one,
-    name: name.optional(),
-    scopes: scopes.optional(),
-    expiresAt: timeAhead.nullish(),
+    name: name.optional().describe('Name for people'),
+    scopes: scopes.optional().describe(scopesText),
+    expiresAt: timeAhead.nullish().describe('When the key expires; null: never'),
   }),
 }

@@ -1,18 +1,16 @@
 // Input schemas of what operators do.
 
 import { z } from 'zod'
-import { page, since, text, time } from './schema-parts.ts'
+import { page, since, someAccount, text, until } from './schema-parts.ts'
 import { timeZone } from './schema-statistics.ts'
 import { format } from './schema-usage.ts'
 
 const events = {
-  /** The actor as an event names it: `account root`. */
-  actor: text.optional(),
-  /** The operation id: `updateKey`. */
-  action: text.optional(),
-  text: text.max(256).optional(),
+  actor: text.optional().describe('Only events of this actor, such as `account root`'),
+  action: text.optional().describe('Only events of this operation id, such as `updateKey`'),
+  text: text.max(256).optional().describe('Text to search in all fields of an event'),
   since: since.optional(),
-  until: time.optional(),
+  until: until.optional(),
 }
 
 export const operationsInputs = {
@@ -20,10 +18,13 @@ export const operationsInputs = {
   exportEvents: z.strictObject({ ...events, format: format.default('csv') }),
   reconcile: z.strictObject({
     since,
-    until: time.optional(),
-    /** Left out: all accounts, for callers who may see all. */
-    account: text.optional(),
-    cursor: z.string().max(64).optional(),
+    until: until.optional(),
+    account: text.optional().describe(someAccount),
+    cursor: z
+      .string()
+      .max(64)
+      .optional()
+      .describe('`next` of the previous answer; left out: from the begin of the period'),
   }),
   readOperations: z.strictObject({ timeZone: timeZone.default('UTC') }),
 }

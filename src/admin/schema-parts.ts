@@ -27,11 +27,14 @@ export function count(most: number) {
   return z.number(expected).int(expected).min(1, expected).max(most, expected)
 }
 
-export const time = readBy(readTime, 'expected a time such as 2027-01-31T08:00:00Z')
+const time = readBy(readTime, 'expected a time such as 2027-01-31T08:00:00Z')
+export const until = time.describe('End of the period, not included, such as 2027-01-31T08:00:00Z')
 export const timeAhead = time.refine((ms) => ms > Date.now(), 'is in the past')
 export const since = readBy(
   (value) => readSince(value, Date.now()),
   'expected 1h, 2d or a time such as 2027-01-31T08:00:00Z',
+).describe(
+  'Begin of the period: a time such as 2027-01-31T08:00:00Z, or a span before now such as 1h or 2d',
 )
 export const amount = readBy(
   (value) => parseUnits(value) || null,
@@ -54,6 +57,13 @@ export function readBy<Value>(read: (value: string) => Value | null, expected: s
 }
 
 export const mostOnPage = 5_000
+
+/** Description of the account of a list. */
+export const someAccount =
+  'Id of the account, which only operators may choose; left out: the own account, or for operators all accounts'
+/** Description of the account of a single object. */
+export const oneAccount =
+  'Id of the account, which only operators may choose; left out: the own account'
 
 /** A page of a list: all items unless `limit` is given, from the beginning unless `cursor` is a page's `next`. */
 export const page = { limit: count(mostOnPage).optional(), cursor: z.string().optional() }

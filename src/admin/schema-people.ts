@@ -16,35 +16,35 @@ const mostDays = 90
 
 export const peopleInputs = {
   listPeople: z.strictObject({
-    search: text.max(256).optional(),
-    role: role.optional(),
+    search: text.max(256).optional().describe('Text to search'),
+    role: role.optional().describe('Only people with this role'),
     status: z
       .enum(['active', 'suspended', 'deleted'], 'expected active, suspended or deleted')
-      .optional(),
+      .optional()
+      .describe('Only people with this status; left out: all but deleted ones'),
     sort: z
       .enum(
         ['newest', 'spend', 'balance', 'lastSeen'],
         'expected newest, spend, balance or lastSeen',
       )
-      .default('newest'),
+      .default('newest')
+      .describe('Sort key; the newest, largest or latest first'),
     ...page,
   }),
   person: z.strictObject({ id: text, owner }),
   updatePerson: z.strictObject({
     id: text,
-    name: personName.optional(),
-    role: role.optional(),
-    groups: groups.optional(),
+    name: personName.optional().describe('Name of the person; empty: none'),
+    role: role.optional().describe('Role of the person'),
+    groups: groups.optional().describe('Groups that keys of the account may use; null: all groups'),
     revision,
     owner,
   }),
   changePerson: z.strictObject({ id: text, revision }),
   deleteOwnAccount: z.strictObject({
     account: text,
-    /** The account's id, typed by its owner. */
-    confirm: z.string(),
-    /** Whether the remaining balance may be lost. */
-    forfeit: z.boolean().default(false),
+    confirm: z.string().describe('Id of the account, as a confirmation'),
+    forfeit: z.boolean().default(false).describe('Whether a remaining balance may be lost'),
   }),
   sessionsOf: z.strictObject({ account: text }),
   endSession: z.strictObject({ account: text, id: text }),
@@ -57,10 +57,12 @@ export const peopleInputs = {
       .default(60),
   }),
   createInvitation: z.strictObject({
-    note: personName.default(''),
-    role: role.default('user'),
-    groups: groups.default(null),
-    days: count(mostDays).default(7),
+    note: personName.default('').describe('Note for operators'),
+    role: role.default('user').describe('Role of the account that it creates'),
+    groups: groups
+      .default(null)
+      .describe('Groups that the account may use; null: the default group of new accounts'),
+    days: count(mostDays).default(7).describe('Days after which it expires'),
   }),
   listInvitations: z.strictObject(page),
   invitation: z.strictObject({ id: text }),

@@ -37,7 +37,11 @@ const columns = z
 
 export const preferenceInputs = {
   preferences: z.strictObject({
-    language: z.enum(['en', 'zh-CN'], 'expected en or zh-CN').nullable().default(null),
+    language: z
+      .enum(['en', 'zh-CN'], 'expected en or zh-CN')
+      .nullable()
+      .describe('Language of the console; null: the browser’s')
+      .default(null),
     theme: z.enum(['system', 'light', 'dark'], 'expected system, light or dark').default('system'),
     density: z
       .enum(['comfortable', 'compact'], 'expected comfortable or compact')

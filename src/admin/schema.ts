@@ -25,19 +25,29 @@ import { storedInputs } from './schema-stored.ts'
 import { usageInputs } from './schema-usage.ts'
 import { AdminError } from './use-case.ts'
 
-const prices = z.record(z.string(), z.string()).superRefine((given, check) => {
-  // Withdrawing a card is another use case, which stores a card without prices.
-  if (Object.keys(given).length === 0) check.addIssue('expected at least one')
-  for (const [price, decimal] of Object.entries(given)) {
-    const problem = priceProblem(price, decimal)
-    if (problem !== null) check.addIssue(problem)
-  }
-})
+const prices = z
+  .record(z.string(), z.string())
+  .superRefine((given, check) => {
+    // Withdrawing a card is another use case, which stores a card without prices.
+    if (Object.keys(given).length === 0) check.addIssue('expected at least one')
+    for (const [price, decimal] of Object.entries(given)) {
+      const problem = priceProblem(price, decimal)
+      if (problem !== null) check.addIssue(problem)
+    }
+  })
+  .describe('Decimal price of a million units in the currency, by the name of the price')
 
-const oneModel = text.refine(
-  (value) => !value.includes('*'),
-  'names that begin alike are priced in the configuration file',
-)
+const oneModel = text
+  .refine(
+    (value) => !value.includes('*'),
+    'names that begin alike are priced in the configuration file',
+  )
+  .describe('Name of the model')
+
+const allowLarge = z
+  .boolean()
+  .default(false)
+  .describe('Whether a price may change more than tenfold, or to or from 0')
 
 const modelPattern = text.regex(/^[^*]*\*?$/, 'expected a name, or a prefix followed by *')
 
@@ -49,11 +59,18 @@ export const inputs = {
   account: z.strictObject({ account: text }),
   adjustBalance: z.strictObject({
     account: name,
-    amount,
-    direction: z.enum(['credit', 'debit']),
-    reference: name.optional(),
-    reason: text,
-    createAccount: z.boolean().default(false),
+    amount: amount.describe('Amount as a decimal of the currency, such as `12.50`'),
+    direction: z
+      .enum(['credit', 'debit'])
+      .describe('Whether the amount is given to the account or taken from it'),
+    reference: name
+      .optional()
+      .describe('Id that the client chooses: an adjustment is posted once for each reference'),
+    reason: text.describe('Reason, shown in the journal'),
+    createAccount: z
+      .boolean()
+      .default(false)
+      .describe('true: creates the account if it is missing'),
   }),
   ...usageInputs,
   ...doctorInputs,
@@ -61,28 +78,33 @@ export const inputs = {
   ...autoTopUpInputs,
   ...orderInputs,
   listPrices: z.strictObject({
-    model: text.optional(),
-    search: text.optional(),
+    model: text.optional().describe('Only cards of this model'),
+    search: text.optional().describe('Part of the model’s name, in any case'),
     all: z.boolean().default(false),
     scheduled: z.boolean().default(false),
     ...page,
   }),
-  cancelPrices: z.strictObject({ model: text, version: count(Number.MAX_SAFE_INTEGER) }),
+  cancelPrices: z.strictObject({
+    model: text.describe('Name of the model'),
+    version: count(Number.MAX_SAFE_INTEGER).describe('Version of the scheduled card'),
+  }),
   priceEffect: z.strictObject({ model: oneModel, prices }),
   shippedDifferences: z.strictObject(page),
   setPrices: z.strictObject({
     model: oneModel,
     prices,
-    from: timeAhead.optional(),
-    source: text,
-    allowLarge: z.boolean().default(false),
+    from: timeAhead.optional().describe('When the prices take effect; left out: now'),
+    source: text.describe('Where the prices come from'),
+    allowLarge,
   }),
-  withdrawPrices: z.strictObject({ model: text }),
+  withdrawPrices: z.strictObject({ model: text.describe('Name of the model') }),
   rollbackPrices: z.strictObject({
-    model: text,
-    version: count(Number.MAX_SAFE_INTEGER).optional(),
+    model: text.describe('Name of the model'),
+    version: count(Number.MAX_SAFE_INTEGER)
+      .optional()
+      .describe('Version to restore; left out: the card before the one in force'),
   }),
-  applyFilePrices: z.strictObject({ allowLarge: z.boolean().default(false) }),
+  applyFilePrices: z.strictObject({ allowLarge }),
   backUp: z.strictObject({ file: text }),
   restore: z.strictObject({ file: text, force: z.boolean().default(false) }),
   ...dataInputs,
@@ -98,11 +120,13 @@ export const inputs = {
   ...historyInputs,
   ...operationsInputs,
   importPrices: z.strictObject({
-    document: z.string(),
-    vendor: text.optional(),
-    model: modelPattern.optional(),
-    apply: z.boolean().default(false),
-    allowLarge: z.boolean().default(false),
+    document: z.string().describe('Price document, as text'),
+    vendor: text.optional().describe('Vendor whose prices are imported'),
+    model: modelPattern
+      .optional()
+      .describe('Only this model, or models that match this pattern ending in `*`'),
+    apply: z.boolean().default(false).describe('true: stores the prices; else only a preview'),
+    allowLarge,
   }),
 }
 

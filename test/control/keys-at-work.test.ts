@@ -82,7 +82,7 @@ test('each kind of key opens its own half alone', async () => {
   const refused = await manage('GET', '/api/keys', undefined, testKey)
   expect([refused.status, refused.json.detail]).toEqual([
     403,
-    'This key calls models. The control API takes a management key or a session.',
+    'This key calls models. The control API needs a management key or a session.',
   ])
   expect((await manage('GET', '/api/me/balance', undefined, testKey)).status).toBe(200)
   expect((await manage('GET', '/api/keys')).json.items).toMatchObject([

@@ -62,5 +62,5 @@ test('a token that was changed, made elsewhere, or has ended shows nothing', asy
   const box = createSecretBox(new Uint8Array(32), 'shared requests')
   const at = (nowMs: number) => readSharedRequest({ store: stage.store, nowMs }, box, { token })
   expect((await at(Date.now() + dayMs - 5_000)).requestId).toBe('req_1')
-  expect(at(Date.now() + dayMs)).rejects.toThrow('has ended')
+  expect(at(Date.now() + dayMs)).rejects.toThrow('has expired')
 })

@@ -8,7 +8,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Read the balance */
+        /** Get the balance of the key’s account */
         readonly get: operations["readKeyBalance"];
         readonly put?: never;
         readonly post?: never;
@@ -25,7 +25,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List the account’s requests */
+        /** List the finished requests of the key’s account */
         readonly get: operations["listKeyUsage"];
         readonly put?: never;
         readonly post?: never;
@@ -42,7 +42,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Read what a request cost */
+        /** Get a finished request with its cost */
         readonly get: operations["readKeyUsage"];
         readonly put?: never;
         readonly post?: never;
@@ -2799,58 +2799,58 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description How the interfaces in OpenAI’s format refuse. */
+        /** @description Error in OpenAI’s format. */
         readonly Error: {
             readonly error: {
                 readonly message: string;
                 /** @enum {string} */
                 readonly type: "invalid_request_error" | "insufficient_quota" | "rate_limit_exceeded" | "server_error" | "service_unavailable";
-                /** @description The field at fault, where there is one. */
+                /** @description Field at fault; null: none. */
                 readonly param: string | null;
-                /** @description What to go by: one of the codes of the reply’s status. */
+                /** @description Error code, for programs to act on: one of those listed for the status of the reply. */
                 readonly code: string;
             };
         };
-        /** @description How the interface in Anthropic’s format refuses, and any other to who sends `anthropic-version`. */
+        /** @description Error in Anthropic’s format, at paths of that format and for requests with `anthropic-version`. */
         readonly AnthropicError: {
             /** @constant */
             readonly type: "error";
             readonly error: {
                 readonly type: string;
                 readonly message: string;
-                /** @description The finer code, where there is one. */
+                /** @description More specific error code, where there is one. */
                 readonly details?: {
                     readonly error_code: string;
                 };
             };
             readonly request_id: string;
         };
-        /** @description How the interface in Google’s format refuses. */
+        /** @description Error in Google’s format. */
         readonly GoogleError: {
             readonly error: {
-                /** @description The status of the reply. */
+                /** @description HTTP status of the reply. */
                 readonly code: number;
                 readonly message: string;
                 readonly status: string;
-                /** @description `ErrorInfo` with the code as `reason`; `BadRequest` with the field at fault; `RetryInfo` with the wait. */
+                /** @description `ErrorInfo` with the error code as `reason`, `BadRequest` with the field at fault, `RetryInfo` with the time to wait. */
                 readonly details: readonly {
                     readonly "@type": string;
                 }[];
             };
         };
-        /** @description In the format of the client: Anthropic’s where it sends `anthropic-version`, Google’s where it asks for models with `x-goog-api-key`, else OpenAI’s. */
+        /** @description Error in the client’s format: Anthropic’s if the request has `anthropic-version`, Google’s if it asks for models with `x-goog-api-key`, else OpenAI’s. */
         readonly AnyError: components["schemas"]["Error"] | components["schemas"]["AnthropicError"] | components["schemas"]["GoogleError"];
         readonly ChatText: {
             /** @constant */
             readonly type: "text";
             readonly text: string;
         };
-        /** @description Only to models with vision. */
+        /** @description An image; only for models with vision. */
         readonly ChatImage: {
             /** @constant */
             readonly type: "image_url";
             readonly image_url: {
-                /** @description An `http:`, `https:` or `data:` address. */
+                /** @description Address of the image: `http:`, `https:` or `data:`. */
                 readonly url: string;
                 readonly detail?: string;
             };
@@ -2909,63 +2909,63 @@ export interface components {
             };
         };
         readonly ChatTool: {
-            /** @description `function`, or what a vendor has beside. */
+            /** @description `function`, or a type of the vendor’s own. */
             readonly type: string;
             readonly function?: {
                 readonly name?: string;
                 readonly description?: string;
-                /** @description A JSON Schema. */
+                /** @description Parameters of the function, as a JSON Schema. */
                 readonly parameters?: Record<string, never>;
                 readonly strict?: boolean | null;
             };
         };
-        /** @description Fields not named here go to the vendor as they came. */
+        /** @description Fields that are not described here are passed to the vendor unchanged. */
         readonly ChatRequest: {
-            /** @description The model, as `GET /v1/models` names it. */
+            /** @description Name of the model, as in `GET /v1/models`. */
             readonly model: string;
-            /** @description The chat so far. */
+            /** @description The conversation so far, oldest message first. */
             readonly messages: readonly components["schemas"]["ChatMessage"][];
-            /** @description Answer with events as they come. */
+            /** @description `true`: stream the reply as server-sent events. */
             readonly stream?: boolean | null;
-            /** @description Only with `stream`. */
+            /** @description Options of a stream; only with `stream: true`. */
             readonly stream_options?: {
-                /** @description A last chunk says what was used. */
+                /** @description `true`: the last chunk contains the usage. */
                 readonly include_usage?: boolean | null;
             } | null;
-            /** @description How much chance there is in the words. */
+            /** @description Sampling temperature: higher values make the text more random. */
             readonly temperature?: number | null;
-            /** @description The share of likely words that are chosen from. */
+            /** @description Nucleus sampling: only the most likely tokens whose probabilities add up to this share are considered. */
             readonly top_p?: number | null;
-            /** @description Replies that are made. */
+            /** @description Number of replies to make. */
             readonly n?: number | null;
             readonly presence_penalty?: number | null;
             readonly frequency_penalty?: number | null;
-            /** @description Tokens of the reply at most; 0 counts as no limit. */
+            /** @description Most tokens of the reply; 0 counts as no limit. */
             readonly max_completion_tokens?: number | null;
-            /** @description The same by its older name; alike where both are given. */
+            /** @description Older name of `max_completion_tokens`; must equal it if both are given. */
             readonly max_tokens?: number | null;
             readonly logprobs?: boolean | null;
             readonly top_logprobs?: number | null;
-            /** @description The reply ends where it would say this. */
+            /** @description Text, or list of texts, before which the reply ends. */
             readonly stop?: string | readonly string[] | null;
             readonly seed?: number | null;
             readonly logit_bias?: Record<string, never> | null;
             readonly tools?: readonly components["schemas"]["ChatTool"][] | null;
-            /** @description `auto`, `none`, `required`, or the tool. */
+            /** @description Whether tools are called: `auto`, `none`, `required`, or the tool to call. */
             readonly tool_choice?: string | Record<string, never> | null;
             readonly parallel_tool_calls?: boolean | null;
-            /** @description `text`, `json_object` or `json_schema`. */
+            /** @description Form of the reply: `text`, `json_object` or `json_schema`. */
             readonly response_format?: {
                 readonly type: string;
             } | null;
-            /** @description `none`, `low`, `medium`, `high`, or what the model knows. */
+            /** @description Amount of reasoning: `none`, `low`, `medium`, `high`, or another level of the model. */
             readonly reasoning_effort?: string | null;
-            /** @description A name of your own for whoever this is for; the vendor is told. */
+            /** @description Id of the end user, chosen by the client; passed to the vendor. */
             readonly user?: string | null;
             readonly metadata?: Record<string, never> | null;
-            /** @description A tier with a price of its own is left out, and named in `x-tollgate-dropped`. */
+            /** @description Service tier. A tier with another price is removed and named in `x-tollgate-dropped`. */
             readonly service_tier?: unknown;
-            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            /** @description Most that the request may cost, in units of the currency. Read by the gateway and not sent to the vendor. */
             readonly max_cost?: string | number | null;
         };
         readonly ChatUsage: {
@@ -2974,7 +2974,7 @@ export interface components {
             readonly total_tokens: number;
             readonly prompt_tokens_details?: Record<string, never> | null;
             readonly completion_tokens_details?: Record<string, never> | null;
-            /** @description What the request costs, a decimal of the currency; where it was asked for. */
+            /** @description Cost of the request as a decimal amount in the currency; present where the request or the key asks for it. */
             readonly cost?: string;
         };
         readonly ChatCompletion: {
@@ -2989,7 +2989,7 @@ export interface components {
                     readonly role: string;
                     readonly content?: string | null;
                     readonly refusal?: string | null;
-                    /** @description What the model thought, where it is shown. */
+                    /** @description Reasoning of the model, where the vendor shows it. */
                     readonly reasoning_content?: string | null;
                     readonly tool_calls?: readonly components["schemas"]["ChatToolCall"][];
                 };
@@ -3000,7 +3000,7 @@ export interface components {
             readonly system_fingerprint?: string | null;
             readonly service_tier?: string | null;
         };
-        /** @description The data of one event. A stream ends with `data: [DONE]`; one that breaks off, with an `Error` and without it. */
+        /** @description Data of one event. A complete stream ends with `data: [DONE]`; a broken one ends with an `Error` and without `[DONE]`. */
         readonly ChatChunk: {
             readonly id: string;
             /** @constant */
@@ -3026,42 +3026,42 @@ export interface components {
             readonly usage?: components["schemas"]["ChatUsage"] | null;
         };
         readonly TokenIds: readonly number[];
-        /** @description Fields not named here go to the vendor as they came. */
+        /** @description Fields that are not described here are passed to the vendor unchanged. */
         readonly CompletionRequest: {
-            /** @description The model, as `GET /v1/models` names it. */
+            /** @description Name of the model, as in `GET /v1/models`. */
             readonly model: string;
-            /** @description A text, texts, token ids or lists of them. */
+            /** @description A text, a list of texts, a list of token ids, or a list of such lists. */
             readonly prompt: string | readonly string[] | components["schemas"]["TokenIds"] | readonly components["schemas"]["TokenIds"][];
-            /** @description Answer with events as they come. */
+            /** @description `true`: stream the reply as server-sent events. */
             readonly stream?: boolean | null;
-            /** @description Only with `stream`. */
+            /** @description Options of a stream; only with `stream: true`. */
             readonly stream_options?: {
-                /** @description A last chunk says what was used. */
+                /** @description `true`: the last chunk contains the usage. */
                 readonly include_usage?: boolean | null;
             } | null;
             readonly suffix?: string | null;
-            /** @description Tokens of the reply at most; 0 counts as no limit. */
+            /** @description Most tokens of the reply; 0 counts as no limit. */
             readonly max_tokens?: number | null;
-            /** @description How much chance there is in the words. */
+            /** @description Sampling temperature: higher values make the text more random. */
             readonly temperature?: number | null;
-            /** @description The share of likely words that are chosen from. */
+            /** @description Nucleus sampling: only the most likely tokens whose probabilities add up to this share are considered. */
             readonly top_p?: number | null;
             readonly n?: number | null;
-            /** @description So many are made, and the best `n` given; at least `n`. Not with a stream. */
+            /** @description Number of completions to make, of which the best `n` are returned; at least `n`, and not with a stream. */
             readonly best_of?: number | null;
             readonly logprobs?: number | null;
             readonly echo?: boolean | null;
-            /** @description The reply ends where it would say this. */
+            /** @description Text, or list of texts, before which the reply ends. */
             readonly stop?: string | readonly string[] | null;
             readonly presence_penalty?: number | null;
             readonly frequency_penalty?: number | null;
             readonly logit_bias?: Record<string, never> | null;
             readonly seed?: number | null;
-            /** @description A name of your own for whoever this is for; the vendor is told. */
+            /** @description Id of the end user, chosen by the client; passed to the vendor. */
             readonly user?: string | null;
-            /** @description A tier with a price of its own is left out, and named in `x-tollgate-dropped`. */
+            /** @description Service tier. A tier with another price is removed and named in `x-tollgate-dropped`. */
             readonly service_tier?: unknown;
-            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            /** @description Most that the request may cost, in units of the currency. Read by the gateway and not sent to the vendor. */
             readonly max_cost?: string | number | null;
         };
         readonly Completion: {
@@ -3078,7 +3078,7 @@ export interface components {
             }[];
             readonly usage?: components["schemas"]["ChatUsage"];
         };
-        /** @description The data of one event. A stream ends with `data: [DONE]`. */
+        /** @description Data of one event. A stream ends with `data: [DONE]`. */
         readonly CompletionChunk: {
             readonly id: string;
             /** @constant */
@@ -3110,29 +3110,29 @@ export interface components {
         } | {
             readonly type: string;
         };
-        /** @description Fields not named here go to vendors of this format as they came. */
+        /** @description Fields that are not described here are passed unchanged to vendors of this format. */
         readonly ResponseRequest: {
-            /** @description The model, as `GET /v1/models` names it. */
+            /** @description Name of the model, as in `GET /v1/models`. */
             readonly model: string;
-            /** @description A text, or items. */
+            /** @description A text, or a list of items. */
             readonly input?: string | readonly components["schemas"]["ResponseItem"][] | null;
-            /** @description Answer with events as they come. */
+            /** @description `true`: stream the reply as server-sent events. */
             readonly stream?: boolean | null;
-            /** @description Only with `stream`. */
+            /** @description Options of a stream; only with `stream: true`. */
             readonly stream_options?: Record<string, never> | null;
-            /** @description Answer at once; ask for the response by its id. */
+            /** @description `true`: reply at once, and make the response in the background, to be read by its id. */
             readonly background?: boolean | null;
-            /** @description `false`: not kept. */
+            /** @description `false`: the response is not kept. */
             readonly store?: boolean | null;
             readonly instructions?: string | null;
-            /** @description What was said there goes before the new input. */
+            /** @description Id of the previous response; its conversation precedes the new input. */
             readonly previous_response_id?: string | null;
-            /** @description Tokens of the reply at most; 0 counts as no limit. */
+            /** @description Most tokens of the reply; 0 counts as no limit. */
             readonly max_output_tokens?: number | null;
             readonly max_tool_calls?: number | null;
-            /** @description How much chance there is in the words. */
+            /** @description Sampling temperature: higher values make the text more random. */
             readonly temperature?: number | null;
-            /** @description The share of likely words that are chosen from. */
+            /** @description Nucleus sampling: only the most likely tokens whose probabilities add up to this share are considered. */
             readonly top_p?: number | null;
             readonly top_logprobs?: number | null;
             readonly tools?: readonly {
@@ -3140,42 +3140,42 @@ export interface components {
             }[] | null;
             readonly tool_choice?: string | Record<string, never> | null;
             readonly parallel_tool_calls?: boolean | null;
-            /** @description How much is thought: `effort`; whether it is told: `summary`. */
+            /** @description Reasoning: how much of it (`effort`), and whether a summary is returned (`summary`). */
             readonly reasoning?: Record<string, never> | null;
-            /** @description How the text is formed: `format`. */
+            /** @description Form of the text output (`format`). */
             readonly text?: Record<string, never> | null;
             readonly metadata?: Record<string, never> | null;
-            /** @description A name of your own for whoever this is for; the vendor is told. */
+            /** @description Id of the end user, chosen by the client; passed to the vendor. */
             readonly user?: string | null;
-            /** @description A tier with a price of its own is left out, and named in `x-tollgate-dropped`. */
+            /** @description Service tier. A tier with another price is removed and named in `x-tollgate-dropped`. */
             readonly service_tier?: unknown;
-            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            /** @description Most that the request may cost, in units of the currency. Read by the gateway and not sent to the vendor. */
             readonly max_cost?: string | number | null;
         };
         readonly ResponseCountRequest: {
-            /** @description The model, as `GET /v1/models` names it. */
+            /** @description Name of the model, as in `GET /v1/models`. */
             readonly model?: string | null;
-            /** @description A text, or items. */
+            /** @description A text, or a list of items. */
             readonly input?: string | readonly components["schemas"]["ResponseItem"][] | null;
             readonly instructions?: string | null;
-            /** @description What was said there goes before the new input. */
+            /** @description Id of the previous response; its conversation precedes the new input. */
             readonly previous_response_id?: string | null;
             readonly tools?: readonly {
                 readonly type: string;
             }[] | null;
-            /** @description How the text is formed: `format`. */
+            /** @description Form of the text output (`format`). */
             readonly text?: Record<string, never> | null;
-            /** @description How much is thought: `effort`; whether it is told: `summary`. */
+            /** @description Reasoning: how much of it (`effort`), and whether a summary is returned (`summary`). */
             readonly reasoning?: Record<string, never> | null;
         };
         readonly ResponseCompactRequest: {
-            /** @description The model, as `GET /v1/models` names it. */
+            /** @description Name of the model, as in `GET /v1/models`. */
             readonly model: string;
-            /** @description A text, or items. */
+            /** @description A text, or a list of items. */
             readonly input?: string | readonly components["schemas"]["ResponseItem"][] | null;
             readonly instructions?: string | null;
             readonly previous_response_id?: string | null;
-            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            /** @description Most that the request may cost, in units of the currency. Read by the gateway and not sent to the vendor. */
             readonly max_cost?: string | number | null;
         };
         readonly ResponseUsage: {
@@ -3203,7 +3203,7 @@ export interface components {
             readonly metadata?: Record<string, never> | null;
             readonly previous_response_id?: string | null;
         };
-        /** @description The data of one event, whose name is its `type`. The last is `response.completed`, `response.incomplete` or `response.failed`. */
+        /** @description Data of one event, whose name is its `type`. The last event is `response.completed`, `response.incomplete` or `response.failed`. */
         readonly ResponseEvent: {
             readonly type: string;
             readonly sequence_number: number;
@@ -3252,15 +3252,15 @@ export interface components {
             readonly role: "user" | "assistant" | "system";
             readonly content: string | readonly components["schemas"]["MessageBlock"][];
         };
-        /** @description Fields not named here go to vendors of this format as they came. */
+        /** @description Fields that are not described here are passed unchanged to vendors of this format. */
         readonly MessageRequest: {
-            /** @description The model, as `GET /v1/models` names it. */
+            /** @description Name of the model, as in `GET /v1/models`. */
             readonly model: string;
-            /** @description Tokens of the reply at most. */
+            /** @description Most tokens of the reply. */
             readonly max_tokens: number;
-            /** @description The chat so far. */
+            /** @description The conversation so far, oldest message first. */
             readonly messages: readonly components["schemas"]["MessageTurn"][];
-            /** @description A text or blocks of text. */
+            /** @description System prompt: a text, or a list of text blocks. */
             readonly system?: string | readonly unknown[] | null;
             readonly tools?: readonly Record<string, never>[] | null;
             readonly tool_choice?: {
@@ -3270,7 +3270,7 @@ export interface components {
                 readonly type: string;
             } | null;
             readonly output_config?: Record<string, never> | null;
-            /** @description Answer with events as they come. */
+            /** @description `true`: stream the reply as server-sent events. */
             readonly stream?: boolean | null;
             readonly stop_sequences?: readonly string[] | null;
             readonly temperature?: number | null;
@@ -3278,15 +3278,15 @@ export interface components {
             readonly top_k?: number | null;
             readonly metadata?: Record<string, never> | null;
             readonly service_tier?: string | null;
-            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            /** @description Most that the request may cost, in units of the currency. Read by the gateway and not sent to the vendor. */
             readonly max_cost?: string | number | null;
         };
         readonly MessageCountRequest: {
-            /** @description The model, as `GET /v1/models` names it. */
+            /** @description Name of the model, as in `GET /v1/models`. */
             readonly model: string;
-            /** @description The chat so far. */
+            /** @description The conversation so far, oldest message first. */
             readonly messages: readonly components["schemas"]["MessageTurn"][];
-            /** @description A text or blocks of text. */
+            /** @description System prompt: a text, or a list of text blocks. */
             readonly system?: string | readonly unknown[] | null;
             readonly tools?: readonly Record<string, never>[] | null;
             readonly tool_choice?: {
@@ -3315,7 +3315,7 @@ export interface components {
             };
             readonly stop_sequence?: string | null;
         };
-        /** @description The data of one event, whose name is its `type`. `message_stop` is the last; a stream that breaks off ends with `error`. */
+        /** @description Data of one event, whose name is its `type`. A complete stream ends with `message_stop`; a broken one ends with `error`. */
         readonly MessageEvent: {
             /** @enum {string} */
             readonly type: "message_start" | "content_block_start" | "content_block_delta" | "content_block_stop" | "message_delta" | "message_stop" | "ping" | "error";
@@ -3327,7 +3327,7 @@ export interface components {
             readonly error?: Record<string, never>;
         };
         readonly GeminiContent: {
-            /** @description `user`, `model` or `function`. */
+            /** @description Author: `user`, `model` or `function`. */
             readonly role?: string | null;
             readonly parts?: readonly {
                 readonly text?: string | null;
@@ -3337,11 +3337,11 @@ export interface components {
                 readonly functionResponse?: Record<string, never>;
             }[] | null;
         };
-        /** @description Names may be in `snake_case` too. Fields not named here go to vendors of this format as they came. */
+        /** @description Field names may also be in `snake_case`. Fields that are not described here are passed unchanged to vendors of this format. */
         readonly GeminiRequest: {
-            /** @description The chat so far. */
+            /** @description The conversation so far, oldest message first. */
             readonly contents: readonly components["schemas"]["GeminiContent"][];
-            /** @description A content, whose texts the model is to keep to. */
+            /** @description Content with the system prompt. */
             readonly systemInstruction?: unknown;
             readonly generationConfig?: {
                 readonly maxOutputTokens?: number | string | null;
@@ -3357,13 +3357,13 @@ export interface components {
                 readonly thinkingConfig?: Record<string, never> | null;
             } | null;
             readonly tools?: readonly Record<string, never>[] | null;
-            /** @description Which functions may or must be called. */
+            /** @description Which functions the model may or must call. */
             readonly toolConfig?: unknown;
-            /** @description For Google’s own models. */
+            /** @description Safety settings; only for Google’s own models. */
             readonly safetySettings?: unknown;
-            /** @description A tier with a price of its own is left out, and named in `x-tollgate-dropped`. */
+            /** @description Service tier. A tier with another price is removed and named in `x-tollgate-dropped`. */
             readonly serviceTier?: unknown;
-            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            /** @description Most that the request may cost, in units of the currency. Read by the gateway and not sent to the vendor. */
             readonly max_cost?: string | number | null;
         };
         readonly GeminiReply: {
@@ -3389,9 +3389,9 @@ export interface components {
                     readonly text: string;
                 }[];
             };
-            /** @description The address says it. */
+            /** @description Name of the model; the address decides. */
             readonly model?: unknown;
-            /** @description `RETRIEVAL_QUERY` or `RETRIEVAL_DOCUMENT`; another is left out. */
+            /** @description Purpose of the embedding: `RETRIEVAL_QUERY` or `RETRIEVAL_DOCUMENT`; any other is removed. */
             readonly taskType?: unknown;
             readonly outputDimensionality?: number | null;
         };
@@ -3407,18 +3407,18 @@ export interface components {
             readonly inputTokenLimit?: number;
             readonly outputTokenLimit?: number;
         };
-        /** @description Fields not named here go to the vendor as they came. */
+        /** @description Fields that are not described here are passed to the vendor unchanged. */
         readonly EmbeddingRequest: {
-            /** @description The model, as `GET /v1/models` names it. */
+            /** @description Name of the model, as in `GET /v1/models`. */
             readonly model: string;
-            /** @description A text, texts, token ids or lists of them; none of them empty. */
+            /** @description A text, a list of texts, a list of token ids, or a list of such lists; none may be empty. */
             readonly input: string | readonly string[] | readonly number[] | readonly (readonly number[])[];
             /** @enum {string|null} */
             readonly encoding_format?: "float" | "base64" | null;
             readonly dimensions?: number | null;
-            /** @description A name of your own for whoever this is for; the vendor is told. */
+            /** @description Id of the end user, chosen by the client; passed to the vendor. */
             readonly user?: string | null;
-            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            /** @description Most that the request may cost, in units of the currency. Read by the gateway and not sent to the vendor. */
             readonly max_cost?: string | number | null;
         };
         readonly Embeddings: {
@@ -3438,14 +3438,14 @@ export interface components {
             };
         };
         readonly RankingRequest: {
-            /** @description The model, as `GET /v1/models` names it. */
+            /** @description Name of the model, as in `GET /v1/models`. */
             readonly model: string;
             readonly query: string;
             readonly documents: readonly (string | Record<string, never>)[];
             readonly top_n?: number | null;
             readonly return_documents?: boolean | null;
             readonly max_tokens_per_doc?: number | null;
-            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            /** @description Most that the request may cost, in units of the currency. Read by the gateway and not sent to the vendor. */
             readonly max_cost?: string | number | null;
         };
         readonly Ranking: {
@@ -3460,11 +3460,11 @@ export interface components {
             readonly meta?: Record<string, never>;
         };
         readonly ScoreRequest: {
-            /** @description The model, as `GET /v1/models` names it. */
+            /** @description Name of the model, as in `GET /v1/models`. */
             readonly model: string;
             readonly text_1: string | readonly string[];
             readonly text_2: string | readonly (string | Record<string, never>)[];
-            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            /** @description Most that the request may cost, in units of the currency. Read by the gateway and not sent to the vendor. */
             readonly max_cost?: string | number | null;
         };
         readonly Scores: {
@@ -3481,7 +3481,7 @@ export interface components {
             }[];
             readonly usage?: Record<string, never>;
         };
-        /** @description Fields not named here go to the vendor as they came. */
+        /** @description Fields that are not described here are passed to the vendor unchanged. */
         readonly ModerationRequest: {
             readonly input: string | readonly string[] | readonly (components["schemas"]["ChatText"] | {
                 /** @constant */
@@ -3490,24 +3490,24 @@ export interface components {
                     readonly url: string;
                 };
             })[];
-            /** @description `omni-moderation-latest` unless said. */
+            /** @description Name of the model; `omni-moderation-latest` by default. */
             readonly model?: string | null;
-            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            /** @description Most that the request may cost, in units of the currency. Read by the gateway and not sent to the vendor. */
             readonly max_cost?: string | number | null;
         };
-        /** @description Fields not named here go to the vendor as they came. */
+        /** @description Fields that are not described here are passed to the vendor unchanged. */
         readonly ImageRequest: {
-            /** @description The model, as `GET /v1/models` names it. */
+            /** @description Name of the model, as in `GET /v1/models`. */
             readonly model: string;
-            /** @description What is to be seen. */
+            /** @description Description of the image to make. */
             readonly prompt: string;
-            /** @description Images that are made. */
+            /** @description Number of images to make. */
             readonly n?: number | null;
-            /** @description `1024x1024` and the like, or `auto`: what the model makes. */
+            /** @description Size that the model supports, such as `1024x1024`, or `auto`. */
             readonly size?: string | null;
             /** @enum {string|null} */
             readonly response_format?: "url" | "b64_json" | null;
-            /** @description A name of your own for whoever this is for; the vendor is told. */
+            /** @description Id of the end user, chosen by the client; passed to the vendor. */
             readonly user?: string | null;
             readonly quality?: string | null;
             /** @enum {string|null} */
@@ -3517,30 +3517,30 @@ export interface components {
             readonly output_compression?: number | null;
             /** @enum {string|null} */
             readonly moderation?: "low" | "auto" | null;
-            /** @description Answer with events as they come. */
+            /** @description `true`: stream the reply as server-sent events. */
             readonly stream?: boolean | null;
-            /** @description Images on the way to each that a stream shows. */
+            /** @description Number of partial images that a stream sends before each final image. */
             readonly partial_images?: number | null;
             readonly safety_identifier?: string | null;
             /** @enum {string|null} */
             readonly style?: "vivid" | "natural" | null;
-            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            /** @description Most that the request may cost, in units of the currency. Read by the gateway and not sent to the vendor. */
             readonly max_cost?: string | number | null;
         };
         readonly ImageEditRequest: {
-            /** @description The model, as `GET /v1/models` names it. */
+            /** @description Name of the model, as in `GET /v1/models`. */
             readonly model: string;
-            /** @description What is to be seen. */
+            /** @description Description of the image to make. */
             readonly prompt: string;
             readonly images: readonly components["schemas"]["ImageReference"][];
             readonly mask?: components["schemas"]["ImageReference"] | null;
-            /** @description Images that are made. */
+            /** @description Number of images to make. */
             readonly n?: number | null;
-            /** @description `1024x1024` and the like, or `auto`: what the model makes. */
+            /** @description Size that the model supports, such as `1024x1024`, or `auto`. */
             readonly size?: string | null;
             /** @enum {string|null} */
             readonly response_format?: "url" | "b64_json" | null;
-            /** @description A name of your own for whoever this is for; the vendor is told. */
+            /** @description Id of the end user, chosen by the client; passed to the vendor. */
             readonly user?: string | null;
             readonly quality?: string | null;
             /** @enum {string|null} */
@@ -3550,35 +3550,35 @@ export interface components {
             readonly output_compression?: number | null;
             /** @enum {string|null} */
             readonly moderation?: "low" | "auto" | null;
-            /** @description Answer with events as they come. */
+            /** @description `true`: stream the reply as server-sent events. */
             readonly stream?: boolean | null;
-            /** @description Images on the way to each that a stream shows. */
+            /** @description Number of partial images that a stream sends before each final image. */
             readonly partial_images?: number | null;
             readonly safety_identifier?: string | null;
             /** @enum {string|null} */
             readonly input_fidelity?: "high" | "low" | null;
-            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            /** @description Most that the request may cost, in units of the currency. Read by the gateway and not sent to the vendor. */
             readonly max_cost?: string | number | null;
         };
         readonly ImageReference: {
             readonly image_url: string;
         };
         readonly ImageEditForm: {
-            /** @description The model, as `GET /v1/models` names it. */
+            /** @description Name of the model, as in `GET /v1/models`. */
             readonly model: string;
-            /** @description What is to be seen. */
+            /** @description Description of the image to make. */
             readonly prompt: string;
-            /** @description PNG, JPEG, WebP or GIF: up to 16, as `image`, `image[]` or `image[0]`. */
+            /** @description Up to 16 image files (PNG, JPEG, WebP or GIF), as `image`, `image[]` or `image[0]`. */
             readonly image: string | readonly string[];
             /** Format: binary */
             readonly mask?: string;
-            /** @description Images that are made. */
+            /** @description Number of images to make. */
             readonly n?: number;
-            /** @description `1024x1024` and the like, or `auto`: what the model makes. */
+            /** @description Size that the model supports, such as `1024x1024`, or `auto`. */
             readonly size?: string;
             /** @enum {string} */
             readonly response_format?: "url" | "b64_json";
-            /** @description A name of your own for whoever this is for; the vendor is told. */
+            /** @description Id of the end user, chosen by the client; passed to the vendor. */
             readonly user?: string;
             readonly quality?: string;
             /** @enum {string} */
@@ -3588,29 +3588,29 @@ export interface components {
             readonly output_compression?: number;
             /** @enum {string} */
             readonly moderation?: "low" | "auto";
-            /** @description Answer with events as they come. */
+            /** @description `true`: stream the reply as server-sent events. */
             readonly stream?: boolean;
-            /** @description Images on the way to each that a stream shows. */
+            /** @description Number of partial images that a stream sends before each final image. */
             readonly partial_images?: number;
             readonly safety_identifier?: string;
             /** @enum {string} */
             readonly input_fidelity?: "high" | "low";
         };
         readonly ImageVariationForm: {
-            /** @description The model, as `GET /v1/models` names it. */
+            /** @description Name of the model, as in `GET /v1/models`. */
             readonly model: string;
             /**
              * Format: binary
-             * @description PNG, JPEG, WebP or GIF.
+             * @description Image file: PNG, JPEG, WebP or GIF.
              */
             readonly image: string;
-            /** @description Images that are made. */
+            /** @description Number of images to make. */
             readonly n?: number;
-            /** @description `1024x1024` and the like, or `auto`: what the model makes. */
+            /** @description Size that the model supports, such as `1024x1024`, or `auto`. */
             readonly size?: string;
             /** @enum {string} */
             readonly response_format?: "url" | "b64_json";
-            /** @description A name of your own for whoever this is for; the vendor is told. */
+            /** @description Id of the end user, chosen by the client; passed to the vendor. */
             readonly user?: string;
         };
         readonly Images: {
@@ -3626,7 +3626,7 @@ export interface components {
             readonly background?: string;
             readonly output_format?: string;
         };
-        /** @description The data of one event: `image_generation.partial_image`, `image_generation.completed`, the same with `image_edit`, or `error`. */
+        /** @description Data of one event: `image_generation.partial_image`, `image_generation.completed`, the same with `image_edit`, or `error`. */
         readonly ImageEvent: {
             readonly type: string;
             readonly b64_json?: string;
@@ -3634,75 +3634,75 @@ export interface components {
             readonly usage?: Record<string, never>;
             readonly error?: Record<string, never>;
         };
-        /** @description Fields not named here go to the vendor as they came. */
+        /** @description Fields that are not described here are passed to the vendor unchanged. */
         readonly SpeechRequest: {
-            /** @description The model, as `GET /v1/models` names it. */
+            /** @description Name of the model, as in `GET /v1/models`. */
             readonly model: string;
-            /** @description What is to be said: at most 4,096 characters with OpenAI’s models, 100,000 with others. */
+            /** @description Text to speak: at most 4,096 characters for OpenAI’s models, 100,000 for others. */
             readonly input: string;
-            /** @description The name of a voice, or a voice of one’s own by its id. */
+            /** @description Name of a voice, or a custom voice by its id. */
             readonly voice: string | {
                 readonly id: string;
             };
-            /** @description How it is to be said. */
+            /** @description How to speak the text. */
             readonly instructions?: string | null;
             /** @enum {string|null} */
             readonly response_format?: "mp3" | "opus" | "aac" | "flac" | "wav" | "pcm" | null;
             readonly speed?: number | null;
             /** @enum {string|null} */
             readonly stream_format?: "audio" | "sse" | null;
-            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            /** @description Most that the request may cost, in units of the currency. Read by the gateway and not sent to the vendor. */
             readonly max_cost?: string | number | null;
         };
-        /** @description The data of one event. */
+        /** @description Data of one event. */
         readonly SpeechEvent: {
             /** @enum {string} */
             readonly type: "speech.audio.delta" | "speech.audio.done" | "error";
-            /** @description Base64. */
+            /** @description Audio data in base64. */
             readonly audio?: string;
             readonly usage?: Record<string, never>;
             readonly error?: Record<string, never>;
         };
         readonly TranscriptionForm: {
-            /** @description The model, as `GET /v1/models` names it. */
+            /** @description Name of the model, as in `GET /v1/models`. */
             readonly model: string;
             /**
              * Format: binary
-             * @description flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav or webm.
+             * @description Sound file: flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav or webm.
              */
             readonly file: string;
             readonly prompt?: string;
             readonly temperature?: number;
-            /** @description Answer with events as they come. */
+            /** @description `true`: stream the reply as server-sent events. */
             readonly stream?: boolean;
             readonly language?: string;
             readonly languages?: readonly string[];
             readonly keywords?: readonly string[];
             /** @enum {string} */
             readonly response_format?: "json" | "text" | "srt" | "verbose_json" | "vtt" | "diarized_json";
-            /** @description Only with `json`. */
+            /** @description Additional contents of the reply; only with the response format `json`. */
             readonly include?: readonly "logprobs"[];
-            /** @description Only with `verbose_json`. */
+            /** @description Units that get time stamps; only with the response format `verbose_json`. */
             readonly timestamp_granularities?: readonly ("word" | "segment")[];
             readonly chunking_strategy?: "auto" | {
                 /** @constant */
                 readonly type: "server_vad";
             };
             readonly known_speaker_names?: readonly string[];
-            /** @description One for each name. */
+            /** @description Sound samples of known speakers, one for each name. */
             readonly known_speaker_references?: readonly string[];
         };
         readonly TranslationForm: {
-            /** @description The model, as `GET /v1/models` names it. */
+            /** @description Name of the model, as in `GET /v1/models`. */
             readonly model: string;
             /**
              * Format: binary
-             * @description flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav or webm.
+             * @description Sound file: flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav or webm.
              */
             readonly file: string;
             readonly prompt?: string;
             readonly temperature?: number;
-            /** @description Answer with events as they come. */
+            /** @description `true`: stream the reply as server-sent events. */
             readonly stream?: boolean;
             /** @enum {string} */
             readonly response_format?: "json" | "text" | "srt" | "verbose_json" | "vtt";
@@ -3715,7 +3715,7 @@ export interface components {
             readonly words?: readonly Record<string, never>[];
             readonly usage?: Record<string, never>;
         };
-        /** @description The data of one event: `transcript.text.delta`, `transcript.text.segment`, `transcript.text.done` or `error`. */
+        /** @description Data of one event: `transcript.text.delta`, `transcript.text.segment`, `transcript.text.done` or `error`. */
         readonly TranscriptEvent: {
             readonly type: string;
             readonly delta?: string;
@@ -3723,33 +3723,33 @@ export interface components {
             readonly usage?: Record<string, never>;
             readonly error?: Record<string, never>;
         };
-        /** @description Fields not named here go to the vendor as they came. */
+        /** @description Fields that are not described here are passed to the vendor unchanged. */
         readonly VideoRequest: {
-            /** @description The model, as `GET /v1/models` names it. */
+            /** @description Name of the model, as in `GET /v1/models`. */
             readonly model: string;
             readonly prompt: string;
-            /** @description Whole seconds that the model makes, such as `"4"`. */
+            /** @description Length in whole seconds that the model supports, such as `"4"`. */
             readonly seconds?: string | null;
-            /** @description Such as `1280x720`: what the model makes. */
+            /** @description Size that the model supports, such as `1280x720`. */
             readonly size?: string | null;
-            /** @description An image that it begins with. */
+            /** @description Image with which the video begins. */
             readonly input_reference?: {
                 readonly image_url: string;
             } | null;
-            /** @description The request is charged no more than this, in units of the currency. Goes no further. */
+            /** @description Most that the request may cost, in units of the currency. Read by the gateway and not sent to the vendor. */
             readonly max_cost?: string | number | null;
         };
         readonly VideoForm: {
-            /** @description The model, as `GET /v1/models` names it. */
+            /** @description Name of the model, as in `GET /v1/models`. */
             readonly model: string;
             readonly prompt: string;
-            /** @description Whole seconds that the model makes, such as `"4"`. */
+            /** @description Length in whole seconds that the model supports, such as `"4"`. */
             readonly seconds?: string;
-            /** @description Such as `1280x720`: what the model makes. */
+            /** @description Size that the model supports, such as `1280x720`. */
             readonly size?: string;
             /**
              * Format: binary
-             * @description An image that it begins with.
+             * @description Image with which the video begins.
              */
             readonly input_reference?: string;
         };
@@ -3785,7 +3785,7 @@ export interface components {
             /** @constant */
             readonly object: "list";
             readonly data: readonly components["schemas"]["ServedModel"][];
-            /** @description For Codex. */
+            /** @description The same models in the form that Codex reads. */
             readonly models?: readonly {
                 readonly slug: string;
             }[];
@@ -3818,18 +3818,18 @@ export interface components {
             readonly attempts: number;
             readonly stream: boolean;
             readonly status: number;
-            /** @description By kind. */
+            /** @description Number of tokens by kind. */
             readonly tokens: {
                 readonly [key: string]: number;
             };
             readonly usageSource: string;
-            /** @description A decimal of the currency. */
+            /** @description Decimal amount in the currency. */
             readonly cost: string;
-            /** @description The charge with its numbers. */
+            /** @description How the cost was computed, with its numbers; null: the request was not priced. */
             readonly formula: string | null;
-            /** @description What the account paid. */
+            /** @description Amount that the account paid, in nano-units (billionths of the currency’s unit). */
             readonly chargeNano: string;
-            /** @description What it could not pay and was not asked for. */
+            /** @description Amount that the account could not pay and that was written off, in nano-units. */
             readonly writeoffNano: string;
             readonly priceVersion: number | null;
             readonly multiplier: string;
@@ -5633,7 +5633,10 @@ export interface components {
             readonly expiresAt: string;
         };
         readonly Preferences: {
-            /** @enum {string|null} */
+            /**
+             * @description Language of the console; null: the browser’s
+             * @enum {string|null}
+             */
             readonly language: "en" | "zh-CN" | null;
             /** @enum {string} */
             readonly theme: "system" | "light" | "dark";
@@ -6895,7 +6898,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description `invalid_request_error`: the request is malformed or out of range, or the vendor refused it as such; `param` names the field. The code may be a finer one, such as `context_length_exceeded`, `content_filter`, `content_policy_violation` or `previous_response_not_found`. */
+        /** @description `invalid_request_error`: the request is malformed or out of range, or the vendor refused it for that; `param` names the field. The code may be more specific, such as `context_length_exceeded`, `content_filter`, `content_policy_violation` or `previous_response_not_found`. */
         readonly Invalid: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -6905,7 +6908,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `invalid_api_key`: no key, or one that is unknown, disabled or expired. */
+        /** @description `invalid_api_key`: the key is missing, unknown, disabled or expired. */
         readonly NoKey: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -6915,7 +6918,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `model_not_found`: no model of that name, or none for this key. `unsupported_endpoint`: an interface that is not offered. `not_found`: no such thing. */
+        /** @description `model_not_found`: the model does not exist, or the key may not use it. `unsupported_endpoint`: the interface is not offered. `not_found`: the object does not exist. */
         readonly NotFound: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -6925,7 +6928,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `request_timeout`: the body did not arrive in time. Send again. */
+        /** @description `request_timeout`: the body did not arrive in time. Send the request again. */
         readonly Late: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -6935,7 +6938,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `request_in_progress`: a request with the same `Idempotency-Key` is still running. `reply_not_kept`: it was done, but its reply was not kept. `request_stopped`: it was stopped while it ran, by its account’s owner or an operator. */
+        /** @description `request_in_progress`: a request with the same `Idempotency-Key` is still running. `reply_not_kept`: the request was done, but its reply was not kept. `request_stopped`: the owner of the account or an operator stopped the request while it ran. */
         readonly Conflict: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -6947,7 +6950,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `request_too_large`: the body, or a file or text of a form, is larger than the gateway takes. */
+        /** @description `request_too_large`: the body, or a file or text of a form, is larger than the gateway accepts. */
         readonly TooLarge: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -6957,7 +6960,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `unsupported_media_type`: the body is of a type that is not taken here. */
+        /** @description `unsupported_media_type`: the media type of the body is not supported. */
         readonly WrongType: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -6977,7 +6980,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `insufficient_quota`: the account cannot pay for the request; with `retry-after`: requests under way hold its money. `rate_limit_exceeded`: a limit of the key or group, or every channel is limited by its vendor. */
+        /** @description `insufficient_quota`: the account cannot pay for the request; with `retry-after`, running requests hold its money. `rate_limit_exceeded`: a limit of the key or its group is reached, or every channel is rate-limited by its vendor. */
         readonly Limited: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -6989,7 +6992,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `request_headers_too_large`: the headers are larger than the gateway takes. */
+        /** @description `request_headers_too_large`: the headers are larger than the gateway accepts. */
         readonly HeadTooLarge: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -6999,7 +7002,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `server_error`: every vendor answered with an error of its own, or the gateway failed. */
+        /** @description `server_error`: every vendor answered with a server error, or the gateway failed. */
         readonly Failed: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7009,7 +7012,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `service_unavailable`: no vendor was available or could be read in time, the gateway is full, or it cannot account for requests at present; `x-should-retry: false` where the model has no price. */
+        /** @description `service_unavailable`: no vendor was available or could be read in time, the gateway is at its limit of running requests, or it cannot account for requests at present; `x-should-retry: false` if the model has no price. */
         readonly Unavailable: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7021,7 +7024,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `invalid_request_error`: the request is malformed or out of range, or the vendor refused it as such; the message names the field. */
+        /** @description `invalid_request_error`: the request is malformed or out of range, or the vendor refused it for that; the message names the field. */
         readonly AnthropicInvalid: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7031,7 +7034,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnthropicError"];
             };
         };
-        /** @description `authentication_error`: no key, or one that is unknown, disabled or expired. */
+        /** @description `authentication_error`: the key is missing, unknown, disabled or expired. */
         readonly AnthropicNoKey: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7041,7 +7044,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnthropicError"];
             };
         };
-        /** @description `billing_error`: the account cannot pay for the request; with `retry-after`: requests under way hold its money. */
+        /** @description `billing_error`: the account cannot pay for the request; with `retry-after`, running requests hold its money. */
         readonly AnthropicBilling: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7053,7 +7056,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnthropicError"];
             };
         };
-        /** @description `not_found_error`: no model of that name, or none for this key; no such thing. */
+        /** @description `not_found_error`: the model or the object does not exist, or the key may not use the model. */
         readonly AnthropicNotFound: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7063,7 +7066,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnthropicError"];
             };
         };
-        /** @description `timeout_error`: the body did not arrive in time. Send again. */
+        /** @description `timeout_error`: the body did not arrive in time. Send the request again. */
         readonly AnthropicLate: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7073,7 +7076,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnthropicError"];
             };
         };
-        /** @description `conflict_error`: a request with the same `Idempotency-Key` is still running; or it was done, and its reply was not kept. */
+        /** @description `conflict_error`: a request with the same `Idempotency-Key` is still running, or was done and its reply was not kept. */
         readonly AnthropicConflict: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7085,7 +7088,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnthropicError"];
             };
         };
-        /** @description `request_too_large`: the body, or a file or text of a form, is larger than the gateway takes. */
+        /** @description `request_too_large`: the body, or a file or text of a form, is larger than the gateway accepts. */
         readonly AnthropicTooLarge: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7095,7 +7098,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnthropicError"];
             };
         };
-        /** @description `invalid_request_error`: the body is of a type that is not taken here. */
+        /** @description `invalid_request_error`: the media type of the body is not supported. */
         readonly AnthropicWrongType: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7115,7 +7118,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnthropicError"];
             };
         };
-        /** @description `rate_limit_error`: a limit of the key or group, or every channel is limited by its vendor. */
+        /** @description `rate_limit_error`: a limit of the key or its group is reached, or every channel is rate-limited by its vendor. */
         readonly AnthropicLimited: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7127,7 +7130,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnthropicError"];
             };
         };
-        /** @description `invalid_request_error`: the headers are larger than the gateway takes. */
+        /** @description `invalid_request_error`: the headers are larger than the gateway accepts. */
         readonly AnthropicHeadTooLarge: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7137,7 +7140,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnthropicError"];
             };
         };
-        /** @description `api_error`: every vendor answered with an error of its own, or the gateway failed. */
+        /** @description `api_error`: every vendor answered with a server error, or the gateway failed. */
         readonly AnthropicFailed: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7147,7 +7150,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnthropicError"];
             };
         };
-        /** @description `api_error`: the model has no price; trying again does not help. */
+        /** @description `api_error`: the model has no price; a retry does not help. */
         readonly AnthropicUnavailable: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7159,7 +7162,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnthropicError"];
             };
         };
-        /** @description `overloaded_error`: no vendor was available or could be read in time, the gateway is full, or it cannot account for requests at present. */
+        /** @description `overloaded_error`: no vendor was available or could be read in time, the gateway is at its limit of running requests, or it cannot account for requests at present. */
         readonly AnthropicOverloaded: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7171,7 +7174,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnthropicError"];
             };
         };
-        /** @description `invalid_request_error`: the request is malformed or out of range, or the vendor refused it as such; `details` names the field. The code may be a finer one, such as `context_length_exceeded`, `content_filter`, `content_policy_violation` or `previous_response_not_found`. */
+        /** @description `invalid_request_error`: the request is malformed or out of range, or the vendor refused it for that; `details` names the field. The code may be more specific, such as `context_length_exceeded`, `content_filter`, `content_policy_violation` or `previous_response_not_found`. */
         readonly GoogleInvalid: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7181,7 +7184,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["GoogleError"];
             };
         };
-        /** @description `invalid_api_key`: no key, or one that is unknown, disabled or expired. */
+        /** @description `invalid_api_key`: the key is missing, unknown, disabled or expired. */
         readonly GoogleNoKey: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7191,7 +7194,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["GoogleError"];
             };
         };
-        /** @description `model_not_found`: no model of that name, or none for this key. `unsupported_endpoint`: an interface that is not offered. `not_found`: no such thing. */
+        /** @description `model_not_found`: the model does not exist, or the key may not use it. `unsupported_endpoint`: the interface is not offered. `not_found`: the object does not exist. */
         readonly GoogleNotFound: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7201,7 +7204,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["GoogleError"];
             };
         };
-        /** @description `request_timeout`: the body did not arrive in time. Send again. */
+        /** @description `request_timeout`: the body did not arrive in time. Send the request again. */
         readonly GoogleLate: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7211,7 +7214,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["GoogleError"];
             };
         };
-        /** @description `request_in_progress`: a request with the same `Idempotency-Key` is still running. `reply_not_kept`: it was done, but its reply was not kept. `request_stopped`: it was stopped while it ran, by its account’s owner or an operator. */
+        /** @description `request_in_progress`: a request with the same `Idempotency-Key` is still running. `reply_not_kept`: the request was done, but its reply was not kept. `request_stopped`: the owner of the account or an operator stopped the request while it ran. */
         readonly GoogleConflict: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7223,7 +7226,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["GoogleError"];
             };
         };
-        /** @description `request_too_large`: the body, or a file or text of a form, is larger than the gateway takes. */
+        /** @description `request_too_large`: the body, or a file or text of a form, is larger than the gateway accepts. */
         readonly GoogleTooLarge: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7233,7 +7236,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["GoogleError"];
             };
         };
-        /** @description `unsupported_media_type`: the body is of a type that is not taken here. */
+        /** @description `unsupported_media_type`: the media type of the body is not supported. */
         readonly GoogleWrongType: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7253,7 +7256,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["GoogleError"];
             };
         };
-        /** @description `insufficient_quota`: the account cannot pay for the request; with `retry-after`: requests under way hold its money. `rate_limit_exceeded`: a limit of the key or group, or every channel is limited by its vendor. */
+        /** @description `insufficient_quota`: the account cannot pay for the request; with `retry-after`, running requests hold its money. `rate_limit_exceeded`: a limit of the key or its group is reached, or every channel is rate-limited by its vendor. */
         readonly GoogleLimited: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7265,7 +7268,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["GoogleError"];
             };
         };
-        /** @description `request_headers_too_large`: the headers are larger than the gateway takes. */
+        /** @description `request_headers_too_large`: the headers are larger than the gateway accepts. */
         readonly GoogleHeadTooLarge: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7275,7 +7278,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["GoogleError"];
             };
         };
-        /** @description `server_error`: every vendor answered with an error of its own, or the gateway failed. */
+        /** @description `server_error`: every vendor answered with a server error, or the gateway failed. */
         readonly GoogleFailed: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7285,7 +7288,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["GoogleError"];
             };
         };
-        /** @description `service_unavailable`: no vendor was available or could be read in time, the gateway is full, or it cannot account for requests at present; `x-should-retry: false` where the model has no price. */
+        /** @description `service_unavailable`: no vendor was available or could be read in time, the gateway is at its limit of running requests, or it cannot account for requests at present; `x-should-retry: false` if the model has no price. */
         readonly GoogleUnavailable: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7297,7 +7300,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["GoogleError"];
             };
         };
-        /** @description `invalid_request_error`: the request is malformed or out of range, or the vendor refused it as such; `param` names the field. The code may be a finer one, such as `context_length_exceeded`, `content_filter`, `content_policy_violation` or `previous_response_not_found`. */
+        /** @description `invalid_request_error`: the request is malformed or out of range, or the vendor refused it for that; `param` names the field. The code may be more specific, such as `context_length_exceeded`, `content_filter`, `content_policy_violation` or `previous_response_not_found`. */
         readonly AnyInvalid: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7307,7 +7310,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnyError"];
             };
         };
-        /** @description `invalid_api_key`: no key, or one that is unknown, disabled or expired. */
+        /** @description `invalid_api_key`: the key is missing, unknown, disabled or expired. */
         readonly AnyNoKey: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7317,7 +7320,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnyError"];
             };
         };
-        /** @description `invalid_signature`: the address is not one the gateway gave away. */
+        /** @description `invalid_signature`: the address was not made by this gateway. */
         readonly AnyBadSignature: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7327,7 +7330,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnyError"];
             };
         };
-        /** @description `model_not_found`: no model of that name, or none for this key. `unsupported_endpoint`: an interface that is not offered. `not_found`: no such thing. */
+        /** @description `model_not_found`: the model does not exist, or the key may not use it. `unsupported_endpoint`: the interface is not offered. `not_found`: the object does not exist. */
         readonly AnyNotFound: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7337,7 +7340,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnyError"];
             };
         };
-        /** @description `file_expired`: the address is past its time. */
+        /** @description `file_expired`: the address has expired. */
         readonly AnyExpired: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7347,7 +7350,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnyError"];
             };
         };
-        /** @description `upgrade_required`: this is served over WebSocket. */
+        /** @description `upgrade_required`: this path needs a WebSocket. */
         readonly AnySocketOnly: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7357,7 +7360,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnyError"];
             };
         };
-        /** @description `request_headers_too_large`: the headers are larger than the gateway takes. */
+        /** @description `request_headers_too_large`: the headers are larger than the gateway accepts. */
         readonly AnyHeadTooLarge: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7367,7 +7370,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnyError"];
             };
         };
-        /** @description `server_error`: every vendor answered with an error of its own, or the gateway failed. */
+        /** @description `server_error`: every vendor answered with a server error, or the gateway failed. */
         readonly AnyFailed: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7377,7 +7380,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnyError"];
             };
         };
-        /** @description `service_unavailable`: no vendor was available or could be read in time, the gateway is full, or it cannot account for requests at present; `x-should-retry: false` where the model has no price. */
+        /** @description `service_unavailable`: no vendor was available or could be read in time, the gateway is at its limit of running requests, or it cannot account for requests at present; `x-should-retry: false` if the model has no price. */
         readonly AnyUnavailable: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7389,7 +7392,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["AnyError"];
             };
         };
-        /** @description In Anthropic’s format, in place of 503. */
+        /** @description For requests with `anthropic-version`, in place of 503. */
         readonly AnyOverloaded: {
             headers: {
                 readonly "x-should-retry": components["headers"]["ShouldRetry"];
@@ -7403,47 +7406,47 @@ export interface components {
         };
     };
     parameters: {
-        /** @description The request is done once, however often it is sent with this key. */
+        /** @description Unique key of the request, chosen by the client: a request that is sent again with the same key is done and charged once. */
         readonly IdempotencyKey: string;
-        /** @description Whether the reply’s `usage` says what it `cost`; over what the key is made to show. */
+        /** @description Whether the `usage` of the reply contains its `cost`; overrides the setting of the key. */
         readonly ShowCost: "true" | "false";
-        /** @description The request is charged no more than this, in units of the currency. The body’s `max_cost` wins. */
+        /** @description Most that the request may cost, in units of the currency. `max_cost` in the body takes precedence. */
         readonly MaxCost: string;
-        /** @description The client’s own name for the request: up to 512 printable ASCII characters without blanks, kept with its record and given back. One of another form is left out. */
+        /** @description Id that the client gives the request: up to 512 printable ASCII characters without blanks. It is stored with the request’s record and returned in the reply. A malformed id is ignored. */
         readonly ClientRequestId: string;
         /**
-         * @description `2023-06-01`, which is meant where it is missing, or `2026-10-21`, under which sampling is gone.
+         * @description Version of Anthropic’s format: `2023-06-01` (the default) or `2026-10-21`, which has no sampling parameters.
          * @example 2023-06-01
          */
         readonly AnthropicVersion: string;
     };
     requestBodies: never;
     headers: {
-        /** @description Finds the request’s record and its log line. */
+        /** @description Id of the request, by which its record and its log line are found. */
         readonly RequestId: string;
-        /** @description Milliseconds until the reply’s first byte. */
+        /** @description Time in ms until the first byte of the reply. */
         readonly ProcessingMs: string;
-        /** @description `gateway;dur=A, vendor;dur=B`: the same in the gateway’s own time and the vendor’s. */
+        /** @description `gateway;dur=A, vendor;dur=B`: the time in ms until the first byte, split into the gateway’s and the vendor’s. */
         readonly ServerTiming: string;
-        /** @description What a whole reply cost, a decimal of the currency. */
+        /** @description Cost of the reply as a decimal amount in the currency; absent on streams. */
         readonly Cost: string;
-        /** @description The version of the price card it was charged by. */
+        /** @description Version of the price card by which the request was charged. */
         readonly PriceVersion: string;
-        /** @description What of the request its vendor or model does not take, and was left out. */
+        /** @description Fields of the request that were removed, since the vendor or the model does not support them. */
         readonly Dropped: string;
-        /** @description Where the key or its group has that limit. */
+        /** @description Present if the key or its group has this limit. */
         readonly RateLimit: string;
-        /** @description When the limit is whole again. */
+        /** @description Time until the whole limit is available again; present if the key or its group has this limit. */
         readonly RateLimitReset: string;
-        /** @description `true`: the reply was given before, to the request of `x-tollgate-original-request`. */
+        /** @description `true`: the reply repeats that of an earlier request, which `x-tollgate-original-request` names. */
         readonly Replayed: string;
-        /** @description Which request this reply was made for. */
+        /** @description Id of the request for which this reply was made. */
         readonly OriginalRequest: string;
-        /** @description Seconds after which to try again. */
+        /** @description Seconds to wait before trying again. */
         readonly RetryAfter: string;
-        /** @description The same in milliseconds. */
+        /** @description Milliseconds to wait before trying again. */
         readonly RetryAfterMs: string;
-        /** @description Whether trying again may help. */
+        /** @description Whether a retry may help: `true` or `false`. */
         readonly ShouldRetry: "true" | "false";
     };
     pathItems: never;
@@ -7454,7 +7457,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description The client’s own name for the request: up to 512 printable ASCII characters without blanks, kept with its record and given back. One of another form is left out. */
+                /** @description Id that the client gives the request: up to 512 printable ASCII characters without blanks. It is stored with the request’s record and returned in the reply. A malformed id is ignored. */
                 readonly "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             readonly path?: never;
@@ -7462,7 +7465,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description `available` and `held` together are `posted`. */
+            /** @description The balance: `available` plus `held`, which running requests hold, is `posted`. */
             readonly 200: {
                 headers: {
                     readonly "x-request-id": components["headers"]["RequestId"];
@@ -7474,7 +7477,7 @@ export interface operations {
                         readonly object: "balance";
                         readonly account: string;
                         readonly currency: string;
-                        /** @description A decimal of the currency. */
+                        /** @description Decimal amount in the currency. */
                         readonly available: string;
                         readonly held: string;
                         readonly posted: string;
@@ -7489,23 +7492,23 @@ export interface operations {
     readonly listKeyUsage: {
         readonly parameters: {
             readonly query?: {
-                /** @description Requests of a page. */
+                /** @description Number of requests on a page. */
                 readonly limit?: number;
-                /** @description The `last_id` of the page before. */
+                /** @description `last_id` of the previous page: the page after it is returned. */
                 readonly after?: string;
-                /** @description From a day (UTC) or a time with its offset on. */
+                /** @description Only requests from this time on: a day in UTC, or a time with its offset. */
                 readonly since?: string;
-                /** @description Before it. */
+                /** @description Only requests before this time, in the same form. */
                 readonly until?: string;
-                /** @description The name asked for. */
+                /** @description Only requests that asked for this model. */
                 readonly model?: string;
-                /** @description The HTTP status. */
+                /** @description Only requests with this HTTP status. */
                 readonly status?: number;
-                /** @description A key’s id, or `me` for the key that asks. */
+                /** @description Only requests of this key: its id, or `me` for the key of this request. */
                 readonly key?: string;
             };
             readonly header?: {
-                /** @description The client’s own name for the request: up to 512 printable ASCII characters without blanks, kept with its record and given back. One of another form is left out. */
+                /** @description Id that the client gives the request: up to 512 printable ASCII characters without blanks. It is stored with the request’s record and returned in the reply. A malformed id is ignored. */
                 readonly "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             readonly path?: never;
@@ -7513,7 +7516,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description A page of them, the newest first. */
+            /** @description A page of requests, newest first. */
             readonly 200: {
                 headers: {
                     readonly "x-request-id": components["headers"]["RequestId"];
@@ -7536,11 +7539,11 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description The client’s own name for the request: up to 512 printable ASCII characters without blanks, kept with its record and given back. One of another form is left out. */
+                /** @description Id that the client gives the request: up to 512 printable ASCII characters without blanks. It is stored with the request’s record and returned in the reply. A malformed id is ignored. */
                 readonly "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             readonly path: {
-                /** @description The `x-request-id` of its reply. */
+                /** @description Id of the request: `x-request-id` of its reply. */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -7622,12 +7625,21 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Amount as a decimal of the currency, such as `12.50` */
                     readonly amount: string;
-                    /** @enum {string} */
+                    /**
+                     * @description Whether the amount is given to the account or taken from it
+                     * @enum {string}
+                     */
                     readonly direction: "credit" | "debit";
+                    /** @description Id that the client chooses: an adjustment is posted once for each reference */
                     readonly reference?: string;
+                    /** @description Reason, shown in the journal */
                     readonly reason: string;
-                    /** @default false */
+                    /**
+                     * @description true: creates the account if it is missing
+                     * @default false
+                     */
                     readonly createAccount?: boolean;
                 };
             };
@@ -7674,23 +7686,50 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    /** @default null */
+                    /**
+                     * @description Alerts when the balance is lower, in nano-units; null: never
+                     * @default null
+                     */
                     readonly lowBalanceNano?: string | null;
-                    /** @default null */
+                    /**
+                     * @description Alerts when a day in `timeZone` costs more, in nano-units; null: never
+                     * @default null
+                     */
                     readonly daySpendNano?: string | null;
-                    /** @default UTC */
+                    /**
+                     * @description IANA time zone whose midnight begins a day
+                     * @default UTC
+                     */
                     readonly timeZone?: string;
-                    /** @default null */
+                    /**
+                     * @description Alerts when a key has spent this percentage of its spend limit; null: never
+                     * @default null
+                     */
                     readonly keyLimitPercent?: number | null;
-                    /** @default null */
+                    /**
+                     * @description Alerts when this percentage of the last hour’s requests failed; null: never
+                     * @default null
+                     */
                     readonly errorRatePercent?: number | null;
-                    /** @default null */
+                    /**
+                     * @description Address to which notices are posted, https; null: none
+                     * @default null
+                     */
                     readonly webhook?: string | null;
-                    /** @default null */
+                    /**
+                     * @description Address to which notices are mailed; null: none. It must be verified by a mailed code, unless it is the verified address with which the person signs in
+                     * @default null
+                     */
                     readonly email?: string | null;
-                    /** @default false */
+                    /**
+                     * @description true: mails a new verification code, in place of the previous one
+                     * @default false
+                     */
                     readonly newCode?: boolean;
-                    /** @default false */
+                    /**
+                     * @description true: replaces the webhook secret; else the previous one stays valid
+                     * @default false
+                     */
                     readonly newSecret?: boolean;
                 };
             };
@@ -7717,6 +7756,7 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Code that was mailed last */
                     readonly code: string;
                 };
             };
@@ -7776,7 +7816,10 @@ export interface operations {
         readonly requestBody?: {
             readonly content: {
                 readonly "application/json": {
-                    /** @default null */
+                    /**
+                     * @description Ids of the notices; null: all notices
+                     * @default null
+                     */
                     readonly ids?: readonly string[] | null;
                 };
             };
@@ -7799,6 +7842,7 @@ export interface operations {
     readonly readAutoTopUp: {
         readonly parameters: {
             readonly query?: {
+                /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                 readonly account?: string;
             };
             readonly header?: never;
@@ -7821,6 +7865,7 @@ export interface operations {
     readonly setAutoTopUp: {
         readonly parameters: {
             readonly query?: {
+                /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                 readonly account?: string;
             };
             readonly header?: never;
@@ -7830,8 +7875,11 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Balance in nano-units below which a payment is made */
                     readonly thresholdNano: string;
+                    /** @description Amount of one payment, in the provider’s currency */
                     readonly amount: string;
+                    /** @description Most that is paid in a calendar month in UTC, in the provider’s currency */
                     readonly monthMost: string;
                 };
             };
@@ -7851,6 +7899,7 @@ export interface operations {
     readonly removeAutoTopUp: {
         readonly parameters: {
             readonly query?: {
+                /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                 readonly account?: string;
             };
             readonly header?: never;
@@ -7979,12 +8028,16 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Channels in the form of the configuration file’s `channels` */
                     readonly channels: readonly ({
                         readonly id: string;
                     } & {
                         readonly [key: string]: unknown;
                     })[];
-                    /** @default false */
+                    /**
+                     * @description true: stores the channels; else only a preview
+                     * @default false
+                     */
                     readonly apply?: boolean;
                 };
             };
@@ -8011,13 +8064,17 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Ids of the channels to change */
                     readonly ids?: readonly string[];
+                    /** @description Tag of the channels to change, in place of `ids` */
                     readonly tag?: string;
+                    /** @description New values; fields that are left out are not changed */
                     readonly changes: {
                         /** @enum {string} */
                         readonly state?: "enabled" | "draining" | "disabled";
                         readonly priority?: number;
                         readonly weight?: number;
+                        /** @description Groups that the channels serve; null: every group */
                         readonly groups?: readonly string[] | null;
                     };
                 };
@@ -8121,7 +8178,10 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    /** @enum {string} */
+                    /**
+                     * @description New state of the channel
+                     * @enum {string}
+                     */
                     readonly state: "enabled" | "draining" | "disabled";
                 };
             };
@@ -8183,6 +8243,7 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Version to restore */
                     readonly version: number;
                 };
             };
@@ -8212,6 +8273,7 @@ export interface operations {
         readonly requestBody?: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Public name of the model to test with; left out: the first of the channel that can be tested */
                     readonly model?: string;
                 };
             };
@@ -8262,6 +8324,7 @@ export interface operations {
             readonly content: {
                 readonly "application/json": {
                     readonly channel: components["schemas"]["ChannelInput"];
+                    /** @description Public name of the model to test with; left out: the first of the channel that can be tested */
                     readonly model?: string;
                 };
             };
@@ -8330,8 +8393,11 @@ export interface operations {
     readonly listArrivals: {
         readonly parameters: {
             readonly query?: {
+                /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                 readonly account?: string;
+                /** @description Begin of the period: a time such as 2027-01-31T08:00:00Z, or a span before now such as 1h or 2d */
                 readonly since?: string;
+                /** @description Most items in the list */
                 readonly limit?: number;
             };
             readonly header?: never;
@@ -8358,6 +8424,7 @@ export interface operations {
     readonly followArrivals: {
         readonly parameters: {
             readonly query?: {
+                /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                 readonly account?: string;
             };
             readonly header?: never;
@@ -8575,6 +8642,7 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Version to restore */
                     readonly version: number;
                 };
             };
@@ -8680,16 +8748,27 @@ export interface operations {
             readonly query?: {
                 /** @description Group whose prices are shown; left out: the caller’s first group, or for visitors the first public group */
                 readonly group?: string;
+                /** @description Part of the model’s name or of the vendor’s, in any case */
                 readonly search?: string;
+                /** @description Only models of this kind */
                 readonly kind?: "chat" | "completion" | "embedding" | "image" | "transcription" | "translation" | "speech" | "video" | "moderation" | "rerank" | "realtime";
+                /** @description Only models of this vendor */
                 readonly vendor?: string;
+                /** @description Only models that take this kind of input */
                 readonly modality?: "text" | "image" | "audio" | "video";
+                /** @description Only models with at least this context window, in tokens */
                 readonly context?: number;
+                /** @description Whether the models can call tools */
                 readonly tools?: boolean;
+                /** @description Whether the models take images */
                 readonly vision?: boolean;
+                /** @description Whether the models reason before they reply */
                 readonly reasoning?: boolean;
+                /** @description Whether the models can follow a JSON schema */
                 readonly jsonSchema?: boolean;
+                /** @description Only models that can be called at this path, such as `/v1/messages` */
                 readonly endpoint?: string;
+                /** @description Sort key; prices and latency ascending, the newest and the fastest first */
                 readonly sort?: "name" | "price" | "outputPrice" | "newest" | "latency" | "throughput";
                 /** @description Most items on the page */
                 readonly limit?: number;
@@ -8828,6 +8907,7 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Version to restore */
                     readonly version: number;
                 };
             };
@@ -8847,10 +8927,15 @@ export interface operations {
     readonly listEvents: {
         readonly parameters: {
             readonly query?: {
+                /** @description Only events of this actor, such as `account root` */
                 readonly actor?: string;
+                /** @description Only events of this operation id, such as `updateKey` */
                 readonly action?: string;
+                /** @description Text to search in all fields of an event */
                 readonly text?: string;
+                /** @description Begin of the period: a time such as 2027-01-31T08:00:00Z, or a span before now such as 1h or 2d */
                 readonly since?: string;
+                /** @description End of the period, not included, such as 2027-01-31T08:00:00Z */
                 readonly until?: string;
                 /** @description Most items on the page */
                 readonly limit?: number;
@@ -8881,11 +8966,17 @@ export interface operations {
     readonly exportEvents: {
         readonly parameters: {
             readonly query?: {
+                /** @description Only events of this actor, such as `account root` */
                 readonly actor?: string;
+                /** @description Only events of this operation id, such as `updateKey` */
                 readonly action?: string;
+                /** @description Text to search in all fields of an event */
                 readonly text?: string;
+                /** @description Begin of the period: a time such as 2027-01-31T08:00:00Z, or a span before now such as 1h or 2d */
                 readonly since?: string;
+                /** @description End of the period, not included, such as 2027-01-31T08:00:00Z */
                 readonly until?: string;
+                /** @description CSV, or JSON with one object on each line */
                 readonly format?: "csv" | "json";
             };
             readonly header?: never;
@@ -8961,11 +9052,20 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    /** @enum {string} */
+                    /**
+                     * @description What is kept: nothing (`off`), facts without bodies (`metadata`), bodies that only the account can open (`sealed`), or bodies (`full`)
+                     * @enum {string}
+                     */
                     readonly mode: "off" | "metadata" | "sealed" | "full";
-                    /** @default null */
+                    /**
+                     * @description For how many days messages are kept; null: as the operator set
+                     * @default null
+                     */
                     readonly retentionDays?: number | null;
-                    /** @default null */
+                    /**
+                     * @description X25519 public key, base64url, to which bodies are sealed; mode `sealed` needs it
+                     * @default null
+                     */
                     readonly publicKey?: string | null;
                 };
             };
@@ -9005,13 +9105,21 @@ export interface operations {
     readonly listHistory: {
         readonly parameters: {
             readonly query?: {
+                /** @description Id of the request */
                 readonly id?: string;
+                /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                 readonly account?: string;
+                /** @description Id of the key */
                 readonly key?: string;
+                /** @description Model name that the client asked for */
                 readonly model?: string;
+                /** @description Whether bodies are kept */
                 readonly hasBody?: boolean;
+                /** @description Text to search in open bodies of the own account */
                 readonly text?: string;
+                /** @description Begin of the period: a time such as 2027-01-31T08:00:00Z, or a span before now such as 1h or 2d */
                 readonly since?: string;
+                /** @description End of the period, not included, such as 2027-01-31T08:00:00Z */
                 readonly until?: string;
                 /** @description Most items on the page */
                 readonly limit?: number;
@@ -9043,8 +9151,11 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 readonly account?: string;
+                /** @description Begin of the period: a time such as 2027-01-31T08:00:00Z, or a span before now such as 1h or 2d */
                 readonly since?: string;
+                /** @description End of the period, not included, such as 2027-01-31T08:00:00Z */
                 readonly until?: string;
+                /** @description true: deletes all messages of the account */
                 readonly all?: boolean;
             };
             readonly header?: never;
@@ -9188,12 +9299,19 @@ export interface operations {
     readonly listKeys: {
         readonly parameters: {
             readonly query?: {
+                /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                 readonly account?: string;
+                /** @description Only keys of this group */
                 readonly group?: string;
+                /** @description Only keys with this status */
                 readonly status?: "active" | "disabled" | "expired";
+                /** @description Part of the name or of the last four characters, in any case */
                 readonly search?: string;
+                /** @description Sort key, `created` by default; `spend`: charges of this month in UTC */
                 readonly sort?: "created" | "name" | "lastUsed" | "spend" | "expiry";
+                /** @description Ascending (the default) or descending */
                 readonly order?: "asc" | "desc";
+                /** @description Whether keys that the playground made are listed; `without` by default */
                 readonly playground?: "without" | "with" | "only";
                 /** @description Most items on the page */
                 readonly limit?: number;
@@ -9231,29 +9349,50 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Id of the account; left out: the own account */
                     readonly account?: string;
+                    /** @description Group of models that the key may use */
                     readonly group: string;
+                    /** @description Name for people */
                     readonly name: string;
+                    /** @description When the key expires; null: never */
                     readonly expiresAt?: string | null;
+                    /** @description Models of the group that the key may use, by name or by a pattern ending in `*`; null: all */
                     readonly models?: readonly string[] | null;
+                    /** @description Models that the key may not use, by name or by a pattern ending in `*`; null: none */
                     readonly deniedModels?: readonly string[] | null;
+                    /** @description IP addresses and ranges from which the key is accepted; null: any */
                     readonly addresses?: readonly string[] | null;
+                    /** @description Most requests in a minute; null: no limit */
                     readonly requestsPerMinute?: number | null;
+                    /** @description Most tokens in a minute; null: no limit */
                     readonly tokensPerMinute?: number | null;
+                    /** @description Most requests that run at the same time; null: no limit */
                     readonly concurrentRequests?: number | null;
+                    /** @description Spend limit; null: none */
                     readonly spendLimit?: {
+                        /** @description Most that may be spent in a period, as a decimal of the currency */
                         readonly amount?: string;
+                        /** @description The same in nano-units, in place of `amount` */
                         readonly amountNano?: string;
                         /**
+                         * @description `never`: one limit for all time
                          * @default never
                          * @enum {string}
                          */
                         readonly period?: "day" | "week" | "month" | "never";
+                        /** @description IANA time zone whose midnight begins a period; UTC by default */
                         readonly timeZone?: string | null;
                     } | null;
-                    /** @enum {string|null} */
+                    /**
+                     * @description What is kept of the messages of this key; null: as the account chose
+                     * @enum {string|null}
+                     */
                     readonly historyMode?: "off" | "metadata" | "full" | "sealed" | null;
-                    /** @default false */
+                    /**
+                     * @description Whether replies contain their cost unless the request says otherwise
+                     * @default false
+                     */
                     readonly showCost?: boolean;
                 };
             };
@@ -9273,6 +9412,7 @@ export interface operations {
     readonly summarizeKeys: {
         readonly parameters: {
             readonly query?: {
+                /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                 readonly account?: string;
             };
             readonly header?: never;
@@ -9346,27 +9486,45 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Name for people */
                     readonly name?: string;
+                    /** @description Group of models that the key may use */
                     readonly group?: string;
+                    /** @description When the key expires; null: never */
                     readonly expiresAt?: string | null;
+                    /** @description Models of the group that the key may use, by name or by a pattern ending in `*`; null: all */
                     readonly models?: readonly string[] | null;
+                    /** @description Models that the key may not use, by name or by a pattern ending in `*`; null: none */
                     readonly deniedModels?: readonly string[] | null;
+                    /** @description IP addresses and ranges from which the key is accepted; null: any */
                     readonly addresses?: readonly string[] | null;
+                    /** @description Most requests in a minute; null: no limit */
                     readonly requestsPerMinute?: number | null;
+                    /** @description Most tokens in a minute; null: no limit */
                     readonly tokensPerMinute?: number | null;
+                    /** @description Most requests that run at the same time; null: no limit */
                     readonly concurrentRequests?: number | null;
+                    /** @description Spend limit; null: none */
                     readonly spendLimit?: {
+                        /** @description Most that may be spent in a period, as a decimal of the currency */
                         readonly amount?: string;
+                        /** @description The same in nano-units, in place of `amount` */
                         readonly amountNano?: string;
                         /**
+                         * @description `never`: one limit for all time
                          * @default never
                          * @enum {string}
                          */
                         readonly period?: "day" | "week" | "month" | "never";
+                        /** @description IANA time zone whose midnight begins a period; UTC by default */
                         readonly timeZone?: string | null;
                     } | null;
-                    /** @enum {string|null} */
+                    /**
+                     * @description What is kept of the messages of this key; null: as the account chose
+                     * @enum {string|null}
+                     */
                     readonly historyMode?: "off" | "metadata" | "full" | "sealed" | null;
+                    /** @description Whether replies contain their cost unless the request says otherwise */
                     readonly showCost?: boolean;
                 };
             };
@@ -9395,7 +9553,10 @@ export interface operations {
         readonly requestBody?: {
             readonly content: {
                 readonly "application/json": {
-                    /** @default 86400 */
+                    /**
+                     * @description For how many seconds the previous secret keeps working
+                     * @default 86400
+                     */
                     readonly overlapSeconds?: number;
                 };
             };
@@ -9491,6 +9652,7 @@ export interface operations {
             readonly content: {
                 readonly "application/json": {
                     readonly revision?: number;
+                    /** @description Client address to test; left out: the key’s address list is not tested */
                     readonly address?: string;
                 };
             };
@@ -9510,6 +9672,7 @@ export interface operations {
     readonly listManagementKeys: {
         readonly parameters: {
             readonly query?: {
+                /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                 readonly account?: string;
                 /** @description Most items on the page */
                 readonly limit?: number;
@@ -9547,10 +9710,16 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Name for people */
                     readonly name: string;
-                    /** @default null */
+                    /**
+                     * @description Id of the account that the key is bound to; null: the own account, or for operators the whole deployment
+                     * @default null
+                     */
                     readonly account?: string | null;
+                    /** @description `read`: operations that change nothing. `write`: operations that change something */
                     readonly scopes: readonly ("read" | "write")[];
+                    /** @description When the key expires; null: never */
                     readonly expiresAt?: string | null;
                 };
             };
@@ -9621,8 +9790,11 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Name for people */
                     readonly name?: string;
+                    /** @description `read`: operations that change nothing. `write`: operations that change something */
                     readonly scopes?: readonly ("read" | "write")[];
+                    /** @description When the key expires; null: never */
                     readonly expiresAt?: string | null;
                 };
             };
@@ -9713,8 +9885,12 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Id of the account, as a confirmation */
                     readonly confirm: string;
-                    /** @default false */
+                    /**
+                     * @description Whether a remaining balance may be lost
+                     * @default false
+                     */
                     readonly forfeit?: boolean;
                 };
             };
@@ -9739,6 +9915,7 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Name of the person; empty: none */
                     readonly name?: string | "";
                 };
             };
@@ -10019,7 +10196,9 @@ export interface operations {
     readonly readPaymentOffer: {
         readonly parameters: {
             readonly query?: {
+                /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                 readonly account?: string;
+                /** @description Amount for which `asked` shows credit and bonus */
                 readonly amount?: string;
             };
             readonly header?: never;
@@ -10046,11 +10225,17 @@ export interface operations {
                 readonly limit?: number;
                 /** @description `next` of the previous page; left out: the first page */
                 readonly cursor?: string;
+                /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                 readonly account?: string;
+                /** @description Only orders in this state */
                 readonly state?: "created" | "shown" | "paid" | "credited" | "part_refunded" | "refunded" | "expired" | "closed" | "disputed";
+                /** @description Only orders of this payment provider */
                 readonly provider?: "alipay" | "wechatpay" | "stripe";
+                /** @description true: only orders with a `flag` */
                 readonly flagged?: boolean;
+                /** @description true: only orders that are open for more than two minutes */
                 readonly stuck?: boolean;
+                /** @description Id of the order, or the provider’s number of a payment */
                 readonly number?: string;
             };
             readonly header?: never;
@@ -10084,10 +10269,15 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Payment provider, from the offer */
                     readonly provider: string;
+                    /** @description Payment method of the provider; left out: its first method */
                     readonly method?: string;
+                    /** @description Amount to pay, in the provider’s currency */
                     readonly amount: string;
+                    /** @description Id that the client chooses for this order: the same `attempt` gives the same order */
                     readonly attempt: string;
+                    /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                     readonly account?: string;
                 };
             };
@@ -10195,7 +10385,9 @@ export interface operations {
     readonly comparePaymentBill: {
         readonly parameters: {
             readonly query: {
+                /** @description Payment provider */
                 readonly provider: "alipay" | "wechatpay" | "stripe";
+                /** @description Day of the bill, in China’s time zone */
                 readonly day: string;
             };
             readonly header?: never;
@@ -10218,6 +10410,7 @@ export interface operations {
     readonly planRefund: {
         readonly parameters: {
             readonly query: {
+                /** @description Amount to refund, in the currency of the order */
                 readonly amount: string;
             };
             readonly header?: never;
@@ -10251,8 +10444,11 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Id that the client chooses for this refund: the same id gives the same refund; left out: a new refund */
                     readonly refund?: string;
+                    /** @description Amount to refund, in the currency of the order; left out: all of it */
                     readonly amount?: string;
+                    /** @description Reason, for the records */
                     readonly reason: string;
                 };
             };
@@ -10318,9 +10514,13 @@ export interface operations {
     readonly listPeople: {
         readonly parameters: {
             readonly query?: {
+                /** @description Text to search */
                 readonly search?: string;
+                /** @description Only people with this role */
                 readonly role?: "user" | "admin" | "auditor";
+                /** @description Only people with this status; left out: all but deleted ones */
                 readonly status?: "active" | "suspended" | "deleted";
+                /** @description Sort key; the newest, largest or latest first */
                 readonly sort?: "newest" | "spend" | "balance" | "lastSeen";
                 /** @description Most items on the page */
                 readonly limit?: number;
@@ -10402,9 +10602,14 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Name of the person; empty: none */
                     readonly name?: string | "";
-                    /** @enum {string} */
+                    /**
+                     * @description Role of the person
+                     * @enum {string}
+                     */
                     readonly role?: "user" | "admin" | "auditor";
+                    /** @description Groups that keys of the account may use; null: all groups */
                     readonly groups?: readonly string[] | null;
                 };
             };
@@ -10504,16 +10709,26 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
-                    /** @default  */
+                    /**
+                     * @description Note for operators
+                     * @default
+                     */
                     readonly note?: string | "";
                     /**
+                     * @description Role of the account that it creates
                      * @default user
                      * @enum {string}
                      */
                     readonly role?: "user" | "admin" | "auditor";
-                    /** @default null */
+                    /**
+                     * @description Groups that the account may use; null: the default group of new accounts
+                     * @default null
+                     */
                     readonly groups?: readonly string[] | null;
-                    /** @default 7 */
+                    /**
+                     * @description Days after which it expires
+                     * @default 7
+                     */
                     readonly days?: number;
                 };
             };
@@ -10563,6 +10778,7 @@ export interface operations {
         readonly requestBody?: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Group of the key; left out: `default`, or else the first that the account may use */
                     readonly group?: string;
                 };
             };
@@ -10610,6 +10826,7 @@ export interface operations {
             readonly content: {
                 readonly "application/json": {
                     /**
+                     * @description Language of the console; null: the browser’s
                      * @default null
                      * @enum {string|null}
                      */
@@ -10657,7 +10874,9 @@ export interface operations {
     readonly listPrices: {
         readonly parameters: {
             readonly query?: {
+                /** @description Only cards of this model */
                 readonly model?: string;
+                /** @description Part of the model’s name, in any case */
                 readonly search?: string;
                 /** @description true: also replaced and scheduled cards */
                 readonly all?: boolean;
@@ -10699,13 +10918,20 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Name of the model */
                     readonly model: string;
+                    /** @description Decimal price of a million units in the currency, by the name of the price */
                     readonly prices: {
                         readonly [key: string]: string;
                     };
+                    /** @description When the prices take effect; left out: now */
                     readonly from?: string;
+                    /** @description Where the prices come from */
                     readonly source: string;
-                    /** @default false */
+                    /**
+                     * @description Whether a price may change more than tenfold, or to or from 0
+                     * @default false
+                     */
                     readonly allowLarge?: boolean;
                 };
             };
@@ -10785,7 +11011,9 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Name of the model */
                     readonly model: string;
+                    /** @description Decimal price of a million units in the currency, by the name of the price */
                     readonly prices: {
                         readonly [key: string]: string;
                     };
@@ -10814,7 +11042,9 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Name of the model */
                     readonly model: string;
+                    /** @description Version of the scheduled card */
                     readonly version: number;
                 };
             };
@@ -10841,6 +11071,7 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Name of the model */
                     readonly model: string;
                 };
             };
@@ -10867,7 +11098,9 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Name of the model */
                     readonly model: string;
+                    /** @description Version to restore; left out: the card before the one in force */
                     readonly version?: number;
                 };
             };
@@ -10898,12 +11131,21 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Price document, as text */
                     readonly document: string;
+                    /** @description Vendor whose prices are imported */
                     readonly vendor?: string;
+                    /** @description Only this model, or models that match this pattern ending in `*` */
                     readonly model?: string;
-                    /** @default false */
+                    /**
+                     * @description true: stores the prices; else only a preview
+                     * @default false
+                     */
                     readonly apply?: boolean;
-                    /** @default false */
+                    /**
+                     * @description Whether a price may change more than tenfold, or to or from 0
+                     * @default false
+                     */
                     readonly allowLarge?: boolean;
                 };
             };
@@ -10930,9 +11172,13 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Begin of the period: a time such as 2027-01-31T08:00:00Z, or a span before now such as 1h or 2d */
                     readonly since: string;
+                    /** @description End of the period, not included, such as 2027-01-31T08:00:00Z */
                     readonly until?: string;
+                    /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                     readonly account?: string;
+                    /** @description `next` of the previous answer; left out: from the begin of the period */
                     readonly cursor?: string;
                 };
             };
@@ -10952,7 +11198,9 @@ export interface operations {
     readonly readOrderReceipt: {
         readonly parameters: {
             readonly query?: {
+                /** @description Format of the reply */
                 readonly format?: "json" | "html";
+                /** @description Language of the page */
                 readonly language?: "en" | "zh-CN";
             };
             readonly header?: never;
@@ -11056,10 +11304,16 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Number of codes */
                     readonly codes: number;
+                    /** @description Credit of each code, as a decimal of the currency */
                     readonly amount: string;
-                    /** @default  */
+                    /**
+                     * @description Note for operators
+                     * @default
+                     */
                     readonly note?: string;
+                    /** @description When the codes expire; left out: never */
                     readonly expiresAt?: string;
                 };
             };
@@ -11115,7 +11369,9 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Redemption code */
                     readonly code: string;
+                    /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                     readonly account?: string;
                 };
             };
@@ -11140,6 +11396,7 @@ export interface operations {
     readonly search: {
         readonly parameters: {
             readonly query: {
+                /** @description Id or text to search */
                 readonly q: string;
             };
             readonly header?: never;
@@ -11331,23 +11588,41 @@ export interface operations {
     readonly listRequests: {
         readonly parameters: {
             readonly query?: {
+                /** @description Only the request with this id */
                 readonly id?: string;
+                /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                 readonly account?: string;
+                /** @description Only requests of this key, by its id */
                 readonly key?: string;
+                /** @description Only requests that asked for this model */
                 readonly model?: string;
+                /** @description Only requests answered by this model, by the vendor’s name */
                 readonly modelServed?: string;
+                /** @description Only requests of this group */
                 readonly group?: string;
+                /** @description Only requests of this operation, such as `chat` */
                 readonly operation?: string;
+                /** @description Only requests of this channel; only for operators */
                 readonly channel?: string;
+                /** @description Only requests of this client program */
                 readonly client?: string;
+                /** @description Only requests to which the vendor gave this id */
                 readonly vendorRequestId?: string;
+                /** @description Only requests that failed with this code */
                 readonly errorCode?: string;
+                /** @description true: only streams; false: only others */
                 readonly stream?: "true" | "false";
+                /** @description Only requests with this HTTP status */
                 readonly status?: string;
+                /** @description Only requests with a status of this class */
                 readonly statusClass?: "1xx" | "2xx" | "3xx" | "4xx" | "5xx";
+                /** @description Only requests that were charged at least this, as a decimal of the currency */
                 readonly minCost?: string;
+                /** @description Only requests that took at least this long, in ms */
                 readonly minLatencyMs?: string;
+                /** @description Begin of the period: a time such as 2027-01-31T08:00:00Z, or a span before now such as 1h or 2d */
                 readonly since?: string;
+                /** @description End of the period, not included, such as 2027-01-31T08:00:00Z */
                 readonly until?: string;
                 /** @description Most items on the page */
                 readonly limit?: number;
@@ -11379,24 +11654,43 @@ export interface operations {
     readonly followRequests: {
         readonly parameters: {
             readonly query?: {
+                /** @description Only the request with this id */
                 readonly id?: string;
+                /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                 readonly account?: string;
+                /** @description Only requests of this key, by its id */
                 readonly key?: string;
+                /** @description Only requests that asked for this model */
                 readonly model?: string;
+                /** @description Only requests answered by this model, by the vendor’s name */
                 readonly modelServed?: string;
+                /** @description Only requests of this group */
                 readonly group?: string;
+                /** @description Only requests of this operation, such as `chat` */
                 readonly operation?: string;
+                /** @description Only requests of this channel; only for operators */
                 readonly channel?: string;
+                /** @description Only requests of this client program */
                 readonly client?: string;
+                /** @description Only requests to which the vendor gave this id */
                 readonly vendorRequestId?: string;
+                /** @description Only requests that failed with this code */
                 readonly errorCode?: string;
+                /** @description true: only streams; false: only others */
                 readonly stream?: "true" | "false";
+                /** @description Only requests with this HTTP status */
                 readonly status?: string;
+                /** @description Only requests with a status of this class */
                 readonly statusClass?: "1xx" | "2xx" | "3xx" | "4xx" | "5xx";
+                /** @description Only requests that were charged at least this, as a decimal of the currency */
                 readonly minCost?: string;
+                /** @description Only requests that took at least this long, in ms */
                 readonly minLatencyMs?: string;
+                /** @description Begin of the period: a time such as 2027-01-31T08:00:00Z, or a span before now such as 1h or 2d */
                 readonly since?: string;
+                /** @description End of the period, not included, such as 2027-01-31T08:00:00Z */
                 readonly until?: string;
+                /** @description Most requests that are sent at a time; older ones are left out */
                 readonly most?: string;
             };
             readonly header?: never;
@@ -11419,6 +11713,7 @@ export interface operations {
     readonly listRunning: {
         readonly parameters: {
             readonly query?: {
+                /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                 readonly account?: string;
             };
             readonly header?: never;
@@ -11471,24 +11766,43 @@ export interface operations {
     readonly exportRequests: {
         readonly parameters: {
             readonly query?: {
+                /** @description Only the request with this id */
                 readonly id?: string;
+                /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                 readonly account?: string;
+                /** @description Only requests of this key, by its id */
                 readonly key?: string;
+                /** @description Only requests that asked for this model */
                 readonly model?: string;
+                /** @description Only requests answered by this model, by the vendor’s name */
                 readonly modelServed?: string;
+                /** @description Only requests of this group */
                 readonly group?: string;
+                /** @description Only requests of this operation, such as `chat` */
                 readonly operation?: string;
+                /** @description Only requests of this channel; only for operators */
                 readonly channel?: string;
+                /** @description Only requests of this client program */
                 readonly client?: string;
+                /** @description Only requests to which the vendor gave this id */
                 readonly vendorRequestId?: string;
+                /** @description Only requests that failed with this code */
                 readonly errorCode?: string;
+                /** @description true: only streams; false: only others */
                 readonly stream?: "true" | "false";
+                /** @description Only requests with this HTTP status */
                 readonly status?: string;
+                /** @description Only requests with a status of this class */
                 readonly statusClass?: "1xx" | "2xx" | "3xx" | "4xx" | "5xx";
+                /** @description Only requests that were charged at least this, as a decimal of the currency */
                 readonly minCost?: string;
+                /** @description Only requests that took at least this long, in ms */
                 readonly minLatencyMs?: string;
+                /** @description Begin of the period: a time such as 2027-01-31T08:00:00Z, or a span before now such as 1h or 2d */
                 readonly since?: string;
+                /** @description End of the period, not included, such as 2027-01-31T08:00:00Z */
                 readonly until?: string;
+                /** @description CSV, or JSON with one object on each line */
                 readonly format?: "csv" | "json";
             };
             readonly header?: never;
@@ -11539,6 +11853,7 @@ export interface operations {
     readonly readBalance: {
         readonly parameters: {
             readonly query?: {
+                /** @description Id of the account, which only operators may choose; left out: the own account */
                 readonly account?: string;
             };
             readonly header?: never;
@@ -11561,8 +11876,11 @@ export interface operations {
     readonly listEntries: {
         readonly parameters: {
             readonly query?: {
+                /** @description Id of the account, which only operators may choose; left out: the own account */
                 readonly account?: string;
+                /** @description Begin of the period: a time such as 2027-01-31T08:00:00Z, or a span before now such as 1h or 2d */
                 readonly since?: string;
+                /** @description End of the period, not included, such as 2027-01-31T08:00:00Z */
                 readonly until?: string;
                 /** @description Most items on the page */
                 readonly limit?: number;
@@ -11602,6 +11920,7 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Days after which the link expires; 7 by default */
                     readonly days?: number;
                 };
             };
@@ -11657,7 +11976,9 @@ export interface operations {
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Model that a client asks for */
                     readonly model: string;
+                    /** @description Group of the client’s key */
                     readonly group: string;
                 };
             };
@@ -11820,7 +12141,9 @@ export interface operations {
     readonly listStatements: {
         readonly parameters: {
             readonly query?: {
+                /** @description Id of the account, which only operators may choose; left out: the own account */
                 readonly account?: string;
+                /** @description IANA time zone whose midnight begins a month */
                 readonly timeZone?: string;
                 /** @description Most items on the page */
                 readonly limit?: number;
@@ -11851,13 +12174,18 @@ export interface operations {
     readonly readStatement: {
         readonly parameters: {
             readonly query?: {
+                /** @description Id of the account, which only operators may choose; left out: the own account */
                 readonly account?: string;
+                /** @description IANA time zone whose midnight begins a month */
                 readonly timeZone?: string;
+                /** @description Format of the reply */
                 readonly format?: "json" | "csv" | "html";
+                /** @description Language of the page */
                 readonly language?: "en" | "zh-CN";
             };
             readonly header?: never;
             readonly path: {
+                /** @description Month, such as `2027-01` */
                 readonly month: string;
             };
             readonly cookie?: never;
@@ -11880,21 +12208,35 @@ export interface operations {
     readonly readStatistics: {
         readonly parameters: {
             readonly query?: {
+                /** @description Figure to compute */
                 readonly metric?: "spend" | "requests" | "tokens" | "errors" | "errorRate" | "cacheRate" | "ttftP50" | "ttftP95" | "latencyP50" | "latencyP95" | "throughput";
+                /** @description Dimensions to group by, at most two, separated by a comma: model, key, group, operation, statusClass, channel, account */
                 readonly by?: string;
+                /** @description Length of an interval; `auto`: chosen by the length of the period */
                 readonly interval?: "auto" | "quarter" | "hour" | "day" | "week" | "month";
                 /** @description true: also the total of the period of the same length before */
                 readonly compare?: boolean;
+                /** @description Number of groups that have a series of their own */
                 readonly limit?: number;
+                /** @description Begin of the period: a time, a day in `timeZone`, or a span before now such as `1h` or `7d` */
                 readonly since?: string;
+                /** @description End of the period, not included, in the same form; left out: now */
                 readonly until?: string;
+                /** @description IANA time zone whose midnight begins a day */
                 readonly timeZone?: string;
+                /** @description Only these accounts; only for operators. Separated by commas; a comma within a value is written `\,` */
                 readonly account?: string;
+                /** @description Only these keys, by id. Separated by commas; a comma within a value is written `\,` */
                 readonly key?: string;
+                /** @description Only these models. Separated by commas; a comma within a value is written `\,` */
                 readonly model?: string;
+                /** @description Only these channels; only for operators. An empty text stands for requests that reached none. Separated by commas; a comma within a value is written `\,` */
                 readonly channel?: string;
+                /** @description Only these groups. Separated by commas; a comma within a value is written `\,` */
                 readonly group?: string;
+                /** @description Only these operations. Separated by commas; a comma within a value is written `\,` */
                 readonly operation?: string;
+                /** @description Only these classes of status, such as `2xx`. Separated by commas; a comma within a value is written `\,` */
                 readonly statusClass?: string;
             };
             readonly header?: never;
@@ -11917,19 +12259,33 @@ export interface operations {
     readonly readBreakdown: {
         readonly parameters: {
             readonly query?: {
+                /** @description Dimensions to group by, at most two, separated by a comma: model, key, group, operation, statusClass, channel, account */
                 readonly by?: string;
+                /** @description Figure to sort by */
                 readonly sort?: "spend" | "requests" | "success" | "failed" | "tokens" | "input" | "cachedInput" | "output" | "reasoning" | "errorRate" | "cacheRate";
+                /** @description Descending or ascending */
                 readonly order?: "desc" | "asc";
+                /** @description Number of groups that have a row of their own */
                 readonly limit?: number;
+                /** @description Begin of the period: a time, a day in `timeZone`, or a span before now such as `1h` or `7d` */
                 readonly since?: string;
+                /** @description End of the period, not included, in the same form; left out: now */
                 readonly until?: string;
+                /** @description IANA time zone whose midnight begins a day */
                 readonly timeZone?: string;
+                /** @description Only these accounts; only for operators. Separated by commas; a comma within a value is written `\,` */
                 readonly account?: string;
+                /** @description Only these keys, by id. Separated by commas; a comma within a value is written `\,` */
                 readonly key?: string;
+                /** @description Only these models. Separated by commas; a comma within a value is written `\,` */
                 readonly model?: string;
+                /** @description Only these channels; only for operators. An empty text stands for requests that reached none. Separated by commas; a comma within a value is written `\,` */
                 readonly channel?: string;
+                /** @description Only these groups. Separated by commas; a comma within a value is written `\,` */
                 readonly group?: string;
+                /** @description Only these operations. Separated by commas; a comma within a value is written `\,` */
                 readonly operation?: string;
+                /** @description Only these classes of status, such as `2xx`. Separated by commas; a comma within a value is written `\,` */
                 readonly statusClass?: string;
             };
             readonly header?: never;
@@ -11952,25 +12308,43 @@ export interface operations {
     readonly exportStatistics: {
         readonly parameters: {
             readonly query?: {
+                /** @description Figure to compute */
                 readonly metric?: "spend" | "requests" | "tokens" | "errors" | "errorRate" | "cacheRate" | "ttftP50" | "ttftP95" | "latencyP50" | "latencyP95" | "throughput";
+                /** @description Dimensions to group by, at most two, separated by a comma: model, key, group, operation, statusClass, channel, account */
                 readonly by?: string;
+                /** @description Length of an interval; `auto`: chosen by the length of the period */
                 readonly interval?: "auto" | "quarter" | "hour" | "day" | "week" | "month";
                 /** @description true: also the total of the period of the same length before */
                 readonly compare?: boolean;
+                /** @description Number of groups; by default 10 series or 100 rows */
                 readonly limit?: number;
+                /** @description Begin of the period: a time, a day in `timeZone`, or a span before now such as `1h` or `7d` */
                 readonly since?: string;
+                /** @description End of the period, not included, in the same form; left out: now */
                 readonly until?: string;
+                /** @description IANA time zone whose midnight begins a day */
                 readonly timeZone?: string;
+                /** @description Only these accounts; only for operators. Separated by commas; a comma within a value is written `\,` */
                 readonly account?: string;
+                /** @description Only these keys, by id. Separated by commas; a comma within a value is written `\,` */
                 readonly key?: string;
+                /** @description Only these models. Separated by commas; a comma within a value is written `\,` */
                 readonly model?: string;
+                /** @description Only these channels; only for operators. An empty text stands for requests that reached none. Separated by commas; a comma within a value is written `\,` */
                 readonly channel?: string;
+                /** @description Only these groups. Separated by commas; a comma within a value is written `\,` */
                 readonly group?: string;
+                /** @description Only these operations. Separated by commas; a comma within a value is written `\,` */
                 readonly operation?: string;
+                /** @description Only these classes of status, such as `2xx`. Separated by commas; a comma within a value is written `\,` */
                 readonly statusClass?: string;
+                /** @description Figure to sort by */
                 readonly sort?: "spend" | "requests" | "success" | "failed" | "tokens" | "input" | "cachedInput" | "output" | "reasoning" | "errorRate" | "cacheRate";
+                /** @description Descending or ascending */
                 readonly order?: "desc" | "asc";
+                /** @description What to export */
                 readonly view?: "series" | "breakdown";
+                /** @description Format of the file */
                 readonly format?: "csv" | "json";
             };
             readonly header?: never;
@@ -11994,6 +12368,7 @@ export interface operations {
     readonly listStatisticsChoices: {
         readonly parameters: {
             readonly query?: {
+                /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                 readonly account?: string;
             };
             readonly header?: never;
@@ -12016,7 +12391,9 @@ export interface operations {
     readonly readOverview: {
         readonly parameters: {
             readonly query?: {
+                /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                 readonly account?: string;
+                /** @description IANA time zone whose midnight begins a day */
                 readonly timeZone?: string;
             };
             readonly header?: never;
@@ -12151,12 +12528,19 @@ export interface operations {
     readonly whatIf: {
         readonly parameters: {
             readonly query?: {
+                /** @description Id of the account, which only operators may choose; left out: the own account, or for operators all accounts */
                 readonly account?: string;
+                /** @description Only requests of this key, by its id */
                 readonly key?: string;
+                /** @description Length of the period in days, up to `until` */
                 readonly days?: number;
+                /** @description Begin of the period, in place of `days`, at most 90 days before its end */
                 readonly since?: string;
+                /** @description End of the period, not included; left out: now */
                 readonly until?: string;
+                /** @description Model to compute with; left out: the model of each request */
                 readonly model?: string;
+                /** @description Group to compute with; left out: the group of each request */
                 readonly group?: string;
             };
             readonly header?: never;

@@ -38,7 +38,9 @@ import {
 
 const channelInput = documentOf('ChannelInput', channelSection)
 
-const states = z.strictObject({ state: z.enum(channelStates) })
+const states = z.strictObject({
+  state: z.enum(channelStates).openapi({ description: 'New state of the channel' }),
+})
 
 const one = { tag: 'Channels', access: 'admin', params: itemParams } as const
 

@@ -97,7 +97,9 @@ export const doctorRoutes: readonly ControlRoute[] = [
     description: `${about} Covers the last 15 minutes unless \`since\` is given.`,
     access: 'user',
     query: inputs.listArrivals.extend({
-      limit: wholeNumber(1, 200).default(50).openapi({ default: 50 }),
+      limit: wholeNumber(1, 200)
+        .default(50)
+        .openapi({ default: 50, description: 'Most items in the list' }),
     }),
     reply: pageOf(arrival),
     run: async (asked) => {

@@ -112,7 +112,10 @@ const detail = summary
 const message = z.strictObject({ id: z.string() })
 const blobOf = z.strictObject({ id: z.string(), blob: z.string() })
 const { account: _, revision: __, ...chosen } = inputs.setHistory.shape
-const range = inputs.deleteHistory.extend({ account: z.string().optional(), all: flag.optional() })
+const range = inputs.deleteHistory.extend({
+  account: z.string().optional(),
+  all: flag.optional().openapi({ description: 'true: deletes all messages of the account' }),
+})
 
 /** The caller's own account. Throws AdminError for a management key that is bound to none. */
 function own({ self }: Scope): string {
@@ -180,7 +183,10 @@ const messageRoutes: readonly ControlRoute[] = [
       'items than `limit`, or none, although more pages follow: read on until `next` is null.',
     access: 'user',
     personal: true,
-    query: inputs.listHistory.extend({ ...pageQuery, hasBody: flag.optional() }),
+    query: inputs.listHistory.extend({
+      ...pageQuery,
+      hasBody: flag.optional().openapi({ description: 'Whether bodies are kept' }),
+    }),
     reply: pageOf(summary),
     async run({ admin, scope, query }) {
       const account = query.text === undefined ? scope.account(query.account) : own(scope)

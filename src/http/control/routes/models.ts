@@ -177,11 +177,17 @@ export const modelRoutes: readonly ControlRoute[] = [
     access: 'public',
     query: inputs.listModels.extend({
       group,
-      context: wholeNumber(1, 1_000_000_000).optional(),
-      tools: flag.optional(),
-      vision: flag.optional(),
-      reasoning: flag.optional(),
-      jsonSchema: flag.optional(),
+      context: wholeNumber(1, 1_000_000_000)
+        .optional()
+        .openapi({ description: 'Only models with at least this context window, in tokens' }),
+      tools: flag.optional().openapi({ description: 'Whether the models can call tools' }),
+      vision: flag.optional().openapi({ description: 'Whether the models take images' }),
+      reasoning: flag
+        .optional()
+        .openapi({ description: 'Whether the models reason before they reply' }),
+      jsonSchema: flag
+        .optional()
+        .openapi({ description: 'Whether the models can follow a JSON schema' }),
       ...pageQuery,
     }),
     reply: pageOf(model),

@@ -63,8 +63,14 @@ export const orderReceiptRoutes: readonly ControlRoute[] = [
       '409 while nothing of the order is paid. Failed refunds are left out.',
     params: inputs.order,
     query: z.strictObject({
-      format: z.enum(['json', 'html'], 'expected json or html').default('json'),
-      language: z.enum(['en', 'zh-CN'], 'expected en or zh-CN').default('en'),
+      format: z
+        .enum(['json', 'html'], 'expected json or html')
+        .default('json')
+        .openapi({ description: 'Format of the reply' }),
+      language: z
+        .enum(['en', 'zh-CN'], 'expected en or zh-CN')
+        .default('en')
+        .openapi({ description: 'Language of the page' }),
     }),
     reply: receipt,
     produces: ['text/html'],

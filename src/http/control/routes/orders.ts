@@ -244,7 +244,9 @@ export const orderRoutes: readonly ControlRoute[] = [
     summary: 'Get the ways to pay for credit, and the credit and bonus for each',
     query: z.strictObject({
       account: inputs.listOrders.shape.account,
-      amount: inputs.createOrder.shape.amount.optional(),
+      amount: inputs.createOrder.shape.amount.optional().openapi({
+        description: 'Amount for which `asked` shows credit and bonus',
+      }),
     }),
     reply: offer,
     async run({ admin, services, scope, query }) {
@@ -292,8 +294,10 @@ export const orderRoutes: readonly ControlRoute[] = [
       'id of an order, or the provider’s number of a payment.',
     query: inputs.listOrders.extend({
       ...pageQuery,
-      flagged: flag.optional(),
-      stuck: flag.optional(),
+      flagged: flag.optional().openapi({ description: 'true: only orders with a `flag`' }),
+      stuck: flag.optional().openapi({
+        description: 'true: only orders that are open for more than two minutes',
+      }),
     }),
     reply: pageOf(order),
     async run({ admin, scope, query }) {

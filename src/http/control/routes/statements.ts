@@ -97,8 +97,14 @@ export const statementRoutes: readonly ControlRoute[] = [
     query: z.strictObject({
       account,
       timeZone,
-      format: z.enum(['json', 'csv', 'html'], 'expected json, csv or html').default('json'),
-      language: z.enum(['en', 'zh-CN'], 'expected en or zh-CN').default('en'),
+      format: z
+        .enum(['json', 'csv', 'html'], 'expected json, csv or html')
+        .default('json')
+        .openapi({ description: 'Format of the reply' }),
+      language: z
+        .enum(['en', 'zh-CN'], 'expected en or zh-CN')
+        .default('en')
+        .openapi({ description: 'Language of the page' }),
     }),
     reply: statement,
     produces: ['text/csv', 'text/html'],

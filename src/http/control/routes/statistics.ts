@@ -5,6 +5,7 @@ import { readBreakdown } from '../../../admin/breakdown.ts'
 import { listChoices } from '../../../admin/choices.ts'
 import { readOverview } from '../../../admin/overview.ts'
 import { inputs } from '../../../admin/schema.ts'
+import { someAccount } from '../../../admin/schema-parts.ts'
 import { readStatistics } from '../../../admin/statistics.ts'
 import { exportStatistics } from '../../../admin/statistics-export.ts'
 import { flag, timeSchema, wholeNumber } from '../parts.ts'
@@ -170,7 +171,9 @@ export const statisticsRoutes: readonly ControlRoute[] = [
     access: 'user',
     query: series.extend({
       compare,
-      limit: wholeNumber(1, 100).default(10).openapi({ default: 10 }),
+      limit: wholeNumber(1, 100)
+        .default(10)
+        .openapi({ default: 10, description: 'Number of groups that have a series of their own' }),
     }),
     reply: statistics,
     run: async ({ admin, query, scope: { owner } }) => ({
@@ -185,7 +188,9 @@ export const statisticsRoutes: readonly ControlRoute[] = [
     summary: 'Get a breakdown of usage by up to two dimensions, with totals',
     access: 'user',
     query: breakdown.extend({
-      limit: wholeNumber(1, 1_000).default(100).openapi({ default: 100 }),
+      limit: wholeNumber(1, 1_000)
+        .default(100)
+        .openapi({ default: 100, description: 'Number of groups that have a row of their own' }),
     }),
     reply: table,
     run: async ({ admin, query, scope: { owner } }) => ({
@@ -203,7 +208,9 @@ export const statisticsRoutes: readonly ControlRoute[] = [
     access: 'user',
     query: inputs.exportStatistics.extend({
       compare,
-      limit: wholeNumber(1, 1_000).optional(),
+      limit: wholeNumber(1, 1_000).optional().openapi({
+        description: 'Number of groups; by default 10 series or 100 rows',
+      }),
     }),
     produces: ['text/csv', 'application/json'],
     async run({ admin, query, scope: { owner } }) {
@@ -223,7 +230,9 @@ export const statisticsRoutes: readonly ControlRoute[] = [
     tag,
     summary: 'List the values by which statistics can be filtered, at most 500 of each dimension',
     access: 'user',
-    query: z.strictObject({ account: z.string().max(128).optional() }),
+    query: z.strictObject({
+      account: z.string().max(128).optional().openapi({ description: someAccount }),
+    }),
     reply: choices,
     run: async ({ admin, query, scope }) => ({
       body: await listChoices(admin, { account: scope.account(query.account), owner: scope.owner }),

@@ -62,7 +62,9 @@ export const whatIfRoutes: readonly ControlRoute[] = [
     summary: 'Compute what past requests would cost now, with another model or group',
     access: 'user',
     query: inputs.whatIf.extend({
-      days: wholeNumber(1, 90).default(30).openapi({ default: 30 }),
+      days: wholeNumber(1, 90)
+        .default(30)
+        .openapi({ default: 30, description: 'Length of the period in days, up to `until`' }),
     }),
     reply: answer,
     async run(asked) {
