@@ -85,7 +85,12 @@ const narrowing = {
     .describe('What is kept of the messages of this key; null: as the account chose'),
 }
 
-const revision = z.number().int().min(0).optional()
+const revision = z
+  .number()
+  .int()
+  .min(0)
+  .optional()
+  .describe('Revision that was read; left out: any')
 /**
  * `owner`: the account that must own the item; left out: any. `revision`: the revision that was read; left out: any.
  */

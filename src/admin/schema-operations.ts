@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { page, since, someAccount, text, until } from './schema-parts.ts'
-import { timeZone } from './schema-statistics.ts'
+import { timeZone, zoneText } from './schema-statistics.ts'
 import { format } from './schema-usage.ts'
 
 const events = {
@@ -26,5 +26,5 @@ export const operationsInputs = {
       .optional()
       .describe('`next` of the previous answer; left out: from the begin of the period'),
   }),
-  readOperations: z.strictObject({ timeZone: timeZone.default('UTC') }),
+  readOperations: z.strictObject({ timeZone: timeZone.default('UTC').describe(zoneText) }),
 }

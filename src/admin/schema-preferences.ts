@@ -42,17 +42,22 @@ export const preferenceInputs = {
       .nullable()
       .describe('Language of the console; null: the browser’s')
       .default(null),
-    theme: z.enum(['system', 'light', 'dark'], 'expected system, light or dark').default('system'),
+    theme: z
+      .enum(['system', 'light', 'dark'], 'expected system, light or dark')
+      .describe('Colours of the console')
+      .default('system'),
     density: z
       .enum(['comfortable', 'compact'], 'expected comfortable or compact')
+      .describe('Height of table rows')
       .default('comfortable'),
     timeZone: z
       .string()
       .max(64)
       .refine(isTimeZone, 'expected a time zone such as Asia/Shanghai')
       .nullable()
+      .describe('IANA time zone in which times are shown; null: the browser’s')
       .default(null),
-    views: views.default([]),
-    columns: columns.default({}),
+    views: views.describe('Saved views of pages, by name').default([]),
+    columns: columns.describe('Settings of each table, by its id').default({}),
   }),
 }

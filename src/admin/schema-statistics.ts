@@ -55,7 +55,7 @@ const filter = {
     .describe(`Only these classes of status, such as \`2xx\`. ${listText}`),
 }
 
-const zoneText = 'IANA time zone whose midnight begins a day'
+export const zoneText = 'IANA time zone whose midnight begins a day'
 const range = {
   since: moment
     .default('7d')

@@ -53,6 +53,23 @@ afterAll(async () => {
   await ranker.close()
 })
 
+interface Said {
+  readonly description?: string
+  readonly $ref?: string
+}
+
+/** An operation as the document describes it to people. */
+interface Written {
+  readonly operationId: string
+  readonly summary?: string
+  readonly parameters?: readonly (Said & { readonly name: string; readonly in: string })[]
+  readonly requestBody?: {
+    readonly content: Readonly<
+      Record<string, { readonly schema: { readonly properties?: Record<string, Said> } }>
+    >
+  }
+}
+
 interface Ask {
   /** Of the path; what is not said here is the document's example. */
   readonly path?: Readonly<Record<string, string>>
@@ -138,6 +155,28 @@ test('names each operation and schema once, and uses each schema', () => {
     )
     expect([kind, unused]).toEqual([kind, []])
   }
+})
+
+test('describes each operation, each parameter, and each field of a body of the control API', () => {
+  const paths = document['paths'] as unknown as Record<string, Record<string, Written>>
+  const unsaid = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.values(methods).flatMap(
+      ({ operationId, summary = '', parameters = [], requestBody }) => {
+        const asked = parameters.filter((each) => each.in === 'query')
+        const fields = path.startsWith('/api/')
+          ? Object.entries(requestBody?.content['application/json']?.schema.properties ?? {})
+          : []
+        return [
+          ...(/^[A-Z][a-z]+[, ].+[^.]$/.test(summary) ? [] : [`${operationId}: ${summary}`]),
+          ...asked.flatMap((each) => (each.description ? [] : [`${operationId}: ${each.name}`])),
+          ...fields.flatMap(([name, { description, $ref }]) =>
+            description || $ref ? [] : [`${operationId}: ${name}`],
+          ),
+        ]
+      },
+    ),
+  )
+  expect(unsaid).toEqual([])
 })
 
 test('has patterns that are read as they are meant', () => {

@@ -5638,11 +5638,19 @@ export interface components {
              * @enum {string|null}
              */
             readonly language: "en" | "zh-CN" | null;
-            /** @enum {string} */
+            /**
+             * @description Colours of the console
+             * @enum {string}
+             */
             readonly theme: "system" | "light" | "dark";
-            /** @enum {string} */
+            /**
+             * @description Height of table rows
+             * @enum {string}
+             */
             readonly density: "comfortable" | "compact";
+            /** @description IANA time zone in which times are shown; null: the browser’s */
             readonly timeZone: string | null;
+            /** @description Saved views of pages, by name */
             readonly views: readonly {
                 readonly name: string;
                 readonly page: string;
@@ -5651,6 +5659,7 @@ export interface components {
                     readonly [key: string]: boolean;
                 };
             }[];
+            /** @description Settings of each table, by its id */
             readonly columns: {
                 readonly [key: string]: unknown;
             };
@@ -9150,6 +9159,7 @@ export interface operations {
     readonly deleteHistory: {
         readonly parameters: {
             readonly query?: {
+                /** @description Id of the account, which only operators may choose; left out: the own account */
                 readonly account?: string;
                 /** @description Begin of the period: a time such as 2027-01-31T08:00:00Z, or a span before now such as 1h or 2d */
                 readonly since?: string;
@@ -9651,6 +9661,7 @@ export interface operations {
         readonly requestBody?: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description Revision that was read; left out: any */
                     readonly revision?: number;
                     /** @description Client address to test; left out: the key’s address list is not tested */
                     readonly address?: string;
@@ -10174,6 +10185,7 @@ export interface operations {
     readonly readOperations: {
         readonly parameters: {
             readonly query?: {
+                /** @description IANA time zone whose midnight begins a day */
                 readonly timeZone?: string;
             };
             readonly header?: never;
@@ -10491,7 +10503,9 @@ export interface operations {
     readonly continueOrder: {
         readonly parameters: {
             readonly query: {
+                /** @description Code that WeChat gives the customer’s browser */
                 readonly code: string;
+                /** @description Value from the address that led to WeChat; names the order */
                 readonly state: string;
             };
             readonly header?: never;
@@ -10832,18 +10846,26 @@ export interface operations {
                      */
                     readonly language?: "en" | "zh-CN" | null;
                     /**
+                     * @description Colours of the console
                      * @default system
                      * @enum {string}
                      */
                     readonly theme?: "system" | "light" | "dark";
                     /**
+                     * @description Height of table rows
                      * @default comfortable
                      * @enum {string}
                      */
                     readonly density?: "comfortable" | "compact";
-                    /** @default null */
+                    /**
+                     * @description IANA time zone in which times are shown; null: the browser’s
+                     * @default null
+                     */
                     readonly timeZone?: string | null;
-                    /** @default [] */
+                    /**
+                     * @description Saved views of pages, by name
+                     * @default []
+                     */
                     readonly views?: readonly {
                         readonly name: string;
                         readonly page: string;
@@ -10852,7 +10874,10 @@ export interface operations {
                             readonly [key: string]: boolean;
                         };
                     }[];
-                    /** @default {} */
+                    /**
+                     * @description Settings of each table, by its id
+                     * @default {}
+                     */
                     readonly columns?: {
                         readonly [key: string]: unknown;
                     };
@@ -12053,7 +12078,9 @@ export interface operations {
     readonly finishSignIn: {
         readonly parameters: {
             readonly query?: {
+                /** @description Code from the identity provider */
                 readonly code?: string;
+                /** @description Value from the address that led to the identity provider */
                 readonly state?: string;
             };
             readonly header?: never;
@@ -12076,6 +12103,7 @@ export interface operations {
     readonly signInByLink: {
         readonly parameters: {
             readonly query?: {
+                /** @description Token of the link */
                 readonly token?: string;
             };
             readonly header?: never;

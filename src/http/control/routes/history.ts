@@ -12,6 +12,7 @@ import {
   setHistoryChoice,
 } from '../../../admin/history.ts'
 import { inputs } from '../../../admin/schema.ts'
+import { oneAccount } from '../../../admin/schema-parts.ts'
 import { AdminError } from '../../../admin/use-case.ts'
 import { historyModes } from '../../../config/schema-history.ts'
 import type { HistoryBlob } from '../../../store/history.ts'
@@ -113,7 +114,7 @@ const message = z.strictObject({ id: z.string() })
 const blobOf = z.strictObject({ id: z.string(), blob: z.string() })
 const { account: _, revision: __, ...chosen } = inputs.setHistory.shape
 const range = inputs.deleteHistory.extend({
-  account: z.string().optional(),
+  account: z.string().optional().openapi({ description: oneAccount }),
   all: flag.optional().openapi({ description: 'true: deletes all messages of the account' }),
 })
 

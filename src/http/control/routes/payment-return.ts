@@ -15,7 +15,12 @@ export const paymentReturnRoutes: readonly ControlRoute[] = [
     path: '/api/payments/wechatpay/openid',
     id: 'continueOrder',
     summary: 'Continue an order in WeChat’s browser: the address to which WeChat redirects',
-    query: z.object({ code: name, state: name }),
+    query: z.object({
+      code: name.openapi({ description: 'Code that WeChat gives the customer’s browser' }),
+      state: name.openapi({
+        description: 'Value from the address that led to WeChat; names the order',
+      }),
+    }),
     produces: ['text/html'],
     async run({ admin, services, scope, principal, query, request, address }) {
       const given = {

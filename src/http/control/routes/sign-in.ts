@@ -67,7 +67,12 @@ export const signInRoutes: readonly ControlRoute[] = [
     id: 'finishSignIn',
     summary: 'Complete a sign-in: the address to which the identity provider redirects',
     params: provider,
-    query: z.looseObject({ code: z.string().optional(), state: z.string().optional() }),
+    query: z.looseObject({
+      code: z.string().optional().openapi({ description: 'Code from the identity provider' }),
+      state: z.string().optional().openapi({
+        description: 'Value from the address that led to the identity provider',
+      }),
+    }),
     statuses: { ...statuses, 409: 'The identity belongs to another account' },
     run: handle,
   }),
@@ -78,7 +83,9 @@ export const signInRoutes: readonly ControlRoute[] = [
     summary: 'Sign in with a one-time link',
     description:
       'The link is made on the command line of the server. It signs in once, and makes its account an admin.',
-    query: z.object({ token: z.string().optional() }),
+    query: z.object({
+      token: z.string().optional().openapi({ description: 'Token of the link' }),
+    }),
     statuses,
     run: handle,
   }),
