@@ -3887,6 +3887,11 @@ export interface components {
             readonly code: "invalid" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "conflict" | "stale" | "too_large" | "unsupported_media_type" | "key_reused" | "limited" | "internal" | "unavailable";
             /** @description Field of the body, the query or the path at fault, or a header */
             readonly field?: string;
+            /**
+             * @description Cause of the refusal, for programs that show texts of their own
+             * @enum {string}
+             */
+            readonly reason?: "balance_left" | "built_in" | "changed_meanwhile" | "code_expired" | "code_revoked" | "code_unknown" | "code_used" | "day_not_over" | "disputed" | "in_configuration_file" | "in_use" | "invitation_used" | "key_disabled" | "last_admin" | "last_identity" | "mail_code_wrong" | "name_taken" | "no_mail_server" | "not_paid" | "order_closed" | "provider_unreachable" | "range_too_long" | "refund_held" | "refund_too_large" | "sign_in_again";
             /** @description Id under which the log has the request */
             readonly requestId: string;
         };
@@ -4163,100 +4168,100 @@ export interface components {
             }[];
         } | null;
         readonly ChannelInput: {
-            /** @description Name of the channel, unique. */
+            /** @description Unique name of the channel. */
             readonly id: string;
-            /** @description Who serves it, such as openai, deepseek, ollama; openai-compatible for the rest. */
+            /** @description Vendor of the channel, such as openai, deepseek or ollama; openai-compatible for any other with OpenAI's format. */
             readonly vendor: string;
-            /** @description All that stands before the vendor's own path; left out: the vendor's usual address. */
+            /** @description Address of the vendor's API, up to where the vendor's own paths begin; left out: the vendor's usual address. */
             readonly baseUrl?: string | null;
-            /** @description The vendor's key. */
+            /** @description API key for the vendor. */
             readonly key?: string | null;
-            /** @description Several keys in place of one: requests are spread over those that work. Default: []. */
+            /** @description Several API keys in place of `key`; requests are spread over those that work. Default: []. */
             readonly keys?: readonly {
-                /** @description Name of the key, unique in its channel. */
+                /** @description Name of the key, unique within its channel. */
                 readonly name: string;
-                /** @description The vendor's key. */
+                /** @description API key for the vendor. */
                 readonly key: string;
-                /** @description It is not used. Default: false. */
+                /** @description Whether the key is not used. Default: false. */
                 readonly disabled?: boolean | null;
             }[] | null;
-            /** @description Models served: a list, or a map of public name to the vendor's name; left out: the shipped models of the vendor. */
+            /** @description Models served: a list of names, or a map of public names to the vendor's names; left out: the vendor's models in the built-in catalogue. */
             readonly models?: (readonly string[] | {
                 readonly [key: string]: string;
             }) | null;
-            /** @description Groups whose keys it serves; left out: every group. */
+            /** @description Groups whose keys the channel serves; left out: all groups. */
             readonly groups?: readonly string[] | null;
-            /** @description Channels of the lowest number are tried first. Default: 0. */
+            /** @description Rank in routing: channels with the lowest number are tried first. Default: 0. */
             readonly priority?: number | null;
-            /** @description Share of requests among channels of equal priority; 0: only when no other is left. Default: 1. */
+            /** @description Share of requests among channels of equal priority; 0: tried after all other channels, whatever their priority. Default: 1. */
             readonly weight?: number | null;
-            /** @description Takes no requests. Default: false. */
+            /** @description Whether the channel takes no requests, whatever `state` says. Default: false. */
             readonly disabled?: boolean | null;
-            /** @description draining and disabled take no new requests; those under way end as they would. draining says that it is for a while. Default: "enabled". */
+            /** @description Whether the channel takes new requests: draining and disabled take none, and running requests finish. draining marks a temporary stop. Default: "enabled". */
             readonly state?: ("enabled" | "draining" | "disabled") | null;
-            /** @description Most requests under way at once with each of its keys, in each serving process; past it other channels serve. */
+            /** @description Most concurrent requests with each of the channel's keys, in each serving process; at the limit other channels are used. Left out: no limit. */
             readonly concurrency?: number | null;
-            /** @description What its vendor is asked at most, with all of its keys together; an absent one does not limit. */
+            /** @description Rate limits of the channel, for all of its keys together; one left out does not limit. */
             readonly limits?: {
-                /** @description Requests a minute; past it other channels serve. */
+                /** @description Requests per minute; at the limit other channels are used. */
                 readonly requestsPerMinute?: number | null;
-                /** @description Tokens a minute, input and output together; past it other channels serve. */
+                /** @description Tokens per minute, input and output together; at the limit other channels are used. */
                 readonly tokensPerMinute?: number | null;
             } | null;
-            /** @description What the vendor asks of its list price; figures of the cost are multiplied by it. Default: "1". */
+            /** @description Factor on the vendor's list prices for what you pay, such as 0.8 for a discount; it changes the recorded vendor cost, not what customers pay. Default: "1". */
             readonly costMultiplier?: string | null;
-            /** @description Words by which operators pick channels. Default: []. */
+            /** @description Labels by which operators filter and select channels. Default: []. */
             readonly tags?: readonly string[] | null;
-            /** @description For operators. */
+            /** @description Free text for operators. */
             readonly note?: string | null;
-            /** @description The vendor is sent the traceparent and tracestate of the client, where it sent them. Default: false. */
+            /** @description Whether the client's traceparent and tracestate headers are passed on to the vendor. Default: false. */
             readonly passTrace?: boolean | null;
-            /** @description The only format spoken to it, such as openai-chat; left out: whatever the vendor speaks. */
+            /** @description The only wire format used with the vendor, such as openai-chat; left out: any that the vendor supports. */
             readonly dialect?: string | null;
-            /** @description Timers that differ here; the others stay as they are. */
+            /** @description Time limits that replace those of the section `timeouts` here; those left out stay the same. */
             readonly timeouts?: {
-                /** @description Name look-up, connection and TLS. */
+                /** @description Longest time for the name look-up, the connection and TLS together. */
                 readonly connectMs?: number | null;
-                /** @description The vendor took no byte of the request for this long. */
+                /** @description Longest time in which the vendor accepts no byte of the request. */
                 readonly sendIdleMs?: number | null;
-                /** @description Stream: from sending to the first event with meaning (content, tool call, reasoning, finish). */
+                /** @description Streams: longest time from sending the request to the first content, tool call, reasoning or finish; comments do not count. */
                 readonly firstEventMs?: number | null;
-                /** @description Whole reply: from sending to the last byte. */
+                /** @description Replies that are not streamed: longest time from sending the request to the last byte. */
                 readonly replyMs?: number | null;
-                /** @description Stream: between two bytes. */
+                /** @description Streams: longest time between two bytes. */
                 readonly idleMs?: number | null;
-                /** @description Stream: between two events with meaning; ends a stream that only pings. */
+                /** @description Streams: longest time between two events with content; ends a stream that sends only pings. */
                 readonly semanticIdleMs?: number | null;
-                /** @description The request as a whole, all attempts included. */
+                /** @description Longest time for the whole request, including all attempts and waits for the client. */
                 readonly totalMs?: number | null;
             } | null;
-            /** @description Headers that every call to it has, in place of those of the same name that the vendor usually gets. */
+            /** @description Headers sent with every call to the vendor; they replace headers of the same name. */
             readonly headers?: {
                 readonly [key: string]: string;
             } | null;
-            /** @description HTTP proxy that it is reached through: http://HOST:PORT, or with USER:PASSWORD@ before the host. */
+            /** @description HTTP proxy through which the vendor is reached: http://HOST:PORT or http://USER:PASSWORD@HOST:PORT. */
             readonly proxy?: string | null;
-            /** @description What of the vendor's own members a request for text has otherwise than the client said: names, with dots between where they lie deeper. */
+            /** @description Changes to the body of text requests before they are sent. Field names are the vendor's; a dot leads into an object, as in thinking.type. */
             readonly parameters?: {
-                /** @description Members that every request has, whatever the client sent. */
+                /** @description Fields set in every request, in place of what the client sent. */
                 readonly set?: {
                     readonly [key: string]: unknown;
                 } | null;
-                /** @description Members that are left out. */
+                /** @description Fields removed from every request. */
                 readonly remove?: readonly string[] | null;
-                /** @description Members of requests that have none of that name, or null. */
+                /** @description Fields set in requests in which they are missing or null. */
                 readonly defaults?: {
                     readonly [key: string]: unknown;
                 } | null;
             } | null;
-            /** @description After which refusals another channel is tried, where it is not as usual. */
+            /** @description Exceptions to the rule for which statuses of the vendor lead to a try on another channel. */
             readonly retryStatuses?: {
-                /** @description Statuses of its vendor after which another channel is tried as well. */
+                /** @description Further statuses of the vendor (400 to 599) after which another channel is tried. */
                 readonly add?: readonly number[] | null;
-                /** @description Statuses of its vendor after which no other channel is tried. */
+                /** @description Statuses of the vendor (400 to 599) after which no other channel is tried. */
                 readonly remove?: readonly number[] | null;
             } | null;
-            /** @description The vendor's own settings as text, such as apiVersion for azure-openai. */
+            /** @description Further settings that the vendor needs, as text, such as apiVersion for azure-openai. */
             readonly options?: {
                 readonly [key: string]: string;
             } | null;
@@ -4290,99 +4295,99 @@ export interface components {
             }[];
         };
         readonly ChannelChanges: {
-            /** @description Who serves it, such as openai, deepseek, ollama; openai-compatible for the rest. */
+            /** @description Vendor of the channel, such as openai, deepseek or ollama; openai-compatible for any other with OpenAI's format. */
             readonly vendor?: string;
-            /** @description All that stands before the vendor's own path; left out: the vendor's usual address. */
+            /** @description Address of the vendor's API, up to where the vendor's own paths begin; left out: the vendor's usual address. */
             readonly baseUrl?: string | null;
-            /** @description The vendor's key. */
+            /** @description API key for the vendor. */
             readonly key?: string | null;
-            /** @description Models served: a list, or a map of public name to the vendor's name; left out: the shipped models of the vendor. */
+            /** @description Models served: a list of names, or a map of public names to the vendor's names; left out: the vendor's models in the built-in catalogue. */
             readonly models?: (readonly string[] | {
                 readonly [key: string]: string;
             }) | null;
-            /** @description Groups whose keys it serves; left out: every group. */
+            /** @description Groups whose keys the channel serves; left out: all groups. */
             readonly groups?: readonly string[] | null;
-            /** @description Channels of the lowest number are tried first. Default: 0. */
+            /** @description Rank in routing: channels with the lowest number are tried first. Default: 0. */
             readonly priority?: number | null;
-            /** @description Share of requests among channels of equal priority; 0: only when no other is left. Default: 1. */
+            /** @description Share of requests among channels of equal priority; 0: tried after all other channels, whatever their priority. Default: 1. */
             readonly weight?: number | null;
-            /** @description Takes no requests. Default: false. */
+            /** @description Whether the channel takes no requests, whatever `state` says. Default: false. */
             readonly disabled?: boolean | null;
-            /** @description draining and disabled take no new requests; those under way end as they would. draining says that it is for a while. Default: "enabled". */
+            /** @description Whether the channel takes new requests: draining and disabled take none, and running requests finish. draining marks a temporary stop. Default: "enabled". */
             readonly state?: ("enabled" | "draining" | "disabled") | null;
-            /** @description Most requests under way at once with each of its keys, in each serving process; past it other channels serve. */
+            /** @description Most concurrent requests with each of the channel's keys, in each serving process; at the limit other channels are used. Left out: no limit. */
             readonly concurrency?: number | null;
-            /** @description What its vendor is asked at most, with all of its keys together; an absent one does not limit. */
+            /** @description Rate limits of the channel, for all of its keys together; one left out does not limit. */
             readonly limits?: {
-                /** @description Requests a minute; past it other channels serve. */
+                /** @description Requests per minute; at the limit other channels are used. */
                 readonly requestsPerMinute?: number | null;
-                /** @description Tokens a minute, input and output together; past it other channels serve. */
+                /** @description Tokens per minute, input and output together; at the limit other channels are used. */
                 readonly tokensPerMinute?: number | null;
             } | null;
-            /** @description What the vendor asks of its list price; figures of the cost are multiplied by it. Default: "1". */
+            /** @description Factor on the vendor's list prices for what you pay, such as 0.8 for a discount; it changes the recorded vendor cost, not what customers pay. Default: "1". */
             readonly costMultiplier?: string | null;
-            /** @description Words by which operators pick channels. Default: []. */
+            /** @description Labels by which operators filter and select channels. Default: []. */
             readonly tags?: readonly string[] | null;
-            /** @description For operators. */
+            /** @description Free text for operators. */
             readonly note?: string | null;
-            /** @description The vendor is sent the traceparent and tracestate of the client, where it sent them. Default: false. */
+            /** @description Whether the client's traceparent and tracestate headers are passed on to the vendor. Default: false. */
             readonly passTrace?: boolean | null;
-            /** @description The only format spoken to it, such as openai-chat; left out: whatever the vendor speaks. */
+            /** @description The only wire format used with the vendor, such as openai-chat; left out: any that the vendor supports. */
             readonly dialect?: string | null;
-            /** @description Timers that differ here; the others stay as they are. */
+            /** @description Time limits that replace those of the section `timeouts` here; those left out stay the same. */
             readonly timeouts?: {
-                /** @description Name look-up, connection and TLS. */
+                /** @description Longest time for the name look-up, the connection and TLS together. */
                 readonly connectMs?: number | null;
-                /** @description The vendor took no byte of the request for this long. */
+                /** @description Longest time in which the vendor accepts no byte of the request. */
                 readonly sendIdleMs?: number | null;
-                /** @description Stream: from sending to the first event with meaning (content, tool call, reasoning, finish). */
+                /** @description Streams: longest time from sending the request to the first content, tool call, reasoning or finish; comments do not count. */
                 readonly firstEventMs?: number | null;
-                /** @description Whole reply: from sending to the last byte. */
+                /** @description Replies that are not streamed: longest time from sending the request to the last byte. */
                 readonly replyMs?: number | null;
-                /** @description Stream: between two bytes. */
+                /** @description Streams: longest time between two bytes. */
                 readonly idleMs?: number | null;
-                /** @description Stream: between two events with meaning; ends a stream that only pings. */
+                /** @description Streams: longest time between two events with content; ends a stream that sends only pings. */
                 readonly semanticIdleMs?: number | null;
-                /** @description The request as a whole, all attempts included. */
+                /** @description Longest time for the whole request, including all attempts and waits for the client. */
                 readonly totalMs?: number | null;
             } | null;
-            /** @description Headers that every call to it has, in place of those of the same name that the vendor usually gets. */
+            /** @description Headers sent with every call to the vendor; they replace headers of the same name. */
             readonly headers?: {
                 readonly [key: string]: string;
             } | null;
-            /** @description HTTP proxy that it is reached through: http://HOST:PORT, or with USER:PASSWORD@ before the host. */
+            /** @description HTTP proxy through which the vendor is reached: http://HOST:PORT or http://USER:PASSWORD@HOST:PORT. */
             readonly proxy?: string | null;
-            /** @description What of the vendor's own members a request for text has otherwise than the client said: names, with dots between where they lie deeper. */
+            /** @description Changes to the body of text requests before they are sent. Field names are the vendor's; a dot leads into an object, as in thinking.type. */
             readonly parameters?: {
-                /** @description Members that every request has, whatever the client sent. */
+                /** @description Fields set in every request, in place of what the client sent. */
                 readonly set?: {
                     readonly [key: string]: unknown;
                 } | null;
-                /** @description Members that are left out. */
+                /** @description Fields removed from every request. */
                 readonly remove?: readonly string[] | null;
-                /** @description Members of requests that have none of that name, or null. */
+                /** @description Fields set in requests in which they are missing or null. */
                 readonly defaults?: {
                     readonly [key: string]: unknown;
                 } | null;
             } | null;
-            /** @description After which refusals another channel is tried, where it is not as usual. */
+            /** @description Exceptions to the rule for which statuses of the vendor lead to a try on another channel. */
             readonly retryStatuses?: {
-                /** @description Statuses of its vendor after which another channel is tried as well. */
+                /** @description Further statuses of the vendor (400 to 599) after which another channel is tried. */
                 readonly add?: readonly number[] | null;
-                /** @description Statuses of its vendor after which no other channel is tried. */
+                /** @description Statuses of the vendor (400 to 599) after which no other channel is tried. */
                 readonly remove?: readonly number[] | null;
             } | null;
-            /** @description The vendor's own settings as text, such as apiVersion for azure-openai. */
+            /** @description Further settings that the vendor needs, as text, such as apiVersion for azure-openai. */
             readonly options?: {
                 readonly [key: string]: string;
             } | null;
-            /** @description Several keys in place of one: requests are spread over those that work. Default: []. */
+            /** @description Several API keys in place of `key`; requests are spread over those that work. Default: []. */
             readonly keys?: readonly {
-                /** @description Name of the key, unique in its channel. */
+                /** @description Name of the key, unique within its channel. */
                 readonly name: string;
-                /** @description The vendor's key. */
+                /** @description API key for the vendor. */
                 readonly key?: string;
-                /** @description It is not used. Default: false. */
+                /** @description Whether the key is not used. Default: false. */
                 readonly disabled?: boolean | null;
             }[] | null;
         };
@@ -4524,100 +4529,100 @@ export interface components {
             readonly actor: string | null;
         };
         readonly GroupInput: {
-            /** @description What prices are multiplied by for keys of this group. Default: "1". */
+            /** @description Factor by which prices are multiplied for keys of this group. Default: "1". */
             readonly multiplier?: string | null;
-            /** @description The same for some models, by name or by beginning with one * at the end, in place of `multiplier`; the longest counts. Default: {}. */
+            /** @description Factors for some models in place of `multiplier`, by model name or by prefix followed by *; the longest match applies. Default: {}. */
             readonly modelMultipliers?: {
                 readonly [key: string]: string;
             } | null;
-            /** @description Models that keys of this group may use: names, or beginnings with one * at the end. Default: ["*"]. */
+            /** @description Models that keys of this group may use: names, or prefixes followed by *. Default: ["*"]. */
             readonly models?: readonly string[] | null;
-            /** @description Ceilings; an absent one does not limit. */
+            /** @description Rate limits; further requests get 429. One left out does not limit. */
             readonly limits?: {
-                /** @description Requests a minute. */
+                /** @description Requests per minute. */
                 readonly requestsPerMinute?: number | null;
-                /** @description Tokens a minute, input and output together. */
+                /** @description Tokens per minute, input and output together. */
                 readonly tokensPerMinute?: number | null;
-                /** @description Requests under way at once. */
+                /** @description Concurrent requests. */
                 readonly concurrentRequests?: number | null;
             } | null;
             readonly id: string;
         };
         readonly GroupChanges: {
-            /** @description What prices are multiplied by for keys of this group. Default: "1". */
+            /** @description Factor by which prices are multiplied for keys of this group. Default: "1". */
             readonly multiplier?: string | null;
-            /** @description The same for some models, by name or by beginning with one * at the end, in place of `multiplier`; the longest counts. Default: {}. */
+            /** @description Factors for some models in place of `multiplier`, by model name or by prefix followed by *; the longest match applies. Default: {}. */
             readonly modelMultipliers?: {
                 readonly [key: string]: string;
             } | null;
-            /** @description Models that keys of this group may use: names, or beginnings with one * at the end. Default: ["*"]. */
+            /** @description Models that keys of this group may use: names, or prefixes followed by *. Default: ["*"]. */
             readonly models?: readonly string[] | null;
-            /** @description Ceilings; an absent one does not limit. */
+            /** @description Rate limits; further requests get 429. One left out does not limit. */
             readonly limits?: {
-                /** @description Requests a minute. */
+                /** @description Requests per minute. */
                 readonly requestsPerMinute?: number | null;
-                /** @description Tokens a minute, input and output together. */
+                /** @description Tokens per minute, input and output together. */
                 readonly tokensPerMinute?: number | null;
-                /** @description Requests under way at once. */
+                /** @description Concurrent requests. */
                 readonly concurrentRequests?: number | null;
             } | null;
         };
         readonly ModelInput: {
-            /** @description What it does; left out: as shipped, else chat. */
+            /** @description What the model does; left out: as in the built-in catalogue, else chat. For names that end in *, it is guessed from each model's name (embed, rerank, ...) before chat is assumed. */
             readonly kind?: ("chat" | "completion" | "embedding" | "image" | "transcription" | "translation" | "speech" | "video" | "moderation" | "rerank" | "realtime") | null;
-            /** @description Context window in tokens; left out: as shipped, else unknown. */
+            /** @description Context window in tokens; left out: as in the built-in catalogue, else unknown. */
             readonly context?: number | null;
-            /** @description Most tokens of one reply; left out: as shipped, else unknown. */
+            /** @description Most tokens of one reply; left out: as in the built-in catalogue, else unknown. */
             readonly maxOutput?: number | null;
-            /** @description Accepts images; left out: as shipped, else false. */
+            /** @description Whether the model accepts images; left out: as in the built-in catalogue, else false, but true for chat models that only a name ending in * describes. */
             readonly vision?: boolean | null;
-            /** @description Shown as owned_by; left out: as shipped, else who serves it. */
+            /** @description Value of owned_by in lists of models; left out: as in the built-in catalogue, else the vendor that serves it. */
             readonly ownedBy?: string | null;
-            /** @description Timers that differ here; the others stay as they are. */
+            /** @description Time limits that replace those of the section `timeouts` here; those left out stay the same. */
             readonly timeouts?: {
-                /** @description Name look-up, connection and TLS. */
+                /** @description Longest time for the name look-up, the connection and TLS together. */
                 readonly connectMs?: number | null;
-                /** @description The vendor took no byte of the request for this long. */
+                /** @description Longest time in which the vendor accepts no byte of the request. */
                 readonly sendIdleMs?: number | null;
-                /** @description Stream: from sending to the first event with meaning (content, tool call, reasoning, finish). */
+                /** @description Streams: longest time from sending the request to the first content, tool call, reasoning or finish; comments do not count. */
                 readonly firstEventMs?: number | null;
-                /** @description Whole reply: from sending to the last byte. */
+                /** @description Replies that are not streamed: longest time from sending the request to the last byte. */
                 readonly replyMs?: number | null;
-                /** @description Stream: between two bytes. */
+                /** @description Streams: longest time between two bytes. */
                 readonly idleMs?: number | null;
-                /** @description Stream: between two events with meaning; ends a stream that only pings. */
+                /** @description Streams: longest time between two events with content; ends a stream that sends only pings. */
                 readonly semanticIdleMs?: number | null;
-                /** @description The request as a whole, all attempts included. */
+                /** @description Longest time for the whole request, including all attempts and waits for the client. */
                 readonly totalMs?: number | null;
             } | null;
             readonly id: string;
         };
         readonly ModelChanges: {
-            /** @description What it does; left out: as shipped, else chat. */
+            /** @description What the model does; left out: as in the built-in catalogue, else chat. For names that end in *, it is guessed from each model's name (embed, rerank, ...) before chat is assumed. */
             readonly kind?: ("chat" | "completion" | "embedding" | "image" | "transcription" | "translation" | "speech" | "video" | "moderation" | "rerank" | "realtime") | null;
-            /** @description Context window in tokens; left out: as shipped, else unknown. */
+            /** @description Context window in tokens; left out: as in the built-in catalogue, else unknown. */
             readonly context?: number | null;
-            /** @description Most tokens of one reply; left out: as shipped, else unknown. */
+            /** @description Most tokens of one reply; left out: as in the built-in catalogue, else unknown. */
             readonly maxOutput?: number | null;
-            /** @description Accepts images; left out: as shipped, else false. */
+            /** @description Whether the model accepts images; left out: as in the built-in catalogue, else false, but true for chat models that only a name ending in * describes. */
             readonly vision?: boolean | null;
-            /** @description Shown as owned_by; left out: as shipped, else who serves it. */
+            /** @description Value of owned_by in lists of models; left out: as in the built-in catalogue, else the vendor that serves it. */
             readonly ownedBy?: string | null;
-            /** @description Timers that differ here; the others stay as they are. */
+            /** @description Time limits that replace those of the section `timeouts` here; those left out stay the same. */
             readonly timeouts?: {
-                /** @description Name look-up, connection and TLS. */
+                /** @description Longest time for the name look-up, the connection and TLS together. */
                 readonly connectMs?: number | null;
-                /** @description The vendor took no byte of the request for this long. */
+                /** @description Longest time in which the vendor accepts no byte of the request. */
                 readonly sendIdleMs?: number | null;
-                /** @description Stream: from sending to the first event with meaning (content, tool call, reasoning, finish). */
+                /** @description Streams: longest time from sending the request to the first content, tool call, reasoning or finish; comments do not count. */
                 readonly firstEventMs?: number | null;
-                /** @description Whole reply: from sending to the last byte. */
+                /** @description Replies that are not streamed: longest time from sending the request to the last byte. */
                 readonly replyMs?: number | null;
-                /** @description Stream: between two bytes. */
+                /** @description Streams: longest time between two bytes. */
                 readonly idleMs?: number | null;
-                /** @description Stream: between two events with meaning; ends a stream that only pings. */
+                /** @description Streams: longest time between two events with content; ends a stream that sends only pings. */
                 readonly semanticIdleMs?: number | null;
-                /** @description The request as a whole, all attempts included. */
+                /** @description Longest time for the whole request, including all attempts and waits for the client. */
                 readonly totalMs?: number | null;
             } | null;
         };
