@@ -171,7 +171,8 @@ export const keyInputs = {
       .describe('For how many seconds the previous secret keeps working'),
   }),
   testKey: z.strictObject({
-    ...one,
+    id: one.id,
+    owner: one.owner,
     address: z
       .string()
       .refine((given) => isAddressRange(given) && !given.includes('/'), 'expected an IP address')

@@ -162,6 +162,7 @@ describe('a key', () => {
         ({ code }: { code: string }) => code,
       )
     expect(await codes()).toEqual(['no_balance'])
+    expect((await stage.send(ann, 'POST', path, { body: { revision: 1 } })).status).toBe(400)
     await spend(id, 'ann', 9n)
     await stage.send(ann, 'POST', `/api/keys/${id}/disable`)
     await stage.store.people.change('ann', { suspendedAt: 5 })

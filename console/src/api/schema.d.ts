@@ -9666,8 +9666,6 @@ export interface operations {
         readonly requestBody?: {
             readonly content: {
                 readonly "application/json": {
-                    /** @description Revision that was read; left out: any */
-                    readonly revision?: number;
                     /** @description Client address to test; left out: the key’s address list is not tested */
                     readonly address?: string;
                 };
