@@ -62,5 +62,5 @@ test('a receiver that is away, and a webhook that nobody configured', async () =
   expect([away.code, away.err]).toEqual([1, expect.stringContaining('cannot be reached')])
   const unknown = await webhookTest(config, 'oops')
   expect(unknown.code).toBe(1)
-  expect(unknown.err).toContain('no webhook oops: it has ops')
+  expect(unknown.err).toContain('the configuration has no webhook oops; it has ops')
 })
