@@ -45,7 +45,7 @@ if (hasBrowser) {
     const code = page.getByLabel('Code that was mailed to ann@example.com')
     await code.fill('nothing')
     await page.getByRole('button', { name: 'Confirm' }).click()
-    await page.getByText('is not the one that was mailed last', { exact: false }).waitFor()
+    await page.getByText('It is not the code that was mailed last', { exact: false }).waitFor()
     await page.getByRole('button', { name: 'Mail another code' }).click()
     await page.getByText('Another code was mailed.').waitFor()
     expect(await seriousFindings(page)).toEqual([])

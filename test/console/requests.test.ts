@@ -60,7 +60,7 @@ async function showsBlame() {
   const chinese = await stage.open('/requests?statusClass=4xx', { language: 'zh-CN' })
   await chinese.getByRole('row').filter({ hasText: 'model_not_found' }).first().click()
   const told = chinese.getByRole('region', { name: '责任归属' })
-  await told.getByText('其密钥没有这个模型可用。').waitFor()
+  await told.getByText('该模型不存在，或其密钥无权使用。').waitFor()
   expect(await told.textContent()).not.toMatch(/[a-z]/i)
   await chinese.close()
 }

@@ -371,7 +371,7 @@ async function redeems() {
   expect((await available()) - before).toBe(3_000_000_000n)
   await own.getByLabel('Redemption code').fill(first)
   await own.getByRole('button', { name: 'Redeem', exact: true }).click()
-  await own.getByText('was redeemed already', { exact: false }).waitFor()
+  await own.getByText('This code was redeemed before', { exact: false }).waitFor()
   expect(await seriousFindings(own)).toEqual([])
   await own.close()
   await page.reload()

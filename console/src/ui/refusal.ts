@@ -49,11 +49,11 @@ const byReason: Readonly<Record<Reason, MessageDescriptor>> = {
   range_too_long: msg`This time range is too long. Choose a shorter one.`,
   refund_held: msg`Requests that are running hold this money. Try again when they have ended.`,
   refund_too_large: msg`This is more than can still be refunded.`,
-  sign_in_again: msg`Sign in again first: this asks for a sign-in of the last minutes.`,
+  sign_in_again: msg`Sign in again first: this needs a sign-in within the last 15 minutes.`,
 }
 
-/** The API's sentence has names that the reader needs: it follows. */
-const withDetail: ReadonlySet<Reason> = new Set(['in_use'])
+/** The API's sentence has names or an amount that the reader needs: it follows. */
+const withDetail: ReadonlySet<Reason> = new Set(['in_use', 'refund_too_large'])
 
 /** By code, where the field says too little; the API's own sentence follows. */
 const byCode: ReadonlyMap<string, MessageDescriptor> = new Map([
