@@ -1,5 +1,5 @@
--- The role a server runs as: what it needs and no more. It can add to the journal, to usage and to the prices, and
--- change or remove nothing there but old rows of refused requests.
+-- Creates the role that servers use, with only the rights they need. It can add rows to the journal, to usage and to
+-- the prices, but cannot change them, and can remove only old rows of refused requests.
 --
 -- Run it as the owner of the tables, in the database and schema they are in, after each migration; it may be run again.
 -- Then give the role its password and start the servers with it:
@@ -35,10 +35,10 @@ GRANT INSERT, UPDATE ON node TO tollgate_app;
 GRANT INSERT, UPDATE, DELETE ON lease TO tollgate_app;
 GRANT INSERT, UPDATE ON outbox_epoch TO tollgate_app;
 GRANT INSERT, UPDATE, DELETE ON outbox_gap TO tollgate_app;
--- Of usage the database lets only refused requests go that cost nothing and are past their time.
+-- The database lets usage rows be deleted only if their request was refused, cost nothing and is older than its limit.
 GRANT DELETE ON usage TO tollgate_app;
 GRANT UPDATE (refusals_since) ON usage_kept TO tollgate_app;
--- Where usage.keepDays is set, for the removal of all that is older:
+-- Needed if usage.keepDays is set, so that all older rows can be deleted:
 -- GRANT UPDATE ON usage_kept TO tollgate_app;
 GRANT INSERT, UPDATE ON usage_archive TO tollgate_app;
 GRANT UPDATE ON usage_archive_turn TO tollgate_app;

@@ -1,4 +1,4 @@
-// Calls a gateway with the `ai` package: text, a stream, a tool, and vectors.
+// Calls a gateway with the `ai` package: text, a stream, a tool, and embeddings.
 //   TOLLGATE_KEY=sk-tg-... node_modules/.bin/bun examples/ai-sdk.ts
 
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'

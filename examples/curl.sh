@@ -1,5 +1,5 @@
 #!/bin/sh
-# Calls a gateway with nothing but curl: the models, a whole reply, a stream, and a vector.
+# Calls a gateway with curl only: the models, a whole reply, a stream, and an embedding.
 #   TOLLGATE_KEY=sk-tg-... sh examples/curl.sh
 set -eu
 

@@ -1,4 +1,4 @@
-// Draws, speaks and transcribes through a gateway with the official openai SDK.
+// Makes an image, speech and a transcript through a gateway with the official openai SDK.
 //   TOLLGATE_KEY=sk-tg-... node_modules/.bin/bun examples/media.ts [FOLDER]
 
 import { writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Calls a gateway with the official openai SDK: a whole reply, a stream, a tool, and what a refusal looks like.
+// Calls a gateway with the official openai SDK: a whole reply, a stream, a tool, and the error of a refused request.
 //   TOLLGATE_KEY=sk-tg-... node_modules/.bin/bun examples/openai-sdk.ts
 
 import OpenAI from 'openai'

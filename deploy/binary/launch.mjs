@@ -1,4 +1,4 @@
-// The single program: unpacks what it carries at its first start, and becomes bin/tollgate, run by the Bun it is.
+// Starts the single program: its first start unpacks its files, then it becomes bin/tollgate, run by the Bun inside it.
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -13,13 +13,13 @@ become('/bin/sh', ['sh', join(tree, 'bin/tollgate'), ...process.argv.slice(2)], 
   BUN_BE_BUN: '1',
 })
 
-/** systemd's, or the user's. */
+/** The cache folder that systemd provides, else the user's. */
 function cacheFolder() {
   const { CACHE_DIRECTORY, XDG_CACHE_HOME } = process.env
   return CACHE_DIRECTORY || XDG_CACHE_HOME || join(homedir(), '.cache')
 }
 
-/** The folder of this version; whole or not there, whoever else unpacks it at the same time. */
+/** The folder of this version: complete, even if other processes unpack it at the same time. */
 async function unpacked(folder, name) {
   const tree = join(folder, name)
   if (existsSync(tree)) return tree
@@ -35,7 +35,7 @@ async function unpacked(folder, name) {
   return tree
 }
 
-/** execve(2): the same process, so that signals and exit codes need nobody to pass them on. Throws where it cannot. */
+/** Calls execve(2): the process stays the same, so signals and exit codes need not be passed on. Throws on failure. */
 function become(program, words, environment) {
   const isMac = process.platform === 'darwin'
   const { execve } = dlopen(isMac ? 'libSystem.dylib' : 'libc.so.6', {
