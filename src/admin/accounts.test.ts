@@ -1,4 +1,4 @@
-// Accounts and entries of operators, on both engines.
+// Tests accounts and the journal entries that operators make, on both engines.
 
 import { expect, test } from 'bun:test'
 import { onEachEngine } from '../../test/contract/engines.ts'

@@ -1,4 +1,4 @@
-// A backup and its restore beside each other; under load and with a full disk they are tested as processes.
+// Tests backup and restore with each other; other tests cover load and a full disk with real processes.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Whose fault a failure was: every code has an explanation, which the documentation repeats.
+// Tests whose fault a failure was: every code has an explanation, and the documentation has the same one.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Channels that serve: which there are, and which there are not.
+// Tests which channels serve and which do not.
 
 import { expect, test } from 'bun:test'
 import { listVendorModels, testChannel, withChannels } from './channels.ts'

@@ -1,4 +1,5 @@
-// How often a check goes through all models: as often for many channels as for few, lest its time grow with their square.
+// Tests how often a check goes through all models: the number must not grow with the number of channels, or the time
+// would grow with the square of the file.
 
 import { expect, test } from 'bun:test'
 import type { ChannelConfig, Config, ModelConfig } from '../config/types.ts'
@@ -21,7 +22,7 @@ const channel = {
   origin: 'file',
 } as const
 
-/** So many models and channels, every second channel for one group alone. */
+/** A configuration of this many models and channels; every second channel serves only one group. */
 function configOf(count: number): Config {
   const each = Array.from({ length: count }, (_, at) => at)
   const models: readonly (readonly [string, ModelConfig])[] = each.flatMap((at) => [
@@ -41,7 +42,7 @@ function configOf(count: number): Config {
   return { ...plain, models: Object.fromEntries(models), channels, groups }
 }
 
-/** How often its models are listed while a configuration is checked. */
+/** How often the list of its models is read while the configuration is checked. */
 function listings(count: number): number {
   const config = configOf(count)
   let times = 0

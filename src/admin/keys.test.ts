@@ -1,4 +1,4 @@
-// Keys of the store, on both engines.
+// Tests keys of the store, on both engines.
 
 import { expect, test } from 'bun:test'
 import { onEachEngine } from '../../test/contract/engines.ts'

@@ -1,4 +1,4 @@
-// How models have done lately, from the totals that settling keeps.
+// Tests the recent figures of models, which come from the totals that settlement updates.
 
 import { expect, test } from 'bun:test'
 import { onEachEngine } from '../../test/contract/engines.ts'

@@ -1,4 +1,4 @@
-// The models of a group as somebody who may see it finds them: prices, abilities, filters, order and pages.
+// Tests a group's models as a permitted reader sees them: prices, abilities, filters, order and pages.
 
 import { expect, jest, test } from 'bun:test'
 import { onEachEngine } from '../../test/contract/engines.ts'
@@ -118,7 +118,7 @@ test("each price stands with the group's multiplier, without it, and as the vend
     unit: 'image',
     priceNano: '80000000000000',
   })
-  // A snapshot that has no card of its own costs what its model does.
+  // A snapshot without a rate card has the price of its model.
   expect(showModel(offer, everyone, { model: 'gpt-4o-mini-2024-07-18' }).price.version).toBe(
     set.version,
   )

@@ -1,4 +1,4 @@
-// What orders tell of themselves, on both engines: once, to the account they are of.
+// Tests the notices of orders, on both engines: each is sent once, to the account of its order.
 
 import { expect, test } from 'bun:test'
 import { onEachEngine } from '../../test/contract/engines.ts'

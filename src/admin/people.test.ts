@@ -1,4 +1,4 @@
-// People, their sessions and identities, one-time links and invitations, as use cases.
+// Tests people, their sessions and identities, one-time links and invitations, as use cases.
 
 import { expect, test } from 'bun:test'
 import { onEachEngine } from '../../test/contract/engines.ts'

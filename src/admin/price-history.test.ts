@@ -1,4 +1,4 @@
-// How prices came to be: which card held from when, and what readers of feeds are given of it.
+// Tests the history of prices: which card was in force from when, and what the feeds contain of it.
 
 import { expect, test } from 'bun:test'
 import type { PriceRow } from '../store/ledger.ts'
@@ -35,7 +35,7 @@ test('a change is one where what is charged changes, from the moment it was know
     [0, 1, 0],
     [20, 3, 20],
   ])
-  // Written down for later, and for a moment past.
+  // One is recorded for later, and one for a moment in the past.
   expect(seen(cards({}, { ...dearer, effectiveFrom: 90 }))).toEqual([
     [0, 1, 0],
     [90, 2, 10],
@@ -44,7 +44,7 @@ test('a change is one where what is charged changes, from the moment it was know
     [0, 1, 0],
     [10, 2, 10],
   ])
-  // Withdrawn, so that the shipped card counts, and without one none.
+  // Withdrawn, so the shipped card is in force; without a shipped card, none is.
   expect(seen(cards({ ...dearer, origin: 'shipped' }, {}, { prices: {} }))).toEqual([
     [0, 1, 0],
     [10, 2, 10],
@@ -54,7 +54,7 @@ test('a change is one where what is charged changes, from the moment it was know
     [0, 1, 0],
     [10, null, 10],
   ])
-  // Those of other models say nothing, patterns that fit do.
+  // Cards of other models do not appear; patterns that match do.
   expect(seen(cards({ model: 'n' }, { model: 'mm' }, { model: 'n*', origin: 'file' }))).toEqual([])
   expect(seen(cards({ model: '*', origin: 'file' }, dearer))).toEqual([
     [0, 1, 0],

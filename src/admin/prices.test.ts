@@ -1,4 +1,4 @@
-// Cards of prices: set, listed, taken back and taken over from documents and files, on both engines.
+// Tests rate cards: set, listed, withdrawn and imported from documents and files, on both engines.
 
 import { expect, test } from 'bun:test'
 import { onEachEngine } from '../../test/contract/engines.ts'
@@ -24,7 +24,7 @@ const shipped = {
   sourceDate: '2026-09-23',
 }
 
-/** As a server leaves it that has started once: a shipped card, and one of its file. */
+/** The state that a server leaves after its first start: a shipped card, and one from its file. */
 async function begin(store: Store) {
   await ensurePrices(store.prices, { mine: declaring({ input: '7', output: '8' }) }, [shipped], 1)
   return adminOf(store)
@@ -151,7 +151,7 @@ onEachEngine('prices at once', (start) => {
     const set = { ...change, model: 'mine', prices: { input: '7', output: '9' } }
     const document = JSON.stringify({ o3: { prices: { input: '3', output: '8' } } })
     const imported = { document, apply: true, allowLarge: false }
-    // Each reads, then the other adds, as two processes may.
+    // Each reads before the other adds, as two processes may.
     const behind = async (other: () => Promise<unknown>) => {
       const rows = await admin.store.prices.all()
       await other()
@@ -183,7 +183,7 @@ onEachEngine('prices of files', (start) => {
     const admin = await begin(store)
     const { appendAfter } = store.prices
     let raced = false
-    // Another process is quicker once.
+    // Another process is faster once.
     const prices: Store['prices'] = {
       ...store.prices,
       async appendAfter(newest, rows, note) {

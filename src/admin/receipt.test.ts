@@ -1,4 +1,5 @@
-// The parts of every receipt add up to what was charged and written off, by the card of the request's own moment.
+// Tests that the parts of every receipt add up to what was charged and written off, by the card at the time of the
+// request.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -44,7 +45,7 @@ test('the lines and their rounding are the charge and what was written off, to t
     fc.property(parts, ({ before, after, tokens, units, multiplierPpm, writeoffPercent }) => {
       const book = createPriceBook([
         priceRow({ version: 1, model: 'm', prices: before, effectiveFrom: 0 }),
-        // A later price changes no receipt.
+        // A later price does not change a receipt.
         priceRow({ version: 2, model: 'm', prices: after, effectiveFrom: 1 }),
       ])
       const wholeNano = book.version(1, multiplierPpm)?.charge(tokens, units) ?? -1n
@@ -64,7 +65,7 @@ test('the lines and their rounding are the charge and what was written off, to t
       const roundingNano = BigInt(receipt.roundingNano)
       expect(sum + roundingNano).toBe(row.chargeNano + row.writeoffNano)
       expect(roundingNano).toBeGreaterThanOrEqual(0n)
-      // Each line loses less than one, and the whole is rounded up by less than one.
+      // Each line loses less than one nano-unit, and the total is rounded up by less than one.
       expect(roundingNano).toBeLessThanOrEqual(BigInt(receipt.lines.length))
       expect(BigInt(receipt.totalNano)).toBe(wholeNano)
       expect(BigInt(receipt.releasedNano)).toBe(row.heldNano - row.chargeNano)

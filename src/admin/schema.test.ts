@@ -1,4 +1,4 @@
-// Inputs of use cases: what is wrong is said of the field it is wrong in, and nothing is loaded for it before.
+// Tests inputs of use cases: an error names the field that is wrong, and nothing is read from the store before it.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// Settings that change at run time: which word counts, who may change what, and what is refused of them.
+// Tests settings that change at run time: which value takes precedence, who may change what, and which values are
+// refused.
 
 import { expect, test } from 'bun:test'
 import { onEachEngine } from '../../test/contract/engines.ts'

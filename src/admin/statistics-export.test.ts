@@ -1,4 +1,4 @@
-// Files of statistics: their lines, and what a spreadsheet must not run.
+// Tests exported statistics: their lines, and values that a spreadsheet must not execute.
 
 import { expect, test } from 'bun:test'
 import { noTokens } from '../config/prices.ts'

@@ -1,4 +1,4 @@
-// Percentiles out of histograms: never out of the cell of the value they stand for.
+// Tests percentiles calculated from histograms: each is always in the bucket of the true value.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

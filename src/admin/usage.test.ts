@@ -1,4 +1,4 @@
-// Lists of finished requests, on both engines.
+// Tests lists of finished requests, on both engines.
 
 import { expect, test } from 'bun:test'
 import { onEachEngine } from '../../test/contract/engines.ts'

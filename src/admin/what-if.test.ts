@@ -1,4 +1,5 @@
-// What past requests would cost now: to the nano, row by row, and what is said of those that cannot be priced.
+// Tests what past requests would cost now: to the nano-unit, row by row, and what is reported for those that cannot be
+// priced.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -31,7 +32,7 @@ const offer = offerOf(config, firstPrices({}, shippedPrices('USD')))
 const viewer = adminViewer(config, 'default')
 const ppm: Readonly<Record<string, number>> = { default: 1_000_000, dear: 1_333_333 }
 
-/** As it was charged at these prices. */
+/** A row as it was charged at these prices. */
 function row(change: Partial<UsageRow>): UsageRow {
   const made = usageRow({
     ...noTokens,
@@ -173,7 +174,7 @@ onEachEngine('what if not all is priced', (start) => {
     ])
     const chat = await whatIf(admin, offer, viewer, await input({ model: 'gpt-4o', group: 'dear' }))
     expect(chat.unpriced).toMatchObject([{ reason: 'kind', requests: 2 }])
-    // In another group nothing is free any more.
+    // In another group the request is no longer free.
     const rate = offer.book.find('gpt-4o', nowMs, 1_333_333)
     const each = rate?.charge({ ...noTokens, input: 1_000 }, null) ?? 0n
     const few = rate?.charge({ ...noTokens, input: 5 }, null) ?? 0n

@@ -1,4 +1,4 @@
-// What the store has beside the file: whose word counts, and what is left out.
+// Tests entries of the store together with the file: which takes precedence, and what is left out.
 
 import { expect, test } from 'bun:test'
 import { createSecretBox } from '../identity/secret-box.ts'

@@ -1,4 +1,4 @@
-// Intervals by the clocks of zones, also where these are set forward or back.
+// Tests intervals in the local time of zones, also when clocks are set forward or back.
 
 import { describe, expect, test } from 'bun:test'
 import { addDays, cutsOf, dayMs, isZone, localOf, momentOf, startOfDay, zoneIn } from './zone.ts'
@@ -41,7 +41,7 @@ describe('where intervals begin', () => {
       '2026-10-25T01:00:00.000Z',
       '2026-10-25T02:00:00.000Z',
     ])
-    // At 2:00 clocks of Lord Howe go back to 1:30.
+    // At 2:00 the clocks of Lord Howe go back to 1:30.
     expect(
       cuts('hour', 'Australia/Lord_Howe', '2026-04-04T14:00:00Z', '2026-04-04T17:00:00Z'),
     ).toEqual([

@@ -1,4 +1,4 @@
-// What is held for a reply follows what its channels make of the limit.
+// Tests that the hold for a reply follows what its channels do with the client's limit.
 
 import { expect, test } from 'bun:test'
 import type { Candidate } from '../router/route.ts'

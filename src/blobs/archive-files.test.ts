@@ -1,4 +1,4 @@
-// Files that are kept for good: what is there after a cut, and a store that never answers.
+// Tests files that are kept permanently: what exists after a power cut, and a store that never answers.
 
 import { afterEach, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'

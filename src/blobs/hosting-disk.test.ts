@@ -1,4 +1,4 @@
-// Hosted results on disk: addresses that nobody makes but the gateway, bounds, and what goes when it has expired.
+// Tests hosted results on disk: addresses that only the gateway can make, bounds, and the removal of expired results.
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -107,7 +107,7 @@ describe('addresses the gateway never gave away', () => {
     const key = Buffer.from('another key of another gateway')
     const stranger = new DiskFiles({ folder: one.folder, key, nowMs: () => start })
     expect(await stranger.find(asked)).toBe('forged')
-    // The same key, but the file lies on another machine.
+    // The key is the same, but the file is on another machine.
     expect(await other.files.find(asked)).toBeNull()
   })
 

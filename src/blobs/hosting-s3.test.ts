@@ -1,4 +1,4 @@
-// Hosted results in a bucket: uploaded in parts, fetched from there, removed when they have expired.
+// Tests hosted results in a bucket: uploaded in parts, fetched from there, removed when they have expired.
 
 import { describe, expect, test } from 'bun:test'
 import { type Bucket, startBucket } from '../../test/support/bucket.ts'

@@ -1,9 +1,9 @@
-// Memory is taken back when it has grown, and less often where much is in use.
+// Tests that memory is given back when it has grown, and less often if much of it is in use.
 
 import { expect, test } from 'bun:test'
 import { MemoryTrimmer } from './memory-trimmer.ts'
 
-/** A process of 140 MB in which every byte that passes stays until it is taken back. */
+/** A process of 140 MB that keeps every byte it handles until memory is given back. */
 function processOf(liveBytes: number, kept = 1) {
   let resident = 140_000_000
   let collected = 0

@@ -1,4 +1,4 @@
-// Results fetched from a vendor's store over real connections, and everything that is no result.
+// Tests results that are fetched from a vendor's store over real connections, and everything that is not a result.
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import { eventually } from '../../test/support/clients.ts'
@@ -20,7 +20,7 @@ function serve(respond: (request: Request) => Response | Promise<Response>): str
   return `http://files.test:${server.port}/`
 }
 
-/** As if 127.0.0.1 were the public internet. */
+/** Treats 127.0.0.1 as the public internet. */
 function open(more: Partial<SafeFetchOptions> = {}) {
   const dialer = createDialer()
   dialers.push(dialer)
@@ -39,7 +39,7 @@ function open(more: Partial<SafeFetchOptions> = {}) {
   )
 }
 
-/** Keeps what it is given, and says how it was given. */
+/** Keeps the bytes it is given, and notes how they were given. */
 class TestSpool implements Spool {
   readonly pieces: number[] = []
 

@@ -1,4 +1,5 @@
-// Payloads are what was put in, wherever they lie; nothing stays of them, and nothing is read after the end.
+// Tests that payloads come back unchanged wherever they are stored, that no file of them remains, and that nothing is
+// read past the end.
 
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -48,7 +49,7 @@ test('what was put in comes out, in any pieces and from any place', () => {
         const wanted = payloads.map((pieces) =>
           Buffer.concat(pieces.map(([byte, size]) => Buffer.alloc(size, byte))),
         )
-        // A piece of each in turn.
+        // A piece of each by turns.
         for (let at = 0; at < 5; at++)
           for (const [index, pieces] of payloads.entries()) {
             const [byte, size] = pieces[at] ?? [0, 0]

@@ -1,4 +1,4 @@
-// Which models are known to do what.
+// Tests which models are known to have which abilities.
 
 import { expect, test } from 'bun:test'
 import { keepsToSchema, takesTools } from './abilities.ts'

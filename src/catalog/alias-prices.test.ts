@@ -1,4 +1,4 @@
-// Names of the operator's own take the prices of what they stand for, where that is one thing.
+// Tests that an operator's own model names take the prices of the model they stand for, if it is only one.
 
 import { expect, test } from 'bun:test'
 import { aliasPrices } from './alias-prices.ts'

@@ -1,4 +1,4 @@
-// The catalogue answers with what is shipped, as the operator changed it, and guesses only when asked to.
+// Tests that the catalogue answers with the shipped data and the operator's changes, and guesses only if asked to.
 
 import { describe, expect, test } from 'bun:test'
 import type { ModelConfig } from '../config/types.ts'

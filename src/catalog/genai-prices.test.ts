@@ -1,4 +1,5 @@
-// Vendors' price data becomes cards of our names: exact, by the data's own matching, and never too low.
+// Tests that vendors' price data becomes cards of our model names: exact, by the data's own matching, and never too
+// low.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

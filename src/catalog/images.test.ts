@@ -1,4 +1,4 @@
-// Sizes that models make, and those they do not.
+// Tests which image sizes models make and which they do not.
 
 import { expect, test } from 'bun:test'
 import { imageModel, ratioOf, sideClass } from './images.ts'

@@ -1,4 +1,5 @@
-// Cards from the data of models.dev: which names, which prices, which longer prompts, and what is not taken.
+// Tests cards from the data of models.dev: which names, which prices, which prices of longer prompts, and what is left
+// out.
 
 import { expect, test } from 'bun:test'
 import { isModelsDev, readModelsDev } from './models-dev.ts'

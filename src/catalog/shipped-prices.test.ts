@@ -1,4 +1,4 @@
-// The shipped prices are sane, say where they are from, and cover what the documentation says they cover.
+// Tests that the shipped prices are plausible, name their source, and cover the models that the documentation lists.
 
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -13,11 +13,11 @@ const byModel = new Map(cards.map((card) => [card.model, card]))
 const catalog = createCatalog({})
 const file = readPriceFile()
 
-/** In nano for a million; -1 where there is no such price. */
+/** In nano-units for a million; -1 if there is no such price. */
 const nano = (prices: Readonly<Record<string, string>>, name: string): bigint =>
   prices[name] === undefined ? -1n : (parseUnits(prices[name]) ?? -2n)
 
-/** Of a million units; of tokens up to 1000. */
+/** Price of a million units; of tokens in prompts up to 1000. */
 const bounds: Readonly<Record<string, readonly [least: number, most: number]>> = {
   request: [0, 100_000],
   image: [1_000, 1_000_000],

@@ -1,4 +1,4 @@
-// What models of video make: every shipped one has a shape, and what its name says counts.
+// Tests what video models make: every shipped model has a shape, and details in a model's name apply.
 
 import { expect, test } from 'bun:test'
 import { shippedModels } from './shipped-models.ts'

@@ -1,4 +1,4 @@
-// Beginnings against the plain way: look at all of them, longest first.
+// Compares the search by prefixes with the simple way: look at all prefixes, longest first.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-// What stands in for the schema where it is not loaded says what the schema says.
+// Tests that the code that is used when the schema is not loaded agrees with the schema.
 
 import { expect, test } from 'bun:test'
 import { emptyChannel, emptyGroup, emptyModel } from './build.ts'

@@ -1,4 +1,4 @@
-// The configuration as shown to its operator hides every secret and says what a reload cannot change.
+// Tests that the configuration as shown to operators hides every secret and says what a reload cannot change.
 
 import { expect, test } from 'bun:test'
 import { buildConfig } from './build.ts'
@@ -25,7 +25,7 @@ const input = {
   keys: [{ name: 'k', secret: 'S3CRET-key-0123456789', expiresAt: '2027-01-31' }],
 }
 
-/** With credentials in an address, where the schema lets none be. */
+/** A configuration with credentials in an address, which the schema would refuse. */
 function build(said: object, override: Override = {}): Config {
   const settings = fileSchema.parse(said)
   const baseUrl = 'https://u:S3CRET-base@api.example/v1'

@@ -1,4 +1,4 @@
-// The published schema, the documentation and the shipped example say what the code does.
+// Tests that the published schema, the documentation and the shipped example agree with the code.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ interface Node {
   readonly anyOf?: readonly Node[]
 }
 
-/** Every key of the schema with its place: `server.port`, `channels[].id`, `groups.NAME.models`. */
+/** Every key of the schema with its path: `server.port`, `channels[].id`, `groups.NAME.models`. */
 function keys(node: Node, path = ''): { path: string; node: Node }[] {
   return Object.entries(node.properties ?? {}).flatMap(([name, inner]) => {
     const at = path === '' ? name : `${path}.${name}`

@@ -1,4 +1,5 @@
-// The configuration as an operator meets it: files, variables and flags in, a frozen result or its problems out.
+// Tests loading the configuration as an operator does: from files, variables and flags to a frozen result or a list of
+// problems.
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

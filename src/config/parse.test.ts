@@ -1,4 +1,5 @@
-// Files that are no configuration, or one without end: each is refused at once, by its place, and nothing is thrown.
+// Tests files that are not a configuration, or are endless: each is refused at once with the place, and nothing is
+// thrown.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
@@ -74,7 +75,7 @@ const refused: readonly (readonly [what: string, text: string, problem: string])
   ['a byte of zero', 'currency: "U\0SD"', 'line 1, column 13: control characters'],
 ]
 
-/** Nine of the one before, thirty times. */
+/** Nine references to the entry before, thirty times. */
 function bomb(write: (aliases: string) => string): string {
   const lines = ['a0: &a0 { x: 1 }']
   for (let at = 1; at < 30; at++)

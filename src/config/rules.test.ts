@@ -1,4 +1,4 @@
-// Which base addresses a channel may have.
+// Tests which base addresses a channel may have.
 
 import { expect, test } from 'bun:test'
 import { isBaseUrl } from './rules.ts'

@@ -1,4 +1,4 @@
-// Where records of requests leave to, as the configuration says it.
+// Tests the configuration of the destinations to which records of requests are exported.
 
 import { describe, expect, test } from 'bun:test'
 import { buildConfig } from './build.ts'
@@ -10,7 +10,7 @@ const clickhouse = { url: 'https://ch.example:8443', password: 'S3CRET' }
 const load = (settings: object) =>
   buildConfig(fileSchema.parse({ usage: { export: settings } }), {}, null)
 
-/** The places that are refused. */
+/** The paths that are refused. */
 function refused(settings: object): readonly string[] {
   const { error } = fileSchema.safeParse({ usage: { export: settings } })
   return error?.issues.map(({ path }) => path.join('.')) ?? []

@@ -1,4 +1,4 @@
-// What flags and environment say of the console.
+// Tests the flags and environment variables of the console.
 
 import { expect, test } from 'bun:test'
 import type { Problem } from './problems.ts'

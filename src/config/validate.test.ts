@@ -1,4 +1,4 @@
-// What the schema refuses, and the words it refuses it with: always the place, never a value.
+// Tests what the schema refuses and its messages, which always name the path and never a value.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

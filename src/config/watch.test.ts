@@ -1,4 +1,5 @@
-// Real files changed the way editors and deployments change them; every test waits for the event itself.
+// Tests the watch with real files, changed as editors and deployments change them; every test waits for the event
+// itself.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
@@ -164,7 +165,7 @@ test('a file cut anywhere is refused; less at the end of its last section is an 
   await begin()
   writeFileSync(file, whole)
   expect(await nextCurrency()).toBe('EUR')
-  // What a reader of YAML may take for whole, or not; an edit is the same with or without its last line end.
+  // Texts that a YAML reader may or may not accept as complete; an edit is the same with and without its last newline.
   const edits = new Set([edit, edit.slice(0, -1), whole.slice(0, -1)])
   for (let end = 0; end < whole.length; end++) {
     const text = whole.slice(0, end)
@@ -202,7 +203,7 @@ test('a burst of writes and a write of the same content load once', async () => 
 test('the poll alone is enough', async () => {
   const target = mkdtempSync(join(tmpdir(), 'tollgate-elsewhere-'))
   try {
-    // Changes behind a link into another folder are none of the watched folder.
+    // Changes behind a link into another folder are not changes of the watched folder.
     writeFileSync(join(target, 'real.yaml'), 'currency: USD\n')
     rmSync(file)
     symlinkSync(join(target, 'real.yaml'), file)
@@ -266,7 +267,7 @@ test('whatever takes its place, the configuration in force stays, and what comes
   }
 })
 
-/** Of the moment without a file the watch may have told, too. */
+/** The watch may also have reported the moment without a file. */
 async function nextOfAFile(): Promise<Event> {
   const event = await next()
   const isMissing = 'refused' in event && event.refused.message.includes('does not exist')

@@ -1,4 +1,4 @@
-// Which application a User-Agent names, whatever is sent.
+// Tests which application a User-Agent names, whatever it contains.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

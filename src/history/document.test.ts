@@ -1,4 +1,4 @@
-// What is kept of one exchange: what becomes a blob, what stays text, and what a body that is none of it becomes.
+// Tests what is stored of one exchange: which parts become blobs, which stay text, and how other bodies are stored.
 
 import { expect, test } from 'bun:test'
 import { gunzipSync } from 'node:zlib'

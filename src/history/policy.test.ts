@@ -1,4 +1,4 @@
-// Whose word decides what is kept.
+// Tests whose choice decides what message history keeps.
 
 import { expect, test } from 'bun:test'
 import type { HistoryMode } from '../config/types.ts'

@@ -1,4 +1,4 @@
-// The queue in front of the thread that writes history: bounded, and none the worse for a thread or a store that fails.
+// Tests the queue in front of the thread that writes history: it is bounded, and survives a failing thread or store.
 
 import { afterEach, expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -94,7 +94,7 @@ test('room is given out until there is none, and comes back when what took it is
 
 test('what the store refuses is counted and told of, and the next is kept', async () => {
   open()
-  // A folder where the file should be: it cannot be opened.
+  // A folder in place of the file, so that it cannot be opened.
   mkdirSync(join(directory.path, 'history.db'))
   writeFileSync(join(directory.path, 'history.db', 'in-the-way'), '')
   recorder.take(10)

@@ -1,4 +1,4 @@
-// Sealed bodies: the form that browsers read, what opens it and what does not.
+// Tests sealed bodies: the form that browsers read, which keys open it and which do not.
 
 import { expect, test } from 'bun:test'
 import {

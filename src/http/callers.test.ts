@@ -1,4 +1,4 @@
-// Whose address counts, behind which proxies, and which ids of a client are kept.
+// Tests which client address is used behind which proxies, and which ids of a client are recorded.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

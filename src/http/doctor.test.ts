@@ -1,4 +1,4 @@
-// How many mistaken requests are kept, looked into and passed on.
+// Tests how many mistaken requests are kept, examined and passed on.
 
 import { describe, expect, test } from 'bun:test'
 import type { Arrival } from '../store/arrivals.ts'

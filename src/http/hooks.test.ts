@@ -1,4 +1,4 @@
-// The hooks every request to a model passes: callers' limits, and requests sent again.
+// Tests the hooks that every request to a model passes: callers' limits, and repeated requests.
 
 import { describe, expect, test } from 'bun:test'
 import type { KeyPrincipal } from '../identity/principal.ts'

@@ -1,4 +1,4 @@
-// When a key's use is noted, and what is written of it.
+// Tests when a key's use is noted, and what is written about it.
 
 import { expect, test } from 'bun:test'
 import type { KeyUse } from '../store/keys.ts'

@@ -1,4 +1,4 @@
-// What a caller may know of its account, by key or signed in.
+// Tests what callers may read about their account, by key or signed in.
 
 import { expect, test } from 'bun:test'
 import type { KeyPrincipal, Principal, SessionPrincipal } from '../identity/principal.ts'

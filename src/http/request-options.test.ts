@@ -1,4 +1,4 @@
-// What clients ask of their bill, in each form they may and may not ask it.
+// Tests options about the cost of a request, in each form that is allowed and not allowed.
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../errors.ts'
@@ -7,7 +7,7 @@ import { readRequestOptions } from './request-options.ts'
 
 const chat = dialects['openai-chat']
 
-/** `more` stands among the members of a chat request, as JSON text. */
+/** `more` is put among the members of a chat request, as JSON text. */
 function read(headers: Readonly<Record<string, string>>, more = '', keyShowsCost = false) {
   const text = `{"model":"m"${more},"messages":[{"role":"user","content":"Hi"}]}`
   const peek = chat.client.peek(new TextEncoder().encode(text))
@@ -15,7 +15,7 @@ function read(headers: Readonly<Record<string, string>>, more = '', keyShowsCost
   return { ...chosen.options, body: new TextDecoder().decode(chosen.peek.body), peek: chosen.peek }
 }
 
-/** The field that is refused. */
+/** The name of the refused field. */
 function refused(headers: Readonly<Record<string, string>>, more = ''): string | null | undefined {
   try {
     read(headers, more)

@@ -1,4 +1,4 @@
-// Which addresses a list has.
+// Tests which addresses a list contains.
 
 import { expect, test } from 'bun:test'
 import { AddressList } from './address-list.ts'

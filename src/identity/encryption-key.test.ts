@@ -1,4 +1,4 @@
-// The key a deployment signs with is the same for all its processes, and is never made anew over a damaged one.
+// Tests that all processes of a deployment get the same signing key, and that a damaged key file is never overwritten.
 
 import { afterEach, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// The keyring: who is found, who is not, and when a change counts.
+// Tests the keyring: who is found, who is not, and when a change takes effect.
 
 import { describe, expect, test } from 'bun:test'
 import type { KeyConfig } from '../config/types.ts'
@@ -153,7 +153,7 @@ describe('the keyring', () => {
       return process.memoryUsage().heapUsed
     }
     const before = flood(0)
-    // Kept, they would be over 40 MB.
+    // If they were kept, they would take over 40 MB.
     expect(flood(200_000) - before).toBeLessThan(5_000_000)
   })
 })

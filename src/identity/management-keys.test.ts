@@ -1,4 +1,4 @@
-// Who a management key stands for, and when it stands for nobody.
+// Tests which account a management key acts for, and when it is refused.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// The network of an address, however the address is written.
+// Tests the network of an address, however the address is written.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-// Whose a refused secret is: whole or in part, in whatever state the key is.
+// Tests to which key a refused secret belongs: whole or in part, whatever the state of the key.
 
 import { expect, test } from 'bun:test'
 import { keyRow } from '../../test/contract/store.ts'

@@ -1,4 +1,4 @@
-// Secrets: their form, that no two are alike, and that a mistyped one is recognised at once.
+// Tests secrets: their form, that no two are equal, and that a mistyped one is detected at once.
 
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
@@ -63,7 +63,7 @@ test('each of the 62 characters is equally likely', () => {
   const expected = drawn / 62
   let chiSquare = 0
   for (const seen of counts.values()) chiSquare += (seen - expected) ** 2 / expected
-  // 61 degrees of freedom: beyond 130 once in a million runs; a bias by `% 62` of 256 gives over 10,000.
+  // 61 degrees of freedom: a value above 130 occurs once in a million runs; a bias by `% 62` of 256 gives over 10,000.
   expect(chiSquare).toBeLessThan(130)
 })
 

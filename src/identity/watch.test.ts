@@ -1,4 +1,4 @@
-// A key changed by another process counts here within a second, and an outage changes nothing.
+// Tests that a key changed by another process takes effect here within a second, and that an outage changes nothing.
 
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -41,13 +41,13 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true })
 })
 
-/** Lets the test's own clock go on until then; resolves to the milliseconds it took. */
+/** Advances the test's own clock until then; resolves to the milliseconds it took. */
 async function until(holds: () => boolean): Promise<number> {
   const start = performance.now()
   while (!holds()) {
     if (performance.now() - start > 2000) throw new Error('not within 2 s')
     jest.advanceTimersByTime(5)
-    // What a look reads comes without a timer.
+    // The result of a look needs no timer.
     for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
   }
   return performance.now() - start

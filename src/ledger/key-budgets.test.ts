@@ -1,4 +1,5 @@
-// Keys never hold and spend more than their limit on one node, whatever happens; the leases and the ledger are played by hand.
+// Tests that keys never hold and spend more than their limit on one node; the test plays the leases and the ledger by
+// hand.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -35,7 +36,7 @@ function play(amountNano: Nano, change: Partial<SpendLimit> = {}) {
     async spent(ranges) {
       ledger.asked.push(...ranges)
       if (ledger.fails) throw new Error('away')
-      // What is long ago was not spent here.
+      // Spend of long ago was not made here.
       const nano = ranges.map(({ untilMs }) => (untilMs === null ? ledger.nano : 0n))
       return { nano, reached: ledger.reached }
     },
@@ -54,12 +55,12 @@ function play(amountNano: Nano, change: Partial<SpendLimit> = {}) {
       records += 1
       budgets.close(hold, chargeNano)
     },
-    /** Resolves when the figures are read anew. */
+    /** Resolves when the figures have been read again. */
     async look() {
       budgets.refresh()
       for (let turn = 0; turn < 10; turn += 1) await Promise.resolve()
     },
-    /** Everything that has ended is in the ledger. */
+    /** All requests that have ended are in the ledger. */
     settle(chargedNano: Nano) {
       ledger.nano = chargedNano
       ledger.reached = records

@@ -1,11 +1,11 @@
-// Lease work against a ledger that answers when the test says: order, and what an unclear end leaves behind.
+// Tests lease work against a ledger that answers when the test says: order, and the state after an unclear end.
 
 import { expect, test } from 'bun:test'
 import { maxNano } from '../money.ts'
 import type { Grant, NodeRef } from '../store/ledger.ts'
 import { LeaseWork } from './lease-work.ts'
 
-/** Of each grant here. */
+/** The amount of each grant here. */
 const size = { needNano: 5n, wantNano: 5n }
 const ref: NodeRef = { node: 'n', epoch: 3 }
 const granted: Grant = {

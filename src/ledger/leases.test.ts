@@ -1,4 +1,4 @@
-// Holds against leases: taken, grown, closed, fenced and given back; the ledger is played by hand.
+// Tests holds on leases: taken, grown, closed, fenced and given back; the test plays the ledger by hand.
 import { describe, expect, test } from 'bun:test'
 import { admitted, leased, scene } from '../../test/ledger/scene.ts'
 import { maxNano } from '../money.ts'
@@ -157,7 +157,7 @@ describe('a fence', () => {
     expect(await extension).toBe(false)
     expect(stage.leases.hold('a', 'k', 0n)).toEqual({ refused: 'closed' })
     expect(stage.leases.held().size).toBe(0)
-    // The grant that was under way was of the old epoch.
+    // The grant that was on its way belonged to the old epoch.
     await stage.next().answer({ grantedNano: 80n, postedNano: 200n })
     stage.leases.open()
     expect(stage.leases.close(hold, 60n)).toBe(0n)
@@ -284,7 +284,8 @@ describe('giving back', () => {
     const stage = scene()
     for (let at = 0; at < 10_001; at += 1) stage.leases.hold(`account-${at}`, 'k', 0n)
     await leased(stage, 100n)
-    // The second tick of each round comes to the account: it sees it used, and 60 s later that it was not again.
+    // The second tick of each round looks at the account: it sees that it was used, and 60 s later that it was not used
+    // again.
     for (const nowMs of [0, 30_000, 60_000]) stage.leases.tick(nowMs)
     expect(stage.givenBack).toEqual([])
     stage.leases.tick(90_000)

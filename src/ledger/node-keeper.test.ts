@@ -1,10 +1,10 @@
-// A node's life in the ledger: open, renewed, fenced, open anew.
+// Tests the states of a node in the ledger: open, renewed, fenced, opened again.
 import { expect, test } from 'bun:test'
 import type { NodeRef } from '../store/ledger.ts'
 import { NodeKeeper } from './node-keeper.ts'
 
 interface Play {
-  /** What each call of the ledger does, in order; after the last it works. */
+  /** What each call of the ledger does, in order; later calls succeed. */
   readonly open?: (() => void)[]
   readonly renew?: (boolean | (() => never))[]
 }
@@ -22,7 +22,7 @@ function makeKeeper({ open = [], renew = [] }: Play) {
       async open(node): Promise<NodeRef> {
         open.shift()?.()
         epoch += 1
-        // What the ledger takes is time the lease is already running.
+        // The lease already runs while the ledger answers.
         nowMs += 7
         return { node, epoch }
       },
@@ -73,7 +73,7 @@ test('a node that was closed by another is fenced before it is open anew', async
   const old = keeper.ref
   await keeper.renew()
   expect(events.slice(2)).toEqual(['fenced 1', 'renewed 107', 'opened 2'])
-  // Who still speaks for the old epoch changes nothing of the new.
+  // A message for the old epoch does not change the new one.
   if (old !== null) await keeper.fence(old)
   expect(keeper.ref?.epoch).toBe(2)
 })

@@ -1,4 +1,4 @@
-// The outbox from its writer to the settlement of what it holds, over its real files.
+// Tests the outbox from its writer to the settlement of its records, over real files.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -189,7 +189,7 @@ describe('the writer', () => {
     writer.pushProgress('stream', record('stream', 'progress', 500n))
     const halves = new Set<number>()
     let turns = 0
-    // Three changes of the file: the first is used again.
+    // The file changes three times, so the first file is used again.
     for (let changes = 0; changes < 3; turns += 1) {
       const before = halfOf(state.turn)
       writer.pushNow(`r${turns}`, record(`r${turns}`))
@@ -207,7 +207,7 @@ describe('the writer', () => {
       const { size } = statSync(join(directory.path, `outbox-0-${name}.db-wal`))
       expect(size).toBeLessThan(40 * 1024 * 1024)
     }
-    // As if the process had died here: only the last half still knows of the stream.
+    // As if the process had died here: only the last half still contains the stream.
     settled = []
     const left = state.written
     state = new SharedState()
@@ -306,13 +306,13 @@ test('a sync reaches the half that is written, and both after they took turns', 
     await sync.sync()
     return [...calls]
   }
-  // What the last run left may be in either.
+  // Records of the last run may be in either half.
   expect(await written()).toEqual([1, 1])
   expect(await written()).toEqual([2, 1])
   state.turn += 1
   expect(await written()).toEqual([3, 2])
   expect(await written()).toEqual([3, 3])
-  // There and back between two syncs.
+  // The files change twice between two syncs.
   state.turn += 2
   expect(await written()).toEqual([4, 4])
   await sync.sync()

@@ -1,4 +1,4 @@
-// What a finished request is made of comes back from the outbox as it went in, to the nano.
+// Tests that the record of a finished request is read from the outbox as it was written, to the nano-unit.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { finishedRequest } from '../../test/support/finished.ts'

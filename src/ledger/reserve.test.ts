@@ -1,4 +1,5 @@
-// What a lease keeps at rest, so that first calls are served with the ledger away; the ledger is played by hand.
+// Tests what a lease keeps while idle, so that first calls are served without the ledger; the test plays the ledger by
+// hand.
 
 import { expect, test } from 'bun:test'
 import { admitted, scene } from '../../test/ledger/scene.ts'

@@ -1,4 +1,5 @@
-// Settlement against a ledger that fails in every way it can: nothing is lost, nothing is doubled, nothing stands still.
+// Tests settlement against a ledger that fails in every possible way: no record is lost or doubled, and settlement
+// never stops.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { finishedRequest } from '../../test/support/finished.ts'
@@ -17,7 +18,7 @@ interface Scene {
 }
 
 interface Faults {
-  /** What a call of `settle` or `setAside` fails with; null: it works. Asked before each. */
+  /** The error with which `settle` or `setAside` fails; null: it succeeds. Asked before each call. */
   readonly next?: () => unknown
   readonly poison?: ReadonlySet<string>
   readonly refuseAside?: boolean

@@ -1,4 +1,4 @@
-// What the serving thread must know at each call, before any message of the worker has come.
+// Tests the state that the serving thread must know at each call, before any message of the worker has arrived.
 
 import { expect, test } from 'bun:test'
 import { monotonicMs, SharedState } from './shared.ts'

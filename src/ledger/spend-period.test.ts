@@ -1,4 +1,4 @@
-// Days, weeks and months of every kind of time zone.
+// Tests days, weeks and months in every kind of time zone.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

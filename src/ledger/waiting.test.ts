@@ -1,4 +1,5 @@
-// Requests that the lease does not cover: who waits, who is served, who is refused and why; the ledger is played by hand.
+// Tests requests that the lease does not cover: who waits, who is served, who is refused and why; the test plays the
+// ledger by hand.
 import { describe, expect, test } from 'bun:test'
 import { admitted, leased, scene } from '../../test/ledger/scene.ts'
 
@@ -72,7 +73,7 @@ describe('a wallet that does not have it', () => {
 })
 
 describe('the line', () => {
-  /** 100 leased, 80 held by one, 20 free, and one that waits for 90. */
+  /** 100 leased, 80 held by one request, 20 free, and one request that waits for 90. */
   async function withLargeWaiter() {
     const stage = scene()
     await leased(stage, 100n)

@@ -1,4 +1,4 @@
-// The headers, letter by letter.
+// Tests the exact text of the headers.
 
 import { expect, test } from 'bun:test'
 import { goDuration, limitHeaders } from './headers.ts'

@@ -1,4 +1,4 @@
-// Local limits against a plain model that recounts everything from the start at each step.
+// Compares local limits with a simple model that counts everything again from the start at each step.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -57,11 +57,11 @@ const limitsArbitrary = fc
 
 interface Charge {
   readonly at: number
-  /** In 1/60000 of an item. */
+  /** In units of 1/60000 of an item. */
   readonly units: bigint
 }
 
-/** What is in use at `now`, from the whole history: no state kept, exact arithmetic. */
+/** The use at `now`, calculated from the whole history without kept state, in exact arithmetic. */
 function inUse(charges: readonly Charge[], perMinute: number, now: number): bigint {
   let used = 0n
   let at = 0

@@ -1,4 +1,4 @@
-// Shared limits against a real server: shared exactly, kept alone while it is away, shared again after.
+// Tests shared limits with a real server: shared exactly, local while it is away, shared again afterwards.
 
 import { afterAll, expect, test } from 'bun:test'
 import { createServer } from 'node:net'
@@ -32,7 +32,7 @@ async function freePort(): Promise<number> {
   return promise
 }
 
-/** A server of our own without persistence: killed, it forgets everything. */
+/** A separate server without persistence: after a kill it has no data. */
 async function ownServer(path: string): Promise<Server> {
   const port = await freePort()
   const command = [
@@ -73,7 +73,7 @@ async function ownServer(path: string): Promise<Server> {
 }
 
 interface Node extends Limiter {
-  /** Resolves when the node is (or becomes) so. */
+  /** Resolves when the node is in this state, or enters it. */
   becomes(state: 'shared' | 'local'): Promise<void>
 }
 
@@ -116,7 +116,7 @@ async function pair(url: string): Promise<[Node, Node]> {
 const ask = async (limiter: Limiter, scopes: readonly LimitScope[], tokens = 0) =>
   limiter.admit(scopes, tokens, performance.now())
 
-/** Returns when the server has done all this node sent before. */
+/** Returns when the server has executed all commands that this node sent before. */
 const settled = (limiter: Limiter) =>
   ask(limiter, [{ id: 'key:barrier', limits: { requestsPerMinute: 1_000 } }])
 
@@ -143,7 +143,7 @@ function sharing(server: () => Promise<string>): void {
     })
     const other = await ask(a, [{ id: 'group:g', limits: { requestsPerMinute: 1_000 } }])
     expect(other.state.requests?.remaining).toBeGreaterThanOrEqual(979)
-    // A thousand a minute are one in 60 ms.
+    // A thousand a minute is one in 60 ms.
     const back = Math.ceil((performance.now() - startedAt) / 60)
     expect(other.state.requests?.remaining).toBeLessThanOrEqual(979 + back)
   })
@@ -198,7 +198,7 @@ function sharing(server: () => Promise<string>): void {
     expect(held.length).toBe(3)
     held[0]?.finish(0, performance.now())
     held[0]?.finish(0, performance.now())
-    // A finish is not waited for, but it is ahead of what the same node asks next.
+    // Nobody waits for a finish, but it arrives before the next command of the same node.
     const again = (await Promise.all([a, a, b, b].map((each) => ask(each, scopes)))).filter(
       isAdmitted,
     )
@@ -208,7 +208,7 @@ function sharing(server: () => Promise<string>): void {
     const members: unknown = await raw.send('ZRANGE', [leases, '0', '-1'])
     if (!Array.isArray(members)) throw new Error('no leases')
     expect(members.length).toBe(3)
-    // What a dead node leaves behind: leases nobody renews, here moved to the moment they lapse.
+    // The leases of a dead node, which nobody renews; here they are moved to the moment they expire.
     for (const member of members)
       await raw.send('ZADD', [leases, String(Date.now() - 1), String(member)])
     raw.close()
@@ -265,7 +265,7 @@ function outages(path: string): void {
     await Promise.all([a.becomes('shared'), b.becomes('shared')])
     await settled(a)
     const after = await ask(b, scopes)
-    // 20 were admitted within a moment: what the restarted server knows it knows from the nodes.
+    // 20 were admitted within a moment: the restarted server has its data only from the nodes.
     expect(after.admitted).toBe(false)
     const places = await Promise.all([b, b, a].map((each) => ask(each, seats)))
     expect(places.filter(isAdmitted).length).toBe(1)
@@ -294,7 +294,8 @@ function outages(path: string): void {
     await Promise.all([a.becomes('shared'), b.becomes('shared')])
     await settled(a)
     const { state } = await ask(b, scopes, 0)
-    // 1 early, 6 late and 1 alone, then this one; tokens 7 x 100 less 2 x 50; refill is 1 each 3 s, and 33 a second.
+    // 1 early, 6 late and 1 alone, then this one; tokens: 7 x 100 less 2 x 50; one is refilled every 3 s, and 33 tokens
+    // a second.
     expect(state.requests?.remaining).toBeWithin(11, 13)
     expect(state.tokens?.remaining).toBeWithin(1_400, 1_500)
     const rest = await Promise.all(

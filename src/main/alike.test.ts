@@ -1,4 +1,4 @@
-// Two nodes are alike whatever is their own, and not where key or configuration differ.
+// Tests that two nodes are considered alike despite their own settings, and different if key or configuration differ.
 
 import { expect, test } from 'bun:test'
 import { loadConfiguration } from '../admin/configuration.ts'

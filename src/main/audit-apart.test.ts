@@ -1,4 +1,4 @@
-// The audit in a process of its own, as the control API has it run.
+// Tests the audit in a separate process, as the control API runs it.
 
 import { expect, test } from 'bun:test'
 import { makeDirectory } from '../../test/contract/databases.ts'

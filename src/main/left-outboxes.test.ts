@@ -1,4 +1,4 @@
-// Outboxes of workers that are no longer started are settled, one by one, whatever becomes of each.
+// Tests that outboxes of workers that are no longer started are settled one by one, even if one of them fails.
 
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// When bills are looked at, and what of them is said.
+// Tests when bills are compared, and what is reported about them.
 
 import { expect, test } from 'bun:test'
 import type { OrderDesk } from '../admin/orders.ts'
@@ -10,7 +10,7 @@ const hourMs = 3_600_000
 /** Midnight of 2026-11-23 in China. */
 const midnight = Date.parse('2026-11-23T00:00:00+08:00')
 
-/** What processes of a deployment share. */
+/** The state that all processes of a deployment share. */
 function keptBills(): Store['bills'] {
   const kept = new Map<string, number>()
   return {

@@ -1,4 +1,4 @@
-// What is built at first use is built again where that failed.
+// Tests that what is built at first use is built again if that failed.
 
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// When old usage rows are removed, and when not.
+// Tests when old usage rows are removed, and when not.
 
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
 import { keepUsageFor } from './retention.ts'
@@ -13,7 +13,7 @@ afterEach(() => {
   jest.useRealTimers()
 })
 
-/** Lets what is due run, and what it waits for. */
+/** Runs the due work and the promises it waits for. */
 async function pass(ms: number): Promise<void> {
   jest.advanceTimersByTime(ms)
   for (let turn = 0; turn < 5; turn += 1) await Promise.resolve()
@@ -100,7 +100,7 @@ test('refusals go sooner than the rest, never later, and also where the rest is 
     archive: () => null,
     prune: async ({ what, before }) => {
       asked.push(`${what} ${(Date.now() - before) / dayMs}`)
-      // More than one batch of refusals: the next look comes soon.
+      // There is more than one batch of refusals, so the next look comes soon.
       return what === 'refusals' && asked.length === 1 ? 500 : 0
     },
     onError: (error) => expect.unreachable(String(error)),

@@ -1,4 +1,4 @@
-// What was set at run time, in a running process.
+// Tests that settings changed at run time take effect in a running process.
 
 import { expect, test } from 'bun:test'
 import { onEachEngine } from '../../test/contract/engines.ts'

@@ -1,4 +1,4 @@
-// What the control API asks of this process is loaded with its first request.
+// Tests that the code with which this process answers the control API is loaded with its first request.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// The link for the first administrator, where it leads, and the warning about cookies on plain http.
+// Tests the link for the first administrator, its address, and the warning about cookies on plain http.
 
 import { expect, test } from 'bun:test'
 import { onEachEngine } from '../../test/contract/engines.ts'

@@ -1,4 +1,4 @@
-// How workers are kept alive, with small programs in their place.
+// Tests how workers are kept running, with small programs in their place.
 
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const untilStopped = `process.on('message', ({ stops }) => process.exit(stops === 1 ? 0 : 4));`
 const serve = `process.send({ url: 'http://a', port: 7, secret: null, signInLink: null, model: null, warnings: [] });`
 
-/** Starts two workers, each with a program of its own, and notes what is logged. */
+/** Starts two workers, each with a separate program, and notes what is logged. */
 function start(first: string, second: string) {
   const script = join(folder, `worker-${Bun.randomUUIDv7()}.mjs`)
   const program = `setInterval(() => {}, 1e6); if (process.env.TOLLGATE_WORKER === '0') { ${first} } else { ${second} }`

@@ -1,4 +1,4 @@
-// What is held before the work: never less than nothing, never beyond what the database holds, enough for what comes.
+// Tests the hold before a request: never negative, never more than the database can store, and enough for what follows.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -60,7 +60,7 @@ describe('a request is bounded', () => {
     const card = compileRate({ model: 'm', version: 1, prices }, 1_000_000)
     const withAudio = (most: number) => sizeOf({ peek: { audioTokens: { most, likely: 1 } } })
     expect(withAudio(900).audioTokens).toBe(900)
-    // 100 tokens of the prompt, 900 or 901 of sound, 50 of the reply; nano-units.
+    // 100 tokens of the prompt, 900 or 901 of sound, 50 of the reply; in nano-units.
     expect(card.ceiling(withAudio(900))).toBe(100_000n + 900n * 6_000n + 50n * 10_000n)
     expect(card.ceiling(withAudio(901))).toBe(100_000n + 901n * 7_000n + 50n * 10_000n)
     expect(card.ceiling(sizeOf({}))).toBe(100_000n + 50n * 10_000n)

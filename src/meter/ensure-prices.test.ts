@@ -1,4 +1,4 @@
-// What the file and the catalogue say of prices is written down once, and followed when it changes.
+// Tests that prices of the file and the catalogue are recorded once, and again when they change.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -136,7 +136,7 @@ describe('of several nodes', () => {
     await ensurePrices(table, declare({}), [], 3, at('c'))
     await ensurePrices(table, two, [], 4, at('a'))
     expect(await wrote(table)).toEqual(['1'])
-    // What nobody priced yet contradicts nobody.
+    // A model without any price contradicts no file.
     await ensurePrices(table, declare({ m: { input: '2' }, n: { input: '3' } }), [], 5, at('b'))
     expect(await wrote(table)).toEqual(['1', '3'])
   })

@@ -1,4 +1,4 @@
-// What a picture comes to, against the examples that vendors publish with their rules.
+// Compares the tokens of a picture with the examples that vendors publish with their rules.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -12,7 +12,7 @@ type Case = readonly [
   tokens: number,
 ]
 
-/** Each from the vendor's own page, as `media-rules.ts` names them; the last column is theirs. */
+/** Each is from the vendor's own page, as `media-rules.ts` names them; the last column is the vendor's result. */
 const published: readonly Case[] = [
   ['gpt-4o', 1_024, 1_024, 'high', 765],
   ['gpt-4o', 2_048, 4_096, 'high', 1_105],
@@ -31,7 +31,7 @@ const published: readonly Case[] = [
   ['gemini-3-pro-preview', 10, 10, null, 1_120],
   ['gemini-3.8-flash', 4_000, 4_000, 'media_resolution_low', 280],
   ['gemini-3.8-flash', 4_000, 4_000, 'media_resolution_ultra_high', 2_240],
-  // Words of other vendors are not passed on to these.
+  // Other vendors' words are not passed on to these vendors.
   ['gemini-3.8-flash', 4_000, 4_000, 'low', 1_120],
   ['gpt-4o', 1_024, 1_024, 'MEDIA_RESOLUTION_LOW', 765],
   ['gpt-5.5', 4_096, 2_048, 'MEDIA_RESOLUTION_HIGH', Math.ceil(8_192 * 1.2)],
@@ -48,7 +48,7 @@ describe('a picture', () => {
   )
 
   test('of a model made smaller to fit, is within what is published of it', () => {
-    // 1456 by 819: 1,560 tokens. How it rounds on the way there is not published.
+    // 1456 by 819: 1,560 tokens. How the vendor rounds in between is not published.
     const tokens = mediaRulesOf('claude-sonnet-4-6').picture({ width: 1_920, height: 1_080 }, null)
     expect(tokens).toBeGreaterThanOrEqual(1_560)
     expect(tokens).toBeLessThanOrEqual(1_568)

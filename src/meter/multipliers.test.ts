@@ -1,4 +1,4 @@
-// Which multiplier of a group a model has.
+// Tests which multiplier of a group applies to a model.
 
 import { expect, test } from 'bun:test'
 import { compileMultipliers, multiplierOf } from './multipliers.ts'

@@ -1,4 +1,4 @@
-// The usual length of a reply: close to the true percentile, following changes, with bounded memory.
+// Tests the usual length of a reply: close to the true percentile, adapting to changes, with bounded memory.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

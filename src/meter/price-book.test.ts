@@ -1,4 +1,4 @@
-// Which card is in force when: by origin, by moment, by version, and for names no card has.
+// Tests which card is in force when: by origin, by moment, by version, and for names without a card.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -8,7 +8,7 @@ import { createPriceBook } from './price-book.ts'
 
 const one = 1_000_000
 
-/** The version in force, null where none is. */
+/** The version in force; null if there is none. */
 function inForce(rows: readonly PriceRow[], model: string, atMs: number): number | null {
   return createPriceBook(rows).find(model, atMs, one)?.version ?? null
 }
@@ -71,7 +71,7 @@ describe('of several cards', () => {
   })
 })
 
-/** The rule spelt out: sorted by moment and version, the last of the first origin that has prices. */
+/** The rule written out: sorted by moment and version, the last of the first origin that has prices. */
 function searched(rows: readonly PriceRow[], model: string, at: number): number | null {
   const begun = rows
     .filter((row) => row.model === model && row.effectiveFrom <= at)

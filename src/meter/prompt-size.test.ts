@@ -1,4 +1,4 @@
-// A prompt's size follows what its client asks for in the whole request, too.
+// Tests that a prompt's size also depends on what the client asks for in other fields of the request.
 
 import { expect, test } from 'bun:test'
 import { peekGemini } from '../wire/gemini/peek.ts'

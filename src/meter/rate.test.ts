@@ -1,4 +1,4 @@
-// What usage costs: against an independent oracle, tier by tier, and where a price is missing.
+// Tests the cost of usage: against an independent calculation, tier by tier, and if a price is missing.
 
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -115,7 +115,7 @@ describe('the formula', () => {
   })
 })
 
-/** Reads `ceil((2 * 3 + 0.5 * 4) * 5 / 10^12) = 1` as arithmetic, in millionths. */
+/** Evaluates `ceil((2 * 3 + 0.5 * 4) * 5 / 10^12) = 1` as arithmetic, in millionths. */
 function evaluated(text: string): bigint {
   const [, sum = '', by = ''] = /^ceil\((0|\(.+\)) \* (\d+) \/ 10\^12\)/.exec(text) ?? []
   const terms = sum.replace(/^\(|\)$/g, '').split(' + ')

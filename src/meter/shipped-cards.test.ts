@@ -1,4 +1,5 @@
-// The shipped cards price what their models are asked for: none lacks a price its kind needs, and charges are as by hand.
+// Tests that every shipped card has the prices that its kind of model needs, and that charges match calculations by
+// hand.
 
 import { describe, expect, test } from 'bun:test'
 import { createCatalog } from '../catalog/catalog.ts'
@@ -53,18 +54,18 @@ describe('what is charged, in billionths of a dollar, by hand', () => {
     ['sora-2-pro', nothing, { 'second/1024x1792': 8 }, 4_000_000_000n],
     // 4 s x $0.60
     ['veo-3.1-generate-001', nothing, { 'second/3840x2160': 4 }, 2_400_000_000n],
-    // 90 s of $0.36 an hour
+    // 90 s at $0.36 an hour
     ['whisper-1', nothing, { second: 90 }, 9_000_000n],
-    // 60 s of $0.0043 a minute
+    // 60 s at $0.0043 a minute
     ['nova-3', nothing, { second: 60 }, 4_300_001n],
-    // 1500 characters of $15 a million
+    // 1500 characters at $15 a million
     ['tts-1', nothing, { character: 1_500 }, 22_500_000n],
     // 200 x $6 + 30 x $10, a million
     ['gpt-4o-transcribe', { ...nothing, audioInput: 200, output: 30 }, null, 1_500_000n],
     // 100 x $32 + 50 x $64 + 20 x $4, a million
     ['gpt-realtime', { ...nothing, input: 20, audioInput: 100, audioOutput: 50 }, null, 6_480_000n],
     ['omni-moderation-latest', nothing, { request: 1 }, 0n],
-    // $0.03 as a megapixel, $0.075 as four
+    // $0.03 as one megapixel, $0.075 as four
     ['flux-2-pro', nothing, { 'image/1024x1024': 1, 'image/2048x2048': 1 }, 105_000_000n],
     ['sandbox/image', nothing, { 'image/512x512': 3 }, 3_000_000n],
     ['sandbox/transcription', nothing, { second: 6 }, 60_000n],

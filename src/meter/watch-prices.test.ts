@@ -1,11 +1,11 @@
-// A card set by another process counts here soon, and an outage changes nothing.
+// Tests that a card set by another process takes effect here soon, and that an outage changes nothing.
 
 import { expect, test } from 'bun:test'
 import { memoryPrices, priceRow } from '../../test/support/price-table.ts'
 import type { PriceRow } from '../store/ledger.ts'
 import { watchPrices } from './watch-prices.ts'
 
-/** A promise and what settles it. */
+/** A promise and the functions that settle it. */
 const event = <T>() => Promise.withResolvers<T>()
 
 test('new versions are passed on whole, after an outage too, which is reported once', async () => {

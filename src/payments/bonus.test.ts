@@ -1,4 +1,5 @@
-// The bonus by whatever rule: within its cap, of the highest tier that is reached, and never of more than is said.
+// Tests the bonus under any rule: within its cap, by the highest tier that is reached, and never above the stated
+// maximum.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -22,7 +23,7 @@ const rules: fc.Arbitrary<Rule> = fc.record({
   spent: fc.constantFrom('first' as const, 'last' as const),
 })
 
-/** Said another way: tiers from the smallest up, each that is reached in place of the one before. */
+/** A second form of the rule: tiers in ascending order, where each tier that is reached replaces the one before. */
 function expected(rule: Rule, paid: bigint): bigint {
   if (paid < BigInt(rule.minimum)) return 0n
   let share = BigInt(rule.percent ?? '0')

@@ -1,4 +1,4 @@
-// A day's charges and refunds at Stripe: all pages of them, and of them ours alone.
+// Tests reading a day's charges and refunds at Stripe: all pages, and only the payments of this deployment.
 
 import { expect, test } from 'bun:test'
 import { newOrder } from '../../test/support/payments.ts'

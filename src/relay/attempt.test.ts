@@ -1,4 +1,4 @@
-// One attempt by itself: a mistake of the gateway's own while a reply is read must end the attempt, not hang it.
+// Tests a single attempt: an internal error while a reply is read must end the attempt and not leave it waiting.
 
 import { afterAll, afterEach, expect, spyOn, test } from 'bun:test'
 import { fileSchema } from '../config/schema.ts'
@@ -22,7 +22,7 @@ const fails = (): never => {
 }
 const chat = dialects['openai-chat']
 
-/** A dialect that fails wherever a reply makes it do something. */
+/** A dialect that throws at each call that a reply causes. */
 const dialect = {
   ...chat,
   vendor: { ...chat.vendor, fault: fails },
@@ -30,7 +30,7 @@ const dialect = {
 }
 const rooms = { dialects: { 'openai-chat': dialect } } as unknown as RelayRooms
 
-/** An attempt at a chat call, and what its owner was told. */
+/** An attempt at a chat call, and the events that its owner got. */
 function attemptAt(stream: boolean) {
   const faults: Fault[] = []
   let aborted = 0

@@ -1,4 +1,4 @@
-// What waits for a slow client: bounded, in order, and holding no memory beside itself.
+// Tests the queue for slow clients: bounded, in order, and without keeping other memory.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -25,7 +25,7 @@ async function read(queue: BackpressureQueue): Promise<Uint8Array[]> {
 test('parts of large buffers that wait for a slow client do not keep them alive', async () => {
   const { calls, ...rest } = owner()
   const queue = new BackpressureQueue(rest, 0)
-  // As a read of the vendor's connection, of which the client gets a part.
+  // Like a read from the vendor's connection of which the client gets a part.
   const large = new Uint8Array(8 * pieceBytes).fill(7)
   queue.push(large.subarray(pieceBytes, 4 * pieceBytes + 10))
   queue.end()
@@ -123,7 +123,7 @@ test.each([
   expect(queue.closed).toBeTrue()
 })
 
-/** Reads of a vendor's connection that pass by a queue, whose client has no room behind every `every`th piece. */
+/** Reads from a vendor's connection through a queue, whose client has no room after every `every`th piece. */
 async function passed(
   lengths: readonly number[],
   isAlone: boolean,

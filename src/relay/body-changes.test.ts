@@ -1,4 +1,4 @@
-// What a channel changes in a body, byte by byte.
+// Tests the changes that a channel makes in a body, byte by byte.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

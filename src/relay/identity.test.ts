@@ -1,4 +1,4 @@
-// A text counted in bytes that pass by in pieces of any length, and what is kept of a reply that passes through.
+// Tests the count of bytes of text in a reply that is passed on in pieces of any length, and what is kept of it.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -68,7 +68,7 @@ test('a reply that passes through is judged by its end, though what was emitted 
   )
   for (let at = 0; at < count; at++) {
     const piece = Buffer.alloc(pieceBytes, 'a')
-    // Cut by the end of a piece.
+    // The end of a piece divides it.
     if (at > 0) piece.write('em"')
     piece.write('"it', pieceBytes - 3)
     if (at === count - 1) piece.write('"usage":{"output":7}', pieceBytes - 20)

@@ -1,4 +1,4 @@
-// Addresses become bytes where the vendor needs them, and only there.
+// Tests that addresses are replaced by their bytes if the vendor needs that, and only then.
 
 import { expect, test } from 'bun:test'
 import { type Fetched, NotFetched } from '../safe-fetch/safe-fetch.ts'
@@ -6,7 +6,7 @@ import type { VendorHub } from '../wire/codec.ts'
 import type { ChatRequest, RequestPart } from '../wire/ir.ts'
 import { fetchMissing, type Inlined, missingAddresses, withBytes } from './inline-files.ts'
 
-/** A format whose vendors fetch no images. */
+/** A format whose vendors do not fetch images. */
 const hub = { needsBytes: ({ type }) => type === 'image' } as VendorHub
 
 function asking(...parts: RequestPart[]): ChatRequest {

@@ -1,4 +1,5 @@
-// Sealed texts in bytes that are handed through: marked on the way out, opened on the way back, all else untouched.
+// Tests sealed texts in bytes that are passed through: marked towards the client, unmarked towards the vendor, the rest
+// unchanged.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,4 +1,5 @@
-// Parameters a model refuses: taken out of the client's bytes and out of a made body alike, and nothing else is.
+// Tests that parameters that a model refuses are removed from the client's bytes and from a built body, and nothing
+// else is.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -37,7 +38,7 @@ test('edits and objects come to the same, whatever stands around', () => {
       const found = edited(new TextEncoder().encode(text))
       const made = JSON.parse(text) as JsonObject
       const dropped = withoutRefused(rule, made)
-      // A null asks for nothing, under whichever name it stands.
+      // A null requests nothing, whatever the name of the field.
       const [one, other] = [JSON.parse(found.text), made].map(given)
       expect(one).toEqual(other as JsonObject)
       expect(new Set(found.dropped)).toEqual(new Set(dropped))

@@ -1,4 +1,4 @@
-// Which vendors are given back what a model thought: those that read it, and whoever sealed it.
+// Tests which vendors get back a model's reasoning: those that read it, and the one that sealed it.
 
 import { expect, test } from 'bun:test'
 import { vendors } from '../vendors/registry.ts'

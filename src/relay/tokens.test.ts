@@ -1,4 +1,4 @@
-// One token for all who wait, renewed before it runs out; what the token server refuses or leaves unsaid.
+// Tests that all waiting calls share one token, that it is renewed before it expires, and failures of the token server.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createDialer, type Dialer } from '../upstream/dial.ts'

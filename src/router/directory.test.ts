@@ -1,4 +1,4 @@
-// Who serves what to whom.
+// Tests which channels serve which models to whom.
 
 import { expect, test } from 'bun:test'
 import type { ChannelConfig, GroupSettings } from '../config/types.ts'

@@ -1,4 +1,4 @@
-// Health through its interface, time and chance passed in.
+// Tests the health of channels through its interface, with time and chance as parameters.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

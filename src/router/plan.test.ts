@@ -1,4 +1,4 @@
-// The order of attempts: by property, and by statistics with a seeded random.
+// Tests the order of attempts: by properties, and by statistics with seeded random numbers.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -143,7 +143,7 @@ const crowd = (count: number, of: (index: number) => Partial<Candidate> = () => 
   Array.from({ length: count }, (_, index) => candidate(`c${index}`, of(index)))
 
 test('of many, the places go by weight too, and the second among the rest', () => {
-  // One weighs as much as all the others together.
+  // One has the weight of all the others together.
   const candidates = crowd(51, (index) => ({ weight: index === 0 ? 50 : 1 }))
   const random = seeded(11)
   const runs = 40_000

@@ -1,9 +1,9 @@
-// Whatever way an address is spelled, only the public internet is reached.
+// Tests that only the public internet is reached, however an address is written.
 
 import { expect, test } from 'bun:test'
 import { isGlobalAddress } from './global-address.ts'
 
-/** As a URL's host comes out of its parser, which is what is judged. */
+/** The host as the URL parser returns it, since that form is checked. */
 const hostOf = (spelled: string) => new URL(`http://${spelled}/`).hostname.replace(/^\[|\]$/g, '')
 
 test.each([

@@ -1,4 +1,4 @@
-// Safe fetch over real servers on this machine: what it fetches, and everything it refuses.
+// Tests safe fetch with real servers on this machine: what it fetches, and everything it refuses.
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import { pace } from '../../test/support/clients.ts'
@@ -25,7 +25,7 @@ function serve(respond: (request: Request) => Response | Promise<Response>): num
   return server.port ?? 0
 }
 
-/** On this machine, as if 127.0.0.1 were the public internet and 127.0.0.2 were not. */
+/** On this machine, with 127.0.0.1 as the public internet and 127.0.0.2 as a private network. */
 function open(options: Partial<SafeFetchOptions> = {}): SafeFetch {
   const dialer = createDialer()
   dialers.push(dialer)
@@ -183,7 +183,7 @@ describe('a reply that may be long', () => {
 })
 
 describe('kept out', () => {
-  /** As it is built for a server: nothing of this test's world. */
+  /** Built as for a server, without this test's substitutes. */
   function openReal(): SafeFetch {
     const dialer = createDialer()
     dialers.push(dialer)

@@ -1,4 +1,4 @@
-// The server lock, with real processes that end well and by kill -9.
+// Tests the server lock, with real processes that end normally and by kill -9.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ afterEach(async () => {
   rmSync(join(data, '..'), { recursive: true })
 })
 
-/** A process that takes the lock, says `held` or the refusal, and stays. */
+/** A process that takes the lock, prints `held` or the refusal, and waits. */
 function holdInProcess() {
   const code = `
     const { lockData } = await import(${JSON.stringify(join(import.meta.dirname, 'lock.ts'))})

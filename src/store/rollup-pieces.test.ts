@@ -1,4 +1,4 @@
-// Whatever spans are asked for, their pieces make them up without a gap, and nothing that is not folded is read as a whole.
+// Tests that the pieces of any span cover it without a gap, and that only folded parts are read as totals.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,4 +1,5 @@
-// What keeps the locks of a running server: who may open the files of SQLite, and how they are made.
+// Tests the rules that protect the locks of a running server: which code may open SQLite files, and how they are
+// created.
 
 import { expect, test } from 'bun:test'
 import { readdirSync, statSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// A store in a thread of its own does what the store does, refusals included, and ends with its waiters told.
+// Tests that a store in a separate thread behaves like the store, refusals included, and that its end rejects waiting
+// calls.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// The table of usage columns and the values written out beside it are one list.
+// Tests that the table of usage columns and the values written out beside it are the same list.
 
 import { expect, test } from 'bun:test'
 import { columnValues, type UsageRow, usageColumns } from './usage-row.ts'

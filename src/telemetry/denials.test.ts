@@ -1,4 +1,4 @@
-// However many are refused, and from wherever, the log stays short and the count is logged.
+// Tests that the log stays short however many requests are refused, and that their number is logged.
 
 import { expect, test } from 'bun:test'
 import { type Denial, Denials } from './denials.ts'
@@ -50,6 +50,6 @@ test('from a hundred thousand addresses: twenty lines and one, of bounded length
   expect(due).toHaveLength(1)
   minute()
   expect(lines.at(-1)).toEqual({ refused: 99_980 })
-  // Nothing is waited for while nobody is refused.
+  // No timer runs while no request is refused.
   expect(due).toHaveLength(0)
 })

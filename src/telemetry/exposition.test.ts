@@ -1,4 +1,4 @@
-// OpenMetrics beside the plain text: who gets which, and that they say the same.
+// Tests OpenMetrics and the plain text format: who gets which, and that both have the same values.
 
 import { expect, test } from 'bun:test'
 import { expositionFor, labelled } from './exposition.ts'
@@ -9,7 +9,7 @@ const wanted = 'application/openmetrics-text;version=1.0.0'
 const plain = 'text/plain; version=0.0.4; charset=utf-8'
 const open = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
 
-/** As Prometheus 3 asks. */
+/** The header that Prometheus 3 sends. */
 const ofPrometheus =
   'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,' +
   'application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,' +

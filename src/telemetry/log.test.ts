@@ -1,4 +1,4 @@
-// What a log line holds, what it never holds, and that none is lost at the end.
+// Tests what a log line contains, what it never contains, and that no line is lost at the end.
 
 import { expect, test } from 'bun:test'
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'

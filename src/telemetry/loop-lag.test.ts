@@ -1,4 +1,4 @@
-// The lag seen is the time the loop was kept busy.
+// Tests that the measured lag is the time for which the loop was busy.
 
 import { expect, jest, test } from 'bun:test'
 import { startLoopLag } from './loop-lag.ts'
@@ -9,12 +9,12 @@ test('a loop kept busy is seen while it is stuck and after, and an idle one is n
   try {
     const lag = startLoopLag({ clock: () => nowMs })
     expect(lag.lagMs()).toBe(0)
-    // Stuck: time goes by, and no timer fires.
+    // Busy: time passes, and no timer fires.
     nowMs += 900
     expect(lag.lagMs()).toBe(400)
     jest.advanceTimersByTime(500)
     expect(lag.lagMs()).toBe(400)
-    // Idle for the two seconds that are remembered.
+    // Idle for the two seconds that the measurement covers.
     for (let sample = 0; sample < 4; sample += 1) {
       nowMs += 500
       jest.advanceTimersByTime(500)

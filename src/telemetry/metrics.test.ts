@@ -1,4 +1,4 @@
-// The exposition, read back by a strict parser of its own, and the table of metrics in the docs.
+// Tests the exposition with a separate strict parser, and compares it with the table of metrics in the docs.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ const printed = (registry: Registry) => expositionFor(null).print(registry.readi
 
 const unescape = (text: string) => text.replace(/\\(.)/g, (_, c) => (c === 'n' ? '\n' : c))
 
-/** Exposition format 0.0.4: throws on anything the format does not allow. */
+/** Exposition format 0.0.4: throws on anything that the format does not allow. */
 function parse(text: string): Map<string, Read> {
   const families = new Map<string, Read>()
   if (!text.endsWith('\n')) throw new Error('does not end in a line feed')

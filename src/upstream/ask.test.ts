@@ -1,4 +1,4 @@
-// A whole reply of a service, or an error in time, whatever the service does.
+// Tests that a call returns a whole reply of a service, or an error in time, whatever the service does.
 
 import { afterAll, expect, test } from 'bun:test'
 import type { AddressInfo } from 'node:net'

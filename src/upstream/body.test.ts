@@ -1,4 +1,4 @@
-// Bodies of replies: taken out of their framing however they are cut, and refused where the framing is broken.
+// Tests reply bodies: taken out of their framing however they are divided, and refused if the framing is broken.
 
 import { expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { BodyDecoder, BodyError } from './body.ts'
 import type { Framing } from './head.ts'
 
-/** Feeds the pieces one after another; gives the text, and what was left over of them. */
+/** Feeds the pieces one after another; returns the text, and what was left over of them. */
 function decode(framing: Framing, pieces: readonly Buffer[]) {
   let text = ''
   const decoder = new BodyDecoder(framing, {
@@ -16,7 +16,7 @@ function decode(framing: Framing, pieces: readonly Buffer[]) {
   })
   let left = 0
   for (const piece of pieces) {
-    // As the connection does: one byte stands before the body in the first piece.
+    // As on the connection: one byte precedes the body in the first piece.
     const padded = Buffer.concat([Buffer.from('?'), piece])
     left += decoder.done ? piece.length : piece.length - decoder.push(padded, 1)
   }

@@ -1,4 +1,4 @@
-// Content codings nobody asked for: undone within bounds, and refused where they are bombs, broken or unknown.
+// Tests content codings that nobody asked for: decoded within bounds, and refused if they are bombs, broken or unknown.
 
 import { expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -61,7 +61,7 @@ for (const [coding, compress] of Object.entries(codings)) {
   test(`${coding}: cut short anywhere, it is never a whole reply`, async () => {
     for (let length = 1; length < packed.length; length += Math.ceil(packed.length / 60)) {
       const done = await decode(coding, packed.subarray(0, length))
-      // The runtime does not notice the end of a cut zstd frame: there the reader above finds half a reply.
+      // The runtime does not detect a truncated zstd frame: the reader above then finds half a reply.
       const whole = coding === 'zstd' ? done.text === text : done.ended
       expect({ length, whole }).toEqual({ length, whole: false })
     }

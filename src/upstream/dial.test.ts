@@ -1,4 +1,4 @@
-// The dialer against a raw socket: replies however they are cut, connections kept and dropped, bounds in time and memory.
+// Tests the dialer with a raw socket: replies in any pieces, connections kept and dropped, bounds in time and memory.
 
 import { afterEach, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -39,7 +39,7 @@ async function stage(...scripts: Script[]): Promise<{ upstream: Upstream; dialer
   return { upstream, dialer }
 }
 
-/** The same with a dialer that keeps its connections for as long as a test lasts. */
+/** The same with a dialer that keeps its connections for the whole test. */
 async function keptStage(...scripts: Script[]) {
   const { upstream } = await stage(...scripts)
   const dialer = createDialer()
@@ -80,7 +80,7 @@ function open(
   return { recorder, exchange: dialer.open(call, recorder) }
 }
 
-/** A port that takes no connections: its process is stopped and its queue full, so the kernel drops what knocks. */
+/** A port that accepts no connections: its process is stopped and its queue full, so the kernel drops new ones. */
 async function silentPort(): Promise<{ port: number; end(): void }> {
   const script = `require('node:net').createServer().listen(0, '127.0.0.1', function () {
     console.log(this.address().port)
@@ -209,7 +209,7 @@ test('no body: 204 and 304 end at once', async () => {
   expect(on.upstream.accepted).toBe(1)
 })
 
-/** Scripts for a call on a kept connection that dies under it. */
+/** Scripts for a call on a kept connection that fails during the call. */
 for (const [name, death] of Object.entries({ reset, halfClose })) {
   test(`a kept connection dead before the reply (${name}): the call is sent once more on a fresh one`, async () => {
     const on = await stage([hello], [death], [hello])
@@ -283,11 +283,11 @@ test('a kept connection keeps neither its last request nor its reply', async () 
     recorders.push(new WeakRef(recorder))
   }
   expect(on.dialer.connections).toBe(16)
-  // Within the turn in which it was made or read a weak reference is a strong one.
+  // In the turn in which it was made or read, a weak reference keeps its object.
   await new Promise<void>((resolve) => setImmediate(resolve))
   Bun.gc(true)
   const left = recorders.filter((recorder) => recorder.deref() !== undefined)
-  // The collector takes whatever looks like an address on the stack for one.
+  // The collector treats any value on the stack that looks like an address as one.
   expect(left.length).toBeLessThan(8)
 })
 

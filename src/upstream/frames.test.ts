@@ -1,4 +1,4 @@
-// Frames of a WebSocket: read the same however they are cut, and refused where they break the protocol.
+// Tests WebSocket frames: read the same however they are divided, and refused if they break the protocol.
 
 import { describe, expect, test } from 'bun:test'
 import { clientFrame, closePayload, FrameFault, FrameReader, opcode } from './frames.ts'
@@ -20,7 +20,7 @@ function reader(maxMessageBytes = 1_000_000) {
   return { made, seen }
 }
 
-/** A server's frame: not masked. */
+/** A server's frame, which is not masked. */
 function frame(first: number, payload: Uint8Array, form: 'short' | 'medium' | 'long' = 'short') {
   const { length } = payload
   const head = {

@@ -1,11 +1,11 @@
-// Heads of replies: what is read from a right one, and that a doubtful one is refused.
+// Tests heads of replies: what is read from a valid one, and that a doubtful one is refused.
 
 import { expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
 import { isLong } from '../../test/support/long.ts'
 import { HeadError, parseHead } from './head.ts'
 
-/** A head as it stands on the wire, without its blank line. */
+/** A head as sent on the connection, without its blank line. */
 function parse(...lines: string[]) {
   const bytes = Buffer.from(lines.join('\r\n'), 'latin1')
   return parseHead(bytes, bytes.length)

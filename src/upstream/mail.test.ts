@@ -1,4 +1,4 @@
-// Mail against a real mail server: what it takes, refuses, puts off, and does not answer at all.
+// Tests mail with a real mail server that accepts, refuses, postpones, or does not answer.
 
 import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

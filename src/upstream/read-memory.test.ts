@@ -1,4 +1,4 @@
-// Memory of large reads: given back once, and never of what is no read of its own.
+// Tests that the memory of large reads is given back once, and that other memory never is.
 
 import { expect, test } from 'bun:test'
 import { BodyDecoder } from './body.ts'
@@ -32,7 +32,7 @@ test.each([
 test('of a reply those reads are noted that end in its body', () => {
   const decoder = new BodyDecoder({ kind: 'length', bytes: 3 * large }, { bytes: () => undefined })
   const reads = [1, 2, 3, 4].map(() => Buffer.allocUnsafeSlow(large))
-  // A head before the first, another message behind the last.
+  // A head before the first, another message after the last.
   for (const [at, read] of reads.entries()) decoder.push(read, at === 0 ? 1_000 : 0)
   for (const read of reads) giveBack(read)
   expect(reads.map(({ length }) => length)).toEqual([0, 0, 0, large])

@@ -1,4 +1,4 @@
-// What a connection that takes little at a time is given: every byte once, in order, files among them.
+// Tests writing to a connection that accepts little at a time: every byte once, in order, files included.
 
 import { expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'

@@ -1,4 +1,4 @@
-// What each vendor changes in a request, and that it changes nothing else.
+// Tests what each vendor changes in a request, and that it changes nothing else.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -20,7 +20,7 @@ function needed(amend: Amend, body: JsonObject): boolean {
   return needsAmend(amend, Object.keys(body), encoder.encode(JSON.stringify(body)))
 }
 
-/** As the relay does it: only where it is called for. */
+/** Applied as the relay does: only if needed. */
 function sent(id: string, body: JsonObject, dialect: VendorDialectId = 'openai-chat'): JsonObject {
   const amend = amendOf(id)
   expect(needed(amend, body)).toBe(true)

@@ -1,4 +1,4 @@
-// Every vendor's balance is asked where it is and read as it is written.
+// Tests that every vendor's balance is requested at its address and read in its format.
 
 import { expect, test } from 'bun:test'
 import { balanceOf } from './balances.ts'

@@ -1,4 +1,4 @@
-// Base64 in requests and replies, cut wherever pieces may end.
+// Tests base64 in requests and replies, divided at any place.
 
 import { expect, test } from 'bun:test'
 import { Base64, JsonBody, Lifted } from './base64.ts'

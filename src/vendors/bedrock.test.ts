@@ -1,4 +1,5 @@
-// Bedrock's addresses and signatures: the region, the model in the path, and Signature Version 4 worked out a second time.
+// Tests Bedrock's addresses and signatures: the region, the model in the path, and a second calculation of Signature
+// Version 4.
 
 import { describe, expect, test } from 'bun:test'
 import { createHash, createHmac } from 'node:crypto'

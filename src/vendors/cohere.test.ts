@@ -1,4 +1,4 @@
-// Cohere's errors, which have words and no codes, and its address.
+// Tests Cohere's errors, which have messages but no codes, and its address.
 
 import { expect, test } from 'bun:test'
 import { readFault } from '../wire/openai/fault.ts'

@@ -1,4 +1,4 @@
-// The form in which each model on fal takes the duration of a video.
+// Tests the form in which each model on fal accepts the duration of a video.
 
 import { expect, test } from 'bun:test'
 import { mediaCall, play } from '../../test/support/media-tools.ts'

@@ -1,4 +1,4 @@
-// Kling's keys and codes.
+// Tests Kling's keys and codes.
 
 import { expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'

@@ -1,4 +1,4 @@
-// Where each vendor is called and how a call is signed.
+// Tests at which address each vendor is called and how a call is signed.
 
 import { expect, test } from 'bun:test'
 import { isBaseUrl } from '../config/rules.ts'
@@ -88,7 +88,7 @@ test.each(chat)('%s is called at %s', (id, address, environment) => {
   if (vendor.baseUrl !== null) expect(isBaseUrl(vendor.baseUrl)).toBeTrue()
 })
 
-/** What the path of a call ends in. */
+/** The end of a call's path. */
 const ends: Readonly<Partial<Record<VendorDialectId, string>>> = {
   'openai-chat': '/chat/completions',
   'openai-completions': '/completions',
@@ -138,7 +138,7 @@ test.each(Object.keys(vendors))('%s signs in a header and never in the address',
   for (const dialect of vendor.speaks) {
     const address = vendor.address({ dialect, model: 'a/b', stream: false }, settings(vendor))
     expect(address).not.toContain(key)
-    // Its adapter knows where to ask.
+    // Its adapter knows the address.
     if (vendor.adapters?.[dialect] !== undefined) continue
     expect(new URL(address).pathname).toEndWith(ends[dialect] ?? 'a path of this test')
   }

@@ -1,4 +1,4 @@
-// Vendors' counts, corrected into the shape that OpenAI's clients know.
+// Tests that vendors' counts are corrected into the form that OpenAI's clients know.
 
 import { expect, test } from 'bun:test'
 import { readUsage } from '../wire/openai/usage.ts'

@@ -1,4 +1,4 @@
-// Where Vertex is called, by project, region and kind of key.
+// Tests where Vertex is called, by project, region and kind of key.
 
 import { describe, expect, test } from 'bun:test'
 import type { Call } from './vendor.ts'
@@ -47,7 +47,7 @@ describe('a service account', () => {
   test('signs with a token and not with itself', async () => {
     expect(vertex.signature.headers(settings)).toEqual([])
     expect(vertex.signature.authorize(settings)?.url).toBe('https://oauth2.googleapis.com/token')
-    // The private key is none.
+    // The private key is not valid.
     expect(vertex.signature.authorize(settings)?.body(0)).rejects.toThrow()
     expect(vertex.signature.authorize({ ...settings, key: 'plain' })).toBeNull()
   })

@@ -1,4 +1,4 @@
-// Binary event streams: cut anywhere they say the same, and nothing damaged is taken for whole.
+// Tests binary event streams: they read the same however they are divided, and a damaged one is never accepted.
 
 import { expect, test } from 'bun:test'
 import { event, eventStream, message, rawMessage } from '../../test/support/event-stream.ts'

@@ -1,4 +1,4 @@
-// Frames too long to be held: given in pieces, however the stream is cut, and nothing of them lost.
+// Tests frames too long to be held: delivered in pieces, however the stream is divided, and complete.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -7,7 +7,7 @@ import { bytesOf, textOf } from './testing.ts'
 
 const longBytes = 40
 
-/** The frames in order, a long one as `long:` with all of it. */
+/** The frames in order, a long one as `long:` with all its text. */
 function framesOf(pieces: readonly Uint8Array[]): string[] {
   const splitter = new FrameSplitter(10_000, longBytes)
   const found: string[] = []

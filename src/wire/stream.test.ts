@@ -1,4 +1,5 @@
-// A stream means the same however its bytes are cut and its lines ended: splitter and watcher together.
+// Tests that a stream means the same however its bytes are divided and its lines end, with splitter and watcher
+// together.
 
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -19,7 +20,7 @@ const sample = [
   'data: [DONE]\n\n',
 ].join('')
 
-/** What a relayed stream comes to. */
+/** The result of a relayed stream. */
 function essence(pieces: readonly Uint8Array[], wantsUsage: boolean): unknown {
   const { text, kinds, semantics, watcher } = relay(pieces, wantsUsage)
   const { usage: counted, outputBytes, finishReason, model } = watcher
@@ -127,7 +128,7 @@ describe('frames', () => {
   })
 })
 
-/** The folder of recorded replies beside the repository, where there is one. */
+/** The folder of recorded replies beside the repository, if there is one. */
 function recordings(): string | null {
   for (let at = import.meta.dir; at !== dirname(at); at = dirname(at)) {
     const found = join(at, 'shared', 'recordings')

@@ -1,4 +1,4 @@
-// Every reader of usage, of every dialect, given what no vendor can mean: nothing of it is taken for a report.
+// Tests every usage reader of every dialect with impossible values: none of them counts as a report.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -25,7 +25,7 @@ const embedded = (usageMetadata: JsonValue) => {
 interface Reader {
   readonly name: string
   read(usage: JsonObject): Usage | null
-  /** A report of this dialect, each member of which is read. */
+  /** A report of this dialect, of which every field is read. */
   readonly honest: JsonObject
 }
 
@@ -103,7 +103,7 @@ const readers: readonly Reader[] = [
   { name: 'gemini embeddings', read: embedded, honest: { promptTokenCount: 3 } },
 ]
 
-/** No count: neither a whole number within reach nor absent. */
+/** Not a count: neither a whole number in range nor absent. */
 const nonsense = fc.oneof(
   fc.constantFrom<JsonValue>(
     1e300,
@@ -154,7 +154,7 @@ describe.each(readers.map((reader) => [reader.name, reader] as const))(
       fc.assert(
         fc.property(fc.constantFrom(...places), nonsense, (path, value) => {
           const hostile = replaced(honest, path, value) as JsonObject
-          // A list counts as one that is not there.
+          // A list counts as absent.
           const usage = read(hostile)
           expect({ path, value, usage }).toEqual({ path, value, usage: null })
           expect(isUnbelievable(hostile)).toBe(true)

@@ -1,4 +1,4 @@
-// How a use too many is refused.
+// Tests how a use above the allowed rate is refused.
 
 import { expect, test } from 'bun:test'
 import type { PaceTable } from '../../store/pace.ts'

@@ -1,4 +1,4 @@
-// Whatever is read here is read alike by Node's parser: between two readings of one request others have been smuggled.
+// Tests that this reader and Node's parser read the same request alike: differences allow request smuggling.
 import { afterAll, expect, test } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -127,7 +127,7 @@ test('longer than a head may be here, whole or not', () => {
   expect([read(long), read(`${long}\r\n\r\n`)]).toEqual(['unusual', 'unusual'])
 })
 
-/** Node's parser, which is another than the runtime's; it says what it made of each request. */
+/** Node's parser, which differs from the runtime's; it reports how it read each request. */
 const program = `
   const { createServer } = require('node:http')
   const lines = require('node:readline').createInterface({ input: process.stdin })

@@ -1,4 +1,5 @@
-// One connection, two servers: what is no plain request goes to the runtime's server, and what follows it comes back.
+// Tests two servers on one connection: requests that are not plain go to the runtime's server, later plain ones are
+// answered here again.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -7,7 +8,7 @@ import { RawClient } from '../../../test/support/socket.ts'
 import { DirectListener } from './listener.ts'
 import type { DirectRequest } from './request.ts'
 
-/** Replies hold the number of their request in marks. */
+/** Replies contain the number of their request between marks. */
 const numbers = (text: string) => [...text.matchAll(/<(\d+)>/g)].map((found) => Number(found[1]))
 const numberOf = (target: string) => `<${target.slice(target.indexOf('?') + 1)}>`
 
@@ -136,7 +137,7 @@ test('whatever is sent in a row, however it is cut, is answered in its order', a
       }
       await client.until((received) => numbers(received).length === kinds.length)
       expect(numbers(client.received)).toEqual([...kinds.keys()])
-      // A server that answers before it has read all has the rest of the connection to itself.
+      // If a server answers before it has read the whole request, it keeps the rest of the connection.
       const first = kinds.indexOf('/early')
       const before = first < 0 ? kinds : kinds.slice(0, first)
       const least = before.filter((kind) => kind === '/direct').length

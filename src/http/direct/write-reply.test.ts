@@ -1,4 +1,4 @@
-// Replies that come in pieces, as bytes on the client's connection.
+// Tests the bytes on the client's connection of replies that come in pieces.
 
 import { expect, test } from 'bun:test'
 import { Output } from './output.ts'

@@ -1,4 +1,4 @@
-// Transcripts in every form, and what cannot be put into one.
+// Tests transcripts in every format, and those that a format cannot express.
 
 import { expect, test } from 'bun:test'
 import type { MediaCall, TranscriptReply } from '../../vendors/media.ts'

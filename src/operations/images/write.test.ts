@@ -1,4 +1,4 @@
-// Images as clients asked for them: base64, addresses, events, and what is no image.
+// Tests images in the forms that clients ask for: base64, addresses, events; and results that are not images.
 
 import { describe, expect, test } from 'bun:test'
 import type { Results } from '../../blobs/results.ts'

@@ -1,4 +1,4 @@
-// When videos are looked for: each second while one is under way, and hardly ever while none is.
+// Tests when videos are looked for: each second while one is being made, and rarely otherwise.
 
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
 import type { VideoTable } from '../../store/video-table.ts'
@@ -7,7 +7,7 @@ import { VideoJobs } from './jobs.ts'
 let looks = 0
 let nextAt: number | null = null
 let running = false
-/** What a look waits for. */
+/** The promise that a look waits for. */
 let gate: Promise<void> = Promise.resolve()
 let jobs: VideoJobs
 
@@ -60,7 +60,7 @@ afterEach(() => {
   jest.useRealTimers()
 })
 
-/** Lets time pass, and what a look awaits besides. */
+/** Advances the time, and waits for the promises of a look. */
 async function pass(ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 100) {
     jest.advanceTimersByTime(100)

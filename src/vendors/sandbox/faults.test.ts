@@ -1,11 +1,11 @@
-// How the sandbox fails when its model name asks for it.
+// Tests how the sandbox fails if its model name asks for it.
 
 import { expect, test } from 'bun:test'
 import type { TransportFault } from '../transport.ts'
 import { sandboxFaults } from './settings.ts'
 import { call, say } from './testing.ts'
 
-/** What comes of each fault on a stream of three tokens: status, frames of content, transport fault. */
+/** The result of each fault on a stream of three tokens: status, frames of content, transport fault. */
 const faults: Readonly<
   Record<
     string,
@@ -50,7 +50,7 @@ test.each(Object.entries(faults))('fault=%s on a stream', async (fault, [status,
 })
 
 test('every fault of the list is tested', () => {
-  // `hang` and `stall` never end: they are tested with the playback.
+  // `hang` and `stall` never end: the tests of the playback cover them.
   expect(new Set([...Object.keys(faults), 'hang', 'stall'])).toEqual(new Set(sandboxFaults))
 })
 

@@ -1,4 +1,4 @@
-// The sandbox's moderations: one result a text, flagged by its words, whole parts judged as one.
+// Tests the sandbox's moderations: one result per text, flagged by its words; parts of one input are judged together.
 
 import { expect, test } from 'bun:test'
 import type { JsonValue } from '../../wire/ir.ts'

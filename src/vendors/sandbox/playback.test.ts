@@ -1,4 +1,4 @@
-// When the sandbox answers: pace, pause, resume, abort, and a thousand streams at once.
+// Tests when the sandbox answers: pace, pause, resume, abort, and a thousand streams at once.
 
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
 import type { Exchange } from '../transport.ts'
@@ -43,11 +43,11 @@ function watch(model: string, stream: boolean, onBytes?: (watched: Watched) => v
   return watched
 }
 
-/** Timers go by the test's own clock. */
+/** Timers run by the test's own clock. */
 beforeEach(() => jest.useFakeTimers())
 afterEach(() => jest.useRealTimers())
 
-/** Lets so much time go by, and whatever does not wait for a timer happen. */
+/** Advances the time by this much, and runs everything that does not wait for a timer. */
 async function after(delayMs: number): Promise<void> {
   for (let ms = 0; ms <= delayMs; ms += 1) {
     if (ms > 0) jest.advanceTimersByTime(1)

@@ -1,4 +1,4 @@
-// What the sandbox answers: texts, tools, counts, refusals.
+// Tests the sandbox's answers: texts, tools, counts, refusals.
 
 import { expect, test } from 'bun:test'
 import type { JsonObject } from '../../wire/ir.ts'
@@ -52,7 +52,7 @@ interface Chunk {
   readonly usage?: JsonObject | null
 }
 
-/** What the first choice of a stream adds up to. */
+/** The total of the first choice of a stream. */
 function fold(text: string): Folded {
   const list = frames(text)
   expect(list.pop()).toBe('[DONE]')
@@ -115,7 +115,7 @@ test('a chat reply says that it is the sandbox, echoes the user and counts exact
         },
       },
     ],
-    // 4 a message; 'Be kind.' is 8 bytes, 'Hello out there' 15.
+    // 4 a message; 'Be kind.' has 8 bytes, 'Hello out there' 15.
     usage: { prompt_tokens: 8 + 2 + 4, completion_tokens: 13, total_tokens: 27 },
   })
 })

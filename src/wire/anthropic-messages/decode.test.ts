@@ -1,4 +1,4 @@
-// What requests of Anthropic's clients mean, to a vendor of chat and to one of their own format.
+// Tests what requests of Anthropic's clients become for a chat vendor and for one of their own format.
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../errors.ts'
@@ -11,7 +11,7 @@ import { peekMessages } from './peek.ts'
 
 const base = { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] }
 
-/** The request as a vendor of chat is asked. */
+/** The request as a chat vendor gets it. */
 function chat(more: JsonObject) {
   const { value } = decodeRequest({ ...base, ...more })
   const written = chatHub.encodeRequest(value, 'gpt')
@@ -22,7 +22,7 @@ function chat(more: JsonObject) {
   }
 }
 
-/** The request as a vendor of the same format is asked through the hub. */
+/** The request as a vendor of the same format gets it through the hub. */
 function again(more: JsonObject, model = 'claude-sonnet-4-5'): JsonObject {
   return encodeRequest(decodeRequest({ ...base, ...more }).value, model).value
 }

@@ -1,4 +1,4 @@
-// What becomes of the messages of chat requests in Anthropic's format.
+// Tests how messages of chat requests are written in Anthropic's format.
 
 import { describe, expect, test } from 'bun:test'
 import { call, chat, hub, refused, tool, user } from '../../../test/support/anthropic.ts'
@@ -182,7 +182,7 @@ describe('pictures and files', () => {
 
   test.each([
     [`data:image/png;base64,${png}`, { type: 'base64', media_type: 'image/png', data: png }],
-    // The bytes are believed, not the name.
+    // The bytes decide, not the name.
     [`data:image/jpeg;base64,${png}`, { type: 'base64', media_type: 'image/png', data: png }],
     [
       `data:image/png;base64,${png.slice(0, 8)}\n${png.slice(8)}`,

@@ -1,4 +1,4 @@
-// What becomes of chat requests in Anthropic's format beside their messages: carried, refused, dropped by name.
+// Tests how the other fields of chat requests are written in Anthropic's format: carried, refused, or dropped by name.
 
 import { describe, expect, test } from 'bun:test'
 import {

@@ -1,4 +1,4 @@
-// Replies that reach a client of Anthropic's as the vendor sent them, and refusals in its words.
+// Tests replies that reach Anthropic's clients as the vendor sent them, and refusals in its words.
 
 import { describe, expect, test } from 'bun:test'
 import { type ErrorCode, errorTable, GatewayError } from '../../errors.ts'
@@ -11,7 +11,7 @@ import { frame } from './writer.ts'
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** Kinds of the frames, with what the client is given of each. */
+/** Kinds of the frames, with the text that the client gets of each. */
 function watch(texts: readonly string[], quirks: ReplyQuirks = {}) {
   const watcher = anthropicMessages.identity.watcher({ wantsUsage: true, quirks })
   const semantics: boolean[] = []

@@ -1,4 +1,4 @@
-// Replies of Anthropic's read, in every shape it and its imitators send.
+// Tests reading replies in every form that Anthropic and compatible vendors send.
 
 import { describe, expect, test } from 'bun:test'
 import { breaches, readAll } from '../../../test/replies.ts'
@@ -145,7 +145,7 @@ describe('the reader', () => {
     expect(fold(read(began, { ...end('end_turn'), usage }, last)).usage).toEqual(expected)
     const whole = { type: 'message', id: 'x', content: [], stop_reason: 'end_turn', usage }
     expect(fold(messagesHub.readWhole(whole, {})).usage).toEqual(expected)
-    // OpenAI's prompt holds what Anthropic counts beside it.
+    // OpenAI's prompt count includes what Anthropic counts separately.
     expect(chatHub.writeWhole(messagesHub.readWhole(whole, {}), head).usage).toMatchObject({
       prompt_tokens: 117,
       completion_tokens: 20,
@@ -175,7 +175,7 @@ describe('the reader', () => {
       cacheWrite: 14_000,
       cacheWrite1h: 1_000,
     })
-    // Its own clients add them up themselves.
+    // Anthropic's own clients add them up themselves.
     expect(messagesHub.writeWhole(events, head).usage).toMatchObject(usage)
   })
 
@@ -239,7 +239,7 @@ describe('the reader', () => {
   ])('W24: %s is %s', (word, finish) => {
     expect(inChat(start, end(word), last).finish).toBe(finish)
     const events = read(start, end(word), last)
-    // Its own clients get the word back.
+    // Anthropic's own clients get the original word.
     expect(messagesHub.writeWhole(events, head).stop_reason).toBe(word)
   })
 

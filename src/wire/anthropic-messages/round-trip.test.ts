@@ -1,4 +1,4 @@
-// A conversation put in the other format and back is what it was.
+// Tests that a conversation translated to the other format and back is unchanged.
 
 import { describe, expect, test } from 'bun:test'
 import type { ClientHub, VendorHub } from '../codec.ts'
@@ -8,7 +8,7 @@ import { messagesHub } from './hub.ts'
 
 const model = 'claude-sonnet-4-5'
 
-/** The request as `to` puts it, read from there and put as `from` again. */
+/** The request translated to format `to`, read from there and translated back to `from`. */
 type Hub = ClientHub & VendorHub
 
 function through(body: JsonObject, from: Hub, to: Hub): JsonObject {

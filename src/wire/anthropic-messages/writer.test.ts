@@ -1,4 +1,4 @@
-// Replies written in Anthropic's format, streamed and whole.
+// Tests replies written in Anthropic's format, streamed and whole.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -22,7 +22,7 @@ import type { ChatEvent, JsonObject, PartHead } from '../ir.ts'
 import { messagesHub } from './hub.ts'
 
 describe('for any reply', () => {
-  /** One choice, calls with input that is JSON, and no refusals: what the format can say. */
+  /** One choice, calls whose input is JSON, and no refusals: what the format can express. */
   const sayable = replies.map((events): ChatEvent[] =>
     events.flatMap((event): ChatEvent[] => {
       if ('choice' in event && event.choice !== 0) return []
@@ -273,7 +273,7 @@ describe('the writer', () => {
       },
     ])
     expect(contentOf(events)).toEqual(streamed(events))
-    // It is of no use to Anthropic when it comes back.
+    // Anthropic cannot use it when it comes back.
     const back = messagesHub.decodeRequest({
       model: 'm',
       messages: [{ role: 'assistant', content: contentOf(events) }],

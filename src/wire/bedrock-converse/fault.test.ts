@@ -1,4 +1,4 @@
-// Bedrock's error replies, by the exception they name in a header or in the body.
+// Tests Bedrock's error replies, by the exception that they name in a header or in the body.
 
 import { expect, test } from 'bun:test'
 import { readBedrockFault } from './fault.ts'

@@ -1,4 +1,5 @@
-// Converse replies in the hub's events: every block, streamed as whole, and every way a reply ends badly.
+// Tests Converse replies as events of the hub: every block, streamed and whole, and every failure at the end of a
+// reply.
 
 import { describe, expect, test } from 'bun:test'
 import { fold } from '../hub/fold.ts'
@@ -36,7 +37,7 @@ function call(index: number, toolUseId: string, name: string): JsonObject {
   return start(index, { toolUse: { toolUseId, name } })
 }
 
-/** What a reply says: type, text and opaque state of its parts, then its end. */
+/** The content of a reply: type, text and opaque state of its parts, then its end. */
 function said(events: readonly ChatEvent[]): unknown {
   const [choice] = fold(events).choices
   return {
@@ -184,7 +185,7 @@ describe('a stream and a whole reply say the same', () => {
         ['t1 a', '{"a":1}'],
         ['t2 b', '{"b":2}'],
       ],
-      // A call was made, whatever the vendor says of the end.
+      // A call was made, whatever reason the vendor gives for the end.
       reason: 'tool_calls',
     })
   })

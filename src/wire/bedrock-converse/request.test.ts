@@ -1,4 +1,4 @@
-// Chat requests as Converse takes them: turns, parts, thinking, and what is refused or named as left out.
+// Tests chat requests written for Converse: turns, parts, reasoning, and what is refused or named as left out.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -411,7 +411,7 @@ describe('sampling and the rest', () => {
     })
     const streamed = encoded({ stop: ['A', 'B'], stream: true })
     expect(streamed.additionalModelResponseFieldPaths).toEqual(['/delta/stop_sequence'])
-    // The address says that a stream is wanted.
+    // The address says that a stream is requested.
     expect(streamed.stream).toBeUndefined()
     expect(streamed.model).toBeUndefined()
   })

@@ -1,4 +1,4 @@
-// Tools, the choice among them, and the form of the reply, as Converse takes them.
+// Tests tools, the choice of tool, and the reply format, written for Converse.
 
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject, JsonValue } from '../ir.ts'

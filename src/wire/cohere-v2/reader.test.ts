@@ -1,4 +1,4 @@
-// Cohere's replies in the hub's events, streamed as whole, and every way a reply ends badly.
+// Tests Cohere's replies as events of the hub, streamed and whole, and every failure at the end of a reply.
 
 import { describe, expect, test } from 'bun:test'
 import { fold } from '../hub/fold.ts'
@@ -192,7 +192,7 @@ test.each([
   ['STOP_SEQUENCE', 'stop'],
   ['MAX_TOKENS', 'length'],
   ['ERROR_TOXIC', 'content_filter'],
-  // No call was made, so that there is none to answer.
+  // No call was made, so none can be answered.
   ['TOOL_CALL', 'stop'],
   ['A_REASON_OF_TOMORROW', 'stop'],
 ])('finish_reason %s ends a reply as %s', (word, reason) => {

@@ -1,4 +1,4 @@
-// Chat requests as Cohere takes them, and what is refused or named as left out.
+// Tests chat requests written for Cohere, and what is refused or named as left out.
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../errors.ts'

@@ -1,4 +1,4 @@
-// Requests of Google's clients: back to Google as they were, and on to vendors of another format.
+// Tests requests of Google's clients: unchanged back to Google, and translated for vendors of another format.
 
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject, Message } from '../ir.ts'
@@ -8,7 +8,7 @@ import { refusal } from './testing.ts'
 
 const third = 'gemini-3-pro-preview'
 
-/** What a client of this format asks; every member that Google documents for it. */
+/** A request in this format with every field that Google documents for it. */
 const asked: JsonObject = {
   systemInstruction: { parts: [{ text: 'be brief' }] },
   contents: [

@@ -1,4 +1,4 @@
-// Requests to Google: turns, tools, pictures, settings, and what cannot be said.
+// Tests requests to Google: turns, tools, pictures, settings, and what cannot be expressed.
 
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject, Message } from '../ir.ts'

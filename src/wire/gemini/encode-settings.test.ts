@@ -1,4 +1,4 @@
-// Settings of a request to Google: what is said, clamped, named or refused.
+// Tests settings of a request to Google: carried, clamped, named or refused.
 
 import { describe, expect, test } from 'bun:test'
 import type { ChatRequest, JsonObject } from '../ir.ts'

@@ -1,4 +1,4 @@
-// What Google's errors are taken for, and how ours look to its clients.
+// Tests how Google's errors are classified, and the form of ours for Google's clients.
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../errors.ts'

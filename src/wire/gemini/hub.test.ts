@@ -1,4 +1,4 @@
-// Google's replies into events and back: every part, every end, whole and streamed, however it is cut.
+// Tests Google's replies read into events and written back: every part and end, whole and streamed, in any pieces.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -32,7 +32,7 @@ const call = (name: string, args: JsonObject, more: JsonObject = {}): JsonObject
   ...more,
 })
 
-/** Replies by what they hold: each a stream, and the whole reply it comes to. */
+/** Replies by their content: each as a stream, and the whole reply that equals it. */
 const cases: Readonly<Record<string, { stream: JsonObject[]; whole: JsonObject }>> = {
   text: {
     stream: [reply([{ text: 'Grüß 你' }]), { ...reply([{ text: '好😀' }], 'STOP'), ...counted }],
@@ -116,7 +116,7 @@ const cases: Readonly<Record<string, { stream: JsonObject[]; whole: JsonObject }
   },
 }
 
-/** What both ways of a reply have in common: the numbers of parts and the pieces of texts differ. */
+/** What a whole and a streamed reply have in common: the numbers of parts and the pieces of texts differ. */
 function meaning(events: readonly ChatEvent[]) {
   return comesTo(events)
 }
@@ -388,7 +388,7 @@ test('grounding is citations, by places in the text and not in its bytes', () =>
     { url: 'https://a.example/', title: 'A', start: 2, end: 5 },
     { url: 'https://b.example/', title: 'B' },
   ])
-  // A client of this format has the vendor's own.
+  // A client of this format gets the vendor's own reason.
   expect(geminiHub.writeWhole(events, head)).toEqual(body)
   expect(breaches([...events])).toEqual([])
 })

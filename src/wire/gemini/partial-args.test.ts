@@ -1,4 +1,4 @@
-// Arguments in pieces come together, whatever the paths are.
+// Tests that arguments in pieces are joined, whatever their paths.
 
 import { expect, test } from 'bun:test'
 import { PartialArguments, stepsOf } from './partial-args.ts'

@@ -1,4 +1,4 @@
-// What a request's bytes and its address tell, and the field that is named where they cannot be.
+// Tests what is read from a request's bytes and address, and the field that is named if they are invalid.
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../errors.ts'

@@ -1,4 +1,4 @@
-// Whatever schema goes in, only what Google knows comes out, and it takes all that the schema took.
+// Tests that any schema becomes one that Google accepts and that still accepts all values of the original.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -26,7 +26,7 @@ function object(value: JsonValue | undefined): JsonObject {
   return value as JsonObject
 }
 
-/** What Google would refuse in a schema, by its reference; empty where nothing is. */
+/** What Google would refuse in a schema, by its reference; empty if it refuses nothing. */
 function refusals(schema: JsonObject, path = '$'): string[] {
   const found = Object.keys(schema).flatMap((name) =>
     allowed.has(name) ? [] : [`${path}.${name}`],
@@ -54,7 +54,7 @@ function refusals(schema: JsonObject, path = '$'): string[] {
   return found
 }
 
-/** Whether a value fits a schema of Google's, by the plain meaning of its words. */
+/** Whether a value fits a schema of Google's, by the literal meaning of its keywords. */
 function takes(schema: JsonObject, value: JsonValue): boolean {
   const branches = schema['anyOf'] as JsonObject[] | undefined
   if (branches !== undefined) return branches.some((each) => takes(each, value))
@@ -85,7 +85,7 @@ function takes(schema: JsonObject, value: JsonValue): boolean {
   )
 }
 
-/** A schema with a value it takes. */
+/** A schema with a value that it accepts. */
 interface Sample {
   readonly schema: JsonObject
   readonly value: JsonValue

@@ -1,4 +1,4 @@
-// Google's sums become disjoint kinds, and sums again that add up.
+// Tests that Google's sums become disjoint kinds, and sums again that add up.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,4 +1,5 @@
-// What is seen of replies that pass as they are, streamed, whole and too large to hold; and streams as lists.
+// Tests what is read from replies that are passed on unchanged: streamed, whole, too large to hold, and streams as
+// lists.
 
 import { expect, test } from 'bun:test'
 import type { JsonObject } from '../ir.ts'

@@ -1,4 +1,4 @@
-// Answers that somebody spoke before.
+// Tests answers that follow another message instead of their call.
 
 import { expect, test } from 'bun:test'
 import type { ChatRequest, Message } from '../ir.ts'

@@ -1,4 +1,4 @@
-// Calls that share an id, in a history that goes to another format's vendor.
+// Tests calls that share an id, in a history that goes to a vendor of another format.
 
 import { expect, test } from 'bun:test'
 import type { Message } from '../ir.ts'
@@ -15,7 +15,7 @@ function answer(callId: string, text: string): Message {
   return { role: 'tool', callId, parts: [{ type: 'text', text }] }
 }
 
-/** The ids of calls, and of answers with what they say. */
+/** The ids of calls, and of answers with their text. */
 function idsIn(messages: readonly Message[]): string[] {
   const request = withDistinctCalls({ model: 'm', stream: false, messages })
   return request.messages.flatMap(({ callId, parts }) =>

@@ -1,4 +1,5 @@
-// What each encoder lists as supported it does express, and the rest is named: no field of a request is lost in silence.
+// Tests that each encoder expresses the fields that it lists as supported and names the others, so no field is lost
+// silently.
 
 import { describe, expect, test } from 'bun:test'
 import { vendorHub } from '../../../test/support/dialects.ts'
@@ -6,7 +7,7 @@ import { GatewayError } from '../../errors.ts'
 import type { DialectId } from '../formats.ts'
 import { type ChatField, type ChatRequest, chatFieldNames, type JsonObject } from '../ir.ts'
 
-/** A value of each field that a format with a word for it has to say, or to refuse. */
+/** A value of each field that every format able to express it has to write or to refuse. */
 const values: Required<Pick<ChatRequest, ChatField>> = {
   maxOutputTokens: 77,
   temperature: 0.3,
@@ -36,7 +37,7 @@ const values: Required<Pick<ChatRequest, ChatField>> = {
 
 const fields = Object.keys(chatFieldNames) as ChatField[]
 
-/** Formats and a model of each that takes what its format has words for. */
+/** Formats, each with a model that accepts every field the format can express. */
 const models: readonly (readonly [DialectId, string])[] = [
   ['openai-chat', 'gpt-5.4'],
   ['openai-completions', 'gpt-3.5-turbo-instruct'],
@@ -47,7 +48,7 @@ const models: readonly (readonly [DialectId, string])[] = [
   ['cohere-v2', 'command-a-reasoning-08-2025'],
 ]
 
-/** What says how a model uses its tools says nothing where there are none. */
+/** Fields about the use of tools are not sent if there are no tools. */
 function baseFor(field: ChatField, format: DialectId): ChatRequest {
   const messages: ChatRequest['messages'] = [
     { role: 'user', parts: [{ type: 'text', text: 'Hi' }] },
@@ -60,7 +61,7 @@ function baseFor(field: ChatField, format: DialectId): ChatRequest {
 describe.each([...models])('%s', (format, model) => {
   const hub = vendorHub(format)
 
-  /** null: refused, and the field named. */
+  /** null: refused, with the field named. */
   function encoded(request: ChatRequest): { body: JsonObject; dropped: readonly string[] } | null {
     try {
       const { value, dropped } = hub.encodeRequest(request, model)
@@ -77,7 +78,7 @@ describe.each([...models])('%s', (format, model) => {
     const asked = encoded({ ...base, [field]: values[field] })
     const isNamed = asked?.dropped.includes(chatFieldNames[field]) === true
     const isExpressed = asked !== null && !Bun.deepEquals(asked.body, plain?.body)
-    // A format that refuses tools has nothing to choose among.
+    // A format that refuses tools has nothing to choose from.
     const isMoot = format === 'openai-completions' && /^(toolChoice|parallel)/.test(field)
     const isAccountedFor = asked === null || isNamed || isExpressed || isMoot
     expect({ field, isAccountedFor }).toEqual({ field, isAccountedFor: true })

@@ -1,4 +1,4 @@
-// Replies that are no objects, asked for inside one and taken out of it.
+// Tests replies that are not objects: requested inside an object and taken out of it.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -74,7 +74,7 @@ describe('the schema', () => {
 
 const at = { choice: 0, part: 0 }
 
-/** The text that the client gets of a vendor's, which comes in these pieces. */
+/** The text that the client gets of a vendor's text in these pieces. */
 function shown(pieces: readonly string[]): string {
   const [unwrapper] = restorersOf({ request: asking({}), dropped: [], calls: null, wrapped: true })
   const events: ChatEvent[] = [

@@ -1,4 +1,4 @@
-// Tools as a vendor can be offered them, and its calls as the client named them.
+// Tests tools in the form that a vendor accepts, and its calls under the client's names.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

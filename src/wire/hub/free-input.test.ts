@@ -1,4 +1,4 @@
-// Text out of the arguments it comes in, however they are cut.
+// Tests taking text out of the arguments that contain it, however they are divided.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-// Wrapped texts come back as they were, with where they are from, and nothing else is taken for one.
+// Tests that wrapped texts are unwrapped unchanged with their origin, and that no other text is treated as wrapped.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

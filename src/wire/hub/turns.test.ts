@@ -1,4 +1,4 @@
-// Conversations in which the client says nothing, for vendors that demand a turn with a text.
+// Tests conversations without text of the client, for vendors that require a turn with text.
 
 import { expect, test } from 'bun:test'
 import { vendorHub } from '../../../test/support/dialects.ts'

@@ -1,4 +1,5 @@
-// One reading of a document: whatever passes, every JSON reader sees alike; whatever is refused, some would not.
+// Tests that every accepted document reads the same in every JSON reader, and that documents with several readings are
+// refused.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -10,7 +11,7 @@ import { join, splice } from './splice.ts'
 
 const place = placeOf(['model', 'stream', 'max_tokens'], { options: placeOf(['num_predict']) })
 
-/** The document as it may go on, or the parameter it is refused by. */
+/** The document as it may be passed on, or the parameter for which it is refused. */
 function checked(text: string): { readonly text: string } | { readonly param: string } {
   const bytes = bytesOf(text)
   try {
@@ -27,7 +28,7 @@ const name = fc.oneof(
   fc.array(unit, { maxLength: 3 }).map((units) => units.join('')),
 )
 
-/** One of the ways JSON spells a text. */
+/** One of the ways in which JSON spells a text. */
 function spelled(text: string, escapes: boolean): string {
   if (!escapes) return JSON.stringify(text)
   const units = text.split('').map((each) => each.charCodeAt(0).toString(16).padStart(4, '0'))

@@ -1,4 +1,4 @@
-// Where an object ends, however its text is cut.
+// Tests finding the end of an object, however its text is divided.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

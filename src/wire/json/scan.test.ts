@@ -1,4 +1,4 @@
-// The scanner against JSON.parse, on what is JSON, what nearly is, and what is meant to hurt.
+// Compares the scanner with JSON.parse, on valid JSON, nearly valid JSON, and malicious input.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -18,7 +18,7 @@ import {
 } from './scan.ts'
 import { join, splice } from './splice.ts'
 
-/** Whether the scanner takes `text` for one JSON value. */
+/** Whether the scanner accepts `text` as one JSON value. */
 function accepts(text: string): boolean {
   const bytes = bytesOf(text)
   try {
@@ -61,7 +61,7 @@ describe('against JSON.parse', () => {
         const at = where % (text.length + 1)
         const changed =
           text.slice(0, at) + (kind > 0 ? byte : '') + text.slice(at + (kind < 2 ? 1 : 0))
-        // Escapes inside strings are not the scanner's to judge.
+        // The scanner does not check escapes inside strings.
         expect(accepts(changed)).toBe(parses(plainStrings(changed)))
       }),
       { numRuns: 2000 },

@@ -1,4 +1,4 @@
-// Where strings end, 32 bytes at a time, against the same byte by byte.
+// Compares the search for the end of strings, 32 bytes at a time, with a search byte by byte.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -49,7 +49,7 @@ test('masks of every three bytes at every place of two blocks', () => {
     }
 })
 
-/** Where the pieces that are copied end: 1, 4 and twice 16 KiB. */
+/** Where the copied pieces end: 1, 4 and twice 16 KiB. */
 const seams = [1_024, 5_120, 21_504, 37_888]
 
 test.each(seams)('a run of backslashes over the end of a piece at %i, split anywhere', (seam) => {
@@ -62,7 +62,7 @@ test.each(seams)('a run of backslashes over the end of a piece at %i, split anyw
       bytes[seam + 90] = quote
       const expected = start + count + 1
       expect(blockwiseEnd(bytes, 0)).toBe(count % 2 === 0 ? expected : seam + 91)
-      // The bytes of a piece before it are not taken for its own.
+      // The bytes of the previous piece are not read as part of this one.
       expect(blockwiseEnd(bytes.subarray(0, expected), 0)).toBe(count % 2 === 0 ? expected : -1)
     }
 })

@@ -1,4 +1,4 @@
-// Members cut out of JSON texts, wherever they stand.
+// Tests removing members from JSON texts, wherever they are.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -41,7 +41,7 @@ test('what is left is the object without the member, wherever it stood', () => {
   })
   fc.assert(
     fc.property(values, fc.nat(), fc.integer({ min: 0, max: 3 }), (entries, at, indent) => {
-      // Through Object.fromEntries, which puts names that are numbers first.
+      // Uses Object.fromEntries, which puts numeric names first.
       const whole = Object.fromEntries(entries)
       const [key, value] = Object.entries(whole)[at % entries.length] ?? ['', null]
       const found = cut(JSON.stringify(whole, null, indent), key)

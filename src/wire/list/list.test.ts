@@ -1,4 +1,4 @@
-// Embeddings and reranking from OpenAI's, Cohere's and Jina's clients to vendors of other forms, and back.
+// Tests embeddings and reranking from OpenAI's, Cohere's and Jina's clients to vendors of other formats, and back.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -13,7 +13,7 @@ import { isFault } from './fields.ts'
 
 const head = { id: 'rerank-1', model: 'm', createdAt: 1, wantsUsage: true }
 
-/** What the vendor is asked, and what the client gets of its answer. */
+/** The request that the vendor gets, and the client's reply made from its answer. */
 function through(client: DialectId, vendor: DialectId, body: JsonObject, answer: JsonObject = {}) {
   clientOf(client).peek(bytesOf(JSON.stringify(body)))
   const { value, dropped } = clientList(client).decodeRequest(body)
@@ -196,7 +196,7 @@ describe('reranking', () => {
     [['sunny'], 1],
     [Array.from({ length: 100 }, () => 'x'), 1],
     [Array.from({ length: 101 }, () => ({ text: 'x' })), 2],
-    // Documents that are long count as several.
+    // Long documents count as several.
     [Array.from({ length: 100 }, () => 'x'.repeat(2_000)), 2],
   ])('the searches of a request are bounded by its documents (%#)', (documents, searches) => {
     const asks = { ...body, documents }

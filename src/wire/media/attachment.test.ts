@@ -1,4 +1,4 @@
-// What stands in prompts beside text is measured by a few bytes of it, and nothing that lies is believed.
+// Tests that files in prompts are measured by a few of their bytes, and that false claims are not believed.
 
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Types and lengths of files made by an encoder, and of whatever else may be uploaded as one.
+// Tests types and lengths of files made by an encoder, and of anything else that may be uploaded as one.
 
 import { describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -11,7 +11,7 @@ import { type Bytes, sniffedType } from './sniff.ts'
 const folder = join(import.meta.dirname, '../../../test/fixtures/media')
 const fixture = (name: string) => readFileSync(join(folder, name))
 
-/** Refuses reads outside, as a file would. */
+/** Refuses reads outside its bounds, as a file would. */
 function bytesOf(data: Uint8Array): Bytes & { readBytes: number } {
   return {
     size: data.length,
@@ -24,7 +24,7 @@ function bytesOf(data: Uint8Array): Bytes & { readBytes: number } {
   }
 }
 
-/** Encoders pad the last frame, and MP3 has one of silence before the first. */
+/** Encoders pad the last frame, and MP3 starts with a frame of silence. */
 const files: readonly (readonly [name: string, type: string | null, seconds: number | null])[] = [
   ['constant.mp3', 'audio/mpeg', 1.25],
   ['variable.mp3', 'audio/mpeg', 1.25],

@@ -1,4 +1,4 @@
-// What may be asked of sound, what replies about it cost, and how their streams are read.
+// Tests what requests about sound may contain, what their replies cost, and how their streams are read.
 
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -113,7 +113,7 @@ describe('how long a file is taken to last', () => {
   })
 
   test('a container that claims less than its bytes can be is not believed', () => {
-    // An hour of MP3 at 320 kbit/s that claims a second.
+    // An hour of MP3 at 320 kbit/s that claims to last a second.
     const lie = fileOf({ type: 'audio/mpeg', size: 144_000_000, seconds: 1 })
     expect(soundOf(lie).units).toEqual({ second: 1_800 })
     const plain = fileOf({ type: 'audio/mpeg', size: 40_000, seconds: 1 })

@@ -1,4 +1,4 @@
-// Subtitles against readers of others' make, and words put together to parts.
+// Compares subtitles with independent readers, and tests how words are grouped.
 
 import { describe, expect, test } from 'bun:test'
 import { readSrt, readVtt } from '../../../test/support/sounds.ts'

@@ -1,4 +1,4 @@
-// Calls of vendors that name the function in every piece.
+// Tests calls of vendors that name the function in every piece.
 
 import { expect, test } from 'bun:test'
 import { readAll } from '../../../test/replies.ts'
@@ -8,7 +8,7 @@ import { chatHub } from './hub.ts'
 
 const head = { id: 'c', model: 'm', createdAt: 1, wantsUsage: true }
 
-/** A vendor's stream of one call without an id, whose every piece has the function's name. */
+/** A vendor's stream of one call without an id, in which every piece has the function's name. */
 function namedInEach(pieces: readonly string[]): string[] {
   const chunks = pieces.map((piece) =>
     delta({ tool_calls: [{ index: 0, function: { name: 'f', arguments: piece } }] }),

@@ -1,4 +1,4 @@
-// What chat requests carry: every concept of the hub, from each of its spellings, and to clients of other formats.
+// Tests what chat requests carry: every concept of the hub, from each spelling, and to clients of other formats.
 
 import { describe, expect, test } from 'bun:test'
 import { wrapOpaque } from '../hub/opaque-state.ts'
@@ -16,14 +16,14 @@ function partsOf(message: JsonObject): readonly RequestPart[] {
   return decoded({ messages: [message] }).messages[0]?.parts ?? []
 }
 
-/** The body for a vendor of what a client of another format asked. */
+/** The body for a chat vendor of a request in another format. */
 function asked(fields: Partial<ChatRequest>): { body: JsonObject; dropped: readonly string[] } {
   const request = { model: 'm', messages: hi, stream: false, ...fields }
   const { value: body, dropped } = chatHub.encodeRequest(request, 'm')
   return { body, dropped }
 }
 
-/** The messages the client's make after a passage through the hub. */
+/** The client's messages after a translation through the hub. */
 function again(list: readonly JsonObject[]): unknown {
   const { value, dropped } = chatHub.encodeRequest(decoded({ messages: [...list] }), 'm')
   expect(dropped).toEqual([])

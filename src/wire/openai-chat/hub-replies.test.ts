@@ -1,4 +1,5 @@
-// What chat replies hold beside text: reasoning with opaque state, citations, probabilities, images; streamed and whole alike.
+// Tests chat replies with more than text: reasoning with opaque state, citations, probabilities, images; streamed and
+// whole alike.
 
 import { describe, expect, test } from 'bun:test'
 import { breaches, frames, readAll } from '../../../test/replies.ts'
@@ -34,7 +35,7 @@ function messageOf(body: JsonObject): JsonObject {
   return (body.choices as JsonObject[])[0]?.message as JsonObject
 }
 
-/** The whole reply, which the stream of the same events must fold to. */
+/** The whole reply, which must equal the folded stream of the same events. */
 function whole(events: readonly ChatEvent[], to = head): JsonObject {
   const body = chatHub.writeWhole(events, to)
   expect(chatHub.writeWhole(read(chunksOf(events, to)), to)).toEqual(body)

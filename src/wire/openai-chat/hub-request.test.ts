@@ -1,4 +1,4 @@
-// Chat requests through the hub: chat to chat keeps every field's meaning, and says what it cannot keep.
+// Tests chat requests through the hub: from chat to chat every field keeps its meaning, or is named as dropped.
 
 import { describe, expect, test } from 'bun:test'
 import type { ChatRequest, JsonObject } from '../ir.ts'

@@ -1,4 +1,4 @@
-// The chat format on the hub: what is read is what was written, however it was cut and spelled.
+// Tests the chat format on the hub: what is written is read back, however it was divided and spelled.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

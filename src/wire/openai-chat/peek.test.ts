@@ -1,4 +1,4 @@
-// A chat request judged on its bytes: what is refused by name, what is found, and where it stands.
+// Tests reading a chat request from its bytes: which fields are refused, which are found, and at which position.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

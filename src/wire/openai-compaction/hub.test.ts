@@ -1,4 +1,4 @@
-// What a model is asked that is to compact a conversation, and what its answer becomes.
+// Tests the request to a model that compacts a conversation, and what its answer becomes.
 
 import { describe, expect, test } from 'bun:test'
 import { ended, head, part, start } from '../../../test/responses.ts'

@@ -1,4 +1,4 @@
-// Clients of the legacy completion format over models that chat.
+// Tests clients of the legacy completion format on chat models.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-// A text completion request judged on its bytes.
+// Tests reading a text completion request from its bytes.
 
 import { describe, expect, test } from 'bun:test'
 import { isLong } from '../../../test/support/long.ts'

@@ -1,4 +1,4 @@
-// An embeddings request judged on its bytes.
+// Tests reading an embeddings request from its bytes.
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../errors.ts'

@@ -1,4 +1,4 @@
-// Vectors reach the client in the form it asked for, whatever the vendor sent.
+// Tests that vectors reach the client in the form it asked for, whatever the vendor sent.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-// Requests, replies and streams of images on their bytes.
+// Tests requests, replies and streams of images, byte by byte.
 
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../ir.ts'

@@ -1,4 +1,4 @@
-// What is read of realtime events: usage of every kind, what a client adds and names, what a vendor delivers.
+// Tests what is read from realtime events: usage of every kind, what a client adds and names, what a vendor delivers.
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../errors.ts'
@@ -84,7 +84,7 @@ test.each([
     },
     { audio: 4, image: 2 },
   ],
-  // More than was cached at all.
+  // More than the total that was cached.
   [
     {
       input_tokens: 9,

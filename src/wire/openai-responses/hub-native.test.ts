@@ -1,4 +1,4 @@
-// Tools and items of this format that are functions to every other: to itself they are what they were.
+// Tests tools and items that only this format has: functions in every other format, and unchanged within this one.
 
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../ir.ts'

@@ -1,4 +1,4 @@
-// Responses replies as they are read, whatever a vendor leaves out or puts elsewhere.
+// Tests reading Responses replies, whatever a vendor leaves out or puts elsewhere.
 
 import { describe, expect, test } from 'bun:test'
 import { head, read } from '../../../test/responses.ts'
@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '../ir.ts'
 import { chatHub } from '../openai-chat/hub.ts'
 import { responsesHub } from './hub.ts'
 
-/** Events of a stream around those given. */
+/** Events of a stream around the given ones. */
 function stream(list: readonly JsonObject[], response: JsonObject = {}): JsonObject[] {
   const shown = { id: 'resp_x', object: 'response', created_at: 5, model: 'm' }
   return [
@@ -16,7 +16,7 @@ function stream(list: readonly JsonObject[], response: JsonObject = {}): JsonObj
   ]
 }
 
-/** The chat a stream comes to. */
+/** The chat reply that equals a stream. */
 function messageOf(list: readonly JsonObject[]): JsonObject {
   const [choice] = chatHub.writeWhole(read(list), head).choices as JsonObject[]
   return choice?.message as JsonObject

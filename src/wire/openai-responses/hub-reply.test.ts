@@ -1,4 +1,4 @@
-// Any Responses reply on the hub: what is read is what was written, however it is cut.
+// Tests that any Responses reply written through the hub is read back, however it is divided.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -8,7 +8,7 @@ import type { ChatEvent } from '../ir.ts'
 import { chatHub } from '../openai-chat/hub.ts'
 import { responsesHub } from './hub.ts'
 
-/** What one choice alone can tell here: its end says of calls what its parts do. */
+/** What one choice can express in this format: its end must agree with its calls. */
 function single(events: readonly ChatEvent[]): ChatEvent[] {
   const own = events.filter((event) => !('choice' in event) || event.choice === 0)
   const calls = own.some((event) => event.type === 'part-start' && event.head.type === 'tool-call')

@@ -1,4 +1,4 @@
-// Responses requests through the hub: from items to turns, to the words of chats, and back.
+// Tests Responses requests through the hub: from items to turns, to chat requests, and back.
 
 import { describe, expect, test } from 'bun:test'
 import { messagesHub } from '../anthropic-messages/hub.ts'

@@ -1,4 +1,4 @@
-// Responses replies as they are written: each event as OpenAI has it.
+// Tests that each event of a written Responses reply is as OpenAI sends it.
 
 import { describe, expect, test } from 'bun:test'
 import { readAll } from '../../../test/replies.ts'
@@ -34,7 +34,7 @@ const place = (index: number, id: string): JsonObject => ({ item_id: id, output_
 const inText = { ...place(1, msg), content_index: 0 }
 const inSummary = { ...place(0, rs), summary_index: 0 }
 
-/** What is sent of reasoning, text and a call, without its numbers. */
+/** The events sent for reasoning, text and a call, without their numbers. */
 const expected: JsonObject[] = [
   { type: 'response.output_item.added', output_index: 0, item: { ...reasoning, summary: [] } },
   {

@@ -1,4 +1,4 @@
-// Responses that are relayed as they are: what is seen of them as they pass, whole and streamed, and what is kept of them.
+// Tests Responses that are relayed unchanged: what is read from them, whole and streamed, and what is kept of them.
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../errors.ts'
@@ -28,7 +28,7 @@ function frameOf(event: JsonObject, named = true): string {
   return `${named ? `event: ${event.type}\n` : ''}data: ${JSON.stringify(event)}\n\n`
 }
 
-/** A watcher that has seen the frames, what each was, and what the client is shown of it. */
+/** A watcher after these frames, the kind of each, and what the client gets of it. */
 function watched(frames: readonly string[]) {
   const watcher = dialect.identity.watcher({ wantsUsage: true, quirks: {} })
   const shown: string[] = []

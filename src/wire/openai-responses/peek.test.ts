@@ -1,4 +1,4 @@
-// What is refused of a Responses request, by the name of its field, and what is found in it.
+// Tests which fields of a Responses request are refused by name, and what is found in it.
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../errors.ts'

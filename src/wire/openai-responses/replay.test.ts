@@ -1,4 +1,5 @@
-// A response replayed: the same events with the same numbers while it is made, after its end, and from any number on.
+// Tests a replayed response: the same events with the same numbers during the response, after its end, and from any
+// number on.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

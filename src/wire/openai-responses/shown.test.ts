@@ -1,4 +1,4 @@
-// What clients are shown of responses in place of the vendor's own words, and what is found to be kept.
+// Tests what clients get of responses in place of the vendor's words, and which parts are kept.
 
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../ir.ts'

@@ -1,4 +1,4 @@
-// What `usage.cost` does to a reply, byte by byte.
+// Tests what `usage.cost` changes in a reply, byte by byte.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

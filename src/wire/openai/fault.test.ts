@@ -1,4 +1,4 @@
-// Every shape in which vendors say no, and what each is taken for.
+// Tests every form in which vendors refuse, and how each is classified.
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../errors.ts'

@@ -1,4 +1,4 @@
-// Which header says how long to wait, in which unit, and what is not believed.
+// Tests which header says how long to wait, in which unit, and which values are ignored.
 
 import { expect, test } from 'bun:test'
 import { goDurationMs, retryAfterMs } from './retry-after.ts'

@@ -1,4 +1,5 @@
-// Usage is read into kinds that do not overlap, whatever a vendor counts inside what, and written back the same.
+// Tests that usage is read into kinds that do not overlap, whichever counts a vendor includes in others, and written
+// back the same.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -29,7 +30,7 @@ const usage: fc.Arbitrary<Usage> = fc
   )
   .filter((one) => sum(one) > 0)
 
-/** Anything a vendor might put where a count is due; mostly counts, since one that cannot be is a report not believed. */
+/** Any value that a vendor might send as a count; mostly counts, since a report with an impossible one is not used. */
 const junk = fc.oneof(
   { weight: 60, arbitrary: fc.nat(1000) },
   fc.double(),

@@ -1,4 +1,4 @@
-// What each frame of a stream is taken for, and what the client sees in its place.
+// Tests how each frame of a stream is classified, and what the client gets in its place.
 
 import { describe, expect, test } from 'bun:test'
 import { frameKind } from '../reply.ts'

@@ -1,4 +1,4 @@
-// Whole replies: what is refused, what is read, and what is corrected in place.
+// Tests whole replies: what is refused, what is read, and what is corrected in place.
 
 import { describe, expect, test } from 'bun:test'
 import { bytesOf, textOf } from '../testing.ts'

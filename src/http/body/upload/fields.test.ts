@@ -1,4 +1,4 @@
-// Text fields of a form become the JSON that the same request would have been.
+// Tests that text fields of a form become the JSON that the same request would have had.
 
 import { expect, test } from 'bun:test'
 import { GatewayError } from '../../../errors.ts'

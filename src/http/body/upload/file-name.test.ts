@@ -1,4 +1,4 @@
-// What clients call their files is never a path.
+// Tests that a file name from a client is never used as a path.
 
 import { expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'

@@ -1,4 +1,5 @@
-// A form reads the same however it is cut, and one that is none is refused by what is wrong with it.
+// Tests that a form is read the same however its bytes are divided, and that a malformed one is refused with the
+// reason.
 
 import { describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -97,7 +98,7 @@ describe('a whole form', () => {
 })
 
 test('cut anywhere, any form reads the same', () => {
-  // Bodies made of what boundaries are made of.
+  // Bodies made of pieces of boundaries.
   const body = fc
     .array(fc.constantFrom('\r', '\n', '-', '--', 'b', '-b-', 'x', '\r\n--b-', '\r\n--', '\xff'), {
       maxLength: 12,

@@ -1,4 +1,4 @@
-// Files are called what they are.
+// Tests that files get the name and type of what they contain.
 
 import { expect, test } from 'bun:test'
 import { namedAs } from './rules.ts'

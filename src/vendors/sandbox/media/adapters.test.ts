@@ -1,4 +1,5 @@
-// What the sandbox answers beside text: what was asked for, the same for the same request, spoiled where it was asked to be.
+// Tests the sandbox's results other than text: as requested, equal for equal requests, and faulty if a fault was
+// requested.
 
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../wire/ir.ts'

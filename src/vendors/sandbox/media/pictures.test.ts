@@ -1,4 +1,4 @@
-// Pictures and films of the sandbox are what their own containers say, the same for the same text.
+// Tests that the sandbox's pictures and films match what their containers declare, and are equal for equal texts.
 
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'

@@ -1,4 +1,4 @@
-// Sound of the sandbox lasts as long as its text takes to say, in every format.
+// Tests that the sandbox's sound lasts as long as its text takes to speak, in every format.
 
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'

@@ -1,4 +1,4 @@
-// The sandbox's realtime sessions: each event and what is answered, in order; pace, pauses and faults.
+// Tests the sandbox's realtime sessions: each event and its answers, in order; pace, pauses and faults.
 
 import { expect, jest, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -142,7 +142,7 @@ test('a turn of text: every event in order, counted', async () => {
   expect((await session.first('response.output_text.done')).text).toBe(sentence)
   expect(response).toMatchObject({ status: 'completed', output_modalities: ['text'] })
   expect(response.output[0].content).toEqual([{ type: 'output_text', text: sentence }])
-  // Two tokens of instructions, four and three of the item.
+  // Two tokens for the instructions, four and three for the item.
   expect(response.usage).toMatchObject({
     input_tokens: 9,
     output_tokens: words,
@@ -175,7 +175,7 @@ test('a turn of sound: samples and words go together, both are counted', async (
   const audio = Math.ceil(secondsToSay(sentence) * 20)
   expect(response.usage.output_token_details).toEqual({ text_tokens: words, audio_tokens: audio })
   expect(response.output[0].content).toEqual([{ type: 'output_audio', transcript: sentence }])
-  // The next turn reads it all.
+  // The next turn reads all of it.
   session.send(create)
   const { response: next } = await session.until(() => session.of('response.done')[1])
   expect(next.usage.input_token_details).toMatchObject({
@@ -283,11 +283,11 @@ test('one response at a time, of its own modality, bound, input and place', asyn
     output: [{ content: [{ text: "This is Tollgate's sandbox," }] }],
     usage: { input_tokens: 5, output_tokens: 4 },
   })
-  // Of sound, what is said counts too: 4 words of 27 characters are 36 tokens of it.
+  // For sound, the text that is spoken counts too: 4 words of 27 characters are 36 tokens of sound.
   session.send({ type: 'response.create', response: { max_output_tokens: 40 } })
   const { response: spoken } = await session.until(() => session.of('response.done')[2])
   expect(spoken.usage.output_token_details).toEqual({ text_tokens: 4, audio_tokens: 36 })
-  // Nor does a bound that nothing reaches take long.
+  // A bound that is never reached does not slow it down.
   const long = await open('+tokens=100000+gap=60000')
   long.send({ type: 'response.create', response: { max_output_tokens: 1e9 } })
   await long.first('response.created')
@@ -372,7 +372,7 @@ test('settings: changed one by one, and shown as they are in force', async () =>
   const input = { turn_detection: { type: 'server_vad' }, format: { type: 'audio/pcmu' } }
   session.send({ type: 'session.update', session: { audio: { input, output: { voice: 'x' } } } })
   const { session: shown } = await session.first('session.updated')
-  // It detects no pauses.
+  // It does not detect pauses.
   expect(shown.audio.input).toMatchObject({ turn_detection: null, format: { type: 'audio/pcmu' } })
   expect(shown.audio.output).toEqual({
     format: { type: 'audio/pcm', rate: 24_000 },
@@ -397,7 +397,7 @@ test('nothing is said while it is paused, nothing after it is closed', async () 
     if (session.events.length % 50 !== 0) return
     paused = true
     session.socket.pause()
-    // Whatever was on its way comes before.
+    // Events that were already on their way come first.
     setImmediate(() => {
       paused = false
       session.socket.resume()
