@@ -1,4 +1,5 @@
-// What operators ask of documents and vendors: updates of the catalogue, a vendor's own models, a whole check.
+// Tests commands about catalogue documents and vendors: updates of the catalogue, a vendor's own models, a complete
+// check.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// What CI runs: the check, and every test.
+// Tests that CI runs the check and every test.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

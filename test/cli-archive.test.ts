@@ -1,4 +1,4 @@
-// The archive on the command line: what files there are, and that a wrong one is found.
+// Tests the archive on the command line: which files there are, and that a wrong one is found.
 
 import { expect, test } from 'bun:test'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -47,7 +47,7 @@ async function verified() {
 test('every file is listed with its sums, and all of them are what the totals say', async () => {
   await fill()
   const listed = await cli.json('archive', 'list')
-  // Nobody's wallet paid: what was due is written off.
+  // No wallet paid: the amount due is written off.
   expect(listed).toMatchObject([
     { firstAt: '2026-08-01T00:00:00.001Z', requests: 2, chargeNano: '0', writeoffNano: '42' },
     { firstAt: '2026-08-02T00:00:00.000Z', requests: 1, writeoffNano: '0' },

@@ -1,4 +1,4 @@
-// The export on the command line: how far it is, that it begins again, and the table.
+// Tests the export on the command line: its progress, a restart from the beginning, and the table.
 
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Keys of both kinds on the command line: edited, rotated, shown, and made for the control API.
+// Tests keys of both kinds on the command line: edited, rotated, shown, and made for the control API.
 
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -91,7 +91,7 @@ test('keys that a file declares are listed beside the others where it is named',
   await cli.json(...create)
   const file = join(cli.data, 'tollgate.yaml')
   const keys = [{ name: 'file', account: 'ann', secret: 'sk-from-the-file-1234' }]
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(file, JSON.stringify({ keys }))
   const listed = await cli.json('key', 'list', '--config', file)
   expect(listed.map(({ id, declared }: Record<string, unknown>) => [id, declared])).toEqual([

@@ -1,4 +1,4 @@
-// The commands about money, as an operator runs them beside a server: balance, credit, debit, usage, audit.
+// Tests the commands about money beside a running server: balance, credit, debit, usage, audit.
 
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const nano = '000000000'
 const gift = ['--reason', 'a gift', '--actor', 'op']
 const create = (amount: string) => cli.json('account', 'credit', 'ann', amount, ...gift, '--create')
 
-/** As a server does when it starts and takes what its requests will need. */
+/** As a server does that starts and takes a lease for its requests. */
 async function lease(store: Store, amountNano: bigint, heldNano: bigint) {
   const node = await store.nodes.open('server', 60_000)
   const need = { needNano: amountNano, wantNano: amountNano }
@@ -162,7 +162,7 @@ describe('debit', () => {
       const node = await lease(store, 10_000_000_000n, 3_000_000_000n)
       const debit = (amount: string) =>
         cli.run(['account', 'debit', 'ann', amount, ...gift, '--json', '--data', cli.data])
-      // A server that gives back what it is asked for.
+      // A server that gives back the lease that it is asked for.
       let serving = true
       const server = (async () => {
         while (serving) {
@@ -209,7 +209,7 @@ describe('usage', () => {
           createdAt: 1,
         },
       ])
-      // 10 * 150 + 3 * 75 + 25 * 600 nano of tokens and 1,500,000 of seconds, at 0.85.
+      // 10 * 150 + 3 * 75 + 25 * 600 nano-units for tokens and 1,500,000 for seconds, at 0.85.
       const row = usageRow({
         priceVersion: 1,
         multiplierPpm: 850_000,

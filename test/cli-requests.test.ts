@@ -1,4 +1,4 @@
-// Requests on the command line: filters, files, and one with its receipt.
+// Tests requests on the command line: filters, files, and one request with its receipt.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// A test post to a webhook of operators, from the command line to a server that checks its signature.
+// Tests the test message to a webhook of operators, from the command line to a server that checks its signature.
 
 import { expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'

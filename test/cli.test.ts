@@ -1,4 +1,4 @@
-// The command line as people and scripts use it: real processes, on a data directory of their own.
+// Tests the command line as people and scripts use it: real processes, each with a separate data directory.
 
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// `tollgate codes` and `tollgate mail` as an operator uses them: real processes.
+// Tests `tollgate codes` and `tollgate mail` as an operator uses them, with real processes.
 
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'

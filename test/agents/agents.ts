@@ -1,20 +1,20 @@
-// The coding agents: how each is pointed at a gateway and run without a terminal.
+// The coding agents: how each is configured for a gateway and run without a terminal.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { OfferedTool } from './work.ts'
 import { pictureFile, resultFile } from './work.ts'
 
-/** Where one run takes place. */
+/** The folders and the gateway of one run. */
 export interface Place {
-  /** The agent's own settings and state. */
+  /** The folder of the agent's own settings and state. */
   readonly home: string
-  /** The folder it works in. */
+  /** The working folder. */
   readonly folder: string
-  /** Of the gateway, without a slash at its end. */
+  /** The gateway's address, without a slash at its end. */
   readonly url: string
   readonly key: string
-  /** Where the agents are installed. */
+  /** The folder in which the agents are installed. */
   readonly installed: string
 }
 
@@ -25,17 +25,17 @@ export interface Command {
 
 export interface Agent {
   readonly name: string
-  /** As `versions.json` has it: it is installed in a folder of this name. */
+  /** The name in `versions.json`; it is installed in a folder of this name. */
   readonly package: string
-  /** What it is pointed at: the format it speaks to the gateway. */
+  /** The format in which it calls the gateway. */
   readonly speaks: string
   readonly model: string
-  /** How it is shown a picture: by a part of its command, or by a tool that reads the file; null: not at all. */
+  /** How it is shown a picture: by a part of its command, or by a tool that reads the file; null: it cannot be. */
   readonly sees: 'attached' | 'read' | null
   /** Without tools its model writes files in its answer. */
   readonly writesBy: 'tool' | 'text'
   command(prompt: string, place: Place, picture: boolean): Command
-  /** A tool that must be among those offered, to know the agent's defaults are in force. */
+  /** A tool that must be among those offered, which shows that the agent's defaults are in force. */
   readonly offers?: (tools: readonly OfferedTool[]) => boolean
 }
 
@@ -68,13 +68,13 @@ const claudeCode: Agent = {
       ANTHROPIC_SMALL_FAST_MODEL: anyModel,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       CLAUDE_CODE_MAX_RETRIES: '2',
-      // Its permission not to ask holds for root in a sandbox alone.
+      // As root, its option not to ask for permission works only in a sandbox.
       IS_SANDBOX: '1',
     },
   }),
 }
 
-/** One entry for each set of tools that Codex has, which goes by the model's name. */
+/** One entry for each set of tools that Codex has, which depends on the model's name. */
 function codex(name: string, model: string, tool: string): Agent {
   return {
     name,
@@ -192,7 +192,7 @@ const continueCli: Agent = {
   writesBy: 'tool',
   command(prompt, place) {
     const file = join(place.home, 'continue.yaml')
-    // JSON is YAML.
+    // JSON is valid YAML.
     write(file, {
       name: 'agents',
       version: '1.0.0',
@@ -275,7 +275,7 @@ const aider: Agent = {
     env: {
       OPENAI_API_BASE: `${place.url}/v1`,
       OPENAI_API_KEY: place.key,
-      // The prices it would look up come with it.
+      // Its prices are given, so it looks none up.
       LITELLM_LOCAL_MODEL_COST_MAP: 'True',
     },
   }),
@@ -315,7 +315,7 @@ const qwenCode: Agent = {
   },
 }
 
-/** One entry for each format that it can be told to speak. */
+/** One entry for each format that it can be configured to use. */
 function copilot(name: string, speaks: string, env: Readonly<Record<string, string>>): Agent {
   return {
     name,

@@ -1,4 +1,4 @@
-// What each agent has to get through, and how it is seen that it did.
+// The cases that each agent must pass, and how each result is checked.
 
 import type { Agent } from './agents.ts'
 import { lastWords, type Outcome, refusalWords } from './run-one.ts'
@@ -13,11 +13,11 @@ export interface Case {
   readonly picture?: true
   readonly cancels?: true
   readonly limitMs: number
-  /** What is wrong, in words; null where nothing is. */
+  /** What is wrong, in words; null if nothing is. */
   fault(outcome: Outcome, agent: Agent): string | null
 }
 
-/** Base64 of it, or of a JPEG: some make that of every picture. */
+/** Base64 of the picture, or of a JPEG: some agents convert every picture to that. */
 const pictureStart = new RegExp(`${picture.slice(0, 20)}|/9j/[\\w+/]{20}`)
 
 const work = 'Write the text that was agreed on to result.txt, then say that all is done.'
@@ -26,7 +26,7 @@ function firstOf(...faults: readonly (string | false)[]): string | null {
   return faults.find((each) => each !== false) || null
 }
 
-/** What holds whatever the case. */
+/** The checks that apply to every case. */
 function common({ exitCode, heldNano, seen, statuses }: Outcome): readonly (string | false)[] {
   return [
     exitCode === null && 'it did not end',
@@ -37,7 +37,7 @@ function common({ exitCode, heldNano, seen, statuses }: Outcome): readonly (stri
   ]
 }
 
-/** The words may be cut into lines. */
+/** The words may be divided into lines. */
 const says = ({ output }: Outcome, words: string) =>
   output.replaceAll(/[\s│]+/g, ' ').includes(words)
 
@@ -134,7 +134,7 @@ export const cases: readonly Case[] = [
   },
 ]
 
-/** An agent that attaches no picture is told to read it by a tool. */
+/** An agent that attaches no picture is told to read it with a tool. */
 export function scriptOf({ script, picture: shows }: Case, { sees }: Agent): Script {
   return shows && sees === 'read' ? { kind: 'read' } : script
 }

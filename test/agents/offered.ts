@@ -1,4 +1,4 @@
-// What a request offers its vendor, read as strictly as vendors read it.
+// Reads the tools that a request offers, as strictly as its vendor would.
 
 import type { OfferedTool } from './work.ts'
 
@@ -11,7 +11,7 @@ const object = (value: unknown): Body =>
 
 const namedBy = (tool: Body): OfferedTool => ({ name: String(tool['name']) })
 
-/** The tools of a request in the format. */
+/** The tools of a request in this format. */
 export function offeredIn(format: string, body: Body): readonly OfferedTool[] {
   const tools = objects(body['tools'])
   switch (format) {
@@ -43,7 +43,7 @@ function responsesTool(tool: Body): OfferedTool[] {
   return tool['type'] === 'function' ? [namedBy(tool)] : []
 }
 
-/** What each vendor documents of a tool's name. */
+/** The rule that each vendor documents for a tool's name. */
 const names: Readonly<Record<string, RegExp>> = {
   'openai-chat': /^[a-zA-Z0-9_-]{1,64}$/,
   'openai-responses': /^[a-zA-Z0-9_-]{1,128}$/,
@@ -53,7 +53,7 @@ const names: Readonly<Record<string, RegExp>> = {
   'bedrock-converse': /^[a-zA-Z0-9_-]{1,64}$/,
 }
 
-/** Why the vendor would refuse the request; null where it takes it. */
+/** Why the vendor would refuse the request; null if it would accept it. */
 export function complaintOf(format: string, body: Body): string | null {
   const allowed = names[format]
   const offered = offeredIn(format, body)

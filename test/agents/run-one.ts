@@ -1,4 +1,4 @@
-// One run of one agent against one vendor: a gateway of its own between them, and what came of it on all three sides.
+// Runs one agent once against one vendor through its own gateway, and collects the result on all three sides.
 
 import {
   existsSync,
@@ -22,22 +22,22 @@ export interface Setting {
   readonly script: Script
   readonly prompt: string
   readonly picture: boolean
-  /** Pressed once the vendor has fallen silent. */
+  /** Keys that are pressed once the vendor has stopped sending. */
   readonly cancels: boolean
   readonly limitMs: number
   readonly installed: string
 }
 
 export interface Outcome {
-  /** Null where it had to be killed. */
+  /** Null if it had to be killed. */
   readonly exitCode: number | null
   readonly output: string
   readonly durationMs: number
   readonly seen: Seen
-  /** What stands in the file that was to be written; null where there is none. */
+  /** The content of the file that was to be written; null if there is none. */
   readonly written: string | null
   readonly statuses: readonly number[]
-  /** What is still held when all is over, in billionths. */
+  /** The amount still held at the end, in billionths. */
   readonly heldNano: string
   readonly gatewayLog: string
 }
@@ -45,7 +45,7 @@ export interface Outcome {
 export const lastWords = 'All is done, said the model'
 export const refusalWords = 'the scripted vendor declines this'
 
-/** Vendors' names of models that can do everything. */
+/** Vendors' names of models that have every ability. */
 const vendorModels: Readonly<Record<string, string>> = {
   'anthropic-messages': 'claude-sonnet-4-5',
   gemini: 'gemini-3-flash',
@@ -132,7 +132,7 @@ async function played(
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
-    // A group of its own: a signal reaches what it started too, as from a terminal.
+    // A separate process group: a signal also reaches the processes that it started, as from a terminal.
     detached: true,
   })
   const signal = (name: NodeJS.Signals) => tell(-child.pid, name)
@@ -147,13 +147,13 @@ async function played(
   if (cancels) {
     await Promise.race([seen.silent.promise, child.exited])
     signal('SIGINT')
-    // Some ask to be told twice.
+    // Some agents ask to be told twice.
     timers.push(setTimeout(() => signal('SIGINT'), 2_000))
     await Promise.race([seen.left.promise, child.exited])
   }
   const code = await child.exited
   for (const timer of timers) clearTimeout(timer)
-  // What it left running holds its output open.
+  // A process that it left running keeps its output open.
   signal('SIGKILL')
   const [stdout, stderr] = await output
   return {
@@ -163,7 +163,7 @@ async function played(
   }
 }
 
-/** A process or, below zero, a group; one that is gone is told nothing. */
+/** Signals a process or, below zero, a group; one that has ended is ignored. */
 function tell(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
@@ -172,7 +172,10 @@ function tell(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Daemons that an agent left in groups of their own: known by the home they were given. Where there is no /proc, none is. */
+/**
+ * Daemons that an agent left in other groups, found by the home directory they were given. Without /proc, none is
+ * found.
+ */
 function endLeftBehind(home: string): void {
   if (!existsSync('/proc')) return
   for (const name of readdirSync('/proc')) {
@@ -182,7 +185,7 @@ function endLeftBehind(home: string): void {
   }
 }
 
-/** None where the process is gone or another user's. */
+/** None if the process has ended or belongs to another user. */
 function environmentOf(pid: number): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
@@ -192,7 +195,7 @@ function environmentOf(pid: number): readonly string[] {
   }
 }
 
-/** No proxy is there: what an agent asks of anybody but the gateway fails at once. */
+/** There is no proxy at this address: any call of an agent to another host than the gateway fails at once. */
 function environment(home: string, more: Readonly<Record<string, string>>) {
   const nowhere = 'http://127.0.0.1:9'
   return {
@@ -212,7 +215,7 @@ function environment(home: string, more: Readonly<Record<string, string>>) {
   }
 }
 
-/** Waits until something is recorded and nothing held any more, a few seconds at most. */
+/** Waits until something is recorded and nothing is held any more, at most a few seconds. */
 async function settled(gateway: Gateway) {
   const deadlineMs = performance.now() + 5_000
   for (;;) {

@@ -1,4 +1,5 @@
-// Runs every agent against every vendor format in every case, prints what came of it, and writes it down (`npm run test:agents`).
+// Runs every agent against every vendor format in every case, prints the results, and writes them to a file (`npm run
+// test:agents`).
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +14,7 @@ const page = join(import.meta.dir, '../../docs/conformance-agents.md')
 const { values } = parseArgs({
   options: {
     installed: { type: 'string' },
-    /** What could not be installed, as JSON: package to reason. */
+    /** The packages that could not be installed, as JSON: package to reason. */
     'left-out': { type: 'string', default: '{}' },
     agent: { type: 'string', multiple: true, default: [] },
     format: { type: 'string', multiple: true, default: [] },

@@ -1,4 +1,5 @@
-// A vendor of every format whose model follows a script: it calls a tool, answers, refuses, breaks off or falls silent.
+// A vendor of every format whose model follows a script: it calls a tool, answers, refuses, breaks off or stops
+// sending.
 
 import type { Said } from '../conformance/said.ts'
 import { chatReply, type Reply, responsesReply } from '../conformance/vendor-openai.ts'
@@ -13,14 +14,14 @@ import { callOf, type OfferedTool } from './work.ts'
 
 export interface Format {
   readonly id: string
-  /** As the configuration names it. */
+  /** The vendor's name in the configuration. */
   readonly vendor: string
   readonly path: RegExp
   readonly reply: (said: Said, stream: boolean) => Reply
   readonly streams: (path: string, body: Body) => boolean
-  /** Stands in a request that brings the answer of a tool. */
+  /** A text in every request that contains the answer of a tool. */
   readonly answered: RegExp
-  /** What ends a stream in an error; null: it ends where it is. */
+  /** The error that ends a stream; null: it ends without one. */
   readonly broken: string | null
   readonly refusal: (status: number, message: string) => object
 }
@@ -98,14 +99,14 @@ export const formats: readonly Format[] = [
 ]
 
 export type Script =
-  /** A tool is called, and its answer answered. */
+  /** The model calls a tool, and then answers its result. */
   | { readonly kind: 'write' | 'read' }
   | { readonly kind: 'text' }
-  /** `times`: after so many refusals it answers. */
+  /** `times`: it answers after this many refusals. */
   | { readonly kind: 'refuse'; readonly status: number; readonly times: number }
   /** A stream breaks off in an error. */
   | { readonly kind: 'break' }
-  /** A stream falls silent; who asked has to leave. */
+  /** A stream stops sending; the client has to leave. */
   | { readonly kind: 'silent' }
 
 export interface Run {
@@ -117,18 +118,18 @@ export interface Run {
   readonly folder: string
 }
 
-/** What came of one run at the vendor. */
+/** The result of one run at the vendor. */
 export interface Seen {
   readonly bodies: string[]
-  /** What was wrong with the requests, to a vendor that takes its own format alone. */
+  /** What was wrong with the requests, for a vendor that accepts only its own format. */
   readonly complaints: string[]
   tools: readonly OfferedTool[]
   answers: number
   /** A stream's client has left it. */
   isLeft: boolean
-  /** Resolves when a stream has fallen silent. */
+  /** Resolves when a stream has stopped sending. */
   readonly silent: PromiseWithResolvers<void>
-  /** Resolves when such a stream's client has left. */
+  /** Resolves when the client of such a stream has left. */
   readonly left: PromiseWithResolvers<void>
 }
 
@@ -141,7 +142,7 @@ export class ScriptedVendor {
     fetch: (request) => this.answer(request),
   })
 
-  /** The base address under which the run's vendor is asked. */
+  /** The base address of the run's vendor. */
   begin(id: string, run: Run): { readonly url: string; readonly seen: Seen } {
     const seen: Seen = {
       bodies: [],
@@ -235,7 +236,7 @@ function refusal(format: Format, status: number, message: string): Response {
 
 type End = (controller: ReadableStreamDefaultController<Uint8Array>) => void
 
-/** The beginning of an answer, some of its text included. */
+/** The beginning of an answer, including some of its text. */
 function partial({ format, last }: Run, end: End): Response {
   const { body, contentType } = format.reply(
     { text: last.repeat(2), reasoning: '', calls: [], usage },
@@ -243,7 +244,7 @@ function partial({ format, last }: Run, end: End): Response {
   )
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   const frames = typeof body === 'string' ? body.split(/(?<=\n\n)/) : []
-  // The first half of the text stands in the first frame that has any of it.
+  // The first half of the text is in the first frame that has text.
   const word = last.slice(0, 4)
   const at = frames.findIndex((frame) => frame.includes(word))
   const cut = at < 0 ? bytes.length - 300 : Buffer.byteLength(frames.slice(0, at + 1).join(''))

@@ -1,4 +1,4 @@
-// What a scripted model has an agent do: the call it makes of the tools it is offered, and what must come of it.
+// What a scripted model tells an agent to do: the call that it makes of the offered tools, and the expected result.
 
 import { png, type SaidCall } from '../conformance/said.ts'
 
@@ -7,11 +7,11 @@ export const resultText = 'made by a tool'
 export const pictureFile = 'picture.png'
 export const picture = png
 
-/** One tool as the vendor was offered it. */
+/** One tool as it was offered to the vendor. */
 export interface OfferedTool {
   readonly name: string
   readonly namespace?: string
-  /** Its input is text, in the vendor's own format. */
+  /** Its input is text in the vendor's own format. */
   readonly free?: true
 }
 
@@ -20,7 +20,7 @@ const patch = `*** Begin Patch\n*** Add File: ${resultFile}\n+${resultText}\n***
 
 type Input = (folder: string) => Readonly<Record<string, unknown>>
 
-/** By the end of a tool's name: how it is asked to write the file. The first that is offered is called. */
+/** By the end of a tool's name: how it is asked to write the file. The first one that is offered is called. */
 const writers: readonly (readonly [name: RegExp, input: Input])[] = [
   [/^apply_patch$/, () => ({ input: patch })],
   [/^(functions__)?exec$/, () => ({ input: script })],
@@ -30,10 +30,10 @@ const writers: readonly (readonly [name: RegExp, input: Input])[] = [
   [/^run_commands$/, () => ({ commands: [command] })],
 ]
 
-/** Codex runs this in a place of its own, where its tools are functions. */
+/** Codex runs this in a separate environment, where its tools are functions. */
 const script = `const done = await tools.exec_command({ cmd: ${JSON.stringify(command)} })\ntext(done.output)\n`
 
-/** How the picture in the folder is looked at, by agents that attach none to a prompt. */
+/** How agents that attach no picture to a prompt look at the picture in the folder. */
 const readers: typeof writers = [
   [/^Read$/, (folder) => ({ file_path: `${folder}/${pictureFile}` })],
 ]

@@ -1,4 +1,4 @@
-// Who may ask what: each row of the endpoint table keeps to the access it declares.
+// Tests who may call what: each row of the endpoint table requires the access that it declares.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { endpoints } from '../../src/http/endpoints.ts'
@@ -15,7 +15,7 @@ afterAll(async () => {
   await gateway.stop()
 })
 
-/** A path that the row takes, as far as a path can say. */
+/** A path that matches the row. */
 function pathOf(prefix: string, path: string): string {
   return (prefix + path)
     .replace('*', 'sandbox/chat:generateContent')

@@ -1,4 +1,5 @@
-// Replies that are JSON lists: asked of every vendor in the form it accepts, and given to the client as lists.
+// Tests replies that are JSON lists: requested from every vendor in the form it accepts, and given to the client as
+// lists.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Body } from '../agents/offered.ts'

@@ -1,4 +1,4 @@
-// Requests about sound beside the good way: other channels, too little money, requests sent twice, vendors that fail.
+// Tests requests about sound in special cases: other channels, too little money, repeated requests, failing vendors.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -114,7 +114,7 @@ describe('another channel', () => {
 })
 
 test('another channel is asked what the first has no words for', async () => {
-  // A model that knows no times, and a server that may.
+  // A model that reports no times, and a server that may.
   second.on('*', [reply(200, 'subtitles', 'content-type: text/plain')])
   const asked = first.requests.length
   const response = await transcribe({ model: 'either', response_format: 'srt' })
@@ -172,7 +172,7 @@ describe('money', () => {
 
   test('subtitles asked for twice with one key are made once', async () => {
     const text = '1\n00:00:00,000 --> 00:00:02,000\nHi\n\n'
-    // The first channel may still be resting.
+    // The first channel may still be unused after its failure.
     for (const upstream of [first, second])
       upstream.on('*', [reply(200, text, 'content-type: text/plain')], [busy])
     const headers = { 'idempotency-key': 'srt-1' }

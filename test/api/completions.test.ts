@@ -1,4 +1,4 @@
-// Legacy completions on models that only chat: translated there and back.
+// Tests legacy completions on chat models: translated in both directions.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Gateway, startGateway } from '../support/gateway.ts'

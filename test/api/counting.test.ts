@@ -1,4 +1,4 @@
-// Counting tokens without an answer: whoever asks is held to the limits, models and forms of the request that is counted.
+// Tests counting tokens without an answer: the limits, models and validation of the counted request apply.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Gateway, startGateway, testKey } from '../support/gateway.ts'

@@ -1,4 +1,4 @@
-// Embeddings: the client gets the encoding it asked for, whatever the vendor sends.
+// Tests that the client gets embeddings in the encoding it asked for, whatever the vendor sends.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Gateway, startGateway } from '../support/gateway.ts'

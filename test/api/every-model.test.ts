@@ -1,4 +1,5 @@
-// What is listed is answered, and what is answered is listed: every shipped name of every vendor, on a vendor of ours.
+// Tests that every listed model answers and every model that answers is listed: all shipped names of every vendor, on a
+// stub.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createCatalog } from '../../src/catalog/catalog.ts'
@@ -94,7 +95,7 @@ async function ask(vendor: string, { id, kind }: Model): Promise<string> {
   return `${reply.status} ${await reply.text()}`
 }
 
-/** A session's refusal has no body to read: what the stub saw tells. */
+/** A refused session has no body to read, so the requests at the stub decide. */
 function realtime(vendor: string, id: string): Promise<string> {
   const address = `${gateway.url.replace('http', 'ws')}/v1/realtime?model=${id}`
   const socket = new WebSocket(address, { headers: bearer(vendor) } as never)

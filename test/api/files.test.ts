@@ -1,4 +1,5 @@
-// Hosted results over HTTP: a real gateway, whose data folder another process of the same deployment writes to.
+// Tests hosted results over HTTP with a real gateway whose data folder another process of the same deployment writes
+// to.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -22,7 +23,7 @@ afterAll(async () => {
   await gateway.stop()
 })
 
-/** `agoMs`: when it was hosted, by this process's clock. */
+/** `agoMs`: how long ago it was hosted, by this process's clock. */
 function host(body = png, { agoMs = 0, secret = key } = {}): Promise<string> {
   const nowMs = () => Date.now() - agoMs
   const folder = join(gateway.dataDir, 'media')
@@ -34,7 +35,7 @@ function host(body = png, { agoMs = 0, secret = key } = {}): Promise<string> {
   return hosting.host({ type, size: body.length, read }, 'acme', gateway.url)
 }
 
-/** The path goes out as it is written: a URL would tidy it. */
+/** Sends the path as it is written: a URL object would normalise it. */
 function get(path: string): Promise<{ status: number; body: string }> {
   const { hostname, port } = new URL(gateway.url)
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>()

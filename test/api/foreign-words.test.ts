@@ -1,4 +1,5 @@
-// Words that every object answers to, such as `constructor`, in any place of a request: a reply, or a refusal that says why.
+// Tests words that every object has as members, such as `constructor`, in any place of a request: a reply, or a refusal
+// with the reason.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject, JsonValue } from '../../src/wire/ir.ts'
@@ -37,7 +38,7 @@ const declared = { name: 'f', description: 'd', parameters: schema }
 const format = { type: 'json_schema', name: 'n', schema }
 const contents = [{ role: 'user', parts: [{ text: 'Hello' }] }]
 
-/** What is asked beside the example of the document. */
+/** Requests in addition to the document's example. */
 const asked: Readonly<Record<string, JsonObject>> = {
   createChatCompletion: {
     tools: [{ type: 'function', function: declared }],
@@ -95,13 +96,13 @@ async function wrongWith(id: string, reply: Promise<Response>): Promise<string |
   return isWhole && told === null ? null : `${status} ${told}: ${body.slice(0, 300)}`
 }
 
-/** What the document says of may stand in a body. */
+/** What the document allows in a body. */
 function fieldsOf(id: string, type: string): readonly string[] {
   const schema = described.operation(id).body?.get(type)?.schema
   return Object.keys(described.resolved(schema)['properties'] ?? {})
 }
 
-/** The path with the model that it names; the models of clients are named in their bodies. */
+/** The path with the model that it names; clients' formats name the model in the body. */
 function pathOf(id: string, model: string): string {
   const { path } = described.operation(id)
   return path.replace('{model}', encodeURIComponent(model))

@@ -1,4 +1,5 @@
-// Every documented operation with generated requests: answered in time, as the document says, and never by a failure.
+// Tests every documented operation with generated requests: each is answered in time, as documented, and never with a
+// failure.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { runCommand } from '../support/command-line.ts'
@@ -11,7 +12,7 @@ type Fields = Readonly<Record<string, string>>
 
 let gateway: Gateway
 let scene: Scene
-/** By which each shows who it is. */
+/** How each caller authenticates. */
 const fields = new Map<Caller, Fields>()
 
 beforeAll(async () => {
@@ -42,7 +43,7 @@ afterAll(async () => {
   expect(gateway.stderr).not.toContain('internal error')
 })
 
-/** By the link that makes its holder an administrator. */
+/** By the link that makes its user an administrator. */
 async function adminCookie(): Promise<string> {
   const { out } = await runCommand(['admin', 'link', '--json', '--data', gateway.dataDir], '/')
   const { pathname, search } = new URL(JSON.parse(out).url)
@@ -51,7 +52,7 @@ async function adminCookie(): Promise<string> {
   return cookie
 }
 
-/** What an admin makes. */
+/** The entries that an admin makes. */
 async function made(path: string, body: JsonObject): Promise<JsonObject> {
   const reply = await fetch(gateway.url + path, {
     method: 'POST',
@@ -62,7 +63,7 @@ async function made(path: string, body: JsonObject): Promise<JsonObject> {
   return (await reply.json()) as JsonObject
 }
 
-/** The key comes last: what it has left behind is much to export each time. */
+/** The key comes last, since exporting what it leaves behind takes longer each time. */
 const callers: readonly Caller[] = ['nobody', 'a user', 'an admin', 'a key that calls models']
 
 test.each(callers)(

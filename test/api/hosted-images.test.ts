@@ -1,4 +1,5 @@
-// A vendor that answers with addresses behind a real gateway: what it made reaches the client, and nothing else does.
+// Tests a vendor that answers with addresses, behind a real gateway: its results reach the client, and nothing else
+// does.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -10,14 +11,14 @@ const model = 'grok-imagine-image'
 const vendorKey = 'xai-vendor-secret-7c3e'
 const beginning = Buffer.from('89504e470d0a1a0a', 'hex')
 const png = Buffer.concat([beginning, Buffer.alloc(3_000_000, 'pixels of a picture')])
-/** By the card below, of one image. */
+/** The price of one image by the card below. */
 const priceNano = 20_000_000n
 
-/** A vendor whose `prompt` says where its result is; its files lie beside its API. */
+/** A vendor whose `prompt` says where its result is; its files are beside its API. */
 class ImageVendor implements AsyncDisposable {
   calls = 0
   readonly fetches: { readonly path: string; readonly headers: Headers }[] = []
-  /** Files whose fetch was broken off. */
+  /** Files whose download was broken off. */
   readonly left = Promise.withResolvers<void>()
   private readonly server = Bun.serve({
     hostname: '127.0.0.1',
@@ -171,7 +172,7 @@ describe('what a vendor made', () => {
     expect(text).not.toContain('127.0.0.1')
     const row = await gateway.row(requestId)
     expect(row).toMatchObject({ chargeNano: 0n, status: 503, attempts: 1 })
-    // The vendor has done its work: no other is asked to do it again.
+    // The vendor has done its work, so no other vendor is asked to do it again.
     expect(vendor.calls).toBe(calls + 1)
   })
 

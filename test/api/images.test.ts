@@ -1,4 +1,4 @@
-// Images of OpenAI's own form, through a real gateway: sizes, forms of the reply, streams, and what they cost.
+// Tests images in OpenAI's own format through a real gateway: sizes, forms of the reply, streams, and cost.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -83,7 +83,7 @@ beforeEach(() => {
   answer = json(200, { created: 1, data: [{ b64_json: b64 }] })
 })
 
-/** Width and height, as the PNG itself says. */
+/** Width and height from the PNG itself. */
 function dimensions(bytes: Uint8Array): [number, number] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   expect(Buffer.from(bytes.subarray(1, 4)).toString('latin1')).toBe('PNG')
@@ -94,7 +94,7 @@ function generate(body: object): Promise<Response> {
   return gateway.post('/v1/images/generations', { prompt: 'a cat', ...body })
 }
 
-/** The record of a request, whose charge must be what the price list says of its own counts. */
+/** The record of a request, whose charge must match the price list for its own counts. */
 async function recorded(requestId: string | null | undefined, model: Name) {
   const row = await gateway.row(requestId ?? '')
   const { input, output, imageInput, imageOutput, units } = row

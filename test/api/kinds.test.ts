@@ -1,4 +1,5 @@
-// Models that answer more than one kind of request are taken at each of their endpoints, and refused at the others.
+// Tests that models that answer several kinds of request are accepted at each of their endpoints and refused at the
+// others.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { ask } from '../support/clients.ts'

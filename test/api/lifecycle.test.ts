@@ -1,4 +1,4 @@
-// Keys and configuration that change under a running server, two servers on one folder, and a start after a kill.
+// Tests keys and configuration that change under a running server, two servers on one folder, and a start after a kill.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,9 +10,9 @@ import { isLong } from '../support/long.ts'
 import { postJson } from '../support/requests.ts'
 import { run, startServer } from '../support/server-process.ts'
 
-/** How soon what a command changes counts in a running server. */
+/** How soon a change by a command takes effect in a running server. */
 const withinMs = isLong ? 1_000 : 30_000
-/** Of a key with an end: long enough that a busy host sees it work. */
+/** Lifetime of a key with an end: long enough to be seen working on a busy host. */
 const lifeMs = isLong ? 1_500 : 5_000
 
 const hello = { model: 'sandbox/chat', messages: [{ role: 'user', content: 'Hello' }] }
@@ -95,7 +95,7 @@ describe('the configuration', () => {
     channels: [{ id: 'main', vendor: 'sandbox' }],
     keys: secrets.map((secret, at) => ({ name: `key-${at}`, secret })),
   })
-  /** As editors save: written aside and renamed. */
+  /** As editors save: written to another file and renamed. */
   const write = (text: string) => {
     const file = join(dirname(gateway.dataDir), 'tollgate.yaml')
     writeFileSync(`${file}.new`, text)

@@ -1,4 +1,5 @@
-// Embeddings and reranking through the whole gateway, on vendors whose forms are not OpenAI's: asked, answered, charged.
+// Tests embeddings and reranking through the whole gateway, on vendors with other formats than OpenAI's: request, reply
+// and charge.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { GoogleGenAI } from '@google/genai'

@@ -1,4 +1,4 @@
-// One body of GET /v1/models that the clients of OpenAI, Anthropic and Codex all accept.
+// Tests that the clients of OpenAI, Anthropic and Codex all accept the same body of GET /v1/models.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
@@ -28,7 +28,7 @@ const openaiModel = z.object({
   owned_by: z.string().regex(/^[^A-Z]+$/),
 })
 
-/** https://docs.anthropic.com/en/api/models-list: ModelInfo, and the page around it. */
+/** https://docs.anthropic.com/en/api/models-list: ModelInfo, and the page that contains it. */
 const anthropicPage = z.object({
   data: z.array(
     z.object({

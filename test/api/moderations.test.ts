@@ -1,4 +1,5 @@
-// Moderations: bad input is refused before any vendor is asked, what passes arrives untouched and is paid for as priced.
+// Tests moderations: bad input is refused before any vendor is asked, other input arrives unchanged and is charged at
+// its price.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openaiClient } from '../support/clients.ts'

@@ -1,4 +1,4 @@
-// Keys that are held to models and addresses: what they may ask, and what they are told otherwise.
+// Tests keys that are limited to models and addresses: what they may request, and how other requests are refused.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Gateway, startGateway } from '../support/gateway.ts'

@@ -1,4 +1,5 @@
-// One reading of a request, as a user meets it: what is refused by name, what is left out, and what it is held for.
+// Tests that a request is read in only one way, from a user's view: what is refused by name, what is left out, and what
+// is held.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -113,7 +114,7 @@ describe('limits', () => {
     expect((await postJson(gateway.url + chat, { ...both, max_tokens: 1 })).status).toBe(200)
   })
 
-  /** Whether the poor account's money covers it. */
+  /** Whether the money of the poor account covers it. */
   async function covered(more: object): Promise<boolean> {
     const reply = await fetch(gateway.url + chat, {
       method: 'POST',

@@ -1,4 +1,4 @@
-// The OpenAPI document against what is served: every row of the endpoint table, every reply, every refusal.
+// Compares the OpenAPI document with what is served: every row of the endpoint table, every reply, every refusal.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
@@ -23,7 +23,7 @@ const own: JsonObject = JSON.parse(JSON.stringify({ openapi: '3.1.0', info, ...d
 const described = new Described(own)
 
 let gateway: Gateway
-/** As it is served: with the control API's. */
+/** The document as it is served, including the control API. */
 let document: JsonObject
 let ranker: Upstream
 
@@ -71,11 +71,11 @@ interface Written {
 }
 
 interface Ask {
-  /** Of the path; what is not said here is the document's example. */
+  /** Parameters of the path; others come from the document's example. */
   readonly path?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
-  /** In place of the document's example; an object is JSON. */
+  /** Replaces the document's example; an object is sent as JSON. */
   readonly body?: JsonObject | FormData
 }
 
@@ -110,7 +110,7 @@ async function ask(operation: Operation, asked: Ask = {}): Promise<Reply> {
   return await replyOf(response)
 }
 
-/** A reply that is described, of the status and type that are expected. */
+/** A reply that matches its description, with the expected status and type. */
 async function reply(id: string, asked: Ask = {}, status = 200, type = 'application/json') {
   const operation = described.operation(id)
   const given = await ask(operation, asked)
@@ -185,7 +185,7 @@ test('has patterns that are read as they are meant', () => {
   expect(patterns.length).toBeGreaterThan(10)
   for (const pattern of patterns) {
     expect(new RegExp(pattern, 'u')).toBeInstanceOf(RegExp)
-    // With the flags of a literal behind its end nothing would match.
+    // With the flags of a literal after its end, nothing would match.
     expect(pattern).not.toMatch(/\$\/[a-z]*$/)
   }
 })
@@ -235,7 +235,7 @@ test('describes each row of the endpoint table and nothing else', async () => {
     const { status } = await fetch(gateway.url + prefixes[0] + path, { method })
     refused.push(`${status} ${access}`)
   }
-  // Known and not offered, or there for who asks for a socket.
+  // Known but not offered, or only for clients that ask for a socket.
   expect([...new Set(refused)].sort()).toEqual(['404 public', '405 public'])
   const beside = [...wanted].filter((name) => !rows.has(name))
   expect(beside.filter((name) => !healthPaths.includes(name.replace('get ', '')))).toEqual([])
@@ -255,7 +255,7 @@ test('names every code of a refusal beside its status', () => {
       !described.operations.some(({ responses: own }) => own.has(String(status))) ||
       !Object.values(responses).some(({ description }) => String(description).includes(code)),
   )
-  // Of a path that takes another method: no operation answers it.
+  // A path that supports only another method: no operation answers it.
   expect(unnamed.map(([code]) => code)).toEqual(['method_not_allowed'])
 })
 
@@ -452,11 +452,11 @@ test('a field that the document does not allow is refused by its name', async ()
   expect(faults).toEqual([])
 })
 
-/** What is kept, or the vendor, decides of these; and one text stands for a list of one. */
+/** Values that stored data or the vendor decides; and one text in place of a list of one. */
 const judgedElsewhere =
   /^(remixVideo|createResponse input|\w+ previous_response_id|\w+ (outputD|d)imension\w*: 1000000000|(create|edit)Image size|batchEmbedContents requests: undefined)/
 
-/** The example with each field in turn left out, or in another type or out of its bounds. */
+/** The example, each time without one field, or with one of another type or out of its bounds. */
 function* variantsOf(operation: Operation): Generator<readonly [string, JsonObject]> {
   const example = exampleOf(operation)
   const content = operation.body?.get('application/json')

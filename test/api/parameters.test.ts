@@ -1,4 +1,5 @@
-// Every parameter with a range or a type: refused before any vendor is called, with its path; and what passes arrives untouched.
+// Tests every parameter with a range or a type: a wrong value is refused before any vendor is called, with its path;
+// others arrive unchanged.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
@@ -54,7 +55,7 @@ async function refused(path: keyof typeof bases, change: object, param: string):
 
 type Row = readonly [field: string, value: unknown, param?: string]
 
-/** The path is the field's own name where a row names none. */
+/** The path is the field's own name if a row names none. */
 function complete(rows: readonly Row[]): (readonly [string, unknown, string])[] {
   return rows.map(([field, value, param]) => [field, value, param ?? field])
 }

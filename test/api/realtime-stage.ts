@@ -1,4 +1,4 @@
-// The gateway that realtime sessions are tried on: its channels, models and keys.
+// The gateway on which realtime sessions are tested: its channels, models and keys.
 
 import { testKey } from '../support/gateway.ts'
 
@@ -8,7 +8,7 @@ export const limited = 'sk-limited-0123456789'
 const prices = { input: '4', output: '16', audioInput: '32', audioOutput: '64', cachedInput: '0.4' }
 const transcribing = { kind: 'transcription', prices: { second: '100' } }
 
-/** `url` is of the vendor asked first, `otherUrl` of the one that is left where that refuses. */
+/** `url` is the vendor that is asked first, `otherUrl` the one that remains if that refuses. */
 export function realtimeConfig(url: string, otherUrl: string) {
   return {
     channels: [
@@ -26,7 +26,7 @@ export function realtimeConfig(url: string, otherUrl: string) {
           'gpt-4o': 'gpt-4o',
         },
       },
-      // Each refuses in a way of its own; what it says of one must not tell on another.
+      // Each refuses in a different way; the health of one must not affect another.
       ...refusing.map((status) => ({
         id: `refusing-${status}`,
         vendor: 'openai',
@@ -34,7 +34,7 @@ export function realtimeConfig(url: string, otherUrl: string) {
         key,
         models: [`refused-${status}`],
       })),
-      // Weight 0: only when no other is left.
+      // Weight 0: only if no other is left.
       { id: 'last', vendor: 'openai', baseUrl: otherUrl, key, models: ['refused-*'], weight: 0 },
       { id: 'azure', vendor: 'azure-openai', baseUrl: url, key, models: ['deployed'] },
     ],

@@ -1,4 +1,5 @@
-// Realtime sessions: what is refused before the socket, what passes through it untouched, what is not let through, and its ends.
+// Tests realtime sessions: what is refused before the socket, what is passed on unchanged, what is blocked, and how
+// they end.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eventually } from '../support/clients.ts'
@@ -280,7 +281,7 @@ describe('through the socket', () => {
     const session = await vendor.arrived(1)
     session.ping()
     await session.control.until(() => session.control.of('pong')[0])
-    // Each time it has been quiet for a heartbeat, for as long as it answers.
+    // Each time it has been quiet for a heartbeat, as long as it answers.
     await session.control.until(() => session.control.of('ping')[2])
     session.send({ type: 'input_audio_buffer.committed' })
     await opened.until('input_audio_buffer.committed')
@@ -373,7 +374,7 @@ describe('what is not let through', () => {
     const own = update('gpt-realtime-2025-08-28', 'gpt-4o-transcribe')
     opened.send(update('renamed', 'scribe'))
     expect(await session.until('session.update')).toEqual(own)
-    // As the vendor itself then says it.
+    // As the vendor itself then reports it.
     opened.send(own)
     expect(await session.until('session.update', 2)).toEqual(own)
   })

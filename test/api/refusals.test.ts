@@ -1,4 +1,4 @@
-// Every refusal before a vendor is asked: its status, its code, its shape, and that it never repeats a key.
+// Tests every refusal before a vendor is asked: its status, its code, its form, and that it never contains a key.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { authorized } from '../support/clients.ts'

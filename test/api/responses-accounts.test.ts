@@ -1,4 +1,5 @@
-// Two accounts of one vendor: what one of them sealed comes back to it, streamed and whole, and reaches no other.
+// Tests two accounts of one vendor: state that one of them sealed goes back to it, streamed and whole, and reaches no
+// other.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type OpenAI from 'openai'
@@ -50,7 +51,7 @@ async function answered(stream: boolean, input: OpenAI.Responses.ResponseInput) 
   return client.responses.stream({ ...asked, input }).finalResponse()
 }
 
-/** Without ids, as the vendor keeps nothing under them. */
+/** Without ids, since the vendor keeps nothing under them. */
 function again({ output }: OpenAI.Responses.Response): OpenAI.Responses.ResponseInput {
   const items = output.map(({ id: _, ...item }) => item)
   return [...items, { role: 'user', content: 'Go on.' }] as OpenAI.Responses.ResponseInput
@@ -74,7 +75,7 @@ test.each([true, false])('a conversation stays at the account, streamed: %p', as
     const { bodies = [] } = accounts[at] ?? {}
     expect(bodies).toHaveLength(2)
     expect(encryptedIn(bodies[1])).toEqual(['sealed-1'])
-    // It went on as the client put it.
+    // It was sent on as the client put it.
     expect(Object.keys(bodies[1] ?? {})).toEqual([
       ...Object.keys(asked),
       'input',

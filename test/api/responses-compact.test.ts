@@ -1,4 +1,4 @@
-// Compacting a conversation: by the vendor itself where it can, else by a summary that any model goes on from.
+// Tests compacting a conversation: by the vendor itself if it can, else by a summary from which any model can continue.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type OpenAI from 'openai'

@@ -1,4 +1,4 @@
-// What the Responses interface does beside answering: the background, counts, bounds, and what a vendor is told.
+// Tests other parts of the Responses interface: background responses, counts, bounds, and what a vendor is sent.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// Responses followed as streams: made in the background, joined under way, left and taken up again, told after their end.
+// Tests following responses as streams: made in the background, joined while running, left and resumed, replayed after
+// their end.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type OpenAI from 'openai'
@@ -41,7 +42,7 @@ async function all(stream: Events): Promise<OpenAI.Responses.ResponseStreamEvent
   return found
 }
 
-/** What a client counts on that goes on from a number. */
+/** What a client that resumes from a number relies on. */
 function placesIn(events: readonly OpenAI.Responses.ResponseStreamEvent[]): unknown {
   return events.map((event) => [
     event.type,

@@ -1,4 +1,4 @@
-// Responses made in the background while several processes serve: each is read, followed and cancelled at any of them.
+// Tests background responses while several processes serve: any of them can read, follow and cancel each response.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { testKey } from '../support/gateway.ts'
 import { type Responder, startResponder } from '../support/responder.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 
-/** So many that nearly every one of two processes has some, and is asked for the other's. */
+/** So many that each of two processes almost certainly has some and is asked for the other's. */
 const count = 12
 
 const folder = makeDirectory()
@@ -43,7 +43,7 @@ beforeEach(() => {
   vendor.bodies.length = 0
 })
 
-/** On a connection of its own, which the system gives to any of the processes. */
+/** On a separate connection, which the system gives to any of the processes. */
 async function ask(method: string, path: string, body?: JsonObject): Promise<Response> {
   const headers = {
     ...authorized(),

@@ -1,4 +1,4 @@
-// Responses that are kept: found again, gone on from, cancelled and removed, over vendors that chat and one that does not.
+// Tests responses that are kept: found again, continued, cancelled and removed, over chat vendors and one that is not.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
@@ -51,7 +51,7 @@ afterAll(async () => {
   await vendor.stop()
 })
 
-/** What the client's promise, which is none of the runtime's, is rejected with; undefined where it is not. */
+/** The error of the client's promise, which is not one of the runtime's; undefined if it was not rejected. */
 async function errorOf(asked: PromiseLike<unknown>): Promise<unknown> {
   try {
     await asked

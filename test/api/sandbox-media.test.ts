@@ -1,4 +1,5 @@
-// Every endpoint beside text on the sandbox, by the official SDK: results are decoded, and paid for to the nano.
+// Tests every endpoint other than text on the sandbox with the official SDK: results are decoded, and charged to the
+// nano-unit.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI, { toFile } from 'openai'
@@ -20,7 +21,7 @@ interface Answer<Data> {
   readonly request_id: string | null
 }
 
-/** The answer, once its charge is what it should be. */
+/** The answer, once its charge has the expected amount. */
 async function paid<Data>(
   nano: bigint,
   asked: { withResponse(): Promise<Answer<Data>> },
@@ -31,7 +32,7 @@ async function paid<Data>(
   return data
 }
 
-/** Of what is read to its end before it is settled. */
+/** The charge of a reply that is read to its end before it is settled. */
 async function paidLater(nano: bigint, response: Response): Promise<void> {
   const row = await gateway.row(response.headers.get('x-request-id') ?? 'none')
   expect([row.chargeNano, row.status]).toEqual([nano, 200])

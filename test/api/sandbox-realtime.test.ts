@@ -1,4 +1,5 @@
-// Realtime sessions without any vendor, by the official SDK through a TLS proxy: received, decoded, paid for to the nano.
+// Tests realtime sessions without a vendor, with the official SDK through a TLS proxy: received, decoded, charged to
+// the nano-unit.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import OpenAI from 'openai'
@@ -20,7 +21,7 @@ import {
 import { handshake, RealtimeClient } from '../support/realtime.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 
-/** As docs/catalogue.md has them, nano-units a token. */
+/** As in docs/catalogue.md, in nano-units a token. */
 const nano = { input: 500n, output: 1_500n, audioInput: 2_000n, audioOutput: 6_000n }
 const key = keyOf('acme')
 
@@ -33,7 +34,7 @@ beforeAll(async () => {
   server = await deployment.start()
   tlsProxy = await startTlsProxy(server.url)
 })
-/** The books hold after all of it. */
+/** Checks that the books agree after all of it. */
 afterAll(async () => {
   await eventually(async () => {
     const wallet = await deployment.store.journal.wallet('acme')
@@ -49,7 +50,7 @@ afterAll(async () => {
 
 type Received = readonly RealtimeServerEvent[]
 
-/** Sends events once the session is there, and hears all until the response has ended. */
+/** Sends events once the session exists, and collects all events until the response has ended. */
 async function converse(model: string, sent: readonly RealtimeClientEvent[]): Promise<Received> {
   const client = new OpenAI({ baseURL: tlsProxy.url, apiKey: key })
   const session = new OpenAIRealtimeWS({ model, options: { rejectUnauthorized: false } }, client)
@@ -75,7 +76,7 @@ function usageOf(events: Received): NonNullable<RealtimeResponse['usage']> {
   return done.response.usage
 }
 
-/** What a client may work out of the usage it was told. */
+/** What a client can calculate from the usage it was sent. */
 function due({
   input_token_details: input,
   output_token_details: said,
@@ -159,7 +160,7 @@ test('a turn of sound, heard and spoken, with its transcript', async () => {
     audioOutput: Math.ceil(seconds * 20),
     chargeNano: due(usage),
   })
-  // Two seconds begun, of $0.00001.
+  // Two started seconds at $0.00001.
   const transcribed = await charged('sandbox/transcription')
   expect([transcribed.chargeNano, transcribed.units]).toEqual([20_000n, { second: 2 }])
 })

@@ -1,4 +1,4 @@
-// `tollgate serve` given what it cannot take: one message, the right exit code, never a stack trace.
+// Tests `tollgate serve` with wrong input: one message, the right exit code, never a stack trace.
 
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

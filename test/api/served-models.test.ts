@@ -1,4 +1,4 @@
-// Which names are listed, read and answered where channels name models, map them, or take whatever begins so.
+// Tests which names are listed, readable and answered if channels name models, map them, or accept a prefix.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { startServer } from '../support/server-process.ts'
 
 let gateway: Gateway
 let stub: Bun.Server<undefined>
-/** Of the newest chat. */
+/** Ids of the newest chat. */
 let requestId = ''
 const limited = 'sk-limited-0123456789'
 const prices = { input: '1', output: '2' }
@@ -90,7 +90,7 @@ async function read(id: string): Promise<unknown> {
   return reply.status === 200 ? ((await reply.json()) as { id: string }).id : reply.status
 }
 
-/** The text of the reply, which is what the vendor was asked for; else the status. */
+/** The text of the reply, which is the model that the vendor was asked for; else the status. */
 async function ask(model: string, secret?: string): Promise<unknown> {
   const headers = secret === undefined ? {} : { authorization: `Bearer ${secret}` }
   const body = { model, messages: [{ role: 'user', content: 'Hello' }] }
@@ -113,7 +113,7 @@ test('a name is listed and read where a channel serves it and it has the prices 
   ]) {
     expect([name, names.includes(name), await read(name)]).toEqual([name, true, name])
   }
-  // A relay without a catalogue takes what is priced of all that is known.
+  // A relay without a catalogue serves the known models that have a price.
   expect(names).toContain('grok-4-fast-reasoning')
   for (const name of [
     'acme/input-only',

@@ -1,4 +1,5 @@
-// The specification's catalogue by kind: what the list of models shows of each, and where each may be asked.
+// Tests the specification's catalogue by kind: what the list of models shows of each, and at which endpoints each is
+// accepted.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type OpenAI from 'openai'
@@ -7,7 +8,7 @@ import { type Gateway, startGateway } from '../support/gateway.ts'
 import { expectRefusal } from '../support/requests.ts'
 
 const key = 'key-of-a-vendor-0123456789'
-/** Chat models by the windows of the specification, in tokens. */
+/** Chat models by the context windows of the specification, in tokens. */
 const windows = {
   'reasoner-64k': 64_000,
   'chat-128k': 128_000,
@@ -24,7 +25,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     config: {
       channels: [
-        // Nobody is asked: these only say what they offer.
+        // These are never called: they only declare what they offer.
         ...shipped.map((vendor) => ({ id: vendor, vendor, key, baseUrl: 'http://127.0.0.1:9/v1' })),
         { id: 'own', vendor: 'sandbox', models: Object.keys(windows) },
       ],
@@ -37,7 +38,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-/** By kind: a shipped model, who made it, and where requests to it go. */
+/** By kind: a shipped model, its maker, and the endpoint of its requests. */
 const kinds = [
   ['chat', 'gpt-4o', 'openai', '/v1/chat/completions'],
   ['chat', 'claude-haiku-4-5', 'anthropic', '/v1/chat/completions'],

@@ -1,4 +1,5 @@
-// The specification's table of errors on every endpoint beyond text: status, code, shape, the field at fault, when to try again.
+// Tests the specification's table of errors on every endpoint other than text: status, code, form, field, and when to
+// try again.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eventually } from '../support/clients.ts'
@@ -12,12 +13,12 @@ type Fields = Readonly<Record<string, unknown>>
 interface Endpoint {
   readonly path: string
   readonly kind: string
-  /** A right request but for its model. */
+  /** A request that is right except for its model. */
   readonly fields: Fields
   readonly file?: readonly [field: string, file: File]
   /** What a vendor answers to it. */
   readonly answer: Step
-  /** Requests of which a field is wrong, by that field; `undefined` leaves it out. */
+  /** Requests with a wrong field, by that field; `undefined` leaves it out. */
   readonly wrong: readonly (readonly [param: string, Fields])[]
 }
 
@@ -150,7 +151,7 @@ const endpoints: readonly Endpoint[] = [
   },
 ]
 
-/** One of anything costs 1, but what is counted in tokens. */
+/** One of anything costs 1, except what is counted in tokens. */
 const prices: Readonly<Record<string, Fields>> = {
   image: { image: '1000000' },
   transcription: { second: '1000000' },
@@ -180,7 +181,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     config: {
       retry: { maxAttempts: 1 },
-      // What goes wrong with one must not tell on another.
+      // A failure of one must not affect the health of another.
       channels: models.map(([name]) => ({
         id: name,
         vendor: 'openai',
@@ -216,7 +217,7 @@ afterAll(async () => {
   await upstream.close()
 })
 
-/** Sends a request; `key` null sends none. */
+/** Sends a request; with `key` null, without a key. */
 function send(
   { path, fields, file }: Endpoint,
   changes: Fields,
@@ -236,12 +237,12 @@ function send(
   return fetch(gateway.url + path, { method: 'POST', headers, body, signal })
 }
 
-/** What vendors were asked to do: a video that is being made is asked after by other methods. */
+/** The requests for work that vendors got: the state of a running video is queried with other methods. */
 function posts(): number {
   return upstream.requests.filter(({ method }) => method === 'POST').length
 }
 
-/** The model's name is seen in JSON alone: forms are answered as any other. */
+/** The model's name is only read from JSON: forms get the same answer. */
 function answers(model: string, step: Step): void {
   upstream.on('*', [step])
   upstream.on(model, [step])

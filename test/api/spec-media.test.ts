@@ -1,4 +1,5 @@
-// The specification's tables beyond text, row by row: sizes, qualities, counts and forms of images, videos, and the catalogue by kind.
+// Tests the specification's tables other than text, row by row: sizes, qualities, counts and forms of images, videos,
+// and the catalogue by kind.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -70,7 +71,7 @@ afterAll(async () => {
 const places = ['openai', 'bfl', 'google', 'films']
 const sent = () => places.reduce((sum, place) => sum + vendors.asked(place), 0)
 
-/** 400 for this field; no vendor hears of it, nothing is held, nothing is charged. */
+/** 400 for this field; no vendor gets the request, nothing is held, nothing is charged. */
 async function refused(asked: Promise<unknown>, param: string): Promise<string> {
   const before = sent()
   const error = await asked.then(
@@ -86,7 +87,7 @@ async function refused(asked: Promise<unknown>, param: string): Promise<string> 
   expect(error.headers?.get('retry-after')).toBeNull()
   expect(sent()).toBe(before)
   const row = await gateway.row(error.requestID ?? '')
-  // Only what is admitted has a price, and only what has a price is held for.
+  // Only admitted requests have a price, and only priced requests are held for.
   expect(row).toMatchObject({ status: 400, priceVersion: null, chargeNano: 0n, attempts: 0 })
   return error.message
 }
@@ -103,7 +104,7 @@ async function sizesOf({ data = [] }: OpenAI.ImagesResponse): Promise<string[]> 
 type Operation = 'generations' | 'edits' | 'variations'
 type More = Readonly<Record<string, unknown>>
 
-/** As a client may ask it, whatever its types say. */
+/** The request as a client may send it, whatever its types say. */
 async function draw(
   operation: Operation,
   model: string,

@@ -1,4 +1,5 @@
-// Another model by its name alone: the rest of the request stays as it is, and its vendor never refuses it for that.
+// Tests changing only the model's name: the rest of the request stays the same, and the new vendor never refuses it for
+// that.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Gateway, startGateway } from '../support/gateway.ts'
@@ -17,7 +18,7 @@ import {
   usage,
 } from '../support/upstream.ts'
 
-/** What each refuses, by its vendor's own documentation: any value but null is answered 400. */
+/** The parameters that each refuses, by its vendor's own documentation: any value but null is answered with 400. */
 const sampling = ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty']
 const tokens = ['logprobs', 'top_logprobs', 'logit_bias']
 const older = ['max_tokens', ...sampling, ...tokens]
@@ -104,7 +105,7 @@ function answer(name: string): Step {
   }
 }
 
-/** Azure has the deployment in the address; the operator may call it anything. */
+/** Azure has the deployment in the address; the operator may choose any name. */
 const deployment = 'our-deployment'
 
 beforeAll(async () => {
@@ -196,12 +197,12 @@ describe('one chat request, every model', () => {
     expect(
       [sent['max_tokens'], sent['max_completion_tokens']].filter((each) => each === 9),
     ).toHaveLength(1)
-    // What is missing was named, and nothing else was; a limit goes on under its other name.
+    // Every missing field was named, and no other was; a limit is sent under its other name.
     const missing = Object.keys(asked).filter((name) => sent[name] === undefined)
     const named = namesIn(reply)
     for (const name of refused.filter((each) => each in asked)) expect(named).toContain(name)
     for (const name of named) expect(missing).toContain(name)
-    // Mistral has the seed as `random_seed`; Cerebras makes calls in parallel anyway.
+    // Mistral calls the seed `random_seed`; Cerebras makes calls in parallel anyway.
     const kept = missing.filter((name) => name !== 'seed' && name !== 'parallel_tool_calls')
     expect(kept.filter((name) => !named.includes(name))).toEqual([])
   })

@@ -1,4 +1,4 @@
-// A server in the foreground of a real terminal: Ctrl-C, a second Ctrl-C, and a terminal that is closed.
+// Tests a server in the foreground of a real terminal: Ctrl-C, a second Ctrl-C, and a terminal that is closed.
 
 import { afterEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -14,12 +14,12 @@ const keyForm = /sk-tg-[0-9A-Za-z]{38}/
 interface Terminal {
   readonly url: string
   readonly secret: string
-  /** What was shown on it until now. */
+  /** The output that it has shown so far. */
   readonly shown: string
   /** Resolves when the command has ended, with its exit code. */
   readonly exited: Promise<number>
   press(key: string): void
-  /** As when its window is closed. */
+  /** Ends the terminal as when its window is closed. */
   close(): void
 }
 
@@ -28,7 +28,7 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop()
 })
 
-/** Runs a command on a pseudo terminal of its own until it shows a first call. */
+/** Runs a command on a new pseudo terminal until it shows a first call. */
 async function open(command: string): Promise<Terminal> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-terminal-'))
   const child = Bun.spawn(

@@ -1,4 +1,5 @@
-// Tools that are not for every vendor: left out and named, made functions of, or refused where they say too little.
+// Tests tools that not every vendor supports: left out and named, converted to functions, or refused if they are
+// incomplete.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Body, offeredIn } from '../agents/offered.ts'

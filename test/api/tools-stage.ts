@@ -1,4 +1,5 @@
-// One gateway before a vendor of every format that offers no more than it documents, and whose model calls what a test says.
+// A gateway in front of a vendor of every format that accepts only what it documents, and whose model calls what a test
+// says.
 
 import { expect } from 'bun:test'
 import { type Body, complaintOf, offeredIn } from '../agents/offered.ts'
@@ -6,7 +7,7 @@ import { type Format, formats } from '../agents/vendor.ts'
 import type { SaidCall } from '../conformance/said.ts'
 import { type Gateway, startGateway } from '../support/gateway.ts'
 
-/** Every format, and one vendor of OpenAI's that has functions alone. */
+/** Every format, and one vendor of OpenAI's format that supports only functions. */
 export const rows = [
   ...formats
     .filter(({ id }) => id !== 'openai-responses')
@@ -35,11 +36,11 @@ export interface StageReply {
 }
 
 export class ToolStage {
-  /** What the vendor was asked last. */
+  /** The last request that the vendor got. */
   asked: Asked | null = null
-  /** The call its model makes of the names it is offered. */
+  /** The call that its model makes of the names it is offered. */
   calls: (names: readonly string[]) => Omit<SaidCall, 'id'> | null = () => null
-  /** The text its model says where it calls nothing. */
+  /** The text that its model says if it calls nothing. */
   text = 'Done.'
   readonly gateway: Gateway
   private readonly upstream: Bun.Server<undefined>
@@ -78,7 +79,7 @@ export class ToolStage {
     await this.upstream.stop(true)
   }
 
-  /** A Responses request, whole or streamed: of a stream, the response it ends with, whose items it told one by one. */
+  /** A Responses request, whole or streamed: of a stream, the response at its end, whose items it sent one by one. */
   async responses(vendor: string, body: Body, stream: boolean): Promise<StageReply> {
     const reply = await this.gateway.post('/v1/responses', {
       model: `on-${vendor}`,
@@ -119,7 +120,7 @@ export class ToolStage {
   }
 }
 
-/** xAI's functions are flat; a chat's are not, and are judged alike. */
+/** xAI's functions are flat; a chat's are not, and both are checked alike. */
 function functionsOf(body: Body, path: string): Body {
   if (!path.includes('/xai/')) return body
   const tools = ((body['tools'] ?? []) as Body[]).filter(({ type }) => type !== 'web_search')

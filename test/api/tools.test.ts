@@ -1,4 +1,5 @@
-// Tools of every type that a Responses client offers, on vendors of each format: called by the names it has, streamed and whole.
+// Tests tools of every type that a Responses client offers, on vendors of each format: called by the client's names,
+// streamed and whole.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Body } from '../agents/offered.ts'
@@ -21,10 +22,10 @@ const free = 'line one\n"quoted" \\ 你好'
 
 interface Kind {
   readonly tools: readonly Body[]
-  /** Of the names the vendor is offered, the one that is called. */
+  /** The name that is called, of those that the vendor is offered. */
   readonly picks: (names: readonly string[]) => string | undefined
   readonly input: Readonly<Record<string, unknown>>
-  /** What the client is to be told of the call. */
+  /** The call that the client is to get. */
   readonly item: Body
   readonly answer: Body
 }
@@ -34,7 +35,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   'a function in a namespace': {
     tools: [
       { type: 'namespace', name: 'clock', description: 'Time.', tools: [sleep] },
-      // What the two would be called together is taken.
+      // The name that the two would have together is already used.
       { ...sleep, name: 'clock__sleep' },
     ],
     picks: (names) => names.find((name) => name !== 'clock__sleep'),
@@ -143,7 +144,7 @@ describe.each(rows.map(({ vendor }) => vendor))('a Responses client on %s', (ven
           stream,
         )
         expect([second.status, second.dropped]).toEqual([200, null])
-        // The call of the past, beside the tool itself.
+        // The call in the history, beside the tool itself.
         expect(stage.asked?.text.split(JSON.stringify(called)).length).toBeGreaterThanOrEqual(3)
         expect(stage.asked?.text).toContain(
           'the answer'.slice(0, name.includes('search') ? 3 : undefined),
@@ -182,7 +183,7 @@ describe.each(rows.map(({ vendor }) => vendor))('a Responses client on %s', (ven
   })
 })
 
-/** Without what carries the vendor's seal. */
+/** Without the fields that carry the vendor's seal. */
 function callsIn(output: readonly Body[]): Body[] {
   return output.filter(({ type }) => type !== 'reasoning')
 }

@@ -1,4 +1,4 @@
-// Forms that are refused while they are sent, and what becomes of the files of those that are not.
+// Tests forms that are refused while they are sent, and what happens to the files of those that are not.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'

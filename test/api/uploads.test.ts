@@ -1,4 +1,4 @@
-// Forms with files: what the vendor gets of them, and how each that is wrong is refused.
+// Tests forms with files: what the vendor gets of them, and how each malformed one is refused.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -32,7 +32,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage[Symbol.asyncDispose]())
 
-/** What the vendor was sent, read by somebody else's reader. */
+/** The form that the vendor was sent, read by an independent reader. */
 function received({ headers, body }: Received) {
   const type = headers.get('content-type') ?? ''
   return new Response(Uint8Array.from(body), { headers: { 'content-type': type } }).formData()
@@ -133,7 +133,7 @@ describe('what the vendor gets', () => {
   test('what the bytes are counts, not what they are called', async () => {
     const reply = await stage.send(edits, [...paint, file('image', 'a.txt', dot), end])
     expect(reply.status).toBe(200)
-    // Vendors go by the ending.
+    // Vendors decide by the file name's ending.
     const sent = stage.upstream.requests.at(-1)?.body.toString('latin1').toLowerCase()
     expect(sent).toContain('filename="a.txt.png"\r\ncontent-type: image/png\r\n\r\n')
   })

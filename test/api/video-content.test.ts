@@ -1,4 +1,4 @@
-// What a video came to, and what becomes of it: its content and what may be wrong with that, remixes, removal.
+// Tests the result of a video: its content and possible errors in it, remixes, removal.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { authorized, eventually, openaiClient } from '../support/clients.ts'

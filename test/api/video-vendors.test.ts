@@ -1,4 +1,5 @@
-// Each vendor of videos in its own words: what it is asked, how its job goes on, and where its result is fetched from.
+// Tests each video vendor in its own format: the request, the progress of its job, and where its result is fetched
+// from.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
@@ -21,7 +22,7 @@ interface Asked {
 let server: Bun.Server<undefined>
 let gateway: Gateway
 let asked: Asked[] = []
-/** What is answered, by method and path, one after another, the last again and again. */
+/** The answers by method and path, one after another; the last one is repeated. */
 let replies: Record<string, (() => Response)[]> = {}
 
 const origin = () => `http://127.0.0.1:${server.port}`
@@ -90,7 +91,7 @@ afterAll(async () => {
 
 const client = () => openaiClient(gateway.url)
 
-/** Begins a video; `scripts` says what its vendor answers. */
+/** Starts a video; `scripts` are the answers of its vendor. */
 async function begin(
   scripts: typeof replies,
   body: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-// Videos through a real gateway: what a vendor of OpenAI's format is asked, what clients are shown, and what it costs.
+// Tests videos through a real gateway: what a vendor of OpenAI's format is sent, what clients get, and what it costs.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { toFile } from 'openai'
@@ -7,7 +7,7 @@ import { expectRefusal, postJson } from '../support/requests.ts'
 import { png } from '../support/samples.ts'
 import { otherKey, poorKey, startVideoScene, type VideoScene } from '../support/video-scene.ts'
 
-/** Of one second, by size. */
+/** The price of one second, by size. */
 const priceNano = { '720x1280': 100_000_000n, '1024x1792': 500_000_000n }
 
 let scene: VideoScene
@@ -190,7 +190,7 @@ describe('what it costs', () => {
       ['sora-2', '1280x720', '4', 4n * 100_000_000n],
       ['sora-2-pro', '1280x720', '8', 8n * 300_000_000n],
       ['sora-2-pro', '1024x1792', '12', 12n * priceNano['1024x1792']],
-      // What has no price of its own costs what the dearest does.
+      // A size without its own price costs as much as the most expensive one.
       ['sora-2-pro', '1920x1080', '4', 4n * 500_000_000n],
     ] as const
     for (const [model, size, seconds, chargeNano] of cases) {

@@ -1,4 +1,4 @@
-// What a channel may be asked in a minute: past it others serve, in every process alike where Valkey is.
+// Tests a channel's limits per minute: above them other channels serve, and with Valkey in every process alike.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
@@ -66,7 +66,7 @@ test('however many are full, one that has room is found, after a failure too', a
   const well = Array.from({ length: 27 }, () => wellBehaved)
   upstream.on('m-crowd', ...well, [json(500, {})], wellBehaved)
   const served = new Set<unknown>()
-  // The one that failed was asked all the same.
+  // The one that failed was asked as well.
   for (const _ of crowd.slice(1)) {
     const { status, key } = await ask(gateway, 'm-crowd')
     expect(status).toBe(200)

@@ -1,4 +1,4 @@
-// What a channel changes in requests, as its vendor gets them, and what is held for them.
+// Tests what a channel changes in requests, as its vendor gets them, and what is held for them.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Gateway, startGateway } from '../support/gateway.ts'

@@ -1,4 +1,4 @@
-// A channel that goes through an HTTP proxy: what reaches its vendor, and what a proxy that fails comes to.
+// Tests a channel with an HTTP proxy: what reaches its vendor, and the result if the proxy fails.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Certificates, makeCertificates } from '../support/certificates.ts'

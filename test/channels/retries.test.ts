@@ -1,4 +1,4 @@
-// After which refusals another channel is tried, as a channel says it.
+// Tests after which refusals another channel is tried, as configured on a channel.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Gateway, startGateway } from '../support/gateway.ts'
@@ -92,7 +92,7 @@ test('after a removed status none does, and retry-after is kept', async () => {
   const limited = await ask('m-limited')
   expect([limited.answer.status, limited.others]).toEqual([429, 0])
   expect(limited.answer.headers.get('retry-after')).toBe('7')
-  // It cools all the same: the next request goes to the other.
+  // It cools down all the same: the next request goes to the other.
   first.on('m-limited', wellBehaved)
   const next = await ask('m-limited')
   expect([next.answer.status, next.others]).toEqual([200, 1])

@@ -1,4 +1,5 @@
-// What is known of a request's sender: kept in its record, told in the log, and never taken for an id of the gateway's own.
+// Tests what is known of a request's sender: it is kept in its record and the log, and never used as an id of the
+// gateway.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { authorized } from '../support/clients.ts'
@@ -56,7 +57,7 @@ interface Line {
   readonly [name: string]: unknown
 }
 
-/** The log's lines that say this of a request. */
+/** The log's lines with this text about a request. */
 async function linesOf(requestId: string): Promise<readonly Line[]> {
   await gateway.logged(requestId)
   const lines = gateway.stderr.split('\n').filter((line) => line.includes(requestId))

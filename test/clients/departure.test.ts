@@ -1,4 +1,5 @@
-// A server that is asked to stop while many connections are in use: whoever sent a request has its reply, and nobody is reset.
+// Tests a server that is stopped while many connections are in use: every sent request gets its reply, and no
+// connection is reset.
 
 import { describe, expect, test } from 'bun:test'
 import { once } from 'node:events'
@@ -16,13 +17,13 @@ const asking = post(
 
 interface Ended {
   readonly statuses: readonly number[]
-  /** Requests whose reply did not come whole. */
+  /** Requests whose reply was not complete. */
   readonly unanswered: number
-  /** The system's word where the connection was broken off. */
+  /** The system's error if the connection was broken off. */
   readonly error: string | null
 }
 
-/** Asks on one connection again and again until the server ends it. */
+/** Sends requests on one connection until the server ends it. */
 async function askUntilClosed(port: number, pauseMs: () => number): Promise<Ended> {
   const socket = connect({ host: '127.0.0.1', port, noDelay: true })
   await once(socket, 'connect')
@@ -58,7 +59,7 @@ async function askUntilClosed(port: number, pauseMs: () => number): Promise<Ende
   return { statuses, unanswered: Number(waiting), error }
 }
 
-/** Many such connections, a signal once all of them are in use, and what came of them. */
+/** Many such connections, a signal once all of them are in use, and the results. */
 async function throughStop(gateway: Gateway, connections: number): Promise<readonly Ended[]> {
   const port = portOf(gateway.url)
   let pauses = 0
@@ -112,13 +113,13 @@ describe('before it stops listening', () => {
       ledger: { status: 'ok' },
       channels: { status: 'ok' },
     })
-    // A signal sooner than a second after the first is the same one.
+    // A signal within a second of the first counts as the same one.
     const againMs = performance.now() + 1_000
     while (performance.now() < againMs) {
       const reply = await gateway.post('/v1/chat/completions', hello)
       expect([reply.status, reply.headers.get('connection')]).toEqual([200, 'close'])
     }
-    // It is killed where it takes two seconds more.
+    // It is killed if it takes two seconds more.
     expect(await gateway.stop()).toBe(0)
   })
 
@@ -128,7 +129,7 @@ describe('before it stops listening', () => {
   ])('where %s it does not wait', async (_, env, asks) => {
     const gateway = await startGateway({ config: { server: { drainDelayMs: null } }, env })
     if (asks) await readiness(gateway.url)
-    // It is killed where it takes two seconds.
+    // It is killed if it takes two seconds.
     expect(await gateway.stop()).toBe(0)
   })
 

@@ -1,4 +1,4 @@
-// Clients that leave: the vendor is let go at once, and what was used is recorded.
+// Tests clients that disconnect: the vendor's connection is closed at once, and what was used is recorded.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { authorized, eventually } from '../support/clients.ts'

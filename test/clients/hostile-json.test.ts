@@ -1,4 +1,4 @@
-// Bodies made to hurt: refused or passed on, quickly, and the server lives.
+// Tests malicious bodies: they are refused or passed on quickly, and the server survives.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { type Gateway, startGateway } from '../support/gateway.ts'
@@ -29,7 +29,7 @@ beforeAll(async () => {
           key: 'sk-up',
           models: { public: 'renamed-upstream' },
         },
-        // It has its requests amended, so that they are parsed whole.
+        // Its requests are amended, so they are parsed completely.
         {
           id: 'amended',
           vendor: 'mistral',
@@ -160,7 +160,7 @@ describe('a check that cannot be fooled', () => {
       return
     }
     const got = sent()
-    // Whatever JSON reader the vendor has, the first and the last `model` it may take are the cheap one.
+    // Whichever JSON reader the vendor has, the first and the last `model` that it may read are the cheap one.
     const names = [...got.matchAll(/"((?:[^"\\]|\\.)*)"\s*:\s*"((?:[^"\\]|\\.)*)"/g)]
       .filter(([, key]) => JSON.parse(`"${key}"`) === 'model')
       .map(([, , value]) => JSON.parse(`"${value}"`) as string)

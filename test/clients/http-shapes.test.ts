@@ -1,4 +1,4 @@
-// Requests no SDK would send: smuggled, misframed, oddly addressed, endless or idle.
+// Tests requests that no SDK would send: smuggled, wrongly framed, oddly addressed, endless or idle.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { authorized, eventually, steady } from '../support/clients.ts'
@@ -39,7 +39,7 @@ afterEach(async () => {
   expect((await gateway.post(chat, hello)).status).toBe(200)
 })
 
-/** Sends bytes and gives what came until the connection ended or fell silent. */
+/** Sends bytes and returns what came until the connection ended or went quiet. */
 async function exchange(bytes: string, quietMs = 80): Promise<string> {
   const client = await RawClient.open(port)
   client.send(bytes)
@@ -80,7 +80,8 @@ describe('two readings of one request', () => {
     ['a bare carriage return', 'x-a: b\rcontent-length: 5\r\n\r\n'],
     ['a NUL in a header', 'x-a: b\u0000c\r\ncontent-length: 0\r\n\r\n'],
   ]
-  // The first request has a key and the one behind it has none: whoever read the second in the first's name was fooled.
+  // The first request has a key and the second has none: a reply to the second with the first one's key would be a
+  // mistake.
   test.each(shapes)('%s: nothing without a key is served', async (_name, tail) => {
     const before = upstream.requests.length
     const received = await exchange(
@@ -90,7 +91,7 @@ describe('two readings of one request', () => {
     expect(statusesIn(received)).not.toContain(200)
   })
 
-  // The runtime closes a connection on which a request follows another that is still under way.
+  // The runtime closes a connection on which a request follows another that is still running.
   test('requests in one go are served by their own keys or not at all', async () => {
     const good = post(chat, authorized(), hello)
     const bad = post(chat, authorized('sk-wrong-0123456789abcdef'), hello)
@@ -162,7 +163,7 @@ describe('odd addresses', () => {
     expect(upstream.requests).toHaveLength(before)
     for (const status of statusesIn(without)) expect([400, 401, 404, 405]).toContain(status)
     expect(without).not.toContain('<html')
-    // With a key it is either the same endpoint or none: never another one.
+    // With a key it is either the same endpoint or none, never another one.
     const withKey = await exchange(
       `POST ${target} HTTP/1.1\r\nhost: a\r\n${auth}content-type: application/json\r\ncontent-length: ${hello.length}\r\n\r\n${hello}`,
     )
@@ -251,10 +252,10 @@ describe('a body in chunks with a trailer section', () => {
     ['announced', head('trailer: x-sum\r\n') + chunk, 'x-sum: abc\r\n\r\n'],
   ])('%s: 400, and no vendor was asked', async (_name, bytes, trailer) => {
     const before = upstream.requests.length
-    // The gateway's own refusal, the runtime's, or one behind the other.
+    // The gateway's own refusal, the runtime's, or one after the other.
     expect(new Set(statusesIn(await exchange(bytes + trailer)))).toEqual(new Set([400]))
     expect(upstream.requests).toHaveLength(before)
-    // The same without it is answered, and asked of the vendor once.
+    // The same request without it is answered, and the vendor gets it once.
     expect(statusesIn(await exchange(`${head()}${chunk}\r\n`))).toEqual([200])
     expect(upstream.requests).toHaveLength(before + 1)
   })
@@ -336,7 +337,7 @@ describe('many', () => {
     for (let at = 0; at < 2_000; at++) {
       const client = await RawClient.open(port)
       clients.push(client)
-      // A quarter says nothing, the others the beginning of a request.
+      // A quarter send nothing, the others send the beginning of a request.
       if (at % 4 !== 0) client.send(`POST ${chat} HTTP/1.1\r\nhost: a\r\n`)
     }
     const crowded = await measure()

@@ -1,4 +1,4 @@
-// A server with nothing to do sleeps: the system sees none of its threads wake for timers.
+// Tests that an idle server sleeps: by the system's count, none of its threads wakes for timers.
 
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -7,10 +7,10 @@ import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
 import { isLong, lasts } from '../support/long.ts'
 import { run } from '../support/server-process.ts'
 
-/** Threads of the runtime itself: they collect and compile what the start left, and then sleep. */
+/** Threads of the runtime itself: they collect garbage and compile after the start, and then sleep. */
 const runtimes = /^(HeapHelper|JITWorker|JSCWarmUp|mi-scavenger|.*ollector|Bun Pool.*)$/
 
-/** How often threads of this process have gone to sleep of their own accord since it began. */
+/** How often threads of this process have voluntarily gone to sleep since it started. */
 function sleeps(pid: number): number {
   let sum = 0
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
@@ -23,17 +23,17 @@ function sleeps(pid: number): number {
 
 const windowMs = 2_000
 const windows = 8
-/** Past the five seconds in which a server looks at keys and prices by itself. */
+/** Longer than the five seconds in which a server looks at keys and prices by itself. */
 const leastWindows = 4
 /**
- * What the runtime does after a start, 6 to 28 a second, goes down to nearly nothing within a minute; this test does not
- * wait for that. Timers that never rest made it 94 to 111.
+ * The runtime's own wake-ups after a start, 6 to 28 a second, fall to nearly none within a minute; this test does not
+ * wait for that. With timers that never stopped there were 94 to 111.
  */
 const most = 40
 
 async function comesToRest(gateway: Gateway): Promise<void> {
   const seen: number[] = []
-  // Looks at keys, prices and the loop rest five seconds after the start, or after a request.
+  // The looks at keys, prices and the loop stop five seconds after the start, or after a request.
   while (
     seen.length < leastWindows ||
     (seen.length < windows && (seen.at(-1) ?? most + 1) > most)
@@ -57,7 +57,7 @@ test('left alone it comes to rest, and knows of a key made meanwhile at its firs
     }
     const models = (key: string) =>
       fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
-    // Awake it looks for new keys by itself, now and then.
+    // While active it looks for new keys by itself at intervals.
     if (!isLong) await eventually(async () => (await models(made.secret)).ok || undefined)
     expect((await models(made.secret)).status).toBe(200)
     expect((await models(testKey)).status).toBe(200)

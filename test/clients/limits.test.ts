@@ -1,4 +1,4 @@
-// Limits as clients meet them: requests, tokens and places, of a key and of a group, and what the headers say.
+// Tests limits from a client's view: requests, tokens and concurrency, of a key and of a group, and the headers.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { authorized, eventually } from '../support/clients.ts'

@@ -1,4 +1,5 @@
-// The gateway's own listener: requests cut anywhere, in a row, left half-way, and those it hands to the runtime's server.
+// Tests the gateway's own listener: requests in any pieces, in sequence, abandoned, and those it passes to the
+// runtime's server.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eventually, steady } from '../support/clients.ts'
@@ -40,7 +41,7 @@ const asking = (model: string, more = {}) =>
 const hello = asking('sandbox/chat')
 const models = `GET /v1/models HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${testKey}\r\n\r\n`
 
-/** All replies in what came, each by its own length. */
+/** All replies in the received bytes, each by its own length. */
 function bodiesIn(received: string): string[] {
   const bodies: string[] = []
   for (let rest = received; rest.startsWith('HTTP/1.1 '); ) {

@@ -1,4 +1,4 @@
-// Many large uploads and results at once: the gateway's memory stays flat, for they lie on disk.
+// Tests that the gateway's memory does not grow with many large uploads and results at once, since they are on disk.
 
 import { expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -10,7 +10,7 @@ import { wav } from '../support/samples.ts'
 const count = repetitions(3, 50)
 const fileBytes = 25_000_000
 const imageBytes = 8_000_000
-/** Of the whole process, at any moment. */
+/** The limit for the whole process, at any moment. */
 const limitBytes = 200_000_000
 
 interface Vendor extends AsyncDisposable {
@@ -19,7 +19,7 @@ interface Vendor extends AsyncDisposable {
   readonly received: number[]
 }
 
-/** Takes everything, keeps nothing, and answers nobody before it has heard all. */
+/** Accepts everything, keeps nothing, and answers only after the whole request. */
 function startVendor(reply: Uint8Array): Vendor {
   const received: number[] = []
   const all = Promise.withResolvers<void>()
@@ -44,7 +44,7 @@ function startVendor(reply: Uint8Array): Vendor {
   }
 }
 
-/** The most memory the process ever had, in bytes. */
+/** The peak memory of the process, in bytes. */
 function peakBytes({ pid }: Gateway): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024

@@ -1,4 +1,4 @@
-// What operators see of clients' requests: health, metrics, ids that agree, and logs without secrets.
+// Tests what operators see of clients' requests: health, metrics, ids that agree, and logs without secrets.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { hostname } from 'node:os'

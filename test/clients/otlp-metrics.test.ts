@@ -1,4 +1,5 @@
-// Metrics as an OpenTelemetry collector gets them: requests by the conventions' names, old and new, and the product's own.
+// Tests metrics as an OpenTelemetry collector gets them: requests by the conventions' names, old and new, and
+// Tollgate's own.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eventually } from '../support/clients.ts'

@@ -1,4 +1,4 @@
-// Readiness says no, and why, as long as every request would be refused.
+// Tests that readiness fails, with the reason, as long as every request would be refused.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eventually } from '../support/clients.ts'

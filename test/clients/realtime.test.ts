@@ -1,4 +1,5 @@
-// Realtime sessions of clients that are many, slow, silent or gone: memory stays, and the vendor is let go.
+// Tests realtime sessions with many, slow, silent or vanished clients: memory is bounded, and the vendor's connection
+// is closed.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
@@ -76,7 +77,7 @@ test('200 idle sessions take little memory, count as under way, and leave nothin
   await eventually(() => openSockets(serving.pid) < sockets - 390 || undefined)
 }, 20_000)
 
-/** A client that has its socket and takes nothing of it. */
+/** A client that has its socket and reads nothing from it. */
 async function deaf(url: string): Promise<RawClient> {
   const client = await asking(url)
   await client.until((text) => text.includes('101 Switching'))
@@ -84,7 +85,7 @@ async function deaf(url: string): Promise<RawClient> {
   return client
 }
 
-/** A client that has asked for its socket. */
+/** A client that has requested its socket. */
 async function asking(url: string): Promise<RawClient> {
   const client = await RawClient.open(portOf(url))
   client.send(
@@ -95,7 +96,7 @@ async function asking(url: string): Promise<RawClient> {
   return client
 }
 
-/** Sends for as long as the other side takes it, and until it is closed; gives how much that was. */
+/** Sends as long as the other side accepts it, until it is closed; returns how much that was. */
 async function flood(session: VendorSession, mostBytes: number): Promise<number> {
   const event = JSON.stringify({ type: 'conversation.item.added', text: 'x'.repeat(60_000) })
   let sent = 0
@@ -129,7 +130,7 @@ test('a client that falls behind and catches up gets all of it, in order', async
   const text = 'x'.repeat(60_000)
   let sent = 0
   const send = () => session.send({ type: 'conversation.item.added', n: sent++, text })
-  // More than all buffers on the way hold, however large the system lets them grow.
+  // More than all buffers on the way can hold, however large the system lets them grow.
   while (session.buffered <= 500_000) send()
   client.socket.resume()
   while (session.buffered > 0) await pace(2)
@@ -141,7 +142,7 @@ test('a client that falls behind and catches up gets all of it, in order', async
   client.destroy()
 }, 20_000)
 
-/** A vendor that gives a session, greets, and reads nothing more. */
+/** A vendor that opens a session, greets, and reads nothing more. */
 async function startDeafVendor(): Promise<{ readonly url: string; close(): void }> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined)

@@ -1,4 +1,5 @@
-// Replies too large to be held: the client learns their length where the vendor states it, and never takes a part for all.
+// Tests replies too large to be held: the client gets their length if the vendor states it, and never takes a part for
+// the whole.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
@@ -20,7 +21,7 @@ import {
 let upstream: Upstream
 let gateways: { readonly normal: Gateway; readonly strict: Gateway }
 const models = ['stated', 'chunked', 'gzip', 'cut']
-/** Compression does not shrink it so far that it would be refused. */
+/** Text that compression does not shrink so far that it would be refused. */
 const whole = JSON.stringify(chatReply(randomBytes(1_500_000).toString('base64')))
 
 beforeAll(async () => {

@@ -1,4 +1,5 @@
-// A full gateway turns requests away before it reads them; a stopping one lets those under way finish.
+// Tests that an overloaded gateway refuses requests before it reads them, and that a stopping one lets running requests
+// finish.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { authorized, eventually } from '../support/clients.ts'
@@ -52,7 +53,7 @@ describe('shedding', () => {
       expect(Number(reply.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
       expect(reply.headers.get('x-should-retry')).toBe('true')
       await expectRefusal(reply, 503, 'service_unavailable')
-      // Turned away before its body is looked at.
+      // Refused before its body is read.
       const unread = await gateway.post('/v1/chat/completions', 'no JSON at all')
       expect(unread.status).toBe(503)
       leave.abort()
@@ -145,7 +146,7 @@ describe('SIGTERM', () => {
     kept.send('GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n')
     await kept.until((text) => text.includes('200'))
     process.kill(gateway.pid, 'SIGTERM')
-    // Refused: by 503 where the connection stands, by no connection where there is none.
+    // Refused: by 503 on an open connection, else the connection itself is refused.
     const refusal = await eventually(async () => {
       const reply = await gateway.post('/v1/chat/completions', body('quick')).catch(() => null)
       return reply === null || reply.status === 503 ? { reply } : undefined

@@ -1,4 +1,5 @@
-// Clients slower than their vendor: the vendor waits, memory stays flat, and whoever takes nothing is let go.
+// Tests clients slower than their vendor: the vendor waits, memory is bounded, and clients that read nothing are
+// disconnected.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { authorized, eventually, pace, steady } from '../support/clients.ts'
@@ -20,18 +21,21 @@ import {
 
 let upstream: Upstream
 let gateway: Gateway
-/** Lets go of stalled readers soon. */
+/** Disconnects stalled readers soon. */
 let impatient: Gateway
-/** Of one stream, in the gateway and in the system's buffers on both sides: several times what these take by default. */
+/**
+ * Size of one stream, in the gateway and in the system's buffers on both sides: several times what these hold by
+ * default.
+ */
 const mostBuffered = 64 << 20
-/** Bytes the gateway has taken from the vendor, of all streams. */
+/** Bytes that the gateway has read from the vendor, in all streams. */
 let taken = 0
 
 const readers = repetitions(20, 500)
 
 const frame = chunk(`data: ${JSON.stringify(delta({ content: 'x'.repeat(4_000) }))}\n\n`)
 
-/** As fast as the gateway takes it, for ever. */
+/** Sends as fast as the gateway reads, without end. */
 async function flood({ socket }: Turn): Promise<void> {
   while (!socket.destroyed) {
     const flushed = socket.write(frame)
@@ -74,7 +78,7 @@ async function begin({ url }: Gateway): Promise<RawClient> {
   return client
 }
 
-/** Lets one client take a piece of what waits for it, 64 KiB or so. */
+/** Lets one client read a piece of its waiting data, 64 KiB or so. */
 function sip({ socket }: RawClient): void {
   socket.once('data', () => void socket.pause())
   socket.resume()
@@ -101,7 +105,7 @@ async function expectFlat(idle: number): Promise<void> {
   console.log(
     `${readers} slow readers: idle ${mb(idle)}, after the buffers filled ${mb(least)} to ${mb(most)}; each stream took ${Math.round(perReader)} B/s of its vendor`,
   )
-  // What is read is given back when the collector comes, so the least is what the readers hold.
+  // Memory that was read is given back when the collector runs, so the minimum is what the readers hold.
   expect(least - idle).toBeLessThan(readers * 786_432)
   expect(perReader).toBeLessThan(65_536)
 }
@@ -118,7 +122,7 @@ test(`${readers} readers at about 1 KB/s of an endless stream: memory flat, the 
   }, 64_000 / readers)
   try {
     await eventually(() => (upstream.of('flood').length === readers ? true : undefined), 45_000)
-    // Kernel buffers fill first; from then on the vendor gives what the readers take.
+    // Kernel buffers fill first; from then on the vendor sends as much as the readers take.
     await paused()
     if (isLong) await expectFlat(idle)
     const reply = await gateway.post('/v1/chat/completions', {
@@ -155,7 +159,7 @@ test('a reader that stops is let go, and so is its vendor', async () => {
   expect(row.usageSource).toBe('counted')
 })
 
-/** Around the size from which the runtime is given them otherwise, and far above it. */
+/** Around the size from which the runtime would get them otherwise, and far above it. */
 test.each([15_359, 15_360, 15_361, 100_000, 1_000_000])(
   'a slow reader gets a whole reply of %i bytes with its length, and may ask again',
   async (size) => {
@@ -203,7 +207,7 @@ test.each([
   'a slow and a fast reader each get every byte of a reply that passes in pieces: %s, %s',
   async (model) => {
     const asked = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] })
-    // More than the system's buffers take of it.
+    // More of it than the system's buffers hold.
     const value = chatReply(Array.from({ length: 3_000_000 }, (_, at) => at.toString(36)).join(' '))
     const expected = JSON.stringify(value)
     const fields = ['content-type: application/json', 'transfer-encoding: chunked']

@@ -1,4 +1,5 @@
-// Traces as a collector gets them: one span of each request and attempt, joined to the client's trace, and none in anyone's way.
+// Tests traces as a collector gets them: one span for each request and attempt, joined to the client's trace, without
+// delaying requests.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eventually } from '../support/clients.ts'
