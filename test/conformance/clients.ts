@@ -1,4 +1,4 @@
-// The official clients, each asking for each feature in its own words, and what they made of the replies.
+// The official clients, each requesting each feature in its own way, and what they read from the replies.
 
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI, type Part } from '@google/genai'
@@ -7,9 +7,9 @@ import { answerSchema, type Feature, png, type Understood, weatherSchema } from 
 
 export interface Client {
   readonly name: string
-  /** Features its format has words for. */
+  /** Features that its format can express. */
   readonly has: readonly Feature[]
-  /** Rejects with the client's own error where it was refused. */
+  /** Rejects with the client's own error if the request was refused. */
   ask(feature: Feature, model: string, stream: boolean): Promise<Understood>
 }
 

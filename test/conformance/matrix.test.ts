@@ -1,4 +1,4 @@
-// Every client's format on every vendor's, feature by feature: what works is seen to work, and written down.
+// Tests every client format with every vendor format, feature by feature: what works is observed and written to a page.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -18,10 +18,10 @@ import { type Feature, features, scenarios, type Understood } from './said.ts'
 import { slugOf, startUpstream, type Upstream } from './upstream.ts'
 
 const page = join(import.meta.dir, '../../docs/conformance.md')
-/** Writes the page anew instead of holding it to what was seen. */
+/** Writes the page again instead of comparing it with the results. */
 const writes = process.env['TOLLGATE_WRITE_CONFORMANCE'] === '1'
 
-/** A channel for each format vendors speak, and a family whose models can all of it. */
+/** A channel for each format that vendors use, and a model family with every ability. */
 const rows = [
   { name: 'OpenAI chat', vendor: 'openai', dialect: 'openai-chat', family: 'gpt-5' },
   { name: 'OpenAI Responses', vendor: 'openai', dialect: 'openai-responses', family: 'gpt-5' },
@@ -45,7 +45,7 @@ const clientsOf = (api: string, key: string) =>
   [openaiChat, openaiResponses, anthropicMessages, gemini, completions].map((client) =>
     client(api, key),
   )
-/** What each client's format has words for. */
+/** The features that each client format can express. */
 const offered = new Map(clientsOf('http://127.0.0.1', 'none').map(({ name, has }) => [name, has]))
 
 let upstream: Upstream
@@ -61,7 +61,7 @@ beforeAll(async () => {
     baseUrl: upstream.url,
     key: 'vendor-key',
     options: vendor === 'bedrock' ? { region: 'us-east-1' } : {},
-    // The vendor's own name says the feature.
+    // The vendor's own model name is the feature.
     models: { [`${dialect}/*`]: '*' },
   }))
   gateway = await startGateway({ config: { channels } })
@@ -101,7 +101,7 @@ describe.each(clientNames)('%s', (name) => {
   })
 })
 
-/** What came of it: anything but the scenario as it was said, or a clear refusal, fails the test. */
+/** The result: anything but the scenario as scripted, or a clear refusal, fails the test. */
 async function tried(
   client: Client,
   feature: Feature,
@@ -119,12 +119,12 @@ async function tried(
   return feature === 'caching' && !splitsCached(model) ? 'not counted' : 'works'
 }
 
-/** Cohere and Bedrock count thoughts with the rest of the output. */
+/** Cohere and Bedrock count reasoning with the rest of the output. */
 function splitsReasoning(model: string): boolean {
   return !/^(cohere-v2|bedrock-converse)/.test(model)
 }
 
-/** What Cohere bills is one count of all that was asked. */
+/** Cohere bills the whole prompt as one count. */
 function splitsCached(model: string): boolean {
   return !model.startsWith('cohere-v2')
 }

@@ -1,4 +1,5 @@
-// Every vendor of what is beyond text, feature by feature: what works is decoded and seen to be right, and written down.
+// Tests every vendor of media other than text, feature by feature: results are decoded and checked, and the page is
+// written.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -27,7 +28,7 @@ import { speechFeatures, transcriptFeatures } from './media/sound-cells.ts'
 import { type Cell, type Feature, tried } from './media/tried.ts'
 
 const page = join(import.meta.dir, '../../docs/conformance-media.md')
-/** Writes the page anew instead of holding it to what was seen. */
+/** Writes the page again instead of comparing it with the results. */
 const writes = process.env['TOLLGATE_WRITE_CONFORMANCE'] === '1'
 const allMs = 240_000
 
@@ -64,7 +65,7 @@ const sections: readonly {
   },
 ]
 
-/** Rows have a vendor, a group and a key of their own, so that what is sent is known to be theirs. */
+/** Each row has its own vendor, group and key, so that its requests can be identified. */
 const rows = sections.flatMap(({ rows: all, features }) => all.map((row) => ({ row, features })))
 const nameOf = (row: Row) => `row-${rows.findIndex((each) => each.row === row)}`
 const keyOf = (row: Row) => `sk-${nameOf(row)}-0123456789abcdef`
@@ -117,7 +118,7 @@ function channelOf(row: Row) {
 
 function modelOf({ table, model }: Row) {
   const { kind, prices } = tables[table]
-  // A chat model that hears keeps its own kind.
+  // A chat model with sound input keeps its own kind.
   return /^gemini-[\d.]+-flash$/.test(model) ? { prices } : { kind, prices }
 }
 
@@ -157,7 +158,7 @@ test('every vendor of a format stands in its table', () => {
 test('what works is paid for, what is refused costs nothing', async () => {
   const usage = await gateway.usage()
   expect(usage.length).toBeGreaterThan(0)
-  // A session in which nothing was made costs nothing.
+  // A session without a response costs nothing.
   const made = usage.filter((row) => row.operation !== 'realtime' || row.usageSource !== 'none')
   const wrong = made.filter(({ status, chargeNano }) => (status === 200) !== chargeNano > 0n)
   expect(

@@ -1,10 +1,10 @@
-// What a vendor's model is to say in each scenario, in nobody's format, and what a client is to have understood of it.
+// What a vendor's model says in each scenario, independent of any format, and what a client must read from it.
 
 export interface SaidCall {
   readonly id: string
   readonly name: string
   readonly input: Readonly<Record<string, unknown>>
-  /** In the Responses format: the tool stands in a namespace, and its input is the text under `input`. */
+  /** In the Responses format the tool is in a namespace, and its input is the text under `input`. */
   readonly namespace?: string
   readonly free?: true
 }
@@ -24,7 +24,7 @@ export interface Said {
   readonly usage: SaidUsage
 }
 
-/** What an official client made of the reply. Kinds it has no place for are null. */
+/** What an official client read from the reply. Kinds that it cannot represent are null. */
 export interface Understood {
   readonly text: string
   readonly reasoning: string | null

@@ -1,10 +1,11 @@
-// One server that speaks every vendor's format: it holds each request to what the feature needs, and says the scenario.
+// One server that speaks every vendor's format: it checks each request for what the feature needs, and answers with the
+// scenario.
 
 import { type Feature, features, png, scenarios } from './said.ts'
 import { chatReply, type Reply, responsesReply } from './vendor-openai.ts'
 import { anthropicReply, bedrockReply, cohereReply, geminiReply } from './vendor-others.ts'
 
-/** A feature as a model's name, so that the request itself says what is to be answered. */
+/** A feature as a model's name, so that the request itself says which answer it needs. */
 export const slugOf = (feature: Feature) => feature.replace(' ', '-')
 
 interface Format {
@@ -13,7 +14,7 @@ interface Format {
   readonly path: RegExp
   readonly reply: typeof chatReply
   readonly streams: (path: string, body: Body) => boolean
-  /** What must stand in the body for a feature, as text. */
+  /** The text that must be in the body for a feature. */
   readonly needs: Partial<Record<Feature, readonly string[]>>
 }
 
@@ -120,7 +121,7 @@ export function startUpstream(): Upstream {
 function answer(format: Format, path: string, text: string): Reply {
   const body = JSON.parse(text) as Body
   const named = `${decodeURIComponent(path)} ${String(body['model'])}`
-  // The longest name first: `parallel-tools` has `tools` in it.
+  // The longest name first: `parallel-tools` contains `tools`.
   const feature = features
     .toSorted((a, b) => b.length - a.length)
     .find((each) => new RegExp(`-${slugOf(each)}(?![\\w-])`).test(named))
@@ -132,7 +133,7 @@ function answer(format: Format, path: string, text: string): Reply {
   return structuredReply(format, feature, text, format.streams(path, body))
 }
 
-/** A forced tool in place of a schema is answered by a call of it. */
+/** A tool that is forced in place of a schema is answered by a call of it. */
 function structuredReply(format: Format, feature: Feature, text: string, stream: boolean): Reply {
   const said = scenarios[feature]
   const forced = /"(?:tool_choice|toolChoice)":\{[^}]*"name":"([^"]+)"/.exec(text)?.[1]

@@ -133,7 +133,7 @@ export function geminiReply(said: Said, stream: boolean): Reply {
 export function cohereReply(said: Said, stream: boolean): Reply {
   const { input, cached, output, reasoning } = said.usage
   const usage = {
-    // What is billed leaves out the instructions that Cohere puts around a prompt, and says nothing of a cache.
+    // The billed count leaves out the instructions that Cohere adds around a prompt, and contains no cache count.
     billed_units: { input_tokens: input + cached, output_tokens: output + reasoning },
     tokens: { input_tokens: input + cached + 495, output_tokens: output + reasoning + 3 },
     ...(cached > 0 && { cached_tokens: cached }),

@@ -1,4 +1,4 @@
-// Alerts in a real browser: what to be warned of is saved, refused at its field, and what was told is read.
+// Tests alerts in a real browser: rules are saved or refused at their field, and notices are read.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// Billing in a real browser: the balance, the ledger with what each charge was for, an adjustment with its reason.
+// Tests billing in a real browser: the balance, the ledger with the reason of each charge, an adjustment with its
+// reason.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
@@ -55,7 +56,7 @@ if (hasBrowser) {
     await page.getByRole('button', { name: 'Redeem', exact: true }).click()
     await page.getByText('was credited.', { exact: false }).waitFor()
     await page.getByRole('link', { name: 'Back to billing' }).click()
-    // Asked again by itself, the ledger would be later than this waits.
+    // If the page had to refresh by itself, the ledger would be later than this waits.
     const row = page.getByRole('row').filter({ hasText: '+$7.00' })
     await row.waitFor({ timeout: 5_000 })
     expect(await row.count()).toBe(1)
@@ -76,7 +77,7 @@ if (hasBrowser) {
         await amount.press('Enter')
         await dialog.getByRole('alert').filter({ hasText: said }).waitFor()
       }
-      // As much as the API takes is sent.
+      // As much as the API accepts is sent.
       await amount.fill('1000000000')
       await dialog.getByRole('alert').filter({ hasText: said }).waitFor({ state: 'detached' })
       expect(await amount.getAttribute('aria-invalid')).toBeNull()

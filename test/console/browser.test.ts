@@ -1,4 +1,4 @@
-// How / turns into the console, as a browser sees it: by itself, signed in, within the policy of its pages.
+// Tests how / becomes the console in a browser: by itself, signed in, within the policy of its pages.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
@@ -13,7 +13,7 @@ afterAll(async () => {
   await clone?.remove()
 })
 
-// Where the machine has no browser, the test script says that these are left out.
+// On a machine without a browser, the test script reports that these are left out.
 if (chromiumPath !== null) {
   beforeAll(async () => {
     clone = makeClone()

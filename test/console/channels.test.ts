@@ -1,4 +1,5 @@
-// The channels page in a real browser: a channel made, tried, changed by two, stopped, brought back; and who may what.
+// Tests the channels page in a real browser: a channel made, tested, edited by two people, stopped, brought back; and
+// permissions.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -171,11 +172,11 @@ async function keepsDraft() {
   await slow.getByRole('button', { name: 'Load the newest and keep my changes' }).click()
   expect(await slow.getByLabel('Priority').inputValue()).toBe('7')
   expect(await slow.getByLabel('Weight').inputValue()).toBe('3')
-  // A refusal leaves what was typed, and stands at its field.
+  // A refusal keeps what was typed, and is shown at its field.
   await slow.getByLabel('Weight').fill('2000000000')
   await slow.getByRole('button', { name: 'Save changes' }).click()
   await slow.getByText('Write a whole number from 0 to 1,000,000.').waitFor()
-  // Neither does another channel, unless one says so.
+  // Nor does another channel, unless one is configured to.
   await slow.getByRole('button', { name: 'Close (Esc)' }).click()
   await one.getByText('Discard what you typed?').waitFor()
   await one.getByRole('button', { name: 'Cancel' }).click()
@@ -198,7 +199,7 @@ async function setsMore() {
   await drawer.getByLabel('Requests a minute').fill('500')
   await drawer.getByLabel('Tokens a minute').fill('200000')
   await drawer.getByLabel('Proxy').fill('http://ops:hidden-0123456789@127.0.0.1:3128')
-  // Its vendor has no TLS: the proxy would read its key.
+  // Its vendor has no TLS, so the proxy would read its key.
   await save.click()
   await drawer.getByText('the proxy can read requests').waitFor()
   await drawer.getByLabel('Proxy').fill('')

@@ -1,4 +1,5 @@
-// What people are given to paste into their clients: complete, with the address in the form that each client wants.
+// Tests the settings that people copy into their clients: complete, with the address in the form that each client
+// needs.
 
 import { describe, expect, test } from 'bun:test'
 import { clients } from '../../console/src/clients/clients.ts'
@@ -17,7 +18,7 @@ function textOf(id: string, setup = { base, key, model }): string {
   )
 }
 
-/** These add the version to the address themselves. */
+/** These clients add the version to the address themselves. */
 const withoutVersion = ['claude-code', 'gemini-cli']
 
 describe('setup of a client', () => {

@@ -1,4 +1,4 @@
-// A clone of the checkout whose console is a small stand-in: how it is built and served, without what it is.
+// A clone of the checkout with a small stand-in for the console, to test how it is built and served, not its content.
 
 import { expect } from 'bun:test'
 import { spawnSync } from 'node:child_process'
@@ -21,12 +21,12 @@ const parts = ['bin', 'scripts', 'src', 'package.json', 'package-lock.json', 'co
 
 export interface Clone {
   readonly folder: string
-  /** Has a console of this title to be built; one that begins with `broken` cannot be. */
+  /** Replaces the console by one with this title; one whose title begins with `broken` cannot be built. */
   write(title: string): void
-  /** How many builds have begun, and the process of the last. */
+  /** The number of builds that have begun, and the process of the last. */
   builds(): number
   lastBuild(): number
-  /** Builds wait from now on until the function that this gives is called. */
+  /** Builds wait from now on until the returned function is called. */
   hold(): () => Promise<void>
   /** Starts a server of this clone; it is ended with the clone. */
   start(options?: ServerOptions & { dataDir?: string }): Promise<ServerProcess>
@@ -35,7 +35,7 @@ export interface Clone {
 
 export function makeClone(): Clone {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-clone-'))
-  // Sources are read alone, so that a clone may have them in common with the checkout.
+  // Sources are only read, so a clone may share them with the checkout.
   for (const part of parts)
     cpSync(join(root, part), join(folder, part), { recursive: true, preserveTimestamps: true })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
@@ -61,7 +61,7 @@ export function makeClone(): Clone {
     async start({ dataDir, env, ...options } = {}) {
       const server = await startServer(dataDir, {
         ...options,
-        // No program is made: nothing here is about it, and it takes seconds.
+        // No program is made, since that takes seconds and is not tested here.
         env: {
           LOG_LEVEL: 'info',
           TOLLGATE_SOURCES: '1',

@@ -1,4 +1,5 @@
-// Dialogs and what surrounds a page in a real browser: where the focus is, what closes them, copying, a first start on a phone.
+// Tests dialogs and the frame of pages in a real browser: where the focus is, what closes them, copying, a first start
+// on a phone.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -109,7 +110,7 @@ async function keeps() {
   await page.keyboard.press('Escape')
   expect(await name.inputValue()).toBe('laptop')
   expect(await dialog.isVisible()).toBe(true)
-  // Nothing is typed any more: a press beside it closes it.
+  // Nothing is typed any more, so a click outside closes it.
   await name.fill('')
   await page.mouse.click(20, 400)
   await dialog.waitFor({ state: 'detached' })

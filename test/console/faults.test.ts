@@ -1,19 +1,19 @@
-// Every page of the console while the API fails: slow, refusing, replaced by a proxy's page, signed out, offline.
+// Tests every page of the console while the API fails: slow, refusing, replaced by a proxy's page, signed out, offline.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { BrowserContext, Page, Route } from 'playwright-core'
 import { type ConsoleStage, hasBrowser, startConsole } from '../support/console.ts'
 
-/** Every page of the router within the frame, so that a new one is tested as soon as it is there. */
+/** Every page of the router within the frame, so that a new page is tested as soon as it exists. */
 const router = readFileSync('console/src/app/router.tsx', 'utf8')
 const paths = [...router.matchAll(/\.\.\.inShell,\s+path: '([^']+)'/g)].map(([, path = '']) => path)
 const together = 5
-/** Pages that ask nothing until somebody wants it. */
+/** Pages that request nothing until somebody uses them. */
 const firstQuestions: Readonly<Record<string, string>> = {
   '/admin/reconcile': 'Reconcile this period',
 }
-/** Pages that ask nothing without a part of their address. */
+/** Pages that request nothing without a part of their address. */
 const addresses: Readonly<Record<string, string>> = { '/shared': '/shared?request=of-nobody' }
 
 const problem = (status: number, code: string) => (route: Route) =>
@@ -37,7 +37,7 @@ let stage: ConsoleStage
 
 afterAll(async () => stage?.close())
 
-/** What the browser itself writes of each request that was made to fail is no fault of the console. */
+/** The browser's own messages about requests that were made to fail are not errors of the console. */
 function unexpected(): readonly string[] {
   return stage
     .faults()
@@ -47,11 +47,11 @@ function unexpected(): readonly string[] {
     )
 }
 
-/** A browser whose questions to the API are answered by a fault, as long as one is set. */
+/** A browser whose requests to the API are answered by a fault, while one is set. */
 class Faulty {
   readonly context: BrowserContext
   fault: ((route: Route) => Promise<void>) | null = null
-  /** Paths of questions that are answered nevertheless. */
+  /** Paths of requests that are answered nevertheless. */
   spared: RegExp = /^$/
 
   private constructor(context: BrowserContext) {
@@ -71,7 +71,7 @@ class Faulty {
 const failures = (page: Page) => page.getByRole('alert')
 const frame = (page: Page) => page.getByRole('navigation', { name: 'Pages' })
 
-/** Presses every such button that is there: some parts ask again by themselves meanwhile. */
+/** Clicks every such button that exists: some parts request again by themselves meanwhile. */
 async function tryAgain(page: Page): Promise<void> {
   await failures(page).getByRole('button', { name: 'Try again' }).first().waitFor()
   await page.evaluate(() => {
@@ -86,11 +86,11 @@ async function isWhole(page: Page): Promise<void> {
   expect(await page.getByText('This page could not be shown').count(), page.url()).toBe(0)
 }
 
-/** Opened while everything fails, then one fault after another, each of them over at some time. */
+/** Opened while everything fails, then one fault after another, each of which ends after a time. */
 async function standsFaults(faulty: Faulty, path: string): Promise<void> {
   faulty.spared = /^\/api\/me$/
   const answer = Promise.withResolvers<void>()
-  // No answer until the page was seen: slower than any number of seconds.
+  // No answer until the page was seen, however many seconds that takes.
   faulty.fault = async (route) => {
     await answer.promise
     await faults.captivePortal(route)
@@ -187,7 +187,7 @@ async function staysAndRecovers() {
 
 interface Draft {
   readonly path: string
-  /** Opens the form where it is not there yet. */
+  /** Opens the form if it is not open yet. */
   readonly open?: (page: Page) => Promise<void>
   readonly typed: Readonly<Record<string, string>>
   readonly button: string

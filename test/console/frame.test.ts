@@ -1,4 +1,5 @@
-// The frame of the console in a real browser: signing in by the link, pages, palette, shortcuts, theme, language, faults.
+// Tests the frame of the console in a real browser: signing in by the link, pages, palette, shortcuts, theme, language,
+// faults.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -93,7 +94,7 @@ async function choosesLanguage() {
   await page.getByRole('menuitem', { name: '中文' }).click()
   await page.getByRole('link', { name: '用量' }).waitFor()
   expect(await page.evaluate(() => document.documentElement.lang)).toBe('zh-CN')
-  // So does a page that was open before, whose texts are loaded anew.
+  // So does a page that was already open; its texts are loaded again.
   await other.getByRole('heading', { level: 1, name: '用量' }).waitFor()
   await other.getByRole('link', { name: '请求', exact: true }).first().click()
   await other.getByRole('heading', { level: 1, name: '请求' }).waitFor()

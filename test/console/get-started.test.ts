@@ -1,4 +1,4 @@
-// Signing in, the first request and the palette, in a real browser.
+// Tests signing in, the first request and the palette in a real browser.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eventually } from '../support/clients.ts'
@@ -97,7 +97,7 @@ async function listens() {
 async function listensByWrongClock(offMs: number) {
   const ask = () =>
     stage.call({ model: 'sandbox/chat', messages: [{ role: 'user', content: 'Hi' }] })
-  // What came before the page is not its first request.
+  // A request from before the page was opened is not its first request.
   expect((await ask()).status).toBe(200)
   const page = await stage.open('/get-started')
   await page.clock.setSystemTime(Date.now() + offMs)

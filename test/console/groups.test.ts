@@ -1,4 +1,5 @@
-// The operator's page of groups in a real browser: made, refused, changed, seen as its users do, brought back, deleted.
+// Tests the operator's page of groups in a real browser: made, refused, changed, seen as its users do, brought back,
+// deleted.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
@@ -63,7 +64,7 @@ if (hasBrowser) {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete group' }).click()
     await row.waitFor({ state: 'detached' })
     expect(new URL(page.url()).search).toBe('')
-    // A refusal was asked for: the browser writes that into its log.
+    // The test caused a refusal, which the browser writes into its log.
     expect(stage.faults().filter((text) => !/ 4(00|12) /.test(text))).toEqual([])
     await page.close()
   })

@@ -1,4 +1,5 @@
-// API keys in a real browser: made, shown once, found, changed, rotated, tested, stopped, deleted; drafts that outlive failures.
+// Tests API keys in a real browser: made, shown once, found, changed, rotated, tested, stopped, deleted; drafts that
+// survive failures.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
@@ -29,7 +30,7 @@ async function created(page: Page, name: string): Promise<string> {
   return saved(page.getByRole('dialog', { name: `Save the secret of ${name}` }))
 }
 
-/** Closes the dialog that shows a secret, which it gives. */
+/** Closes the dialog that shows a secret, and returns the secret. */
 async function saved(dialog: Locator): Promise<string> {
   const secret = (await dialog.locator('[data-secret]').textContent()) ?? ''
   await dialog.getByLabel('I saved it').check()
@@ -101,7 +102,7 @@ async function outlives() {
     const end = ends.shift()
     if (end === 'fail') return route.fulfill({ status: 500, body: 'no JSON' })
     if (end === 'pass') return route.continue()
-    // The server has done it; its answer is lost.
+    // The server has made it, but its answer is lost.
     await route.fetch()
     return route.abort()
   })
@@ -184,7 +185,7 @@ async function finds() {
   await drawer.getByRole('heading', { name: 'alpha one' }).waitFor()
   await page.keyboard.press('Escape')
   await drawer.waitFor({ state: 'hidden' })
-  // A row's checkbox is called as the key is.
+  // A row's checkbox has the name of the key.
   await page.getByLabel('Select alpha one').check()
   await page.getByText('1 key chosen').waitFor()
   await page.getByLabel('Select all that are shown').check()
@@ -232,7 +233,7 @@ async function narrow() {
   expect(await seriousFindings(page)).toEqual([])
   const wide = await page.evaluate(() => document.documentElement.scrollWidth)
   expect(wide).toBe(390)
-  // The failures that this file makes are in the browser's log.
+  // The failures that this file causes are in the browser's log.
   expect(stage.faults().filter((text) => !text.includes('Failed to load resource'))).toEqual([])
   await page.close()
 }

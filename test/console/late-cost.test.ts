@@ -1,4 +1,5 @@
-// The playground's cost in a real browser where the request's record is late: that is said, and the cost comes at last.
+// Tests the playground's cost in a real browser if the request's record is late: the page says so, and shows the cost
+// later.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ConsoleStage, hasBrowser, startConsole } from '../support/console.ts'

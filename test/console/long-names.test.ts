@@ -1,4 +1,5 @@
-// Names as long as the API takes them, in a real browser: every column stays in sight, and no page is wider than the screen.
+// Tests names of the maximum length in a real browser: every column stays visible, and no page is wider than the
+// screen.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -22,7 +23,7 @@ let stage: ConsoleStage
 
 afterAll(async () => stage?.close())
 
-/** Of the control API, as the page's own session. */
+/** A request to the control API with the page's own session. */
 async function post(page: Page, path: string, body: object): Promise<unknown> {
   const { status, text } = await page.evaluate(
     async ([path, body]) => {
@@ -81,7 +82,7 @@ if (hasBrowser) {
     const head = table.getByRole('columnheader', { name: last })
     const box = (await head.boundingBox()) ?? { x: Number.POSITIVE_INFINITY, width: 0 }
     expect(box.x + box.width).toBeLessThanOrEqual(place.x + place.width + 1)
-    // All of a name that is cut is had by hovering over it.
+    // The whole of a shortened name is shown by hovering over it.
     const name = table.getByText('keyxxx').first()
     await name.hover()
     const titles = name.locator('xpath=ancestor-or-self::*[@title][1]')

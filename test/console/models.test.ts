@@ -1,5 +1,5 @@
-// Models and prices in a real browser: found, narrowed down, compared, opened; honest where little was measured; as a
-// visitor, a user of a discounted group and an operator see them.
+// Tests models and prices in a real browser: found, filtered, compared, opened, and without claims from few
+// measurements; as a visitor, a user of a discounted group and an operator see them.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -30,7 +30,7 @@ if (hasBrowser) {
   test('what fits no filter has a way back', clears)
   test('a visitor sees the public group, and nothing of an account', visits)
   test.each(['en', 'zh-CN'] as const)('in %s it is without a fault, wide and narrow', looks)
-  // It takes the administrator's role, so it stands last.
+  // It takes the administrator's role, so it comes last.
   test('a user of a cheaper group sees what the vendor asks struck through', discounts)
 }
 
@@ -44,7 +44,7 @@ async function prepare(): Promise<void> {
   const models = [...Array<string>(measured).fill('sandbox/reasoning'), 'sandbox/chat']
   for (const model of models)
     expect((await stage.call({ model, messages, stream: true })).status).toBe(200)
-  // How models do is read once a minute, so nobody looks before all is written down.
+  // Recent figures of models are read once a minute, so no page is opened before all are recorded.
   await eventually(async () => {
     const headers = { authorization: `Bearer ${stage.key}` }
     const reply = await fetch(`${stage.server.url}/api/me/usage?limit=100`, { headers })
@@ -207,7 +207,7 @@ async function looks(language: 'en' | 'zh-CN') {
     expect(await seriousFindings(page)).toEqual([])
     await page.close()
   }
-  // Who is not signed in asks who they are, and for nothing else that is not theirs.
+  // A visitor who is not signed in requests who they are, and nothing else that is private.
   expect(stage.faults().filter((text) => !/ 401 .*\/api\/me$/.test(text))).toEqual([])
 }
 

@@ -1,4 +1,4 @@
-// The operator's pages in a real browser: operations, users, audit log, reconcile.
+// Tests the operator's pages in a real browser: operations, users, audit log, reconcile.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
@@ -64,7 +64,7 @@ async function namesAlerts() {
     expect(await seriousFindings(page)).toEqual([])
     await alert.getByRole('link', { name: 'sandbox/unpriced' }).click()
     await page.waitForURL('**/console/admin/prices?open=sandbox*')
-    // With what is said of a model without prices.
+    // Including the message about a model without prices.
     await page
       .getByRole('complementary')
       .getByText(/sandbox\/unpriced .+/)
@@ -73,7 +73,7 @@ async function namesAlerts() {
   }
 }
 
-/** As the server gives them, and what stands for them. */
+/** The texts as the server sends them, and what the page shows in their place. */
 const details = [
   {
     alert: { code: 'settlement_late', count: 12, cause: null },
@@ -110,7 +110,7 @@ const details = [
     en: 'the gateway is shutting down',
     'zh-CN': '网关正在关闭',
   },
-  // Whoever else says something says it in words of their own.
+  // Other texts are shown as they were written.
   {
     alert: { code: 'archive_failing', count: null, cause: 'no space is left' },
     en: 'no space is left',

@@ -1,4 +1,5 @@
-// Buying credit inside WeChat's own browser: its own way alone is offered, and paid by the script of that browser.
+// Tests buying credit inside WeChat's own browser: only its own payment method is offered, and the browser's script
+// pays.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -38,7 +39,7 @@ if (hasBrowser) {
   })
 }
 
-/** What WeChat puts into each page it opens, a moment after it was loaded. */
+/** The script that WeChat adds to each page it opens, a moment after it was loaded. */
 const weChat = `
   Object.defineProperty(navigator, 'userAgent', { value: 'Mozilla/5.0 MicroMessenger/8.0.50' })
   addEventListener('load', () => {

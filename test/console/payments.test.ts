@@ -1,4 +1,5 @@
-// What operators have around orders, in a real browser: messages of providers, what waits, refunds, and numbers of providers.
+// Tests operators' pages about orders in a real browser: messages of providers, waiting orders, refunds, and providers'
+// numbers.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openStore } from '../../src/store/open.ts'
@@ -16,7 +17,8 @@ if (hasBrowser) {
   beforeAll(async () => {
     shop = await startTopUp()
   })
-  // The first that is credited has the bonus that a refund takes a part of: an order of another test may be found paid later.
+  // The first order that is credited gets the bonus that a refund takes back in part; orders of other tests may be
+  // found paid later.
   test('the provider’s number finds its order, in the list and in the palette', finds)
   test('each provider says when it was heard, and a test of its address what is in the way', tested)
   test('in Chinese and on a phone the finding is said as well', translated)
@@ -149,7 +151,7 @@ async function plans() {
   await dialog.getByText('at most 10.00 CNY can be refunded', { exact: false }).waitFor()
   expect(await seriousFindings(page)).toEqual([])
   await page.close()
-  // Narrowed from the start: rows that move under a press would open another order.
+  // Filtered from the start: rows that move during a click would open another order.
   const first = await stage.open('/admin/payments?provider=alipay&state=credited')
   await first.getByRole('row').filter({ hasText: 'Alipay' }).first().click()
   await first.getByRole('button', { name: 'Refund' }).click()

@@ -1,4 +1,5 @@
-// The playground in a real browser: answers with their exact cost, stopping, comparing, tools, files, errors in words, drafts.
+// Tests the playground in a real browser: answers with their exact cost, stopping, comparing, tools, files, error
+// messages, drafts.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -34,7 +35,7 @@ if (hasBrowser) {
   })
 }
 
-/** A browser logs every refused request, and some of these tests are refused. */
+/** A browser logs every refused request, and some requests of these tests are refused. */
 const unexpected = () => stage.faults().filter((fault) => !/status of (401|404|429) /.test(fault))
 
 async function open(search = '') {
@@ -56,7 +57,7 @@ async function costOf(page: Page, place = 0): Promise<bigint> {
   return BigInt((await costs(page).nth(place).getAttribute('data-cost-nano')) ?? '-1')
 }
 
-/** Of the control API, as the page's own session. */
+/** A request to the control API with the page's own session. */
 function api(page: Page, method: string, path: string, body?: object) {
   return page.evaluate(
     async ({ method, path, body }) => {
@@ -87,7 +88,7 @@ async function answers() {
   await page.getByRole('complementary').getByText('Recomputed in this browser').waitFor()
   const { items } = await api(page, 'GET', '/api/keys?playground=only')
   expect(items).toMatchObject([{ name: 'Playground', month: { chargeNano: String(cost) } }])
-  // The key is in memory alone.
+  // The key is only in memory.
   expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('sk-tg-')
   expect(unexpected()).toEqual([])
   await page.close()
@@ -263,7 +264,7 @@ async function opensKept() {
   await page.goto(`${stage.server.url}/console/playground?from=${unkept}`)
   await page.getByText('Nothing was kept of what this request said.').waitFor()
   await api(page, 'PUT', '/api/me/history', { mode: 'full' })
-  // What is chosen counts within a second.
+  // A changed choice takes effect within a second.
   let id: string | null = null
   while (id === null) {
     const asked = (await ask()).headers.get('x-request-id')

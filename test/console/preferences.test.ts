@@ -1,4 +1,5 @@
-// What is chosen in one browser is had in another of the same account; the newest choice wins, also one made offline.
+// Tests that preferences set in one browser appear in another of the same account; the newest wins, also one set
+// offline.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { BrowserContext, Page } from 'playwright-core'
@@ -26,7 +27,7 @@ const themeOf = (page: Page) =>
 const hasTheme = (page: Page, theme: string) =>
   page.waitForFunction((wanted) => document.documentElement.dataset['theme'] === wanted, theme)
 
-/** Resolves once the account has what is chosen meanwhile. */
+/** Resolves once the account has the preferences that were chosen meanwhile. */
 const isKept = (page: Page) =>
   page.waitForResponse(
     (reply) =>
@@ -55,9 +56,9 @@ async function follows() {
   expect(await there.evaluate(() => document.documentElement.dataset['density'])).toBe('compact')
   await there.getByRole('button', { name: 'Columns' }).click()
   expect(await there.getByLabel('Client', { exact: true }).isChecked()).toBeTrue()
-  // From now on before the first paint: the browser has them of its own.
+  // From now on they apply before the first paint, since the browser has stored them.
   await there.reload({ waitUntil: 'commit' })
-  // The scripts of the head have run once there is a body.
+  // The scripts in the head have run once there is a body.
   await there.waitForFunction(() => document.body !== null)
   expect(await themeOf(there)).toBe('dark')
   await there.close()
@@ -86,7 +87,7 @@ async function meet() {
   const one = await stage.open('/settings?tab=appearance')
   const two = await stage.open('/settings?tab=appearance', { context: other })
   await choose(one, 'Comfortable')
-  // It knows nothing of that yet: it is refused, reads again, and keeps its own.
+  // It does not know of that change yet: its write is refused, it reads again, and keeps its own choice.
   await choose(two, 'Dark')
   await one.reload()
   await hasTheme(one, 'dark')

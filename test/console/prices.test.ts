@@ -1,4 +1,5 @@
-// The operator's prices in a real browser: set, charged by, scheduled, taken back, compared with a list, rolled back.
+// Tests the operator's prices in a real browser: set, used for charges, scheduled, withdrawn, compared with a list,
+// rolled back.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -59,7 +60,7 @@ if (hasBrowser) {
     await page.close()
   })
   test('one model of a published list is taken, by itself', compares)
-  // Some were refused before: the browser writes that into its log.
+  // Some were refused before, which the browser writes into its log.
   test('in Chinese, dark and narrow it is without a fault', async () => {
     for (const view of ['missing', 'import']) {
       const look = { language: 'zh-CN', theme: 'dark', width: 390 } as const

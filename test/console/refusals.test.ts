@@ -1,4 +1,4 @@
-// Refusals that people bring about themselves, in a real browser in Chinese: each is told in Chinese alone.
+// Tests refusals that people can cause, in a real browser in Chinese: each is shown only in Chinese.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -10,7 +10,7 @@ afterAll(async () => stage?.close())
 
 const open = (path: string) => stage.open(path, { language: 'zh-CN' })
 
-/** What the dialog on top says of why it was not done. */
+/** The reason for the refusal that the topmost dialog shows. */
 async function refusal(page: Page): Promise<string> {
   const alert = page.getByRole('dialog').getByRole('alert').last()
   await alert.waitFor()

@@ -1,4 +1,5 @@
-// The Requests page in a real browser: list, filters in the address, receipt, blame, messages, live tail, running requests.
+// Tests the Requests page in a real browser: list, filters in the address, receipt, blame, messages, live tail, running
+// requests.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -128,7 +129,7 @@ async function stopsRunning() {
   await page.close()
 }
 
-/** As the browser says it of a tab that others lie before. */
+/** As the browser reports a tab behind other tabs. */
 function show(page: Page, state: 'visible' | 'hidden') {
   return page.evaluate((now) => {
     Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => now })
@@ -139,7 +140,7 @@ function show(page: Page, state: 'visible' | 'hidden') {
 async function followsInTurn() {
   const pages: Page[] = []
   const context = await stage.visitor('admin')
-  // The list does not end where a browser's clock, slow by minutes, says that now is.
+  // The list does not end at the present of the browser's clock, which is minutes slow.
   await context.addInitScript(() => {
     const { now } = Date
     Date.now = () => now() - 300_000
@@ -160,7 +161,7 @@ async function followsInTurn() {
   expect(await rows.count()).toBe(before)
   await show(first, 'visible')
   await rows.nth(before).waitFor()
-  // None was refused its stream.
+  // No stream was refused.
   expect(stage.faults()).toEqual([])
   await context.close()
 }

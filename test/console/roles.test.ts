@@ -1,4 +1,4 @@
-// What each role is shown of the operators' pages in a real browser.
+// Tests which operators' pages each role sees in a real browser.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// Saved views of Requests in a real browser: saved, had in another browser, chosen, renamed, deleted and taken back.
+// Tests saved views of Requests in a real browser: saved, opened in another browser, chosen, renamed, deleted and
+// restored.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -31,7 +32,7 @@ if (hasBrowser) {
     await page.getByRole('button', { name: '已保存的视图' }).click()
     await page.getByLabel('将筛选条件和时间范围保存为').waitFor()
     expect(await seriousFindings(page)).toEqual([])
-    // A name was refused before: the browser writes that into its log.
+    // A name was refused before, which the browser writes into its log.
     expect(stage.faults().filter((text) => !text.includes('400'))).toEqual([])
     await page.close()
   })

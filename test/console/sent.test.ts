@@ -1,4 +1,4 @@
-// What a vendor was sent beside what the client asked, as operators see it in a real browser.
+// Tests that operators see in a real browser what a vendor was sent next to what the client requested.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// The console from the outside: a server of a clone that has none yet, and what a browser gets from it.
+// Tests the console from the outside: a server of a clone without a built console, and what a browser gets from it.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
@@ -39,7 +39,7 @@ const chat = ({ url, stdout }: ServerProcess) =>
     body: JSON.stringify({ model: 'sandbox/chat', messages: [{ role: 'user', content: 'Hi' }] }),
   })
 
-/** As it stands: `fetch` would tidy the path. */
+/** Sends the path as it stands: `fetch` would normalise it. */
 function rawGet({ url }: ServerProcess, path: string): Promise<string> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {
@@ -216,7 +216,7 @@ describe('a build', () => {
     const next = await clone.start({ dataDir: first.dataDir })
     await showing(next, 'The second console')
     expect(clone.builds()).toBe(before + 2)
-    // The one that has been running all the while serves it too.
+    // The server that has been running all the time serves it too.
     expect((await pageOf(server)).title).toBe('The second console')
     await next.kill()
   })
@@ -228,7 +228,7 @@ describe('a build', () => {
     clone.write(`A console that was never finished, ${signal}`)
     clone.hold()
     const before = clone.builds()
-    // In a group of its own, as a terminal starts it.
+    // In a separate process group, as a terminal starts it.
     const stopped = await clone.start({ words, under: ['setsid'] })
     await eventually(() => (clone.builds() === before + 1 ? true : undefined))
     const pid = clone.lastBuild()
@@ -245,7 +245,7 @@ describe('a build', () => {
     const before = clone.builds()
     const both = await Promise.all([clone.start(), clone.start()])
     for (const each of both) await showing(each, 'The third console')
-    // The slower one is done as well once its script ends, which has nothing left to do.
+    // The slower one also ends once its script does, with nothing left to do.
     expect(
       Bun.spawnSync([process.execPath, 'scripts/console.mjs'], { cwd: clone.folder }).exitCode,
     ).toBe(0)
@@ -274,7 +274,7 @@ describe('a build', () => {
     expect(proxied.html).not.toContain('broken')
     expect(proxied.html).toContain('log of the server')
 
-    // Mended while it serves, by the command that the page names.
+    // Repaired while it serves, by the command that the page names.
     clone.write('The fourth console')
     expect(
       Bun.spawnSync([process.execPath, 'scripts/console.mjs'], { cwd: clone.folder }).exitCode,

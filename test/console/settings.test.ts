@@ -1,4 +1,5 @@
-// Settings in a real browser: name, sessions, message history with sealed messages opened again, appearance, data.
+// Tests settings in a real browser: name, sessions, message history with sealed messages opened again, appearance,
+// data.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eventually } from '../support/clients.ts'
@@ -66,7 +67,8 @@ async function sealsMessages() {
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await page.getByText('Saved. It applies to requests that begin from now on.').waitFor()
   const messages = [{ role: 'user', content: 'The password is swordfish' }]
-  // Messages are written beside the request: on a busy machine after its reply, and after the page has asked for them.
+  // Messages are written in the background: on a busy machine after the request's reply, and after the page has asked
+  // for them.
   await eventually(async () => {
     const reply = await stage.call({ model: 'sandbox/chat', messages })
     const id = reply.headers.get('x-request-id')

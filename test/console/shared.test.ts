@@ -1,4 +1,4 @@
-// A link to a request in a real browser: made by its owner, opened by somebody who is not signed in.
+// Tests a link to a request in a real browser: made by its owner, opened by somebody who is not signed in.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'

@@ -1,4 +1,4 @@
-// The status page in a real browser: for anyone, where it is turned on, with days told by keyboard and as a table.
+// Tests the status page in a real browser: public if it is turned on, with days readable by keyboard and as a table.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -45,13 +45,13 @@ if (hasBrowser) {
     expect(new URL(page.url()).search).toBe('?search=sandbox%2Fchat&view=table')
     await page.reload()
     await row.waitFor()
-    // Who is not signed in asks for nothing of an account, and the browser notes no refusal but that.
+    // A visitor who is not signed in requests nothing of an account, and the browser logs only that one refusal.
     expect(stage.faults().filter((text) => !text.includes('401'))).toEqual([])
     await page.close()
   })
 }
 
-/** By the session of the page. */
+/** A request with the session of the page. */
 async function set(page: Page, name: string, value: unknown): Promise<void> {
   const status = await page.evaluate(
     async ([path, body]) => {

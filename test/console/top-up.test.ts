@@ -1,4 +1,5 @@
-// Buying credit in a real browser, at the simulator as providers stand apart: each way to pay, and tabs that were closed.
+// Tests buying credit in a real browser, with the simulator at an address apart like real providers: each way to pay,
+// and closed tabs.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -31,7 +32,7 @@ const providers = {
 } as const
 type Method = keyof typeof providers
 
-/** Each method meets each width and each language, and each width each language, in the first half. */
+/** Each method occurs with each width and each language, and each width with each language, in the first half. */
 const halves = [0, 1].map((half) =>
   (Object.keys(providers) as Method[]).flatMap((method, at) =>
     widths.map((width, wide) => {
@@ -41,7 +42,7 @@ const halves = [0, 1].map((half) =>
   ),
 )
 
-/** How a payment is made that is not as ordered, and what the page says of it; the amount that is credited. */
+/** How a payment is made that differs from its order, and what the page says of it; the amount that is credited. */
 const unusual = {
   late: {
     en: 'It came after the order had ended, and was credited all the same.',
@@ -133,7 +134,7 @@ async function chooses() {
     const reason = (await pay.getAttribute('aria-describedby')) ?? 'none'
     expect(await page.locator(`[id="${reason}"]`).textContent()).toBe('Correct the amount first.')
   }
-  // Left empty, nothing wrong stays behind.
+  // When it is emptied, no error stays.
   await own.fill('')
   await page.getByText('Correct the amount first.').waitFor({ state: 'detached' })
   await own.fill('12.5')
@@ -146,7 +147,7 @@ async function chooses() {
 const onPhones: ReadonlySet<Method> = new Set(['wap', 'h5'])
 const scanned: ReadonlySet<Method> = new Set(['qr', 'native'])
 
-/** A page at the order, which was made on the device that its method is for. */
+/** A page at the order, which was made on the device for which its method is intended. */
 async function ordered(method: Method, width: Width, language: Language) {
   const isChinese = language === 'zh-CN'
   const madeAt = method === 'checkout' ? width : onPhones.has(method) ? 390 : 1440
@@ -215,14 +216,14 @@ async function paysUnusually(what: Unusual, width: Width, language: Language) {
 
 async function focuses() {
   const { page, id } = await ordered('native', 390, 'en')
-  // It asks now and then by itself, which is not what is looked at.
+  // It also asks by itself at intervals, which is not tested here.
   await page.addInitScript(() => {
     globalThis.setInterval = (() => 0) as unknown as typeof setInterval
-    // However slow the machine is, no time passes between the page's first question and the first focus.
+    // However slow the machine is, no time passes between the page's first request and the first focus.
     const at = Date.now()
     Date.now = () => at
   })
-  // The page asks once as it opens: about an order that is not paid yet. The document before it may still be asking.
+  // The page asks once as it opens, about an order that is not paid yet. The previous document may still be asking.
   await page.reload()
   await page.waitForFunction((path) => {
     const asked = performance.getEntriesByType('resource').find(({ name }) => name.endsWith(path))

@@ -1,4 +1,5 @@
-// Overview and Usage in a real browser: before the first request, then figures, chart, table, filters, files, what-if.
+// Tests Overview and Usage in a real browser: before the first request, then figures, chart, table, filters, files,
+// what-if.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -35,7 +36,7 @@ async function saysHowToBegin(): Promise<void> {
   await page.close()
 }
 
-/** Once its requests are settled. */
+/** Resolves once its requests are settled. */
 async function makeRequests(page: Page): Promise<void> {
   for (const model of ['sandbox/chat', 'sandbox/chat', 'sandbox/reasoning'])
     expect((await stage.call({ model, messages })).status).toBe(200)

@@ -1,4 +1,4 @@
-// An operator finds an account, sees what it sees without changing anything, and invites somebody.
+// Tests that an operator finds an account, sees what it sees without changing anything, and invites somebody.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
@@ -50,7 +50,7 @@ async function views() {
   const page = await stage.open('/admin/users?open=ann')
   await page.getByRole('link', { name: 'See what they see' }).click()
   await page.getByText('You see what ann sees.', { exact: false }).waitFor()
-  // Five of their own, and none of the operators' pages.
+  // Five pages of their own, and none of the operators' pages.
   await page.getByRole('link', { name: /\$5\.00/ }).waitFor()
   expect(await page.getByRole('link', { name: 'Channels' }).count()).toBe(0)
   await page.getByRole('link', { name: 'Requests', exact: true }).click()

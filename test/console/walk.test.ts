@@ -1,6 +1,6 @@
-// Every page of the console in both languages, both themes and three widths: no serious finding of axe, no error in the
-// browser, nothing wider than the screen, no text left in English. With CONSOLE_LOOKS=all each page in all of them (ten minutes);
-// CONSOLE_PICTURES names a directory for screenshots.
+// Tests every page of the console in both languages, both themes and three widths: no serious finding of axe, no error
+// in the browser, nothing wider than the screen, no text left in English. With CONSOLE_LOOKS=all each page is opened in
+// all combinations (ten minutes); CONSOLE_PICTURES names a directory for screenshots.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ const looks = widths.flatMap((width) =>
   ),
 )
 
-/** A page is walked as soon as the router has it. */
+/** A page is included as soon as the router has it. */
 const paths = [
   ...readFileSync(join(root, 'console/src/app/router.tsx'), 'utf8').matchAll(/path: '([^'$]+)'/g),
 ].map(([, path = '']) => path)
@@ -32,7 +32,7 @@ if (hasBrowser) {
     stage = await startConsole()
     await traffic(stage)
   })
-  // Else each page in one look, another one each, so that all are seen.
+  // Otherwise each page is opened in one combination, a different one each, so that all occur.
   const walks = paths.flatMap((path, place) =>
     looks
       .filter((_, look) => isWhole || look === (place * 5) % 12)
@@ -58,7 +58,7 @@ async function traffic({ call }: ConsoleStage): Promise<void> {
   await call({ model: 'sandbox/embedding', input: 'a' }, '/v1/embeddings')
 }
 
-/** What makes the page wider than the screen; what scrolls by itself may. */
+/** What makes the page wider than the screen; elements that scroll by themselves may be wider. */
 function tooWide(page: Page): Promise<readonly string[]> {
   return page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement
@@ -66,7 +66,7 @@ function tooWide(page: Page): Promise<readonly string[]> {
   })
 }
 
-/** Headings and labels of controls without a Chinese character, but for names, which stay as they are. */
+/** Headings and labels of controls without a Chinese character, except names, which are not translated. */
 function english(page: Page): Promise<readonly string[]> {
   return page.evaluate(() => {
     const shown = document.querySelectorAll('h1, h2, h3, th, nav a, label, button')

@@ -1,4 +1,4 @@
-// Alerts as they are kept, on both engines.
+// Tests stored alerts, on both engines.
 
 import { expect, test } from 'bun:test'
 import type { NewNotice } from '../../src/store/alerts.ts'

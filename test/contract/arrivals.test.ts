@@ -1,4 +1,4 @@
-// What processes tell each other of requests that came with mistakes, on both engines.
+// Tests how processes tell each other of requests that arrived with mistakes, on both engines.
 
 import { expect, test } from 'bun:test'
 import type { Arrival } from '../../src/store/arrivals.ts'

@@ -1,4 +1,4 @@
-// The contract of the audit: a ledger in order has no finding, and each thing that is put out of order is named.
+// The contract of the audit: a correct ledger has no finding, and each kind of damage is named.
 
 import { beforeAll, expect, test } from 'bun:test'
 import { auditTable } from '../../src/store/audit.ts'
@@ -16,7 +16,7 @@ const lifetimeMs = 60_000
 const node = 'node-1'
 const epoch = 1
 
-/** Two nano a token in, three a token out. */
+/** Two nano-units a token in, three a token out. */
 const pricing: Pricing = (cards) => (row) =>
   cards.some(({ version }) => version === row.priceVersion)
     ? BigInt(row.input * 2 + row.output * 3)
@@ -49,7 +49,7 @@ function adjustment(change: Partial<Transfer>): Transfer {
   }
 }
 
-/** Everything a ledger may hold: two wallets, a lease, a write-off, requests without charge, one set aside. */
+/** Everything a ledger may contain: two wallets, a lease, a write-off, requests without charge, one set aside. */
 async function fill({ store }: Bench): Promise<void> {
   await store.accounts.ensure('ann', atMs)
   await store.accounts.ensure('bob', atMs)
@@ -97,7 +97,7 @@ async function fill({ store }: Bench): Promise<void> {
   )
 }
 
-/** What the audit says of the database as `damage` leaves it. */
+/** The findings of the audit after `damage`. */
 async function auditedWith({ engine }: Bench, damage: readonly string[]): Promise<string[]> {
   const { findings } = await withDamage(engine, damage, (damaged) =>
     auditTable(damaged).run(pricing),
@@ -126,7 +126,7 @@ const firstOfAll = named(atMs, ofAll)
 const seriesOfFirst = `(SELECT id FROM usage_series WHERE account = 'ann' AND key_id = 'key_1'
   AND channel = 'main' AND model = 'gpt-4o-mini')`
 
-/** What is done to the database, and exactly what the audit must say. */
+/** The damage to the database, and exactly what the audit must report. */
 const corruptions: readonly [string, readonly string[], readonly string[]][] = [
   [
     'an entry with another amount',

@@ -1,4 +1,4 @@
-// What of a wallet is still a bonus after whatever was spent, on both engines, where it is spent first and where it is last.
+// Tests how much of a wallet is still bonus after spending, on both engines, with the bonus spent first and last.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -38,7 +38,7 @@ onEachEngine('the table of the stored configuration', (start, kind) => {
 
   test('what was judged by an older state changes nothing, also of many at once', async () => {
     const { store, open } = await start()
-    // SQLite's wait for another connection would hold the one thread both are on.
+    // SQLite's wait for another connection would block the one thread that both use.
     const stores = kind === 'sqlite' ? [store, store] : [store, await open(), await open()]
     const taken = await Promise.all(
       stores.flatMap(({ configuration }) =>

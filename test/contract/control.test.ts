@@ -1,4 +1,4 @@
-// The contract of what the control API keeps: replies for repeats, and what operators did.
+// The contract of the control API's stored data: replies for repeated requests, and what operators did.
 
 import { expect, test } from 'bun:test'
 import type { OperatorEvent } from '../../src/store/control.ts'

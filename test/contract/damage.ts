@@ -1,9 +1,9 @@
-// Puts a database out of order, as a fault of the disk or a hand in it would, and takes that back.
+// Damages a database, as a disk fault or a person with access would, and undoes the damage.
 
 import { expect } from 'bun:test'
 import type { Engine, Session } from '../../src/store/engine.ts'
 
-/** Behind the triggers' and checks' back, as a fault of the disk or a hand in the database would be. */
+/** Without triggers and checks, as a disk fault or a person with access would. */
 export async function unlock(engine: Engine): Promise<void> {
   if (engine.kind === 'sqlite') {
     await engine.query('PRAGMA ignore_check_constraints = ON', [])
@@ -26,7 +26,7 @@ export async function unlock(engine: Engine): Promise<void> {
   }
 }
 
-/** What `look` says of the database as these statements leave it, which are undone behind it. */
+/** The result of `look` on the database after these statements, which are undone afterwards. */
 export async function withDamage<Said>(
   engine: Engine,
   damage: readonly string[],

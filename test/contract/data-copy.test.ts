@@ -1,4 +1,5 @@
-// `tollgate data copy`: from SQLite to PostgreSQL, cut off and gone on with, verified, and never half in its place.
+// Tests `tollgate data copy` from SQLite to PostgreSQL: interrupted and resumed, verified, and never usable when
+// incomplete.
 
 import { afterAll, expect, test } from 'bun:test'
 import { cpSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
@@ -46,7 +47,7 @@ const refused = {
   errorCode: 'rate_limit_exceeded',
 }
 
-/** Money, requests, texts of every script, a stored channel with a secret and a message with bytes. */
+/** Money, requests, texts of every script, a stored channel with a secret, and a message with bytes. */
 async function fill(dataDir: string, rows: number, accounts = 3): Promise<void> {
   const store = await openStore({ dataDir, databaseUrl: null })
   await store.deployment.rememberCurrency('USD')
@@ -112,7 +113,7 @@ async function copy(dataDir: string, url: string, words: string[] = [], env = {}
   return { ...ended, made: ended.code === 2 || ended.out === '' ? null : JSON.parse(ended.out) }
 }
 
-/** Starts a copy and kills it with -9 when it says that this table is there. */
+/** Starts a copy and kills it with -9 when it reports that this table is copied. */
 async function killAt(dataDir: string, url: string, said: string): Promise<void> {
   const child = Bun.spawn([program, 'data', 'copy', '--from', dataDir, '--to', url], {
     cwd: dataDir,
@@ -161,7 +162,7 @@ const onPostgres = test.skipIf(testDatabaseUrl === null)
 onPostgres('a copy that is killed goes on, and is in its place whole or not at all', async () => {
   const [dataDir, url] = [newFolder(), await newSchema()]
   await fill(dataDir, 2_300)
-  // Nothing stands where servers look while the copy is made.
+  // Nothing is where servers look while the copy is made.
   await killAt(dataDir, url, 'account: 3 rows, verified')
   expect(existsSync(join(dataDir, 'data-copy', 'state.json'))).toBe(true)
   await killAt(dataDir, url, 'transfer: ')
@@ -171,7 +172,7 @@ onPostgres('a copy that is killed goes on, and is in its place whole or not at a
   expect([code, err]).toEqual([0, ''])
   expect(made).toMatchObject({ ok: true, usageRows: 2_300, findings: 0, closedSecrets: 0 })
   expect(existsSync(begun)).toBe(false)
-  // Killed after the copy came into its place, and before its snapshot was removed.
+  // Killed after the copy was put into its place, and before its snapshot was removed.
   renameSync(kept, begun)
   expect(await copy(dataDir, url)).toMatchObject({ code: 0, made: { ok: true, usageRows: 2_300 } })
   expect(existsSync(begun)).toBe(false)
@@ -179,7 +180,7 @@ onPostgres('a copy that is killed goes on, and is in its place whole or not at a
   expect(await stateOf(url, dataDir)).toEqual(await stateOf(null, dataDir))
   const blob = `SELECT encode(content, 'hex') AS hex FROM history_blob`
   expect(await query<unknown>(url, blob)).toEqual([{ hex: '00ff01' }])
-  // Append-only tables are so again, and series are numbered on from the last.
+  // Append-only tables are protected again, and series continue from the last number.
   await expect(query(url, `UPDATE usage SET at = 1`)).rejects.toThrow('append-only')
   const store = await openStore({ dataDir, databaseUrl: url })
   const ref = await lessee(store, 'n1', 'account 0 你好', 100n)
@@ -238,7 +239,7 @@ onPostgres(
     await killAt(one, url, 'account: 3 rows, verified')
     const refused = await copy(two, url)
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('another copy')])
-    // A row that is changed under the copy's hands.
+    // A row that is changed while it is copied.
     const stage = `${new URL(url).searchParams.get('application_name')}_copy`
     await query(testDatabaseUrl ?? '', `UPDATE ${stage}.account SET created_at = 2 WHERE true`)
     const damaged = await copy(one, url)

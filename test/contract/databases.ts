@@ -1,4 +1,4 @@
-// Empty databases for tests: a temporary directory, or a schema of its own on the PostgreSQL of TEST_DATABASE_URL.
+// Empty databases for tests: a temporary directory, or a separate schema on the PostgreSQL of TEST_DATABASE_URL.
 
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 
-/** Null where no PostgreSQL was given: its tests are then left out. */
+/** Null if no PostgreSQL was given: its tests are then left out. */
 export const testDatabaseUrl = process.env['TEST_DATABASE_URL'] ?? null
 
 export interface TestDirectory {
@@ -20,7 +20,10 @@ export function makeDirectory(): TestDirectory {
 }
 
 export interface TestSchema {
-  /** Connects with the fresh schema in front, under its name: other tests use the same server. */
+  /**
+   * Connects with the new schema first in the search path and in the application name, since other tests use the same
+   * server.
+   */
   readonly url: string
   drop(): Promise<void>
 }
@@ -32,7 +35,7 @@ export async function makeSchema(databaseUrl: string): Promise<TestSchema> {
   url.searchParams.set('options', `-c search_path=${schema}`)
   url.searchParams.set('application_name', schema)
   return {
-    // URLSearchParams writes a space as `+`, which the driver does not read back.
+    // URLSearchParams writes a space as `+`, which the driver does not decode.
     url: url.href.replaceAll('+', '%20'),
     drop: () =>
       runSql(
@@ -42,7 +45,7 @@ export async function makeSchema(databaseUrl: string): Promise<TestSchema> {
   }
 }
 
-/** How a schema is emptied, as it was when this was called: migrated, with nothing else in it. */
+/** How a schema is reset to its state when this was called: migrated, with nothing else in it. */
 export async function emptierOf(
   databaseUrl: string,
   schemaUrl: string,
@@ -63,7 +66,7 @@ export async function emptierOf(
       END LOOP;
     END $$`,
   )
-  // Without triggers and foreign keys, which only a superuser may do.
+  // Without triggers and foreign keys, which only a superuser may disable.
   const empty = `DO $$ DECLARE t RECORD; BEGIN
     PERFORM set_config('session_replication_role', 'replica', true);
     FOR t IN ${tables(schema)} LOOP EXECUTE format('DELETE FROM ${schema}.%I', t.name); END LOOP;
@@ -77,7 +80,7 @@ export async function emptierOf(
   return () => runSql(databaseUrl, empty)
 }
 
-/** Ends every connection that was made by such a URL, but for the one this is sent on. */
+/** Ends every connection that used such a URL, except the one that sends this. */
 export function cutOf(schemaUrl: string): string {
   const name = new URL(schemaUrl).searchParams.get('application_name')
   return `SELECT pg_terminate_backend(pid) FROM pg_stat_activity

@@ -1,4 +1,4 @@
-// A store with its engine beside it, on SQLite and, where TEST_DATABASE_URL names one, on PostgreSQL.
+// A store with its engine, on SQLite and, if TEST_DATABASE_URL names one, on PostgreSQL.
 
 import { afterAll, afterEach, describe } from 'bun:test'
 import type { Engine } from '../../src/store/engine.ts'
@@ -17,8 +17,8 @@ export interface Bench {
 }
 
 /**
- * Describes the tests once for each engine; `start` gives an empty database, removed after the test, and `share` one that
- * is removed after all of them.
+ * Describes the tests once for each engine; `start` gives an empty database that is removed after the test, and `share`
+ * one that is removed after all of them.
  */
 export function onEachEngine(
   name: string,
@@ -48,12 +48,14 @@ export function onEachEngine(
 
 interface Place {
   open(): Promise<Engine>
-  /** Where message history has a database of its own. */
+  /** Where message history has a separate database. */
   history?(): Engine
   remove(): Promise<void>
 }
 
-/** One that is emptied after each test and dropped after all: to make and migrate it takes the most of a test's time. */
+/**
+ * One that is emptied after each test and dropped after all: most of a test's time goes into making and migrating it.
+ */
 function keptSchema(url: string): () => Promise<Place> {
   let kept: (Place & { drop(): Promise<void> }) | null = null
   afterAll(() => kept?.drop())

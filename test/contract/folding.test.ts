@@ -1,5 +1,5 @@
-// Totals by hours and by days: that nothing read changes by folding, whatever is settled meanwhile and afterwards, and that
-// the audit names what is wrong with them.
+// Tests totals by hours and by days: folding changes nothing that is read, whatever is settled meanwhile and
+// afterwards, and the audit names what is wrong with them.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -40,7 +40,7 @@ async function funded({ store }: Bench): Promise<Store> {
 
 const names = sums.map(({ field }) => field)
 
-/** Every sum of every group of a range, by the dimension and one more, which only quarters tell apart. */
+/** Every sum of every group of a range, by the dimension and one more, which only quarters keep separate. */
 async function fromQuarters(
   store: Store,
   dimension: RollupDimension | null,
@@ -107,7 +107,7 @@ function readingTests(start: Start): void {
     await check()
     await foldAll(store, 2 * dayMs + 5 * quarterMs)
     await check()
-    // Into quarters that are folded, and into such that are not.
+    // Into quarters that are folded, and into quarters that are not.
     await store.settlements.settle(rows.slice(120))
     await check()
     expect((await store.audit.run(pricing)).findings).toEqual([])
@@ -135,7 +135,7 @@ function stepTests(start: Start): void {
       })
     await store.settlements.settle([
       ...Array.from({ length: 50 }, (_, seed) => refused(seed)),
-      // Known, and priced: nothing of it is left out.
+      // Known and priced: nothing of it is left out.
       refused(50, { modelAsked: 'model-1', priceVersion: 1, status: 503 }),
     ])
     const read = () =>

@@ -1,4 +1,4 @@
-// The contract of message history and of what accounts want kept.
+// The contract of message history and of the accounts' choices of what is kept.
 
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -157,7 +157,7 @@ function deletingTests(start: Start): void {
       entry('4', { at: nowMs - 7, account: 'bob' }),
     ])
     expect(ids(await history.list({ limit: 10 })).sort()).toEqual(['1', '3', '4'])
-    // A deletion does not reach into what is yet to be asked.
+    // A deletion does not affect requests made after it.
     await history.remove({ account: 'ann' }, nowMs)
     await history.add([entry('5', { at: nowMs }), entry('6', { at: nowMs + 1 })])
     expect(ids(await history.list({ account: 'ann', limit: 10 }))).toEqual(['6'])

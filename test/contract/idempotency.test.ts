@@ -1,4 +1,4 @@
-// The contract of the keys that keep a request from being run twice.
+// The contract of the keys that keep a request from being executed twice.
 
 import { expect, test } from 'bun:test'
 import { completeIdempotency } from '../../src/store/idempotency.ts'

@@ -1,4 +1,4 @@
-// The contract of keys: how they are edited, when they were last used, and keys that manage.
+// The contract of keys: how they are edited, when they were last used, and management keys.
 
 import { expect, test } from 'bun:test'
 import type { ManagementKeyRow } from '../../src/store/management-keys.ts'

@@ -1,4 +1,4 @@
-// What the database itself refuses, whoever asks: a change of the journal or of usage, and a wallet below nothing.
+// Tests what the database itself refuses from anybody: a change of the journal or of usage, and a negative wallet.
 
 import { expect, test } from 'bun:test'
 import type { Engine } from '../../src/store/engine.ts'
@@ -13,7 +13,7 @@ onEachEngine('the database guards the ledger', (start, kind) => {
     `DELETE FROM transfer WHERE id = 'usage:a'`,
     `UPDATE usage SET charge_nano = 0`,
     `DELETE FROM usage`,
-    // Nothing may be changed by way of an insert either.
+    // An insert must not change anything either.
     `INSERT INTO transfer SELECT * FROM transfer WHERE id = 'usage:a'
       ON CONFLICT (id) DO UPDATE SET amount_nano = 1`,
     ...(kind === 'postgres'
@@ -61,7 +61,7 @@ onEachEngine('the database guards the ledger', (start, kind) => {
       await session.run(`INSERT INTO account (id, created_at) VALUES ('bob', 1)`, [])
       throw new Error('on purpose')
     })
-    // Asked for while the transaction is open: it must not be undone with it.
+    // Requested while the transaction is open, so it must not be undone with it.
     const beside = engine.run(`INSERT INTO account (id, created_at) VALUES ('zoe', 1)`, [])
     await expect(failing).rejects.toThrow('on purpose')
     expect(await beside).toBe(1)

@@ -1,4 +1,4 @@
-// Both engines against the model: the same random commands give the same answers and keep the same money.
+// Compares both engines with the model: the same random commands must give the same answers and keep the same money.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

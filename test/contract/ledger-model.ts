@@ -1,4 +1,4 @@
-// Random commands to a ledger and to its model: what they can be, how each is done, and all that is compared after it.
+// Random commands for a ledger and its model: which there are, how each is executed, and what is compared after each.
 
 import fc from 'fast-check'
 import type { Engine } from '../../src/store/engine.ts'
@@ -15,7 +15,7 @@ const hourMs = 3_600_000
 const quarterMs = 900_000
 const largestNano = 2n ** 63n - 1n
 
-/** What each node's newest epoch is. */
+/** The newest epoch of each node. */
 type Epochs = ReadonlyMap<string, number>
 
 /** One step; `ledger` is the engine's or the model's. */
@@ -31,7 +31,7 @@ const amount = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(largestNano - 100n, largestNano) },
 )
 const requestId = fc.integer({ min: 0, max: 40 }).map((number) => `req_${number}`)
-/** Of these nodes the newest epoch, or sometimes an older one. */
+/** The newest epoch of these nodes, or sometimes an older one. */
 const ref = fc.record({
   node: fc.constantFrom(...nodes),
   back: fc.oneof(
@@ -98,12 +98,12 @@ function transferOf(
   return { id: `${code}:${reference}`, code, debit, credit, amountNano, actor, reason, at }
 }
 
-/** An hour lies past the end of any test, 0 is over at once. */
+/** An hour is longer than any test, 0 is over at once. */
 const lifetimeMs = fc.constantFrom(hourMs, hourMs, 0)
 
 type Run<Made> = (made: Made, ledger: LedgerTables, epochs: Epochs) => Promise<unknown>
 
-/** Commands of one kind; what each was made of is in its name, for whoever reads a counterexample. */
+/** Commands of one kind; their parameters are in the name, so that a counterexample can be read. */
 function step<Made>(weight: number, name: string, made: fc.Arbitrary<Made>, run: Run<Made>) {
   const arbitrary: fc.Arbitrary<Command> = made.map((each) => ({
     name: `${name} ${fc.stringify(each)}`,
@@ -162,7 +162,7 @@ const command = fc.oneof(
   ),
 )
 
-/** Nodes that are open and wallets that have something, so that the rest has something to do. */
+/** Open nodes and funded wallets, so that the other commands have an effect. */
 const opening: readonly Command[] = [
   ...nodes.map((node) => ({
     name: 'open',
@@ -185,7 +185,7 @@ export const commands = fc
   .array(command, { size: 'max', maxLength: 50 })
   .map((some) => [...opening, ...some])
 
-/** What a command answered; a refusal is an answer. */
+/** The answer of a command; a refusal is an answer. */
 export async function answer(
   command: Command,
   ledger: LedgerTables,
@@ -199,7 +199,7 @@ export async function answer(
   }
 }
 
-/** Everything a ledger keeps, in a form two of them can be compared in. */
+/** Everything that a ledger stores, in a comparable form. */
 export interface Kept {
   readonly counters: readonly unknown[]
   readonly leases: readonly unknown[]
@@ -223,7 +223,7 @@ async function views(ledger: LedgerTables): Promise<readonly unknown[]> {
   ])
 }
 
-/** Two at a time, each page read by itself. */
+/** Two at a time, each page read separately. */
 async function entriesInPages({ journal }: LedgerTables, account: string) {
   const read: LedgerEntry[] = []
   for (;;) {
@@ -294,7 +294,7 @@ function quartersOf(book: LedgerBook) {
       quarter: row.at - (row.at % quarterMs),
       account,
       key,
-      // Refused before there was a price or a channel, it may name anything.
+      // Refused before it had a price or a channel, it may name anything.
       model:
         row.channel === null && row.priceVersion === null && row.status >= 400
           ? ''

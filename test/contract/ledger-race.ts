@@ -1,4 +1,4 @@
-// One of several processes that work one ledger at once; tells what it was told, as one line of JSON.
+// One of several processes that use one ledger at once; prints the answers it got, as one line of JSON.
 
 import { openStore } from '../../src/store/open.ts'
 import { finished, hourMs } from '../support/ledger-scene.ts'

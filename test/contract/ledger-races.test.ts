@@ -1,4 +1,5 @@
-// Many at once on one ledger: no wallet is overdrawn, no request settled twice, nobody waits in a circle.
+// Tests many processes on one ledger at once: no wallet is overdrawn, no request settled twice, and there is no
+// deadlock.
 
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -29,7 +30,7 @@ interface Several extends Bench {
 type Open = () => Promise<Several>
 
 onEachEngine('a ledger many use at once', (start, kind) => {
-  // On SQLite one thread has one connection; PostgreSQL has four in each of these.
+  // On SQLite one thread has one connection; on PostgreSQL each of these has four.
   const several = async () => {
     const bench = await start()
     const stores = [bench.store]
@@ -175,7 +176,7 @@ describe('four processes on one ledger', () => {
   })
 })
 
-/** Runs the processes, and finds what they were told in what is kept. */
+/** Runs the processes, and compares the answers they got with what is stored. */
 async function race(engine: string, address: string, settings: StoreSettings): Promise<void> {
   const store = await openStore(settings)
   for (const account of ['ann', 'bob', 'zoe']) await fund(store, account, 600n)
@@ -208,7 +209,7 @@ async function race(engine: string, address: string, settings: StoreSettings): P
   await store.close()
 }
 
-/** Nothing here has a price of its own: what was divided is what it was. */
+/** Nothing here has a separate price, so divided usage equals the original. */
 function whole({ chargeNano, writeoffNano }: UsageRow): bigint {
   return chargeNano + writeoffNano
 }

@@ -1,4 +1,4 @@
-// Posting, nodes and leases: the ledger's rules, one by one, on both engines.
+// Tests the ledger's rules for posting, nodes and leases, one by one, on both engines.
 
 import { expect, test } from 'bun:test'
 import { house, type Transfer, walletOf } from '../../src/store/ledger.ts'
@@ -26,7 +26,7 @@ function postingTests(open: Open): void {
     await fund(store, 'ann', 0n)
     expect(await store.journal.post([deposit('ann', 500n, 'a')])).toBe('posted')
     expect(await store.journal.post([deposit('ann', 500n, 'a')])).toBe('known')
-    // What was posted is known also where the same id says something else now.
+    // An entry that was posted is recognised even if the same id now has other contents.
     expect(await store.journal.post([deposit('ann', 900n, 'a'), deposit('ann', 1n, 'b')])).toBe(
       'known',
     )
@@ -47,7 +47,7 @@ function postingTests(open: Open): void {
     expect(await store.journal.post([refund(301n, 'a')])).toBe('insufficient')
     expect(await store.journal.post([refund(300n, 'b')])).toBe('posted')
     expect(await store.journal.post([refund(1n, 'c')])).toBe('insufficient')
-    // Done before: the wallet could not pay it again, and need not.
+    // Posted before: the wallet could not pay it again, and need not.
     expect(await store.journal.post([refund(300n, 'b')])).toBe('known')
     expect(await store.journal.post([refund(301n, 'a')])).toBe('insufficient')
     const wallet = await store.journal.wallet('ann')

@@ -1,4 +1,5 @@
-// `tollgate migrate` on both engines: a plan that changes nothing, the schema in place, and then nothing left to do.
+// Tests `tollgate migrate` on both engines: a plan that changes nothing, then the migrated schema, then nothing left to
+// do.
 
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Migrations on both engines: from nothing, again, half-applied, changed, from the future, and many at once.
+// Tests migrations on both engines: from nothing, again, half-applied, changed, from a newer version, and many at once.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -12,14 +12,14 @@ import { keptTotals } from '../support/rollups.ts'
 import { makeDirectory, makeSchema, type TestDirectory, testDatabaseUrl } from './databases.ts'
 
 interface Target {
-  /** A directory or a database URL: where another process finds it. */
+  /** A directory or a database URL, by which another process finds it. */
   readonly address: string
   open(folder?: string): Promise<Engine>
   remove(): Promise<void>
 }
 
 const own = join(import.meta.dirname, '../../src/store/migrations')
-/** Its steps, those that both engines take alike included. */
+/** Its steps, including those that both engines share. */
 const stepsOf = (engine: string) => readMigrations(own, join(own, engine))
 const present = stepsOf('sqlite').length
 const addColumn = 'ALTER TABLE account ADD COLUMN note TEXT;'
@@ -105,7 +105,7 @@ function migrationTests(engine: 'sqlite' | 'postgres', make: () => Promise<Targe
 interface Bench {
   /** Only the first migration, as the first version had it. */
   firstFolder(): string
-  /** The product's own migrations, and these after them. */
+  /** The product's own migrations, followed by these. */
   folderWith(...more: string[]): string
   open(folder?: string): Promise<Engine>
 }

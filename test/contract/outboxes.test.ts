@@ -1,4 +1,4 @@
-// How far outboxes have come: whatever order records come in, what is missing is named, and nothing else.
+// Tests the progress of outboxes: in whatever order records arrive, exactly the missing ones are named.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -8,7 +8,7 @@ import { usageRow } from './store.ts'
 
 const none = () => () => 0n
 
-/** `NODE/EPOCH NUMBER` for each record that is said to be missing. */
+/** `NODE/EPOCH NUMBER` for each record that is reported missing. */
 function numbersNamed(findings: readonly AuditFinding[], node: string): string[] {
   return findings
     .filter(({ kind, subject }) => kind === 'outbox' && subject.startsWith(`${node}/`))

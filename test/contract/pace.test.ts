@@ -1,4 +1,4 @@
-// How often something may be asked for, on both engines.
+// Tests how often something may be requested, on both engines.
 
 import { expect, test } from 'bun:test'
 import { eventually } from '../support/clients.ts'

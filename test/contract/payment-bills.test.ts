@@ -1,4 +1,4 @@
-// Who compares a provider's bill, on both engines.
+// Tests which process compares a provider's bill, on both engines.
 
 import { expect, test } from 'bun:test'
 import { onEachEngine } from './engines.ts'

@@ -1,4 +1,5 @@
-// Disputes, refunds and payments in any order, on both engines: no wallet is below zero, and every lost unit is in the books.
+// Tests disputes, refunds and payments in any order, on both engines: no wallet is negative, and every lost unit is in
+// the books.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -13,7 +14,7 @@ const bonus = { amountNano: unit, expiresAt: null }
 interface Step {
   readonly do: 'pay' | 'refund' | 'fail' | 'spend' | 'open' | 'won' | 'lost'
   readonly minor: number
-  /** Of the payments and disputes there are. */
+  /** Of the existing payments and disputes. */
   readonly which: number
 }
 
@@ -23,7 +24,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   which: fc.integer({ min: 0, max: 3 }),
 })
 
-/** What is lost then is more than there is. */
+/** The loss is then more than what is there. */
 const spent: Step[] = [
   { do: 'pay', minor: 1_000, which: 0 },
   { do: 'spend', minor: 900, which: 0 },
@@ -37,7 +38,7 @@ interface Account {
   readonly refunds: string[]
 }
 
-/** One order, of which everything is about. */
+/** The one order that everything concerns. */
 async function take(store: Store, account: Account, given: Step, at: number): Promise<void> {
   const { name, paid, refunds } = account
   const id = `${name}-${at}`
@@ -49,7 +50,7 @@ async function take(store: Store, account: Account, given: Step, at: number): Pr
     const asked = { id, orderId: name, amountMinor: given.minor, actor: 'a', reason: 'b', at }
     const { outcome } = await store.refunds.begin(asked, 'last')
     const { state } = (await store.paymentOrders.find(name)) ?? {}
-    // Of a disputed order nothing is refunded.
+    // A disputed order cannot be refunded.
     if (outcome === 'begun') expect(state).not.toBe('disputed')
     if (outcome === 'begun') refunds.push(id)
   } else if (given.do === 'fail') {

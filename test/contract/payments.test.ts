@@ -1,4 +1,5 @@
-// Payments as they are kept, on both engines: credited once whatever comes, in whatever order, and refunded within bounds.
+// Tests stored payments, on both engines: credited once whatever messages arrive in any order, and refunded within
+// bounds.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -311,7 +312,7 @@ function refundTests(start: Start): void {
       bonusNano: unit,
       refundableNano: 6n * unit,
     })
-    // The bonus went first: what is left is what was paid for.
+    // The bonus was spent first: what is left was paid for.
     expect(await store.payments.standing('ann', 'live', 'first')).toMatchObject({
       bonusNano: 0n,
       refundableNano: 7n * unit,

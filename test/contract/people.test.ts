@@ -1,4 +1,4 @@
-// Accounts as people, their identities and sessions, one-time links and invitations, on each engine.
+// Tests accounts of people, their identities and sessions, one-time links and invitations, on each engine.
 
 import { expect, test } from 'bun:test'
 import { unrestrictedKey } from '../../src/store/keys.ts'
@@ -234,7 +234,7 @@ onEachEngine('sessions', (start) => {
     await store.people.change('ann', { suspendedAt: 5 })
     await store.people.change('ann', { suspendedAt: null })
     expect(await ids()).toEqual([])
-    // The next to begin sweeps what has ended.
+    // The next one to begin removes those that have ended.
     await store.sessions.add(sessionRow('four', 'ann'), 'h4', bounds)
     await store.sessions.add(sessionRow('five', 'ann', 5_000), 'h5', { ...bounds, nowMs: 5_000 })
     await store.sessions.endByHash('h5')
@@ -312,7 +312,7 @@ onEachEngine('invitations', (start) => {
       { id: 'one', usedAt: 50, usedBy: both[0] ? 'ann' : 'bob', groups: ['default'] },
     ])
     expect(await store.invitations.find('hash two')).toMatchObject({ id: 'two', revokedAt: 60 })
-    // Three is neither used nor revoked, and over at 100.
+    // The third is neither used nor revoked, and expires at 100.
     expect((await store.groupUses.read(99)).invitations).toEqual(new Map([['default', 1]]))
     expect((await store.groupUses.read(100)).invitations).toEqual(new Map())
   })

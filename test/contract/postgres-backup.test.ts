@@ -1,4 +1,4 @@
-// Backup and restore of a deployment on PostgreSQL, into a database of its own.
+// Tests backup and restore of a deployment on PostgreSQL, into a separate database.
 
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -53,7 +53,7 @@ test.skipIf(testDatabaseUrl === null)(
     const made = await run('backup', file, from)
     expect([made.code, made.err]).toEqual([0, ''])
     expect(JSON.parse(made.out)).toMatchObject({ ok: true, file, bytes: statSync(file).size })
-    // Nobody else reads it, and no password is left beside it.
+    // Nobody else can read it, and no password remains next to it.
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(readdirSync(directory.path)).toEqual(['copy'])
     const again = await run('backup', file, from)
@@ -69,7 +69,7 @@ test.skipIf(testDatabaseUrl === null)(
     writeFileSync(wrong, 'no archive')
     const refused = await run('restore', wrong, other)
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('archive')])
-    // What the start script needs is there, and nothing of PostgreSQL.
+    // What the start script needs is there, and no program of PostgreSQL.
     const bare = join(directory.path, 'bare')
     mkdirSync(bare)
     for (const name of ['dirname', 'find', 'head', 'readlink'])

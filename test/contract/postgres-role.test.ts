@@ -1,4 +1,4 @@
-// Under the role of deploy/postgres-role.sql a server does all it must, and no change of the journal.
+// Tests that with the role of deploy/postgres-role.sql a server can do all it must, but cannot change the journal.
 
 import { afterEach, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
@@ -133,7 +133,7 @@ if (databaseUrl !== null) {
   })
 }
 
-/** A migrated schema, and a store on it under a role of its own made by the file. */
+/** A migrated schema, and a store on it with a separate role made by the file. */
 async function underRole(databaseUrl: string): Promise<{ url: string; store: Store }> {
   const schema = await makeSchema(databaseUrl)
   ends.push(() => schema.drop())
@@ -144,7 +144,7 @@ async function underRole(databaseUrl: string): Promise<{ url: string; store: Sto
   return { url, store }
 }
 
-/** Roles are the whole server's, so each test has its own name for it. */
+/** Roles belong to the whole server, so each test has a different name for its role. */
 async function makeRole(schema: TestSchema): Promise<string> {
   const role = `app_${randomBytes(8).toString('hex')}`
   const password = randomBytes(16).toString('hex')
@@ -153,7 +153,7 @@ async function makeRole(schema: TestSchema): Promise<string> {
   await owner.connect()
   ends.push(() => owner.end())
   await owner.query(sql)
-  // May be run again, as after each migration.
+  // It may be run again, as after each migration.
   await owner.query(sql)
   await owner.query(`ALTER ROLE ${role} PASSWORD '${password}'`)
   ends.push(async () => {

@@ -1,4 +1,4 @@
-// The contract of the table of prices, and of the currency a deployment remembers.
+// The contract of the table of prices, and of the stored currency of a deployment.
 
 import { expect, test } from 'bun:test'
 import type { PriceRow } from '../../src/store/ledger.ts'
@@ -50,7 +50,7 @@ onEachEngine('the table of prices', (start, kind) => {
 
   test('many appends at once number their cards one after another', async () => {
     const { store, open } = await start()
-    // SQLite's wait for another connection would hold the one thread both are on.
+    // SQLite's wait for another connection would block the one thread that both use.
     const stores = kind === 'sqlite' ? [store] : [store, await open(), await open()]
     const appends = Array.from({ length: 30 }, (_, index) => {
       const cards = Array.from({ length: 1 + (index % 3) }, () => card({ source: `from ${index}` }))

@@ -1,4 +1,4 @@
-// What the last while came to, on both engines: requests by the minute, their errors, and what wallets were given.
+// Tests recent totals, on both engines: requests by the minute, their errors, and credits of wallets.
 
 import { expect, test } from 'bun:test'
 import { house } from '../../src/store/ledger.ts'

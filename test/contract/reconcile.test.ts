@@ -1,4 +1,5 @@
-// Periods recomputed three ways on both engines: in order nothing differs, and each thing out of order is named.
+// Tests periods calculated in three ways on both engines: correct data has no difference, and each kind of damage is
+// named.
 
 import { beforeAll, expect, test } from 'bun:test'
 import { reconcile } from '../../src/admin/reconcile.ts'
@@ -14,7 +15,7 @@ const noon = Date.UTC(2027, 0, 31, 12)
 const dayMs = 86_400_000
 const idAt = (at: number, end = '') => `req_${at.toString(16).padStart(12, '0')}${end}`
 
-/** Two nano a token in, three a token out. */
+/** Two nano-units a token in, three a token out. */
 const prices = { input: '0.002', output: '0.003' }
 
 async function fill({ store }: Bench): Promise<void> {
@@ -55,7 +56,7 @@ function reconciled(engine: Engine, asked: Partial<Asked> = {}) {
   return reconcile(context, { since: noon - 2 * dayMs, ...asked })
 }
 
-/** What is done to the database, and the kinds of differences that it makes. */
+/** The damage to the database, and the kinds of differences that it causes. */
 const damages: readonly (readonly [string, string, readonly string[]])[] = [
   [
     'an entry of another amount',

@@ -1,4 +1,4 @@
-// Redemption codes as they are kept, on both engines: each is worth its credit once, whoever presses when.
+// Tests stored redemption codes, on both engines: each gives its credit once, whoever redeems it at the same time.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-// The contract of responses that are kept.
+// The contract of stored responses.
 
 import { expect, test } from 'bun:test'
 import type { ResponseRow } from '../../src/store/responses.ts'

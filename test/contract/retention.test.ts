@@ -1,4 +1,4 @@
-// Removing old usage rows: what stays, what the audit says then, and that nobody pays twice.
+// Tests removing old usage rows: what stays, what the audit then reports, and that nobody pays twice.
 
 import { expect, test } from 'bun:test'
 import { finished, fund, lessee } from '../support/ledger-scene.ts'
@@ -35,7 +35,7 @@ onEachEngine('retention', (start) => {
     await fill(bench)
     const totals = await keptTotals(store)
     const entries = await store.journal.transfers({ account: 'ann', limit: 99 })
-    // In the middle of a quarter: that quarter stays whole.
+    // In the middle of a quarter, so that quarter is kept whole.
     const before = 6 * quarterMs + 300
     expect(await store.retention.prune(before, 4)).toBe(4)
     expect(await store.audit.run(pricing)).toMatchObject({ findings: [], usageRows: 8 })
@@ -48,7 +48,7 @@ onEachEngine('retention', (start) => {
     expect(await keptTotals(store)).toEqual(totals)
     expect(await store.journal.transfers({ account: 'ann', limit: 99 })).toEqual(entries)
     expect(await store.audit.run(pricing)).toMatchObject({ findings: [], usageRows: 6 })
-    // A shorter time is no way to bring them back, and a longer one no reason to forget that they are gone.
+    // A shorter retention does not bring them back, and after a longer one it is still known that they are gone.
     expect(await store.retention.prune(quarterMs, 99)).toBe(0)
     expect((await store.audit.run(pricing)).findings).toEqual([])
   })

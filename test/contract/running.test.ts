@@ -1,4 +1,4 @@
-// What processes tell each other of running requests, on both engines.
+// Tests how processes tell each other of running requests, on both engines.
 
 import { expect, test } from 'bun:test'
 import type { ProcessReading, RunningRequest } from '../../src/store/running.ts'

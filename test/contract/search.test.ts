@@ -1,4 +1,4 @@
-// Keys and requests found by what others call them, on both engines.
+// Tests finding keys and requests by names that others gave them, on both engines.
 
 import { expect, test } from 'bun:test'
 import { onEachEngine } from './engines.ts'

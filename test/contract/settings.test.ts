@@ -49,7 +49,7 @@ onEachEngine('the table of settings', (start, kind) => {
 
   test('of many who read the same one changes it', async () => {
     const { store, open } = await start()
-    // SQLite's wait for another connection would hold the one thread both are on.
+    // SQLite's wait for another connection would block the one thread that both use.
     const stores = kind === 'sqlite' ? [store, store] : [store, await open(), await open()]
     const revisions = await Promise.all(
       stores.flatMap(({ settings }, at) =>

@@ -1,4 +1,4 @@
-// Settling, setting aside and quarter-hourly totals: the ledger's rules, one by one, on both engines.
+// Tests the ledger's rules for settling, setting aside and quarter-hourly totals, one by one, on both engines.
 
 import { expect, test } from 'bun:test'
 import { sums } from '../../src/store/rollup-columns.ts'

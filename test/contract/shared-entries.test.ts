@@ -1,4 +1,5 @@
-// Requests that share an entry of the journal: what is read of them, what the audit finds, and that nobody pays twice.
+// Tests requests that share an entry of the journal: what is read of them, what the audit finds, and that nobody pays
+// twice.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -21,7 +22,7 @@ interface Asked {
   readonly afterMs: number
 }
 
-/** Numbered as an outbox numbers them, unless said otherwise; `of` is in front of every name. */
+/** Numbered as an outbox numbers them, unless specified; `of` is the prefix of every name. */
 function batchOf(asked: readonly Asked[], isNumbered = true, of = ''): Settlement[] {
   return asked.map(({ account, chargeNano, afterMs }, index) => {
     const at = startMs + afterMs
@@ -62,7 +63,7 @@ const journal = (engine: Engine) =>
     [],
   )
 
-/** All that is told of the money of these accounts, but not how the journal keeps it. */
+/** Everything that is reported about the money of these accounts, except how the journal stores it. */
 async function told(store: Store, of: string): Promise<string> {
   const limit = 99
   const all = ['ann', 'bob', 'nobody'].map(async (name) => {
@@ -82,7 +83,7 @@ const moved = (id: string, debits: number, credits: number) =>
   `UPDATE ledger_account SET debits_posted = debits_posted + ${debits},
     credits_posted = credits_posted + ${credits} WHERE id = '${id}'`
 const [first, second, third] = [idOf(0), idOf(1), idOf(3)]
-/** What is done to the database, and what the audit says of it. */
+/** The damage to the database, and what the audit reports. */
 const damages: readonly [string, readonly string[], readonly string[]][] = [
   [
     'an entry of another amount',
@@ -215,7 +216,7 @@ onEachEngine('shared entries', (start, _, share) => {
     const { store } = await start()
     await fill({ store })
     const batch = batchOf(asked)
-    // The third is passed over, and comes when the others are gone.
+    // The third is skipped, and comes when the others are gone.
     const late = batch.slice(2, 3)
     await store.settlements.settle(batch.filter((each) => !late.includes(each)))
     const rows = (await store.usage.list({ limit: 99 })).length
@@ -228,7 +229,8 @@ onEachEngine('shared entries', (start, _, share) => {
     expect(await store.settlements.settle(batch)).toMatchObject({ settled: 1, chargedNano: 10n })
     expect(await store.settlements.settle(batch)).toMatchObject({ settled: 0 })
     expect(await store.journal.wallet('ann')).toEqual(wallet)
-    // An outbox put back from a copy may number anew: what is not of a time that was removed is settled.
+    // An outbox restored from a copy may number from the start again: a record of a period that was not removed is
+    // settled.
     const anew = batchOf([ten('ann', 5 * quarterMs), ten('ann', 5 * quarterMs + 1)])
     expect(await store.settlements.settle(anew)).toMatchObject({ settled: 2 })
     expect((await store.audit.run(pricing)).findings).toEqual([])

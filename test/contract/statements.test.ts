@@ -1,4 +1,5 @@
-// Statements of wallets, on both engines: whatever happened when, what is listed makes up the balances, to the nano.
+// Tests statements of wallets, on both engines: in any order of events, the listed entries add up to the balances, to
+// the nano-unit.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -56,7 +57,7 @@ onEachEngine('statements', (start) => {
       fc.asyncProperty(fc.array(happening, { maxLength: 12 }), async (happenings) => {
         const account = `ann-${(number += 1)}`
         for (const each of [account, 'bob']) await store.accounts.ensure(each, 1)
-        // More than all of it takes.
+        // More than the page size for all of it.
         await post(store, account, 10n ** 17n, begin - 10 * quarterMs)
         await post(store, 'bob', 7n, begin)
         for (const each of happenings) {

@@ -1,4 +1,4 @@
-// Statistics against the rows they are of: whatever the zone, the interval and the grouping, parts make the whole.
+// Compares statistics with their rows: for any zone, interval and grouping, the parts add up to the whole.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -42,7 +42,7 @@ const zones = [
   'Pacific/Pago_Pago',
 ] as const
 
-/** In these weeks of 2026 clocks of most of the zones change. */
+/** In these weeks of 2026 the clocks of most of the zones change. */
 const seasons = ['2026-03-05', '2026-03-26', '2026-04-02', '2026-04-22', '2026-09-24', '2026-10-22']
 const quarterMs = 900_000
 const dayMs = 86_400_000
@@ -63,7 +63,7 @@ function makeRows(count: number): UsageRow[] {
       key: `key_${index % 5}`,
       modelAsked: `model-${index % 4}`,
       channel: index % 9 === 0 ? null : `channel-${index % 2}`,
-      // Without a price and a channel a failed request counts under no model.
+      // A failed request without a price and a channel counts under no model.
       priceVersion: 1,
       status: index % 11 === 0 ? 500 : 200,
       output: index % 400,
@@ -84,7 +84,7 @@ async function settle(store: Store, rows: readonly UsageRow[]): Promise<void> {
   }
 }
 
-/** Part of it by hours and days, to which the last third comes late, and part of it not. */
+/** One part is in totals by hours and days, with its last third settled late; the other part is not. */
 async function settleAndFold(store: Store, rows: readonly UsageRow[]): Promise<void> {
   const late = Math.floor((rows.length * 2) / 3)
   await settle(store, rows.slice(0, late))
@@ -98,7 +98,7 @@ const asked = (given: Record<string, unknown>): Input<'readStatistics'> =>
 const fields = { year: 'numeric', month: '2-digit', day: '2-digit' } as const
 const clocks = new Map<string, Intl.DateTimeFormat>()
 
-/** What the zone's clocks show of a moment, as `Intl` alone tells it. */
+/** The local time of a moment in the zone, calculated only with `Intl`. */
 function dayIn(zone: string, interval: string, ms: number): string {
   const clock = clocks.get(zone) ?? new Intl.DateTimeFormat('sv-SE', { timeZone: zone, ...fields })
   clocks.set(zone, clock)
@@ -143,7 +143,7 @@ function zoneTests(start: Start): void {
           until: '2026-11-01',
           timeZone,
           interval,
-          // By two dimensions it comes from quarters alone.
+          // By two dimensions it is read only from quarters.
           by: interval === 'week' ? 'model,key' : 'model',
           limit: 3,
         })
@@ -154,7 +154,7 @@ function zoneTests(start: Start): void {
         expect(addUp(found.series)).toEqual((found.total.valuesNano ?? []).map(BigInt))
         const byDay = new Map<string, bigint>()
         for (const row of within) {
-          // A quarter of an hour is in the day that it begins in.
+          // A quarter of an hour belongs to the day in which it begins.
           const day = dayIn(timeZone, interval, Math.floor(row.at / quarterMs) * quarterMs)
           byDay.set(day, (byDay.get(day) ?? 0n) + row.chargeNano)
         }
@@ -383,7 +383,7 @@ function overviewTests(start: Start): void {
     expect([page.days7.requests, page.days7.previous.requests]).toEqual([4, 1])
     expect([page.days30.requests, page.days30.previous.requests]).toEqual([6, 1])
     expect(page.today.ttftP50Ms).toBeGreaterThan(100)
-    // 1,000 less 49 are left; 28 a week go.
+    // 1,000 less 49 are left; 28 a week are spent.
     expect(page.balance?.availableNano).toBe(String(951n * 10n ** 9n))
     expect(page.runwayDays).toBe(237.8)
     expect((await readOverview(contextOf(store), { timeZone: 'UTC' })).balance).toBeNull()

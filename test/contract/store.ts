@@ -1,4 +1,4 @@
-// What every store must do, whichever engine keeps it; run on each by store.test.ts.
+// The contract that every store must meet on every engine; store.test.ts runs it on each.
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -89,7 +89,7 @@ const failed: Partial<UsageRow> = {
   errorCause: 'every channel is down',
 }
 
-/** Everything a row may have, but money, which settling decides. */
+/** Every field of a row except money, which settling sets. */
 const fullRow: Partial<UsageRow> = {
   cacheWrite: 1,
   cacheWrite1h: 2,

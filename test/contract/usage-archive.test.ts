@@ -1,4 +1,5 @@
-// Usage rows that go to files: nothing is lost or written twice, whatever ends in between, and the files are what totals say.
+// Tests archiving usage rows to files: nothing is lost or written twice, whatever ends in between, and the files match
+// the totals.
 
 import { afterEach, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -163,7 +164,7 @@ onEachEngine('archiving', (start) => {
     const kept = archiveFiles(dataDir, null)
     const known: string[] = []
     let isCut = true
-    // Each time a day more, whose run ends one call later.
+    // One more day each time, whose run ends one call later.
     for (let at = 1; isCut; at += 1) {
       const rows = Array.from({ length: 4 }, (_, index) => ({
         requestId: `req_${String(at).padStart(2, '0')}_${index}`,
@@ -380,7 +381,7 @@ function readOrNone(dataDir: string): string[] {
   }
 }
 
-/** All calls behind this one fail, and its own answer is lost: as if the process ended there. */
+/** All calls after this one fail, and its own answer is lost: as if the process ended there. */
 function cutAt(store: Store, files: ArchiveFiles, at: number) {
   let calls = 0
   const cut = <Args extends unknown[], Result>(work: (...args: Args) => Promise<Result>) => {

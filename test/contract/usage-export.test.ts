@@ -1,5 +1,5 @@
-// Records of requests that leave to a warehouse: each comes, in the order of settlement, whoever ends in between; and none is
-// removed before.
+// Tests the export of request records to a warehouse: each arrives, in the order of settlement, whichever process ends
+// in between; and none is removed before it was exported.
 
 import { expect, test } from 'bun:test'
 import {
@@ -27,7 +27,7 @@ class Shelf implements Warehouse {
     readonly ids: readonly string[]
   }[] = []
   readonly lines: Readonly<Record<string, unknown>>[] = []
-  /** Throws where it does not take a batch; called after it was taken where `late`. */
+  /** Throws if it does not accept a batch; if `late`, it is called after the batch was accepted. */
   problem: (() => void) | null = null
   late = false
 
@@ -59,7 +59,7 @@ async function settle(store: Store, ref: NodeRef, ...ids: readonly string[]): Pr
 
 type Run = Partial<WarehouseExport> & { readonly store: Store; readonly warehouse: Warehouse }
 
-/** Runs until the condition holds, and ends as a server does that drains. */
+/** Runs until the condition holds, and ends like a server that drains. */
 async function exportUntil(run: Run, until: () => unknown): Promise<WarehouseExportEvent[]> {
   const events: WarehouseExportEvent[] = []
   const stop = new AbortController()
@@ -85,7 +85,7 @@ onEachEngine('requests that leave', (start) => {
     const shelf = new Shelf()
     await exportUntil({ store, warehouse: shelf, batchRows: 2 }, () => isCurrent(store))
     expect(shelf.ids).toEqual(['a', 'b', 'c'])
-    // Late, and of a time that others were sent of long ago.
+    // Settled late, and of a time whose other records were sent long ago.
     await settle(store, ref, 'z', 'y', 'x')
     await settle(store, ref, 'w')
     await exportUntil({ store, warehouse: shelf, batchRows: 2 }, () => isCurrent(store))
@@ -171,7 +171,7 @@ onEachEngine('a warehouse that is not always well', (start) => {
     expect(await other.usageExport.take({ ...turn, holder: 'two' }, 600, dayMs)).toBe(null)
     await exportUntil({ store: other, warehouse: shelf, holder: 'two' }, () => isCurrent(store))
     expect(await store.failingWork.all()).toEqual([])
-    // Settled while those that were there are sent: it is one of both.
+    // Settled while the existing ones are sent: it is in one of the two batches.
     expect(shelf.ids).toEqual(['a', 'a'])
     const place = { settled: { number: 0, index: 0 }, scan: null }
     expect(await store.usageExport.plan(turn, place)).toBe(false)
@@ -249,7 +249,7 @@ onEachEngine('what is still to leave', (start) => {
   })
 })
 
-/** As if thousands were settled, of which the log forgets the oldest. */
+/** As if thousands were settled, so that the log forgets the oldest. */
 async function farBehind(store: Store, engine: Engine, ref: NodeRef): Promise<void> {
   const { number } = await store.usage.newest()
   const sql = "INSERT INTO settlement_log (number, ids) VALUES (?, '[]')"

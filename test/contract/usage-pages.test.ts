@@ -1,4 +1,4 @@
-// What lists, the live tail and the pages of a wallet read of settled requests, on both engines.
+// Tests what lists, the live tail and the pages of a wallet read of settled requests, on both engines.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -63,7 +63,7 @@ function pageTests(start: () => Promise<Bench>): void {
         key: seed % 11 === 0 ? 'rare' : 'usual',
         modelAsked: `m${seed % 4}`,
         status: seed % 7 === 0 ? 429 : 200,
-        // Two of one moment.
+        // Two at the same moment.
         ...(seed > 86 && { at: at + 5, account: 'ann', key: 'rare' }),
       }),
     )
@@ -120,7 +120,7 @@ function followTests(start: () => Promise<Bench>, kind: Engine['kind']): void {
         )
       }
     })
-    // The one follows while they are written, the other one afterwards.
+    // One reader follows while they are written, the other reads afterwards.
     const [live] = await Promise.all([follow(store, from, 80), ...written])
     const later = await follow(other, from, 80)
     expect(live).toEqual(later)
@@ -236,7 +236,7 @@ onEachEngine('entries of a wallet', (start) => {
       ['usage:d', -40n, 1_430n],
       ['usage:c', -20n, 1_470n],
     ])
-    // Older than what was shown, and newer: both come between the pages.
+    // One older than what was shown, and one newer: both are added between two pages.
     await charge('a', 100n, at + 1)
     await charge('e', 7n, at + 91 * 60_000)
     const last = first.at(-1)
@@ -266,7 +266,7 @@ const rows: readonly UsageRow[] = [
   usageRow({ requestId: 'f', at: at + 3, group: 'vip', operation: 'embeddings', stream: false }),
   usageRow({ requestId: 'g', at: at + 3, channel: 'spare', client: 'codex', durationMs: 9_000 }),
   usageRow({ requestId: 'h', at: at + 4, vendorRequestId: 'v-1', chargeNano: 0n }),
-  // Its account has no wallet: all of it is written off.
+  // Its account has no wallet, so all of it is written off.
   usageRow({ requestId: 'i', at: at + 5, chargeNano: 5n, account: 'bob' }),
 ]
 
@@ -315,7 +315,7 @@ async function allPages(store: Store, predicate: UsagePredicate, limit: number) 
   return read
 }
 
-/** The ids of so many rows behind a place. */
+/** The ids of this many rows after a position. */
 async function follow(store: Store, from: SettledPlace, count: number): Promise<string[]> {
   const ids: string[] = []
   let place = from
@@ -324,13 +324,13 @@ async function follow(store: Store, from: SettledPlace, count: number): Promise<
     expect(read.missed).toBeFalse()
     ids.push(...read.rows.map(({ row }) => row.requestId))
     place = read.place
-    // Whoever writes may wait for a timer.
+    // The writer may be waiting for a timer.
     await new Promise((resolve) => setImmediate(resolve))
   }
   return ids
 }
 
-/** So many more rows like the one there is, each a moment later than the one before, without its client. */
+/** This many more rows like the existing one, each a moment later than the one before, without its client. */
 async function multiply(engine: Engine, count: number): Promise<void> {
   const names = usageColumns.map(({ name }) => name)
   const values: Record<string, string> = {

@@ -1,4 +1,4 @@
-// Refused requests whose rows go sooner than others: totals, the audit and the comparison of three ways hold all the same.
+// Tests refused requests whose rows are removed earlier than others: totals, audit and reconciliation still agree.
 
 import { expect, test } from 'bun:test'
 import { reconcile } from '../../src/admin/reconcile.ts'
@@ -68,7 +68,7 @@ onEachEngine('refused requests', (start) => {
     expect(compared.items.map(({ state, rows }) => [state, rows?.requests])).toEqual([
       ['equal', 18],
     ])
-    // Then all that is left of four quarters, in the ordinary way.
+    // Then the rest of four quarters is removed by the usual retention.
     expect(await store.retention.prune(before, 99)).toBe(8)
     expect(await findings(store)).toEqual([])
     expect(await keptTotals(store)).toEqual(totals)
@@ -131,7 +131,7 @@ onEachEngine('what is kept of refused requests', (start) => {
         [],
       )
     const refusals = `channel = '' AND status_class = '4xx'`
-    // Of requests that are gone their number is known twice.
+    // The number of removed requests is stored in two places.
     expect(await tamper('usage_quarter', 'requests = requests + 1', refusals)).toBe(1)
     expect(await findings(store)).toEqual([
       'quarter the totals of all accounts are not what those of each add up to',

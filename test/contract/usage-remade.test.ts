@@ -1,4 +1,4 @@
-// The table of usage made again: every column of every row comes along, and it is guarded as before.
+// Tests rebuilding the table of usage: every column of every row is copied, and the table is protected as before.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ const steps = readMigrations(own, join(own, 'sqlite'))
 const made = steps.findIndex(({ name }) => name === '0032-usage-by-row')
 const names = usageColumns.map(({ name }) => name)
 
-/** A value of its own in every column, as what its conditions allow. */
+/** A different value in every column, as its conditions allow. */
 function valuesOf(row: number): (string | number)[] {
   const given: Record<string, string> = {
     usage_source: ['reported', 'drained', 'counted', 'none'][row % 4] ?? '',

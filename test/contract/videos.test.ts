@@ -1,4 +1,5 @@
-// The contract of videos: the money set aside for each is charged once or freed, whoever ends it, and one at a time asks.
+// The contract of videos: the money set aside for each is charged once or released, whoever ends it, and only one
+// process polls at a time.
 
 import { expect, test } from 'bun:test'
 import type { NodeRef } from '../../src/store/ledger.ts'

@@ -1,4 +1,4 @@
-// Warehouses over real servers on this machine: what they are sent, and what is made of every way to refuse it.
+// Tests warehouses with real servers on this machine: what they are sent, and the handling of every kind of refusal.
 
 import { afterAll, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'

@@ -1,4 +1,4 @@
-// Accounts, prices, channels, groups and upkeep over the control API: what an operator reads and changes there.
+// Tests accounts, prices, channels, groups and upkeep over the control API: what an operator reads and changes there.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Audit } from '../../src/admin/audit.ts'

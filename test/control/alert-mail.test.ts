@@ -1,4 +1,4 @@
-// Alerts by mail: whose address it is, what is sent, in which language, and what becomes of it where it is not taken.
+// Tests alerts by mail: confirmation of the address, contents, language, and what happens if the mail is not accepted.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createSecretBox } from '../../src/identity/secret-box.ts'
@@ -71,7 +71,7 @@ test('an address gets nothing until its code was entered, and a code counts once
   await lookAfterAlerts(options())
   expect(sent).toHaveLength(1)
   expect((await notices())[0].mail).toBeNull()
-  // Saved again: no other code, until one is asked for.
+  // Saved again: no new code, until one is requested.
   await put({ ...low, email })
   expect(sent).toHaveLength(1)
   const wrong = await verify('00000-00000')
@@ -80,7 +80,7 @@ test('an address gets nothing until its code was entered, and a code counts once
     emailVerified: true,
   })
   expect((await verify(code)).status).toBe(400)
-  // Another address is another to be shown, and the first is not remembered.
+  // Another address has to be confirmed again, and the first is not remembered.
   expect((await put({ ...low, email: 'eve@example.com' })).json.emailVerified).toBeFalse()
   expect(sent.map(({ to }) => to)).toEqual([email, 'eve@example.com'])
   expect((await put({ ...low, email })).json.emailVerified).toBeFalse()

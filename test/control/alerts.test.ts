@@ -1,4 +1,4 @@
-// Alerts: what is asked for, when it is told, to whom, and how it reaches a webhook.
+// Tests alerts: which can be set, when they are sent, to whom, and how they reach a webhook.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHmac, randomUUID } from 'node:crypto'
@@ -23,7 +23,7 @@ const hook = 'https://hooks.example/alerts'
 const box = createSecretBox(new Uint8Array(32), 'alert webhooks')
 const minuteMs = 60_000
 const hourMs = 3_600_000
-/** Noon, so that hours before are of the same day. */
+/** Noon, so that the hours before are on the same day. */
 const noon = Math.floor(Date.now() / 86_400_000) * 86_400_000 - 12 * hourMs
 
 let stage: ControlStage
@@ -227,7 +227,7 @@ describe('a webhook', () => {
   test('gets what is raised once, signed with the secret that was shown', async () => {
     const { webhookSecret } = (await put({ lowBalanceNano: '90000000000', webhook: hook })).json
     const { posted, options } = hooked()
-    // Two processes at once: one has its turn.
+    // Two processes at once: one has the turn.
     await Promise.all([lookAfterAlerts(options), lookAfterAlerts(options)])
     expect(posted).toHaveLength(1)
     const [{ address, body, fields } = { address: '', body: '', fields: {} }] = posted

@@ -1,4 +1,4 @@
-// The control API against a real browser: the session's cookie, pages of other origins, and the page at /docs.
+// Tests the control API with a real browser: the session's cookie, pages of other origins, and the page at /docs.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
@@ -10,7 +10,7 @@ let browser: Browser
 let context: BrowserContext
 let page: Page
 const blank = () => new Response('<title>x</title>', { headers: { 'content-type': 'text/html' } })
-/** Another port of the same machine: to browsers the same site, and so with the cookie. */
+/** Another port of the same machine: for browsers the same site, so the cookie is sent. */
 const neighbour = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: blank })
 
 afterAll(async () => {
@@ -23,7 +23,7 @@ afterAll(async () => {
 const keys = async () =>
   page.evaluate(async () => (await (await fetch('/api/keys')).json()).items.length)
 
-// Where the machine has no browser, the test script says that these are left out.
+// On a machine without a browser, the test script reports that these are left out.
 if (chromiumPath !== null) {
   beforeAll(async () => {
     server = await startServer()
@@ -49,7 +49,7 @@ async function signsIn() {
     path: '/',
   })
   expect(await page.evaluate(() => document.cookie)).toBe('')
-  // The policy of the page at / lets nothing be fetched.
+  // The policy of the page at / does not allow fetching.
   expect((await page.goto(`${server.url}/api/me`))?.status()).toBe(200)
 }
 
@@ -67,7 +67,7 @@ async function refusesOthers() {
   other.on('response', (reply) => {
     if (reply.url().startsWith(server.url)) statuses.push(reply.status())
   })
-  // A form, and a fetch that needs no preflight: the cookie goes with both.
+  // A form, and a fetch that needs no preflight: both send the cookie.
   const form = { action: `${server.url}/api/keys`, body: '{"name":"x","group":"default"}' }
   await other.evaluate(
     ({ action, body }) =>

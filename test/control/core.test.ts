@@ -1,4 +1,4 @@
-// What every route of the control API has in common: who may ask, what is refused and how, repeats, versions, events.
+// Tests what all routes of the control API have in common: access, refusals, repeats, versions, events.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from '@hono/zod-openapi'

@@ -1,4 +1,4 @@
-// The setup doctor: clients that are set up wrong against a running server, and who is told of it.
+// Tests the setup doctor: misconfigured clients of a running server, and who is shown their mistakes.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
@@ -45,7 +45,7 @@ afterAll(async () => {
   await gateway.stop()
 })
 
-/** It counts at once in the process that is asked. */
+/** It takes effect at once in the process that is asked. */
 async function change(path: string, body = {}) {
   const headers = { authorization: `Bearer ${manage.own}`, 'content-type': 'application/json' }
   const init = { method: 'POST', headers, body: JSON.stringify(body) }
@@ -54,7 +54,7 @@ async function change(path: string, body = {}) {
 
 const hello = { model: 'sandbox/chat', messages: [{ role: 'user', content: 'Hello' }] }
 
-/** One address is listened to so often in a second. */
+/** Mistakes of one address are noted only this often in a second. */
 let sent = 0
 const nextAddress = () => `203.0.114.${(sent += 1)}`
 
@@ -96,7 +96,7 @@ async function doctor(as: keyof typeof manage, query = '') {
 
 type View = Arrival & { readonly outcome: string; readonly by: string | null }
 
-/** The request sent last, as it is told. */
+/** The request sent last, as the doctor reports it. */
 async function told(asked: Promise<Response>, as: keyof typeof manage = 'own') {
   const id = (await asked).headers.get('x-request-id') ?? ''
   return (await doctor(as)).items.find(({ requestId }) => requestId === id)

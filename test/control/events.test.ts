@@ -1,4 +1,4 @@
-// What operators did over the control API: before and after, found, and as a file.
+// Tests the record of what operators did over the control API: before and after, search, and as a file.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ControlStage, controlStage, manager, origin, person } from '../support/control.ts'

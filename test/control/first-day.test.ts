@@ -1,5 +1,5 @@
-// A machine without any provider, from its first start: the printed link signs in, a key is made, a model is called, and
-// the receipt adds up; then kill -9, and all of it is still there.
+// Tests a machine without any provider, from its first start: the printed link signs in, a key is made, a model is
+// called, and the receipt adds up; after kill -9 all of it is still there.
 
 import { expect, test } from 'bun:test'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
@@ -8,7 +8,7 @@ interface Line {
   readonly amountNano: string
 }
 
-/** Signs in by a link; gives the cookie that a browser would send. */
+/** Signs in by a link; returns the cookie that a browser would send. */
 async function signIn(link: string): Promise<string> {
   const reply = await fetch(link, { redirect: 'manual' })
   expect([reply.status, reply.headers.get('location')]).toEqual([303, '/'])
@@ -25,7 +25,7 @@ async function ask(server: ServerProcess, cookie: string, path: string, body?: o
   return { status: reply.status, json: (await reply.json()) as ReturnType<typeof JSON.parse> }
 }
 
-/** Follows requests as they are settled; gives what resolves when this one is. */
+/** Follows requests as they are settled; returns a promise that resolves when this one is. */
 async function follow(server: ServerProcess, cookie: string) {
   const live = await fetch(`${server.url}/api/requests/live`, { headers: { cookie } })
   expect(live.headers.get('content-type')).toStartWith('text/event-stream')

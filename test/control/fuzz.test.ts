@@ -1,4 +1,4 @@
-// Every operation of the control API with generated requests, by everybody who may be signed in.
+// Tests every operation of the control API with generated requests, by every kind of signed-in caller.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { ControlPrincipal } from '../../src/identity/principal.ts'
@@ -27,7 +27,7 @@ afterAll(async () => {
   await stage.close()
 })
 
-/** What may name something: texts of members such as `id`, `account` or `requestId`. */
+/** Texts of fields such as `id`, `account` or `requestId`, which may name something. */
 function namesIn(value: Json, name = ''): string[] {
   if (typeof value === 'string') return /(^id|Id|^account|^name|^model)$/.test(name) ? [value] : []
   if (typeof value !== 'object' || value === null) return []
@@ -47,7 +47,7 @@ test.each(callers)(
   `every operation, asked by %s (seed ${seed})`,
   async (_, caller) => {
     const { described } = scene
-    // Sign-in is not this stage's own; it is asked where all of a gateway runs.
+    // This stage has no sign-in; it is tested with a complete gateway.
     const own = described.operations.filter(
       ({ path, responses }) =>
         !path.startsWith('/api/auth/') &&

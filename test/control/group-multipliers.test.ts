@@ -1,4 +1,4 @@
-// A group that multiplies the prices of some models otherwise: what lists, feeds and what-if say of it.
+// Tests a group with other multipliers for some models: what lists, feeds and what-if show.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// Message history over the control API: whose it is, who may read it, and that deleting and exporting reach all of it.
+// Tests message history over the control API: who owns it, who may read it, and that deleting and exporting cover all
+// of it.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// A management key makes a key over the control API of a running server, and what becomes of that key counts there.
+// Tests that a management key makes a key over the control API of a running server, and that changes of that key take
+// effect there.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createManagementKey } from '../../src/admin/management-keys.ts'

@@ -1,4 +1,5 @@
-// Keys over the control API: their life, whose they are, lists, and that nobody makes one that may do more than its maker.
+// Tests keys over the control API: their life, owners, lists, and that nobody can make a key with more rights than
+// their own.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
@@ -39,7 +40,7 @@ async function make(as = ann, body: object = {}) {
   return reply.json
 }
 
-/** What a test's accounts spend, they are given before. */
+/** The accounts of a test are credited what they spend. */
 async function spend(key: string, account: string, chargeNano: bigint, at = Date.now()) {
   const requestId = randomUUID()
   await credit(account, chargeNano)
@@ -319,7 +320,7 @@ test('keys of the configuration file are listed and shown, and changed by nobody
   const keys = [
     { name: 'file', account: 'ann', secret: 'sk-from-the-file-1234', deniedModels: ['x'] },
   ]
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(file, JSON.stringify({ keys }))
   const config = await loadConfiguration({ flags: { config: file }, env: {} })
   rmSync(folder, { recursive: true })

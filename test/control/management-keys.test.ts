@@ -1,4 +1,4 @@
-// Management keys over the control API: who makes which, and that none gives more than it has.
+// Tests management keys over the control API: who may make which, and that none can give more rights than it has.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { findManagementKey } from '../../src/identity/management-keys.ts'

@@ -1,4 +1,4 @@
-// What whoever is signed in has of the own: how they like the console, and the end of the account.
+// Tests what signed-in people control of their own account: preferences of the console, and deleting the account.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { house, walletOf } from '../../src/store/ledger.ts'

@@ -1,4 +1,5 @@
-// Models, their prices and the feeds of their changes over the control API: who sees what, and what readers are given.
+// Tests models, their prices and the feeds of price changes over the control API: who sees what, and what feeds
+// contain.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { setPrices } from '../../src/admin/prices.ts'

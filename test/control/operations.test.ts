@@ -1,4 +1,4 @@
-// The operators' first page over the control API: of several processes, with what is wrong at the top.
+// Tests the operators' first page over the control API: data of several processes, with problems at the top.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// Operators' webhooks: what needs somebody is posted once, with its end, signed, and again until it was taken.
+// Tests operators' webhooks: an event that needs attention is sent once, and so is its end, signed, and again until it
+// was accepted.
 
 import { afterAll, afterEach, beforeEach, expect, setSystemTime, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
@@ -174,7 +175,7 @@ test('a server tells of a vendor that is away, at an address of its own network'
   })
   try {
     const messages = [{ role: 'user', content: 'Hi' }]
-    // Its breaker opens for longer and longer, and is seen open by one of the looks a minute apart.
+    // Its breaker opens for longer each time, and one of the looks, a minute apart, sees it open.
     const [body = ''] = await eventually(async () => {
       await (await gateway.post('/v1/chat/completions', { model: 'm', messages })).text()
       return posts.length > 0 ? posts : undefined

@@ -1,4 +1,4 @@
-// Things of the account ann, one for each address that names one: what nobody else may find.
+// Things that belong to the account ann, one for each address that names one: nobody else may find them.
 
 import { entryOf } from '../../src/history/document.ts'
 import { makeKeys } from '../../src/history/sealed.ts'
@@ -7,7 +7,7 @@ import type { Store } from '../../src/store/store.ts'
 import { append, keyRow, usageRow } from '../contract/store.ts'
 import { newOrder, paidTransaction } from '../support/payments.ts'
 
-/** The values of each address, by its path. Makes them. */
+/** The values of each address, by its path. Creates the things. */
 export async function owned(
   store: Store,
 ): Promise<Readonly<Record<string, Readonly<Record<string, string>>>>> {
@@ -49,7 +49,7 @@ export async function owned(
 const keyVerbs = ['', '/rotate', '/disable', '/enable', '/impact', '/test']
 const managementKeyVerbs = ['', '/disable', '/enable']
 
-/** The same thing under an address and all that can be done with it. */
+/** The same thing at an address and at all its operations. */
 function below(path: string, verbs: readonly string[], id: string) {
   return Object.fromEntries(verbs.map((verb) => [path + verb, { id }]))
 }

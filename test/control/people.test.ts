@@ -1,4 +1,4 @@
-// People as operators find them, and the control API looked at as one of them.
+// Tests people as operators find them, and the control API viewed as one of them.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { keyRow, settlement, usageRow } from '../contract/store.ts'
@@ -82,7 +82,7 @@ test('an operator sees what a person sees, changes nothing, and is noted once', 
   expect((await get(root, '/api/requests')).json.items).toMatchObject([{ requestId: 'req_ann' }])
   expect((await get(root, '/api/me')).json).toMatchObject({ id: 'ann', role: 'user' })
   expect((await get(root, '/api/requests/req_cem')).status).toBe(404)
-  // What a browser asks for by itself says it in the address.
+  // Requests that a browser makes by itself carry it in the address.
   const asked = (path: string) => stage.send(root, 'GET', path)
   expect((await asked('/api/me?view-as=ann')).json).toMatchObject({ id: 'ann', role: 'user' })
   expect((await asked('/api/requests/export?view-as=ann&format=csv')).json).not.toContain('req_cem')
@@ -101,7 +101,7 @@ test('an operator sees what a person sees, changes nothing, and is noted once', 
     const refused = await stage.send(root, method, path, { body, headers: { ...headers, origin } })
     expect([path, refused.status]).toEqual([path, 403])
   }
-  // Messages, sessions: the person's alone.
+  // Messages and sessions belong to the person alone.
   for (const path of ['/api/history', '/api/history/req_ann', '/api/me/export', '/api/me/sessions'])
     expect([path, (await get(root, path)).status]).toEqual([path, 403])
   const events = (await stage.send(eye, 'GET', '/api/events?action=viewAs')).json.items

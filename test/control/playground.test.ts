@@ -1,4 +1,4 @@
-// The key of the console's playground: whose it is, how long it works, and what binds it.
+// Tests the key of the console's playground: its owner, its lifetime, and its limits.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createManagementKey } from '../../src/admin/management-keys.ts'

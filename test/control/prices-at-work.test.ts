@@ -1,4 +1,5 @@
-// Prices at work over the control API: what a card would have brought, what is missing, what differs, what is scheduled.
+// Tests prices at work over the control API: what a card would have earned, what is missing, what differs, what is
+// scheduled.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { withChannels } from '../../src/admin/channels.ts'
@@ -30,7 +31,7 @@ beforeAll(async () => {
     usageRow({ ...priced, requestId: 'req_1', chargeNano: 100n }),
     usageRow({ ...priced, requestId: 'req_2', chargeNano: 50n, multiplierPpm: 500_000 }),
     usageRow({ ...priced, requestId: 'req_3', chargeNano: 7n, units: { search: 1 } }),
-    // Refused, another model's, and too old.
+    // Refused, for another model, and too old.
     usageRow({ ...priced, requestId: 'req_4', priceVersion: null, output: 0, input: 0 }),
     usageRow({ ...priced, requestId: 'req_5', modelAsked: 'other', chargeNano: 9n }),
     usageRow({ ...priced, requestId: 'req_6', at: at - 8 * 86_400_000, chargeNano: 9n }),
@@ -47,7 +48,7 @@ test('a proposed card says what it would have brought, to the nano', async () =>
   const prices = { input: '0.002', output: '0.003' }
   const { status, json } = await post('/api/prices/effect', { model, prices }, eye)
   expect(status).toBe(200)
-  // Two nano a token in, three a token out: 80, and half of it.
+  // Two nano-units a token in, three a token out: 80, and half of it.
   expect(json).toMatchObject({
     ...{ currency: 'USD', coveredSince: null, requests: 2, thenNano: '150', proposedNano: '120' },
     ...{ differenceNano: '-30', unpriced: { requests: 1, thenNano: '7' } },

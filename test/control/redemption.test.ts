@@ -1,4 +1,5 @@
-// Redemption codes over the control API: made and shown once by an administrator, redeemed by a customer, not guessed.
+// Tests redemption codes over the control API: made and shown once by an administrator, redeemed by a customer, not
+// guessable.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ControlStage, controlStage, person } from '../support/control.ts'

@@ -1,4 +1,4 @@
-// Finished requests over the control API: who sees what, receipts, files, the live tail and the ledger.
+// Tests finished requests over the control API: who sees what, receipts, files, the live tail and the ledger.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ControlPrincipal } from '../../src/identity/principal.ts'
@@ -13,7 +13,7 @@ const at = Date.now() - 3_600_000
 const minuteMs = 60_000
 
 let stage: ControlStage
-/** Signed out, suspended: nobody from then on. */
+/** Signed out or suspended: nobody from then on. */
 let gone = false
 
 beforeAll(async () => {
@@ -232,7 +232,7 @@ describe('the ledger', () => {
 })
 
 describe('the live tail', () => {
-  /** The stream is taken from the control API itself: the stage reads replies to their end. */
+  /** The stream is read directly from the control API, since the stage reads replies to their end. */
   const follow = (who: string, query = '', headers: Record<string, string> = {}) =>
     stage.open('/api/requests/live' + query, { 'x-who': who, ...headers })
 

@@ -1,4 +1,4 @@
-// Every route of the control API, as nobody, another user, a user, an auditor, an admin and management keys.
+// Tests every route of the control API as nobody, another user, a user, an auditor, an admin and management keys.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { isUnsafe } from '../../src/http/control/access.ts'
@@ -27,7 +27,7 @@ const callers: Readonly<Record<string, ControlPrincipal | null>> = {
   'key that writes': manager(null, ['write']),
 }
 
-/** 401 or 403 where the caller is turned away, null where the route is run. */
+/** 401 or 403 if the caller is refused, null if the route is executed. */
 function refusal(route: ControlRoute, name: string): 401 | 403 | null {
   const { access, method } = route
   const as = callers[name] ?? null
@@ -42,7 +42,7 @@ function refusal(route: ControlRoute, name: string): 401 | 403 | null {
   return access === 'auditor' && role === 'user' ? 403 : null
 }
 
-/** Names nothing there is, and says nothing of what is wanted. */
+/** Names nothing that exists, and has none of the required values. */
 function sendTo(as: ControlPrincipal | null, route: ControlRoute, values = {}) {
   const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(Object(values)[name] ?? 'nothing'),
@@ -51,11 +51,11 @@ function sendTo(as: ControlPrincipal | null, route: ControlRoute, values = {}) {
   return stage.send(as, route.method.toUpperCase(), path, body)
 }
 
-/** Sign-in has its own answers, and its own tests. */
+/** Sign-in has different answers, and separate tests. */
 const named = controlRoutes
   .filter(({ path }) => !path.startsWith('/api/auth/'))
   .map((route) => [`${route.method} ${route.path}`, route] as const)
-/** Refuses whoever did not sign in just now, which a test's sessions did not. */
+/** Refuses callers who did not sign in recently, as a test's sessions did not. */
 const asksFresh = ({ id }: ControlRoute) => id === 'unlinkMyIdentity'
 const streams = (route: ControlRoute) => route.produces?.includes('text/event-stream') === true
 
@@ -96,16 +96,16 @@ describe('who may ask', () => {
 
 describe("another's thing is not found", () => {
   const about = named.filter(
-    // A month is nobody's.
+    // A month belongs to nobody.
     ([, { path, access }]) => /\{(?!month\})/.test(path) && ['user', 'session'].includes(access),
   )
   test.each(about)('%s', async (_, route) => {
     const values = ids[route.path]
-    // A route about one thing of an account needs one to be asked for: `owned.ts` makes it.
+    // A route about one thing of an account needs such a thing: `owned.ts` makes it.
     expect(values).toBeDefined()
     if (route.access === 'user') {
       const { status } = await sendTo(person('bob'), route, values)
-      // A change that is not well said is refused before anything is looked up.
+      // An invalid change is refused before anything is looked up.
       expect(route.body === undefined ? [404] : [404, 400]).toContain(status)
       if (!isUnsafe(route.method))
         expect((await sendTo(manager('bob', ['read']), route, values)).status).toBe(404)

@@ -1,4 +1,4 @@
-// The search for anything: what is found by which text, and by whom.
+// Tests the search for anything: what is found by which text, and by whom.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { keyRow, settlement, usageRow } from '../contract/store.ts'

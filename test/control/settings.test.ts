@@ -1,4 +1,4 @@
-// Settings at run time over the control API: who may see and change them, versions, and notices.
+// Tests settings at run time over the control API: who may see and change them, versions, and notices.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { runTimeDefaults } from '../../src/config/run-time.ts'

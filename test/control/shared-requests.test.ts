@@ -1,4 +1,4 @@
-// Links to requests: who may make one, what it shows to anyone, and when it ends.
+// Tests links to requests: who may make one, what it shows to anyone, and when it ends.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readSharedRequest } from '../../src/admin/shared-request.ts'

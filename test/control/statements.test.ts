@@ -1,4 +1,4 @@
-// Monthly statements over the control API: whose they are, their months, and their forms.
+// Tests monthly statements over the control API: their owners, months, and forms.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { house, walletOf } from '../../src/store/ledger.ts'

@@ -1,4 +1,4 @@
-// Statistics over the control API: who sees what, files, and what is refused.
+// Tests statistics over the control API: who sees what, files, and what is refused.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { settlement, usageRow } from '../contract/store.ts'

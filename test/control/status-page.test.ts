@@ -1,4 +1,4 @@
-// The status page: what anyone sees, where the operator turned it on, and nothing of channels.
+// Tests the status page: what anyone sees if the operator turned it on, and that it shows nothing about channels.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { withChannels } from '../../src/admin/channels.ts'

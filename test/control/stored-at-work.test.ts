@@ -1,4 +1,5 @@
-// Channels made at run time serve real requests in every process, outlive a kill, and give way to the file.
+// Tests that channels made at run time serve real requests in every process, survive a kill, and are overridden by the
+// file.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -19,7 +20,7 @@ let server: ServerProcess
 let manager: string
 const said: string[] = []
 
-/** What the file says beside what every start needs. */
+/** What the file contains beside what every start needs. */
 function write(dataDir: string, more: object = {}): string {
   const file = join(dataDir, 'tollgate.yaml')
   const config = {
@@ -68,7 +69,7 @@ async function manage(method: string, path: string, body?: object) {
   return { status: reply.status, json: text === '' ? null : JSON.parse(text) }
 }
 
-/** On a connection of its own, so that any of the processes may take it. */
+/** On a separate connection, so that any of the processes may accept it. */
 async function call(model: string): Promise<number> {
   const reply = await fetch(`${server.url}/v1/chat/completions`, {
     method: 'POST',
@@ -80,7 +81,7 @@ async function call(model: string): Promise<number> {
   return reply.status
 }
 
-/** In every process, for it is asked many times. */
+/** In every process, since it is asked many times. */
 async function answers(model: string, status: number): Promise<void> {
   await eventually(async () => {
     const all = await Promise.all(Array.from({ length: 12 }, () => call(model)))

@@ -1,4 +1,4 @@
-// Channels, groups and models made at run time, over the control API alone.
+// Tests channels, groups and models made at run time, over the control API alone.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { keyRow } from '../contract/store.ts'

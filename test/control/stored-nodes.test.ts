@@ -1,4 +1,5 @@
-// Two servers on one PostgreSQL: what is made at one counts at the other, which opens its secrets with the same key.
+// Tests two servers on one PostgreSQL: what is made at one takes effect at the other, which decrypts its secrets with
+// the same key.
 
 import { expect, test } from 'bun:test'
 import { createManagementKey } from '../../src/admin/management-keys.ts'

@@ -1,4 +1,4 @@
-// Operators' webhooks over the control API: what each was told last, and a test of it, without its secret.
+// Tests operators' webhooks over the control API: the last message to each, and a test of it, without its secret.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// What is tried of images: each is decoded, and is the very one its vendor made.
+// The tests of images: each result is decoded, and must be the one that its vendor made.
 
 import { Buffer } from 'node:buffer'
 import type OpenAI from 'openai'
@@ -15,7 +15,7 @@ type Size = Exclude<OpenAI.ImageGenerateParams['size'], undefined>
 const file = (bytes: Uint8Array, name: string) => toFile(bytes, name, { type: 'image/png' })
 const sizeOf = ({ size }: Row) => ({ size: size as NonNullable<Size> })
 
-/** A whole picture, as large as it says; of a vendor that is played, the one it made. */
+/** A complete picture with the dimensions it declares; of a scripted vendor, the one it made. */
 function isPicture(bytes: Uint8Array, row: Row, size = row.comes): void {
   const seen = pngSize(bytes)
   if (size !== 'any') alike(seen, size, 'size')

@@ -1,4 +1,4 @@
-// How vendors are asked for images, by their own documentation: what is put otherwise is refused, as they would.
+// How vendors are asked for images, by their own documentation: other requests are refused, as the vendors would.
 
 import type { JsonObject, JsonValue } from '../../../src/wire/ir.ts'
 import { given, mask, pictureOf } from './made.ts'
@@ -34,7 +34,7 @@ function same(bytes: Uint8Array, expected: Uint8Array, name: string): void {
   if (!Buffer.from(bytes).equals(Buffer.from(expected))) throw new Refused(`${name} is damaged`)
 }
 
-/** An image as base64, or in an address of `data:`. */
+/** An image as base64, or in a `data:` address. */
 function inline(value: unknown, expected: Uint8Array, name: string): void {
   if (typeof value !== 'string') throw new Refused(`${name} is no text`)
   const base64 = value.replace(/^data:image\/png;base64,/, '')
@@ -42,7 +42,7 @@ function inline(value: unknown, expected: Uint8Array, name: string): void {
 }
 
 interface OpenaiModel {
-  /** Answers with base64 alone, and is not asked how. */
+  /** Answers only with base64, and does not accept the parameter for the form. */
   readonly gpt: boolean
   readonly sizes: readonly string[]
   readonly qualities: readonly string[]
@@ -140,14 +140,14 @@ export const openaiImages: Service = async (asked) => {
   return openai(asked, openaiModel)
 }
 
-/** Deployments, named as the operator likes. */
+/** Deployments, with names that the operator chooses. */
 export const azureImages: Service = async (asked) => {
   signed(asked, 'api-key')
   if (!asked.path.startsWith('/openai/v1/')) throw new Refused('no such path', 404)
   return openai(asked, openaiModel)
 }
 
-/** A server that has taken over OpenAI's older form. */
+/** A server that implements OpenAI's older form. */
 export const ownImages: Service = async (asked) => {
   signed(asked, 'authorization', 'Bearer ')
   const any = { ...dallE2, sizes: ['1024x1024', '1536x1024'] }
@@ -228,7 +228,7 @@ export const stabilityImages: Service = async (asked) => {
   return Response.json({ image, finish_reason: 'SUCCESS', seed: 1 })
 }
 
-/** Black Forest Labs: jobs, each at an address of its own. */
+/** Black Forest Labs: jobs, each with a separate address. */
 export function bflImages(): Service {
   const jobs = new Map<string, { looks: number; readonly size: string }>()
   return async (asked) => {

@@ -1,4 +1,5 @@
-// What the vendors of the media tables make, whoever asks: pictures by size, one recording's words, one sound in every format.
+// What the vendors of the media tables make for every request: pictures by size, one recording's words, one sound in
+// every format.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +9,7 @@ import { samples } from '../../support/sounds.ts'
 
 const pictures = new Map<string, Buffer>()
 
-/** The PNG that every vendor makes of a size. */
+/** The PNG that every vendor makes for a size. */
 export function pictureOf(width: number, height: number): Buffer {
   const name = `${width}x${height}`
   const made = pictures.get(name) ?? png(width, height)
@@ -16,11 +17,11 @@ export function pictureOf(width: number, height: number): Buffer {
   return made
 }
 
-/** What is edited and varied. */
+/** The picture that is edited and varied. */
 export const given = png(64, 64)
 export const mask = png(64, 64)
 
-/** What is written down: three seconds, in which two people speak. */
+/** The recording that is transcribed: three seconds, in which two people speak. */
 export const recording = wav(3)
 export const spoken = {
   text: 'Hello from afar. Bye.',
@@ -38,7 +39,7 @@ export const spoken = {
   ],
 } as const
 
-/** What is said aloud. */
+/** The text that is spoken. */
 export const sentence = 'The quick brown fox jumps over the lazy dog.'
 
 /** A second and a half, 24000 samples a second. */
@@ -59,7 +60,7 @@ function speechWav(): Buffer {
 export const soundFormats = ['mp3', 'wav', 'pcm', 'opus', 'aac', 'flac'] as const
 export type SoundFormat = (typeof soundFormats)[number]
 
-/** One sound as every vendor gives it; no two formats have a byte in common with another. */
+/** One sound as every vendor returns it; no two formats have a byte in common. */
 export const sounds: Readonly<Record<SoundFormat, Buffer>> = {
   mp3: fixture('constant.mp3'),
   wav: speechWav(),
@@ -78,7 +79,7 @@ export const soundTypes: Readonly<Record<SoundFormat, string>> = {
   flac: 'audio/flac',
 }
 
-/** A real film of so many seconds. */
+/** A real film of this many seconds. */
 export function filmOf(size: string, seconds: number): Uint8Array {
   const [width = 0, height = 0] = size.split('x').map(Number)
   return mp4('a film', { width, height, seconds })

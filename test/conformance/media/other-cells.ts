@@ -1,4 +1,4 @@
-// What is tried of videos and moderations: films are decoded, and jobs followed to their end.
+// The tests of videos and moderations: films are decoded, and jobs followed to their end.
 
 import type OpenAI from 'openai'
 import { toFile } from 'openai'

@@ -9,7 +9,9 @@ export interface VideoService extends AsyncDisposable {
   readonly service: Service
 }
 
-/** OpenAI API reference, "Videos": jobs are done when they are asked for a second time, or fail where their text says so. */
+/**
+ * OpenAI API reference, "Videos": jobs are done when they are queried for a second time, or fail if their text says so.
+ */
 export function startOpenaiVideos(): VideoService {
   const vendor = startVideoVendor()
   vendor.hooks = {
@@ -49,14 +51,14 @@ async function checkForm(body: Uint8Array | null, type: string): Promise<void> {
   if (!given.equals(await file.bytes())) throw new Refused('the image is damaged')
 }
 
-/** OpenAI API reference, "Moderations": what has `hurt` in it is violent. */
+/** OpenAI API reference, "Moderations": text that contains `hurt` is violent. */
 export const openaiModerations: Service = async (asked) => {
   signed(asked, 'authorization', 'Bearer ')
   if (asked.path !== '/v1/moderations') throw new Refused('no such path', 404)
   const body = await asked.json()
   only(Object.keys(body), 'model', 'input')
   const { input } = body
-  // Parts of one thing are judged together, texts of a list each for itself.
+  // Parts of one input are judged together, texts of a list separately.
   const parts = Array.isArray(input) && input.some((each) => typeof each === 'object')
   const each = Array.isArray(input) && !parts ? input : [input]
   const results = each.map((one) => judged(JSON.stringify(one).includes('hurt')))

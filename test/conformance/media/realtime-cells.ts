@@ -1,4 +1,4 @@
-// What is tried of realtime: sessions by the official client, which asks for TLS and so goes through a proxy of it.
+// The tests of realtime: sessions by the official client, which requires TLS and so uses a TLS proxy.
 
 import { Buffer } from 'node:buffer'
 import { type AddressInfo, connect } from 'node:net'
@@ -12,19 +12,19 @@ import type { Row } from './rows.ts'
 import { alike, type Feature } from './tried.ts'
 
 export interface TlsProxy {
-  /** As a base address of clients. */
+  /** The proxy's address in the form of clients' base addresses. */
   readonly url: string
   close(): Promise<void>
 }
 
-/** Passes on to a gateway what comes over TLS. */
+/** Passes connections that arrive over TLS on to a gateway. */
 export async function startTlsProxy(gatewayUrl: string): Promise<TlsProxy> {
   const certificates = makeCertificates()
   const { hostname, port } = new URL(gatewayUrl)
   const server = createServer({ ...certificates.valid }, (outside) => {
     const inside = connect(Number(port), hostname)
     outside.pipe(inside).pipe(outside)
-    // Either side may leave first.
+    // Either side may close first.
     outside.on('error', () => inside.destroy())
     inside.on('error', () => outside.destroy())
   })
@@ -40,7 +40,7 @@ export async function startTlsProxy(gatewayUrl: string): Promise<TlsProxy> {
 
 const answerMs = 20_000
 
-/** Sends one event, and hears all until one of a type comes. */
+/** Sends one event, and collects all until one of a type arrives. */
 function received(
   session: OpenAIRealtimeWS,
   event: Parameters<OpenAIRealtimeWS['send']>[0],
@@ -68,7 +68,7 @@ type See = (events: readonly RealtimeServerEvent[], row: Row) => void
 /** Seven tokens of 50 ms, 24000 samples a second. */
 const played = { soundBytes: 7 * 2_400, usage }
 
-/** What the sandbox says to nothing: 15 characters a second. */
+/** What the sandbox answers to nothing: 15 characters a second. */
 const sentence = "This is Tollgate's sandbox, no model was asked. You said:"
 const spoken = { text_tokens: 10, audio_tokens: Math.ceil((sentence.length / 15) * 20) }
 const nothing = { text_tokens: 0, audio_tokens: 0, image_tokens: 0 }
@@ -97,7 +97,7 @@ export function realtimeFeatures(tlsProxy: () => string): readonly Feature[] {
     async ask({ apiKey }, row) {
       const { model } = row
       const client = new OpenAI({ baseURL: tlsProxy(), apiKey })
-      // The authority is the test's own.
+      // The test made the certificate authority itself.
       const session = new OpenAIRealtimeWS(
         { model, options: { rejectUnauthorized: false } },
         client,

@@ -1,4 +1,4 @@
-// The rows of the media tables: a vendor's model, how it is played, and what its results must be.
+// The rows of the media tables: a vendor's model, how the vendor is scripted, and what its results must be.
 
 import {
   azureImages,
@@ -36,14 +36,14 @@ export interface Row {
   readonly table: TableName
   readonly vendor: string
   readonly model: string
-  /** null: the sandbox, which is served inside the gateway. */
+  /** null: the sandbox, which runs inside the gateway. */
   readonly service: Service | null
-  /** What stands behind the vendor's place in its base address. */
+  /** The path after the vendor's own folder in its base address. */
   readonly below: string
-  /** Of images and videos: the size to ask for, and the size of what then comes. */
+  /** For images and videos: the size to ask for, and the size of the result. */
   readonly size: string
   readonly comes: string
-  /** Of videos. */
+  /** For videos. */
   readonly seconds: string
 }
 
@@ -67,7 +67,7 @@ function row(
   }
 }
 
-/** Where others than OpenAI's likes have their paths. */
+/** Paths of vendors that differ from OpenAI's. */
 const below: Readonly<Record<string, string>> = {
   'azure-openai': '',
   google: '/v1beta',
@@ -80,7 +80,7 @@ const below: Readonly<Record<string, string>> = {
 }
 
 const wide = { size: '1536x1024' }
-/** Vendors that are asked in ratios make what they take for that. */
+/** Vendors that take aspect ratios, and the size that they make for one. */
 const ratio = { size: '1536x1024', comes: '1248x832' }
 
 export const imageRows: readonly Row[] = [
@@ -176,7 +176,7 @@ export const moderationRows: readonly Row[] = [
   row('moderations', 'sandbox', 'sandbox/moderation', null),
 ]
 
-/** Played by sockets of their own, but for the sandbox. */
+/** Scripted with separate sockets, except the sandbox. */
 export const realtimeRows: readonly Row[] = [
   row('realtime', 'openai', 'gpt-realtime', noService),
   row('realtime', 'azure-openai', 'gpt-realtime', noService),
@@ -184,7 +184,7 @@ export const realtimeRows: readonly Row[] = [
   row('realtime', 'sandbox', 'sandbox/realtime', null),
 ]
 
-/** By table: a format of the client's that its vendors speak, and how their models are described and priced. */
+/** By table: a client format that its vendors speak, and how their models are described and priced. */
 export const tables = {
   images: {
     kind: 'image',

@@ -1,12 +1,13 @@
-// The vendors of the media tables: one server, where each row has a folder of its own and is answered as its vendor would.
+// The vendors of the media tables: one server, where each row has a separate folder and is answered as its vendor
+// would.
 
 import type { JsonObject } from '../../../src/wire/ir.ts'
 import { filmOf, pictureOf } from './made.ts'
 
-/** Stands in the words of vendors that refuse. */
+/** A text in the messages of vendors that refuse. */
 export const vendorsOwn = 'The vendor says:'
 
-/** What a vendor refuses, in its own way: by the tables, a mistake of the gateway. */
+/** A request that a vendor refuses in its own way: in the tables it counts as an error of the gateway. */
 export class Refused extends Error {
   readonly status: number
 
@@ -19,11 +20,11 @@ export class Refused extends Error {
 /** One request to one row's vendor. */
 export interface Asked {
   readonly method: string
-  /** Below the row's folder. */
+  /** The path below the row's folder. */
   readonly path: string
   readonly query: URLSearchParams
   readonly headers: Headers
-  /** Address of the row's folder. */
+  /** The address of the row's folder. */
   readonly place: string
   json(): Promise<JsonObject>
   form(): Promise<FormData>
@@ -33,11 +34,11 @@ export interface Asked {
 export type Service = (asked: Asked) => Promise<Response>
 
 export interface MediaVendors extends AsyncDisposable {
-  /** Where a row's vendor is. */
+  /** The address of a row's vendor. */
   place(row: string): string
-  /** Requests a row's vendor had until now. */
+  /** The number of requests that a row's vendor got so far. */
   count(row: string): number
-  /** Of them, those that ask for something new; looks at a job that runs come at any time. */
+  /** Of them, those that request new work; queries of a running job may come at any time. */
   asked(row: string): number
 }
 
@@ -84,14 +85,14 @@ export function startMediaVendors(services: Readonly<Record<string, Service>>): 
   }
 }
 
-/** Pictures that vendors give by address: `results/1024x1024`. */
+/** Pictures that vendors return by address: `results/1024x1024`. */
 function result(name: string): Response {
   const [width = 0, height = 0] = name.split('x').map(Number)
   const headers = { 'content-type': 'image/png' }
   return new Response(Uint8Array.from(pictureOf(width, height)), { headers })
 }
 
-/** Films that vendors give by address: `films/720x1280x4`. */
+/** Films that vendors return by address: `films/720x1280x4`. */
 export function film(name: string): Response {
   const [width = '', height = '', seconds = ''] = name.split('x')
   const bytes = filmOf(`${width}x${height}`, Number(seconds))
@@ -99,15 +100,15 @@ export function film(name: string): Response {
   return new Response(Uint8Array.from(bytes), { headers })
 }
 
-/** The row's key, as this vendor wants it. */
+/** The row's key, in the form that this vendor requires. */
 export const vendorKey = 'key-of-a-vendor-0123456789'
 
-/** Throws where the key is not in its header. */
+/** Throws if the key is not in its header. */
 export function signed({ headers }: Asked, name: string, scheme = ''): void {
   if (headers.get(name) !== scheme + vendorKey) throw new Refused(`no key in ${name}`, 401)
 }
 
-/** Throws where there are other members than these. */
+/** Throws if there are other fields than these. */
 export function only(value: Iterable<string>, ...known: readonly string[]): void {
   for (const name of value)
     if (!known.includes(name)) throw new Refused(`Unknown parameter: '${name}'.`)
@@ -125,7 +126,7 @@ export function oneOf<T extends string>(
   return found
 }
 
-/** A form's texts by name, its lists by the name with `[]`; files apart. */
+/** A form's texts by name, its lists by the name with `[]`; files separately. */
 export function textsOf(form: FormData): Map<string, string> {
   const found = new Map<string, string>()
   for (const [name, value] of form) if (typeof value === 'string') found.set(name, value)
@@ -138,7 +139,7 @@ export async function fileIn(form: FormData, name: string): Promise<Uint8Array> 
   return file.bytes()
 }
 
-/** Events in the manner of OpenAI. */
+/** Events in OpenAI's form. */
 export function events(all: readonly JsonObject[], named = false): Response {
   const frames = all.map((each) => {
     const name = named ? `event: ${String(each['type'])}\n` : ''

@@ -1,4 +1,4 @@
-// What is tried of transcripts and speech: times are read back from subtitles, sounds from their containers.
+// The tests of transcripts and speech: times are read back from subtitles, sounds from their containers.
 
 import { Buffer } from 'node:buffer'
 import type OpenAI from 'openai'
@@ -20,7 +20,7 @@ import { alike, check, type Feature } from './tried.ts'
 
 const file = () => toFile(recording, 'speech.wav', { type: 'audio/wav' })
 
-/** What was said; the sandbox says what it likes, and how long the recording was. */
+/** The spoken text; the sandbox chooses its text, and reports how long the recording was. */
 function isText(text: string, { service }: Row, expected: string = spoken.text): void {
   if (service === null) check(text.includes('3 seconds long'), `not the recording: ${text}`)
   else alike(text, expected, 'text')

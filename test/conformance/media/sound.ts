@@ -39,7 +39,7 @@ const tokens = {
   total_tokens: 43,
 }
 
-/** What a server of OpenAI's form has of it. */
+/** The features that a server of OpenAI's form supports. */
 interface TranscriptVendor {
   readonly formats: readonly string[]
   readonly fields: readonly string[]
@@ -99,7 +99,7 @@ const plainWords = spoken.words.map(({ word, start, end }) => ({ word, start, en
 const usualFields = ['language', 'prompt', 'response_format', 'temperature']
 const times = 'timestamp_granularities[]'
 
-/** OpenAI API reference, "Audio": what each model takes. */
+/** OpenAI API reference, "Audio": what each model accepts. */
 const openaiModels: Readonly<Record<string, TranscriptVendor>> = {
   'whisper-1': {
     formats: ['json', 'text', 'srt', 'verbose_json', 'vtt'],
@@ -120,7 +120,7 @@ const openaiModels: Readonly<Record<string, TranscriptVendor>> = {
   },
 }
 
-/** What a server of OpenAI's form has of its speech. */
+/** The speech features that a server of OpenAI's form supports. */
 interface Said {
   readonly formats: readonly SoundFormat[]
   readonly fields?: readonly string[]
@@ -149,7 +149,7 @@ function said(body: JsonObject, { formats, fields = [], events: streams }: Said)
   return events([...deltas, { type: 'speech.audio.done', usage }])
 }
 
-/** A server of OpenAI's paths, with the models it has. */
+/** A server with OpenAI's paths and these models. */
 function compatible(
   sign: (asked: Asked) => void,
   hears: (asked: Asked) => TranscriptVendor,
@@ -221,7 +221,7 @@ export const vllmSound = compatible(
   { formats: soundFormats, fields: ['instructions'] },
 )
 
-/** A server that has all of it. */
+/** A server that supports all features. */
 export const ownSound = compatible(
   bearer,
   () => ({

@@ -1,4 +1,4 @@
-// One cell of a media table: asked with the official client, and what came of it.
+// One cell of a media table: requested with the official client, and the result.
 
 import OpenAI from 'openai'
 import type { VendorDialectId } from '../../../src/wire/formats.ts'
@@ -9,8 +9,8 @@ export interface Feature {
   readonly name: string
   readonly dialect: VendorDialectId
   /**
-   * Asks, decodes and checks what comes; throws where it is not as the vendor made it. `not offered` where the reply is
-   * right but has nothing of the feature. `mark`: what was sent until now was only what the feature needs.
+   * Requests, decodes and checks the result; throws if it is not as the vendor made it. Returns `not offered` if the
+   * reply is right but lacks the feature. `mark`: the requests so far were only preparations for the feature.
    */
   ask(client: OpenAI, row: Row, mark: () => void): Promise<undefined | 'not offered'>
 }
@@ -23,11 +23,11 @@ export interface Trying {
   readonly row: Row
   /** Whether the row's vendor speaks the feature's format. */
   readonly spoken: boolean
-  /** Requests the vendor has had. */
+  /** The number of requests that the vendor got. */
   sent(): number
 }
 
-/** Rejects with what is neither a right result nor a clear refusal. */
+/** Rejects if there is neither a right result nor a clear refusal. */
 export async function tried(
   feature: Feature,
   { client, row, spoken, sent }: Trying,
@@ -46,7 +46,7 @@ export async function tried(
     if (!spoken && nothing && (error.status === 404 || error.status === 400)) return 'not offered'
     if (error.status !== 400 || error.message.length < 20) throw error
     if (nothing) return 'refused'
-    // What the gateway itself refuses must not have been asked of a vendor.
+    // A request that the gateway itself refuses must not have reached a vendor.
     if (error.message.includes(vendorsOwn)) return 'refused by vendor'
     throw error
   }

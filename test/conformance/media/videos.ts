@@ -1,10 +1,10 @@
-// How vendors of videos are asked for their jobs, by their own documentation.
+// How video vendors are asked for their jobs, by their own documentation.
 
 import type { JsonObject } from '../../../src/wire/ir.ts'
 import { given } from './made.ts'
 import { type Asked, film, only, Refused, type Service, signed, vendorKey } from './server.ts'
 
-/** A job as its vendor keeps it: done when it is asked for a second time. */
+/** A job as its vendor keeps it: done when it is queried for a second time. */
 interface Job {
   looks: number
   readonly fails: boolean
@@ -114,7 +114,7 @@ async function klingTask(jobs: Jobs, asked: Asked): Promise<JsonObject> {
     const shape = kind === 'text2video' ? 'aspect_ratio' : 'image'
     only(Object.keys(body), 'model_name', 'prompt', 'duration', 'mode', shape)
     if (kind === 'image2video') inline(body['image'])
-    // What is made of an image has its shape.
+    // A video made from an image has the image's shape.
     const size = kind === 'text2video' ? sized(body['aspect_ratio'], 720) : '720x1280'
     const task = jobs.begin(body['prompt'], `${size}x${body['duration']}`)
     return { task_id: String(task), task_status: 'submitted' }
