@@ -1,4 +1,5 @@
-// Words that every object answers to, such as `constructor`, in what clients ask and vendors answer: read as any other.
+// Tests words that every object has as members, such as `constructor`, in requests and replies: they are read like any
+// other word.
 
 import { describe, expect, test } from 'bun:test'
 import { faultTable, GatewayError } from '../src/errors.ts'
@@ -20,7 +21,7 @@ import {
 import { type Case, casesOf, type Fixture, vendorFolders } from './support/fixtures.ts'
 import { foreignWords, strangeIn, withWord } from './support/foreign-words.ts'
 
-/** Formats of chats, with a model of each: those that clients speak come first. */
+/** Formats of chats, with a model of each; those of clients come first. */
 const models: Partial<Record<DialectId, string>> = {
   'openai-chat': 'gpt-5.4',
   'openai-responses': 'gpt-5.4',
@@ -33,7 +34,7 @@ const spoken = Object.entries(models) as [DialectId, string][]
 const asked = spoken.slice(0, 4)
 
 interface Attempt<Made> {
-  /** null: it was refused in so many words, or failed. */
+  /** null: it was refused with a clear message, or failed. */
   readonly made: Made | null
   readonly wrong: string[]
 }
@@ -48,7 +49,7 @@ function attempt<Made>(make: () => Made): Attempt<Made> {
   }
 }
 
-/** What a word in any place of a body brings about. */
+/** The result of a word in any place of a body. */
 function faultsOf(
   body: JsonValue,
   wrong: (body: JsonValue) => readonly string[],
@@ -77,7 +78,7 @@ function headFor(dialect: DialectId): WriterHead {
   return { id: `${idPrefix}1`, model: 'asked', createdAt: 1_800_000_000, wantsUsage: true }
 }
 
-/** Bodies of the golden cases that the format can say. */
+/** Bodies of the golden cases that the format can express. */
 function bodiesIn(dialect: DialectId, model: string): readonly JsonObject[] {
   return requestCases.flatMap(([, request]) => {
     try {
@@ -102,7 +103,7 @@ describe.each(asked)('what clients ask in %s', (dialect, model) => {
   test('is refused, or asked in the words of any other format', () => {
     const bodies = bodiesIn(dialect, model)
     expect(bodies.length).toBeGreaterThan(20)
-    // Bodies are much alike: a word each is enough.
+    // Bodies are similar, so one word for each is enough.
     const faults = bodies.flatMap((body, at) =>
       faultsOf(body, translated, foreignWords.slice(at % 3).slice(0, 1)),
     )

@@ -1,4 +1,4 @@
-// Embeddings and reranking in every form: requests, vendors' replies and what clients are given, held to golden files.
+// Compares embeddings and reranking in every format with golden files: requests, vendors' replies and clients' replies.
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { GatewayError } from '../src/errors.ts'
@@ -17,7 +17,7 @@ const files = new GoldenFiles(['asked.json', 'sent.json', 'reply.json', 'told.js
 const encoder = new TextEncoder()
 const head = { id: 'id-1', model: 'own', createdAt: 1_800_000_000, wantsUsage: true }
 
-/** What comes of it, a refusal too. */
+/** The result, which may be a refusal. */
 function outcomeOf(work: () => unknown): unknown {
   try {
     return work()
@@ -28,7 +28,7 @@ function outcomeOf(work: () => unknown): unknown {
   }
 }
 
-/** Long lists by their length: what is alike a thousand times is not written down. */
+/** Long lists by their length, so that a thousand equal values are not written out. */
 function short(value: unknown): string {
   return show(
     JSON.parse(JSON.stringify(value), (_, each) =>
@@ -59,7 +59,7 @@ const written = listOperations.flatMap(({ clients, replies }) =>
     })),
   ),
 )
-/** Vendors' own replies, by the file each stands in; what was asked is two texts, or a query for two. */
+/** Vendors' own replies, by the file of each; the request was two texts, or a query for two. */
 const replied = goldenPaths().flatMap((path) => {
   const [dialect = '', file = ''] = path.split('/')
   const known: Dialect | undefined = dialects[dialect as DialectId]
@@ -118,7 +118,7 @@ describe('answered', () => {
     },
   )
 
-  /** What a client is told is a vendor's reply in one form or more, and says the same in each. */
+  /** A client gets a vendor's reply in one or more forms, with the same contents in each. */
   const readers: Partial<Record<DialectId, readonly DialectId[]>> = {
     'openai-embeddings': ['openai-embeddings', 'voyage-embeddings'],
     rerank: ['cohere-rerank', 'jina-rerank'],
@@ -137,7 +137,7 @@ describe('answered', () => {
   )
 })
 
-/** Vectors as numbers; searches are Cohere's own, who counts one where nobody says. */
+/** Vectors as numbers; searches only for Cohere, which counts one if none is reported. */
 function meaning({ searches: _, vectors, ...reply }: ListReply): unknown {
   const { writeReply } = clientList('openai-embeddings')
   const { data } = writeReply({ ...reply, vectors }, { model: '', texts: [] }, head)

@@ -1,4 +1,4 @@
-// Replies as each format's clients are given them, whole and streamed: held to golden files, and read again.
+// Compares replies for each format's clients, whole and streamed, with golden files, and reads them again.
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { GatewayError } from '../src/errors.ts'
@@ -23,14 +23,14 @@ const served: readonly DialectId[] = [
 /** Formats whose replies may have several choices. */
 const severalChoices: readonly DialectId[] = ['openai-chat', 'openai-completions', 'gemini']
 
-/** Where a format has no way to tell a reply alike whole and streamed, and why. */
+/** Formats that cannot express a reply identically whole and streamed, and why. */
 const differing: readonly string[] = [
-  // A whole message has its reasoning and its text in a field each: which came first between them is not said.
+  // A whole message has reasoning and text in separate fields, so their order is lost.
   'openai-chat reasoning-between',
-  // A seal is known when its part ends: a whole reply has it before the part, a stream behind it.
+  // A seal is known when its part ends: a whole reply has it before the part, a stream after it.
   'anthropic-messages call-sealed',
   'anthropic-messages text-sealed',
-  // The input of a whole call is an object, which half a JSON text is not.
+  // The input of a whole call is an object, which an incomplete JSON text is not.
   'anthropic-messages call-cut-by-length',
 ]
 
@@ -80,7 +80,7 @@ describe.each(served)('%s', (dialect) => {
       expect(meaning(fromStream)).not.toEqual(meaning(fromWhole))
       files.hold(dialect, name, 'back-whole.json', show(meaning(fromWhole)))
     } else expect(meaning(fromStream)).toEqual(meaning(fromWhole))
-    // What the format has no word for is written down.
+    // What the format cannot express is written down.
     const again = show(meaning(fromStream))
     if (again !== show(meaning(events))) files.hold(dialect, name, 'back.json', again)
   })

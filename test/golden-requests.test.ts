@@ -1,4 +1,4 @@
-// Every request, as each format puts it to its vendors, held to golden files.
+// Compares every request, as each format writes it for its vendors, with golden files.
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { GatewayError } from '../src/errors.ts'
@@ -10,7 +10,7 @@ import { requestCases } from './golden/support/requests.ts'
 import { show } from './golden/support/show.ts'
 import { vendorHub } from './support/dialects.ts'
 
-/** Models that are asked differently, by dialect. */
+/** Models that get different requests, by dialect. */
 const models: Partial<Record<DialectId, readonly string[]>> = {
   'openai-chat': ['gpt-5.4'],
   'openai-completions': ['gpt-3.5-turbo-instruct'],
@@ -23,7 +23,7 @@ const models: Partial<Record<DialectId, readonly string[]>> = {
 
 const files = new GoldenFiles(['request.json'])
 
-/** What the vendor is asked, or why it is not. */
+/** The vendor's request, or the reason why there is none. */
 interface Outcome {
   readonly body?: JsonObject
   readonly dropped?: string[]
@@ -33,7 +33,7 @@ interface Outcome {
 function outcomeOf(hub: VendorHub, request: ChatRequest, model: string): Outcome {
   try {
     const { value, dropped } = hub.encodeRequest(request, model)
-    // Where the model stands in the body it is the one that was asked for.
+    // If the body names the model, it is the requested one.
     const { model: named = model, ...body } = value
     expect(named).toBe(model)
     return { body, ...(dropped.length > 0 && { dropped: [...dropped] }) }
@@ -44,7 +44,7 @@ function outcomeOf(hub: VendorHub, request: ChatRequest, model: string): Outcome
   }
 }
 
-/** The members that are not the first model's; null for those it has and this one lacks. */
+/** The fields that differ from the first model's; null for those that this one lacks. */
 function unlike(first: JsonObject, other: JsonObject): JsonObject {
   const names = new Set([...Object.keys(first), ...Object.keys(other)])
   const found: JsonObject = {}
@@ -54,7 +54,7 @@ function unlike(first: JsonObject, other: JsonObject): JsonObject {
   return found
 }
 
-/** What each model is asked; of all but the first only where it differs. */
+/** The request to each model; of all but the first only where it differs. */
 function outcomesOf(dialect: DialectId, request: ChatRequest): JsonObject {
   const hub = vendorHub(dialect)
   const [model = '', ...more] = models[dialect] ?? []

@@ -1,4 +1,4 @@
-// Every request put in a format and read again: what it asks is as it was, but for what is written down.
+// Tests that every request, written in a format and read again, is unchanged except for recorded differences.
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { GatewayError } from '../src/errors.ts'
@@ -10,7 +10,7 @@ import { requestCases } from './golden/support/requests.ts'
 import { show } from './golden/support/show.ts'
 import { clientHub, vendorHub } from './support/dialects.ts'
 
-/** Formats that clients speak, with a model that can all of it. */
+/** Client formats, each with a model that has every ability. */
 const models: Partial<Record<DialectId, string>> = {
   'openai-chat': 'gpt-5.4',
   'openai-completions': 'gpt-3.5-turbo-instruct',
@@ -26,7 +26,7 @@ interface Returned {
   readonly dropped: readonly string[]
 }
 
-/** Null where it cannot be said in this format. */
+/** Null if this format cannot express it. */
 function returned(dialect: DialectId, model: string, request: ChatRequest): Returned | null {
   try {
     const { value, dropped } = vendorHub(dialect).encodeRequest(structuredClone(request), model)
@@ -39,7 +39,7 @@ function returned(dialect: DialectId, model: string, request: ChatRequest): Retu
   }
 }
 
-/** Members that came back otherwise; null for those that did not, or were not there. */
+/** Fields that came back changed; null for those that did not, or were not there. */
 function unlike(before: JsonObject, after: JsonObject): JsonObject {
   const found: JsonObject = {}
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
@@ -50,7 +50,7 @@ function unlike(before: JsonObject, after: JsonObject): JsonObject {
 
 const trips = Object.entries(models) as [DialectId, string][]
 
-/** Wishes for what is so anyhow, and one that a tool stands for: nothing is lost. */
+/** Fields that request the default, and one that a tool expresses: losing them loses nothing. */
 const notLost = new Set([
   'choices-1',
   'modalities-text',
@@ -62,13 +62,13 @@ const notLost = new Set([
 describe.each(trips)('%s', (dialect, model) => {
   test('what comes back otherwise is written down', () => {
     const changed: JsonObject = {}
-    /** Wishes that were lost, and not named. */
+    /** Requested fields that were lost without being named. */
     const silent: string[] = []
     for (const [name, request] of requestCases) {
       const again = returned(dialect, model, request)
       if (again === null) continue
       const { maxOutputTokens: limit } = request
-      // A format that must be told a limit is told the model's own.
+      // A format that requires a limit is given the model's own.
       const kept =
         limit === undefined
           ? (({ maxOutputTokens: _, ...rest }) => rest)(again.request)

@@ -1,4 +1,4 @@
-// Replies of vendors, as their documentation writes them: what each is read as, whole, streamed and cut anywhere.
+// Compares replies from vendors' documentation with how they are read: whole, streamed and divided anywhere.
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { DialectId } from '../src/wire/formats.ts'
@@ -21,7 +21,7 @@ interface Case {
 const files = new GoldenFiles(['events.json'])
 const encoder = new TextEncoder()
 
-/** A reply may be there whole, streamed or both; Bedrock's binary events stand as JSON, one a line. */
+/** A reply may exist whole, streamed or both; Bedrock's binary events are stored as JSON, one a line. */
 function casesIn(paths: readonly string[]): Case[] {
   const named = paths.filter((path) => path.includes('.vendor.'))
   const stems = new Set(named.map((path) => path.replace(/\.vendor\..*$/, '')))
@@ -44,10 +44,10 @@ function readWhole(dialect: DialectId, path: string): readonly ChatEvent[] {
   return vendorHub(dialect).readWhole(JSON.parse(readGolden(path)), {})
 }
 
-/** Where OpenAI's whole message has no citations it says so, and a stream is silent. */
+/** If there are no citations, OpenAI's whole message says so, and a stream does not. */
 const noCitations = { 'openai-chat': { delta: { annotations: [] } } }
 
-/** What a reply comes to, however it was told: of a call's input the value, for white space is no part of it. */
+/** The content of a reply in any form; a call's input as a value, since white space is not part of it. */
 function meaning(events: readonly ChatEvent[]): unknown {
   const { choices, ...reply } = fold(events)
   return {

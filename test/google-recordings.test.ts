@@ -1,4 +1,4 @@
-// Replays recorded replies of Google and holds what clients of other formats get to what an independent reader finds.
+// Replays recorded replies of Google and compares what clients of other formats get with an independent reader.
 
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -63,7 +63,7 @@ interface Understood {
 
 const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'hi' }] }]
 
-/** What the AI SDK's reader of Google's format makes of the bytes. */
+/** What the AI SDK's reader of Google's format reads from the bytes. */
 async function byAiSdk(body: string | Uint8Array, streamed: boolean): Promise<Understood> {
   const fetch = answering(body, streamed ? 'text/event-stream' : 'application/json')
   const model = createGoogleGenerativeAI({ apiKey: 'k', fetch })('gemini-3-pro-preview')
@@ -104,7 +104,7 @@ async function byAiSdk(body: string | Uint8Array, streamed: boolean): Promise<Un
   return seen
 }
 
-/** What OpenAI's own client makes of what the gateway sends its users. */
+/** What OpenAI's own client reads from what the gateway sends. */
 async function byOpenai(
   text: string,
   streamed: boolean,
@@ -153,7 +153,7 @@ describe.each(found)('$name', (recording) => {
     const finish = expected.calls.length > 0 ? 'tool_calls' : 'stop'
     const whole = await byOpenai(relayed(recording, 'openai-chat', false).text, false)
     expect(whole).toEqual({ ...expected, reasoning, finish })
-    // The client's own accumulator knows no reasoning.
+    // The client's own accumulator does not know reasoning.
     const { reasoning: _, ...shown } = await byOpenai(
       relayed(recording, 'openai-chat', true).text,
       true,

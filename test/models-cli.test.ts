@@ -1,4 +1,4 @@
-// `tollgate model`, `what-if` and `settings` as an operator uses them.
+// Tests `tollgate model`, `what-if` and `settings` as an operator uses them.
 
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'

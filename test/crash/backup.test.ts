@@ -1,4 +1,5 @@
-// Backup beside a running server, and restoring: the state of one moment, whole, with what outboxes held settled in it.
+// Tests backup beside a running server, and restoring: the complete state of one moment, with the records of outboxes
+// settled in it.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
@@ -82,7 +83,7 @@ test.each([1, 2])(
       for (const { requestId, dueNano } of due) {
         expect([requestId, rows.get(requestId)]).toEqual([requestId, dueNano ?? undefined])
       }
-      // A server goes on from it, and neither file nor folder is left of the work.
+      // A server continues from it, and no temporary file or folder is left.
       expect(readdirSync(restored).sort()).toEqual(['server.lock', 'server.pid', 'tollgate.db'])
       expect(readdirSync(join(file, '..')).filter((name) => name.startsWith('copy'))).toEqual([
         'copy.backup',
@@ -189,7 +190,7 @@ describe.skipIf(!mounted)('where the place has no room', () => {
       expect((await run(deployment, deployment.dataDir(), 'backup', file)).code).toBe(0)
       expect((await run(deployment, dataDir, 'restore', file)).code).toBe(0)
       const before = readFileSync(join(dataDir, 'tollgate.db'))
-      // Room for what is there, the copy that is checked, and a part of the one that takes its place.
+      // Room for the data, the copy that is checked, and a part of the one that replaces it.
       remount(`size=${Math.floor(before.length * 2.6)}`)
       const forced = await run(deployment, dataDir, 'restore', file, '--force')
       expect(forced.code).toBe(1)

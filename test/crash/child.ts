@@ -1,5 +1,5 @@
-// A ledger node under load in a process of its own, to be killed or stopped: says on its standard output what it
-// promised, each line written before the next thing happens.
+// A ledger node under load in a separate process, to be killed or stopped: prints what it promised, and writes each
+// line before it continues.
 
 import { writeSync } from 'node:fs'
 import type { Hold } from '../../src/ledger/ledger.ts'
@@ -10,7 +10,7 @@ import type { ChildTask } from './lines.ts'
 
 const task = JSON.parse(process.argv[2] ?? '') as ChildTask
 
-/** What stands in the pipe outlives the process. */
+/** Lines in the pipe can still be read after the process has died. */
 function say(word: string, ...values: readonly (string | bigint | number)[]): void {
   writeSync(1, `${[word, ...values].join(' ')}\n`)
 }
@@ -31,7 +31,7 @@ const newId = () => `${task.prefix}-${counter++}`
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 const below = (limit: number) => Math.floor(Math.random() * limit)
 
-/** What it costs is a matter of its id, so that whoever reads the ledger can tell what it must have cost. */
+/** Its cost depends on its id, so that a reader of the ledger can calculate what it must have cost. */
 function costOf(id: string): bigint {
   return 1_000n + (BigInt(Bun.hash.crc32(id)) % 9_000n)
 }
@@ -41,7 +41,7 @@ async function hold(account: string): Promise<Hold | null> {
   return 'refused' in made ? null : made
 }
 
-/** A whole reply: kept, then answered. Some cost more than was held. */
+/** A whole reply: recorded, then answered. Some cost more than was held. */
 async function whole(node: LedgerNode, account: string): Promise<void> {
   const held = await hold(account)
   if (held === null) return
@@ -54,7 +54,7 @@ async function whole(node: LedgerNode, account: string): Promise<void> {
   say('kept', id, chargeNano)
 }
 
-/** A stream that notes what it owes as it goes. */
+/** A stream that notes its cost while it runs. */
 async function stream(node: LedgerNode, account: string): Promise<void> {
   const held = await hold(account)
   if (held === null) return

@@ -1,4 +1,5 @@
-// A full disk: nothing is admitted, nothing is lost, and all goes on when there is room again, without a hand.
+// Tests a full disk: nothing is admitted, nothing is lost, and everything continues without intervention when there is
+// space again.
 import { afterAll, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// The disk under a gateway fills up and is freed again: nobody is served without a record, nobody's record is lost.
+// Tests a gateway whose disk fills up and is freed again: nobody is served without a record, and no record is lost.
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
@@ -27,7 +27,7 @@ afterAll(() => {
 const hello = { model: 'sandbox/chat+tokens=2' }
 const mostRequests = 20_000
 
-/** Takes all room there is, to the last byte. */
+/** Fills the disk to the last byte. */
 function fill(file: string): void {
   for (let bytes = 1 << 20; bytes >= 1; bytes >>= 1) {
     try {

@@ -1,4 +1,4 @@
-// kill -9 of the whole gateway under load, at random instants: what a client was answered is charged once.
+// Tests kill -9 of the whole gateway under load, at random moments: every answered request is charged once.
 
 import { describe, expect, test } from 'bun:test'
 import type { UsageRow } from '../../src/store/usage-row.ts'
@@ -17,12 +17,12 @@ import { expectCharged, ready, type Seen, startLoad } from './gateway-load.ts'
 /** One process and two workers, each killed. */
 const kills = repetitions(2, 8)
 const clients = 24
-/** Seconds on a machine of its own: what it took is printed. */
+/** Seconds allowed on an otherwise idle machine: the measured time is printed. */
 const restartLimitMs = 30_000
-/** The last one has too little for all it asks. */
+/** The last account has too little for all its requests. */
 const credits = { acme: '1000', bell: '1000', cyan: '0.01' }
 const creditsNano = { acme: 1_000_000_000_000n, bell: 1_000_000_000_000n, cyan: 10_000_000n }
-/** A running stream says what it owes each time it has delivered so much. */
+/** A running stream notes its cost each time it has delivered this much. */
 const quantumBytes = 1_024
 
 interface Killed {
@@ -30,7 +30,7 @@ interface Killed {
   readonly readyMs: number[]
 }
 
-/** Each round goes over from one process to two workers or back, so that outboxes are taken over too. */
+/** Each round changes from one process to two workers or back, so that outboxes are taken over too. */
 async function killAgainAndAgain(deployment: Deployment): Promise<Killed> {
   const killed: Killed = { seen: [], readyMs: [] }
   for (let round = 0; round < kills; round += 1) {
@@ -52,7 +52,7 @@ async function killAgainAndAgain(deployment: Deployment): Promise<Killed> {
   return killed
 }
 
-/** Every stream the kill has cut is charged for what was noted of it. Returns how many there were. */
+/** Every stream that the kill broke is charged for what was noted of it. Returns their number. */
 function expectProgress(seen: readonly Seen[], rows: ReadonlyMap<string, UsageRow>): number {
   const cut = seen.filter(
     ({ whole, status, dueNano, deliveredBytes }) =>

@@ -1,4 +1,4 @@
-// Clients of every kind at once against a gateway that may die: each remembers what it was promised.
+// Clients of every kind on a gateway that may die: each remembers what it was promised.
 
 import { expect } from 'bun:test'
 import type { UsageRow } from '../../src/store/usage-row.ts'
@@ -7,13 +7,13 @@ import type { ServerProcess } from '../support/server-process.ts'
 
 export interface Seen extends Outcome {
   readonly account: string
-  /** What a reply that ended must have cost; null where the client left before. */
+  /** The cost of a complete reply; null if the client left before. */
   readonly dueNano: bigint | null
-  /** Bytes of content the client got of a stream. */
+  /** Bytes of content that the client got of a stream. */
   readonly deliveredBytes: number
 }
 
-/** The sandbox counts the prompt of `chat` so. */
+/** The sandbox counts the prompt of `chat` in this way. */
 const promptTokens = 6
 
 interface Kind {
@@ -40,8 +40,8 @@ export interface Load {
 }
 
 /**
- * Clients that ask again and again; several of each kind, spread over the accounts, and over `urls` or as it
- * says. `goesOn`: where nobody listens they ask again.
+ * Clients that send requests repeatedly; several of each kind, spread over the accounts, and over `urls` unless
+ * specified. `goesOn`: if nobody listens they try again.
  */
 export function startLoad(
   urls: readonly string[] | (() => string),
@@ -82,13 +82,16 @@ async function askOnce(url: string, account: string, kind: Kind): Promise<Seen> 
   return {
     ...outcome,
     account,
-    // On a busy host the reply may be whole before the client means to leave.
+    // On a busy host the reply may be complete before the client leaves.
     dueNano: leaves === undefined || outcome.whole ? costNano(promptTokens, kind.tokens) : null,
     deliveredBytes: kind.body['stream'] === true ? contentBytes(outcome.text) : 0,
   }
 }
 
-/** A stream that outlasts any drain, once its first bytes have come; who is told to come again on a busy host does. */
+/**
+ * A stream that lasts longer than any drain, once its first bytes have come; a refusal that says to retry is retried,
+ * as happens on a busy host.
+ */
 export async function startLongStream(
   url: string,
   account: string,
@@ -115,7 +118,7 @@ export async function ready({ url }: ServerProcess): Promise<void> {
   while ((await fetch(`${url}/readyz`)).status !== 200) await Bun.sleep(1)
 }
 
-/** Every reply that ended is in the books once, at its price. Returns how many there were. */
+/** Every complete reply is in the books once, at its price. Returns their number. */
 export function expectCharged(seen: readonly Seen[], rows: readonly UsageRow[]): number {
   const byId = new Map(rows.map((row) => [row.requestId, row]))
   const answered = seen.filter(({ whole, status }) => whole && status === 200)

@@ -1,4 +1,4 @@
-// A gateway that is asked to stop under load, one that stands still past its lease, and what a server refuses.
+// Tests a gateway that is stopped under load, one that is suspended past its lease, and what a server refuses.
 
 import { describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -17,9 +17,9 @@ import { isLong, repetitions } from '../support/long.ts'
 import { expectCharged, startLoad, startLongStream } from './gateway-load.ts'
 
 const unitNano = 1_000_000_000n
-/** For what comes in the end: a busy host takes its time. */
+/** Limit for events that happen eventually: a busy host is slow. */
 const patienceMs = 30_000
-/** At most what it costs is held for it, so that a wallet can be spent to its last unit. */
+/** The hold is exactly its maximum cost, so that a wallet can be spent to its last unit. */
 const hello = { model: 'sandbox/chat+tokens=2', max_tokens: 2 }
 
 async function expectNothingLeased({ store }: Deployment, account: string): Promise<void> {
@@ -79,7 +79,7 @@ describe.each(engineCases)('P2: SIGTERM under load on $engine', ({ engine, datab
 
 type Rows = Awaited<ReturnType<typeof expectBalances>>
 
-/** Who was admitted had its reply: whole, or as a stream to its end or to an error event. */
+/** Every admitted request got its reply: whole, or as a stream to its end or to an error event. */
 function expectNoneFailed(
   seen: readonly (Outcome & { readonly dueNano: bigint | null })[],
   rows: Rows,
@@ -110,7 +110,7 @@ describe.each(postgresCases)('I21, P3 on $engine', ({ databaseUrl }) => {
         deployment.start({ node: 0 }),
         deployment.start({ node: 1 }),
       ])
-      // Where the disk stalls for longer than the lease, a node refuses until it has renewed.
+      // If the disk stalls for longer than the lease, a node refuses until it has renewed.
       for (let n = 0; n < 3; n += 1) await served(still.url)
       const long = { model: 'sandbox/chat+tokens=20000+gap=1', stream: true }
       const streams = [0, 1, 2].map(() => chat(still.url, 'acme', long))
@@ -138,7 +138,7 @@ describe.each(postgresCases)('I21, P3 on $engine', ({ databaseUrl }) => {
         expect(whole).toBeFalse()
         expect(text).toContain('data: {"error":')
       }
-      // Of themselves they would last more than 20 s.
+      // By themselves they would last more than 20 s.
       if (isLong) expect(endedMs).toBeLessThan(10_000)
       await eventually(async () => {
         const rows = await deployment.store.usage.list({ limit: 100_000 })
@@ -178,8 +178,9 @@ async function served(url: string): Promise<void> {
 }
 
 /**
- * Who is told that requests under way hold the money asks again: what a closed node held may be on its way. So does who is
- * told to come back: on a busy host a node may renew its lease too late, and then it serves nobody until it has.
+ * Retries a request that is refused because running requests hold the money, since what a closed node held may be on
+ * its way back. Also retries if told to come again: on a busy host a node may renew its lease too late, and then it
+ * serves nobody until it has.
  */
 async function spendAll(url: string): Promise<number> {
   const deadlineMs = performance.now() + patienceMs

@@ -1,4 +1,4 @@
-// What a power cut can take, read off the system calls of a gateway under load: no test can cut the power.
+// Measures what a power cut can lose, from the system calls of a gateway under load, since no test can cut the power.
 
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -11,9 +11,9 @@ import { startLoad } from './gateway-load.ts'
 const given = Bun.env['TEST_STRACE'] ?? Bun.which('strace')
 if (given === null) console.log('left out: system calls, which needs strace')
 
-/** 50 ms on a disk and a processor of its own: what it took is printed. */
+/** 50 ms with a disk and a processor of its own: the measured time is printed. */
 const boundMs = 500
-/** Nine of ten syncs: others may hold the disk or the processor for a moment. A sync that is forgotten is never done. */
+/** Nine of ten syncs: others may use the disk or the processor for a moment. A missing sync never appears at all. */
 const forgottenMs = 15_000
 
 interface Call {
@@ -23,13 +23,13 @@ interface Call {
   readonly endMs: number
 }
 
-/** Notes the syncs of every thread, and stops for no other call; the server keeps the process it was started as. */
+/** Records the syncs of every thread, and stops at no other call; the server keeps its process id. */
 function noting(strace: string, file: string): readonly string[] {
   const words = ['-D', '-f', '--seccomp-bpf', '-y', '-ttt', '-T', '-e', 'trace=fsync,fdatasync']
   return [strace, ...words, '-o', file]
 }
 
-/** `TID TIME call(FD<PATH>...) = RESULT <SECONDS>`; one that another ran into comes in two lines. */
+/** `TID TIME call(FD<PATH>...) = RESULT <SECONDS>`; a call that another interrupts takes two lines. */
 function readCalls(text: string): Call[] {
   const begun = new Map<string, { readonly path: string; readonly startMs: number }>()
   const found: Call[] = []
@@ -49,8 +49,8 @@ function readCalls(text: string): Call[] {
 }
 
 /**
- * Whatever was written to the outbox between the starts of two syncs is on the disk when the second has ended. For
- * a time of steady load: the longest that may have been, of each two.
+ * Everything written to the outbox between the starts of two syncs is on the disk when the second has ended. For a time
+ * of steady load: the longest possible delay, for each two syncs.
  */
 function unsafeMs(found: readonly Call[], path: string, sinceMs: number, untilMs: number) {
   const syncs = found.filter(

@@ -1,4 +1,5 @@
-// Message history when its process is killed, and when its disk is full: requests are served, and money is kept.
+// Tests message history when its process is killed and when its disk is full: requests are served, and money is
+// correct.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'

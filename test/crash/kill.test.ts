@@ -1,4 +1,4 @@
-// kill -9 at any instant: what was promised is charged once, and nothing else is.
+// Tests kill -9 at any moment: what was promised is charged once, and nothing else is.
 import { describe, expect, test } from 'bun:test'
 import { testDatabaseUrl } from '../contract/databases.ts'
 import { anyInstant } from '../support/clients.ts'
@@ -11,7 +11,7 @@ const rounds = repetitions(2, 17)
 const slots = [0, 1, 2]
 const accounts = ['acme', 'bell', 'cyan']
 const depositNano = 1_000_000_000_000n
-/** Less than the requests cost: what is above is written off, never charged twice. */
+/** Less than the requests cost: the excess is written off, never charged twice. */
 const smallDepositNano = 2_000_000n
 
 interface Promised {

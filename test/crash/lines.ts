@@ -1,4 +1,4 @@
-// Starts the child, and reads what it says until it dies.
+// Starts the child process, and reads its output until it ends.
 
 import { join } from 'node:path'
 import type { LedgerSettings } from '../../src/config/types.ts'
@@ -10,7 +10,7 @@ export interface ChildTask {
   readonly slot: number
   readonly settings: LedgerSettings
   readonly durability: 'normal' | 'strict'
-  /** Of the ids of its requests. */
+  /** The prefix of the ids of its requests. */
   readonly prefix: string
   readonly accounts: readonly string[]
   readonly clients: number
@@ -18,12 +18,12 @@ export interface ChildTask {
 
 export interface Child {
   readonly pid: number
-  /** Resolves when the child has said a line that begins so; rejects with what it said when it ended first. */
+  /** Resolves when the child has printed a line with this beginning; rejects with its output if it ended first. */
   says(word: string): Promise<void>
-  /** All it has said, to the last line that is whole. */
+  /** Its whole output, up to the last complete line. */
   readonly lines: readonly string[]
   signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void
-  /** Resolves to its exit code when all it said is read. */
+  /** Resolves to its exit code when all its output is read. */
   readonly ended: Promise<number | null>
 }
 
@@ -31,7 +31,7 @@ export function startChild(task: ChildTask, script = 'child.ts'): Child {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, script), JSON.stringify(task)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  // One that is stopped would outlive a test that failed, and hold its pipes open.
+  // A stopped child would outlive a failed test, and keep its pipes open.
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   const lines: string[] = []

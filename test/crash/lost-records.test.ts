@@ -1,4 +1,4 @@
-// Records that an outbox had and the ledger never got: the audit names them, and so does a metric.
+// Tests records that were in an outbox and never reached the ledger: the audit and a metric report them.
 
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
@@ -11,9 +11,11 @@ import type { ServerProcess } from '../support/server-process.ts'
 import { ready } from './gateway-load.ts'
 
 const requests = 10
-/** For what comes in the end: a busy host takes its time. */
+/** Limit for events that happen eventually: a busy host is slow. */
 const patienceMs = 30_000
-/** The longest there is, so that nothing is settled before it is removed; a start and an end settle all the same. */
+/**
+ * The longest delay there is, so that nothing is settled before it is removed; a start and an end settle all the same.
+ */
 const config = { ledger: { settleMs: 10_000 } }
 
 interface Left {
@@ -21,7 +23,9 @@ interface Left {
   readonly epoch: number
 }
 
-/** Requests one after another, until the mark says that all their records are written, in an epoch after `before`. */
+/**
+ * Sends requests one after another until the mark says that all their records are written, in an epoch after `before`.
+ */
 async function serve(server: ServerProcess, before: number): Promise<Left> {
   await ready(server)
   for (let each = 0; each < requests; each += 1) {
@@ -38,7 +42,7 @@ function mark(dataDir: string): string[] {
   return readFileSync(join(dataDir, 'outbox-0.mark'), 'utf8').trim().split(' ')
 }
 
-/** Rows are appends, and each of these requests is one of its own; those of one run all stand in the first half. */
+/** Each row is an append, and each of these requests is one append; those of one run are all in the first half. */
 function removeRows(dataDir: string, from: number, to: number): void {
   const file = new Database(join(dataDir, 'outbox-0-a.db'))
   const newest = 'epoch = (SELECT max(epoch) FROM outbox)'

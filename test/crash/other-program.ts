@@ -1,8 +1,9 @@
-// Another program on the files of a running server, in a process of its own: reads, copies, or locks them as SQLite does.
+// Another program on the files of a running server, in a separate process: it reads, copies, or locks them as SQLite
+// does.
 
 import { Database } from 'bun:sqlite'
 
-/** `files` are opened one after another, again and again for `forMs`; `copies` gets what is copied. */
+/** `files` are opened one after another, repeatedly for `forMs`; `copies` gets the copies. */
 export interface OtherTask {
   readonly does: 'read' | 'vacuum' | 'lock'
   readonly files: readonly string[]

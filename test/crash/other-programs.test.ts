@@ -1,4 +1,4 @@
-// Other programs on the files of a running server: its locks hold, and after a kill -9 nothing is missing.
+// Tests other programs on the files of a running server: its locks hold, and after a kill -9 nothing is missing.
 
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -47,7 +47,7 @@ function expectLocks(server: ServerProcess, workers: number): void {
   expect(holders.sort()).toEqual([...processes].sort())
 }
 
-/** The list of locks is read piece by piece while others come and go: one that is lost stays missing. */
+/** The list of locks is read in pieces while others change; a lock that was really lost stays missing. */
 async function expectLocksHold(server: ServerProcess, workers: number): Promise<void> {
   let missing: unknown
   const hold = () => {
@@ -96,7 +96,9 @@ async function ended(command: string[]): Promise<void> {
   expect({ code, errors }).toEqual({ code: 0, errors: '' })
 }
 
-/** One life of the server: under load another program comes and goes, a credit is given, and then kill -9. */
+/**
+ * One run of the server: under load another program opens and closes the files, a credit is given, and then kill -9.
+ */
 async function live(
   deployment: Deployment,
   workers: number,
@@ -126,7 +128,7 @@ test.each(workerCounts)(
     const others: readonly Other[] = repetitions(workers === 1, true)
       ? ['read', 'backup', 'vacuum', 'lock']
       : ['lock']
-    // Its own connection would hold the log for the server.
+    // This test's own connection would keep the write-ahead log for the server.
     const deployment = await deploy({ databaseUrl: null, credits, apart: true })
     try {
       const seen: Seen[] = []

@@ -1,6 +1,7 @@
-// Loaded into a gateway before its own code: makes every await on the way of a payment a point at which it may be killed.
-// The folder `KILL_POINTS` has the file `armed` while a test wants it, with the point to be killed at or nothing; `passed`
-// has the points passed since, a line each: where the await stands, and how often it has been passed.
+// Loaded into a gateway before its own code: makes every await on the way of a payment a point at which it may be
+// killed. The folder `KILL_POINTS` contains the file `armed` while a test is active, with the point to be killed at or
+// nothing; `passed` has the points passed since, one per line: the position of the await, and how often it has been
+// passed.
 
 import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +30,7 @@ function pass(place: string): void {
   if (wanted === point) process.kill(process.pid, 'SIGKILL')
 }
 
-/** `await x` becomes `await pass(PLACE) || await x`: what it gives is nothing. */
+/** `await x` becomes `await pass(PLACE) || await x`; `pass` returns nothing. */
 function withPoints(path: string, text: string): string {
   const name = path.slice(source.length + 1)
   return text
@@ -51,7 +52,7 @@ plugin({
       contents: withPoints(path, await Bun.file(path).text()),
       loader: 'ts',
     }))
-    // A thread has plug-ins of its own: it begins with this file.
+    // A thread has separate plug-ins, so it starts with this file.
     build.onLoad({ filter: /\/src\/store\/thread\.ts$/ }, async ({ path }) => {
       const text = await Bun.file(path).text()
       if (!text.includes(threadEntry)) throw new Error(`${path} starts its thread in another way`)

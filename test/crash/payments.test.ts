@@ -1,4 +1,4 @@
-// kill -9 of a gateway at every await from an order to its acknowledgement, and to its refund: each happens once.
+// Tests kill -9 of a gateway at every await from an order to its acknowledgement, and to its refund: each happens once.
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ const env = {
 }
 const [armed, passed] = [join(folder.path, 'armed'), join(folder.path, 'passed')]
 
-/** `point` empty: it is killed nowhere, and the points are listed. */
+/** If `point` is empty, it is killed nowhere, and the points are listed. */
 function arm(point: string): void {
   writeFileSync(passed, '')
   writeFileSync(armed, point)
@@ -32,23 +32,25 @@ function disarm(): string[] {
 
 interface Flow {
   readonly provider: 'alipay' | 'wechatpay' | 'stripe'
-  /** The provider's message is lost: the customer has the provider asked. */
+  /** The provider's message is lost: the customer has the provider queried. */
   readonly isLost?: true
   readonly isRefunded?: true
-  /** What `npm test` is content with: the last time this flow passes the await of this file that says this. */
+  /**
+   * The points of `npm test`: the last time that this flow passes the await of this file whose line contains this text.
+   */
   readonly brief: readonly [file: string, text: string]
 }
 
 const flows: readonly Flow[] = [
-  // The order is kept, and nobody has been shown it.
+  // The order is stored, and nobody has seen it yet.
   { provider: 'alipay', brief: ['admin/orders.ts', 'await payments.start(order'] },
-  // The credit is committed, the message not kept.
+  // The credit is committed, the message is not stored.
   { provider: 'wechatpay', brief: ['payments/payments.ts', 'problem: null })'] },
-  // Both are, and the provider is not answered.
+  // Both are, and the provider has no answer yet.
   { provider: 'stripe', brief: ['http/control/app.ts', 'await services.refresh()'] },
   // In the transaction of the credit.
   { provider: 'wechatpay', isLost: true, brief: ['store/payments.ts', 'await changeOrder('] },
-  // The provider has paid it back, and that is not kept.
+  // The provider has refunded it, and that is not stored.
   {
     provider: 'alipay',
     isRefunded: true,
@@ -61,7 +63,10 @@ interface Kill {
   readonly point: string
 }
 
-/** Each point once, in the first flow that passes it; a few of them in `npm test`, a part at length, all with `TEST_EVERY_AWAIT=1`. */
+/**
+ * Each point once, in the first flow that passes it; a few of them in `npm test`, a part at length, all with
+ * `TEST_EVERY_AWAIT=1`.
+ */
 function killsOf(engine: EngineCase['engine'], traces: readonly (readonly string[])[]): Kill[] {
   const seen = new Set<string>()
   const all = flows.flatMap((flow, index) =>
@@ -71,7 +76,7 @@ function killsOf(engine: EngineCase['engine'], traces: readonly (readonly string
       return [{ flow, point }]
     }),
   )
-  // They are the same awaits on both engines. All of them take a quarter of an hour.
+  // The awaits are the same on both engines. Testing all of them takes a quarter of an hour.
   const each = Bun.env['TEST_EVERY_AWAIT'] === '1' ? 1 : engine === 'sqlite' ? 6 : 18
   if (repetitions(false, true)) return all.filter((_, index) => index % each === 0)
   return flows.map((flow, index) => {
@@ -84,7 +89,7 @@ function killsOf(engine: EngineCase['engine'], traces: readonly (readonly string
   })
 }
 
-/** What an order and its bonus come to. */
+/** The amounts of an order and its bonus. */
 const paidNano = 11_000_000_000n
 
 /** A gateway that is started again when it has been killed. */
@@ -104,7 +109,7 @@ class Gateway {
     this.node = await this.#shop.deployment.start({ env })
   }
 
-  /** By one that has passed no point yet. Throws where this one had not either. */
+  /** Calls a gateway that has passed no point yet. Throws if that also had. */
   async replace(point: string): Promise<void> {
     if (this.#isNew) throw new Error(`${point} is not passed any more`)
     disarm()
@@ -121,7 +126,7 @@ class Gateway {
     await this.#start()
   }
 
-  /** As clients do: asks again where the connection broke. */
+  /** Sends again if the connection broke, as clients do. */
   async ask<Reply>(work: (node: Gateway['node']) => Promise<Reply>): Promise<Reply> {
     try {
       return await work(this.node)
@@ -159,7 +164,7 @@ async function sell(shop: Shop, gateway: Gateway, flow: Flow): Promise<void> {
   }
   if (isRefunded) await refund(shop, gateway, order)
   disarm()
-  // The provider tells of its refund as well: this may have been what it was killed at.
+  // The provider also sends a message about its refund: the kill may have happened at that.
   const path = `/api/orders/${order.id}`
   const { state, timeline } = await gateway.ask((node) => shop.ask(node, 'GET', path))
   const credits = timeline.filter(({ what }: { what: string }) => what === 'credited')
@@ -171,7 +176,7 @@ async function sell(shop: Shop, gateway: Gateway, flow: Flow): Promise<void> {
   })
 }
 
-/** All of it; by the same name again where the connection broke. */
+/** The full refund, repeated with the same name if the connection broke. */
 async function refund(
   shop: Shop,
   gateway: Gateway,
@@ -198,7 +203,7 @@ describe.each(engineCases)('kill -9 on the way of a payment on $engine', (engine
       }
       const kills = killsOf(engineCase.engine, traces)
       for (const [index, { flow, point }] of kills.entries()) {
-        // Some are passed by a process once: where it lives on, the next one is killed.
+        // A process passes some of them once: if it survives, the next one is killed.
         while (gateway.deaths === index) {
           arm(point)
           await sell(shop, gateway, flow)

@@ -1,4 +1,5 @@
-// Streams that a stop cuts: each client is told in its own format that the gateway stops, and pays for what came.
+// Tests streams that are cut when the gateway stops: each client is told so in its own format, and pays for what it
+// got.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { formatClients } from '../faults/stream-ends/clients.ts'
@@ -30,7 +31,7 @@ afterAll(() => upstream.close())
 
 interface Begun {
   readonly requestId: string
-  /** All that came, once it has ended. */
+  /** Everything received, once it has ended. */
   readonly text: Promise<string>
 }
 
@@ -54,7 +55,7 @@ async function begin(gateway: Gateway, at: (typeof formatClients)[number]): Prom
   return { requestId: reply.headers.get('x-request-id') ?? '', text: rest() }
 }
 
-/** A vendor that went on would keep these streams open for ever. */
+/** A vendor that continues would keep these streams open for ever. */
 async function expectStopReported(
   drainMs: number,
   stop: (gateway: Gateway) => Promise<void>,

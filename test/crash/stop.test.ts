@@ -1,4 +1,5 @@
-// A process that is stopped past its lease: another closes its node, and it admits nothing until it is open anew.
+// Tests a process that is suspended past its lease: another node closes it, and it admits nothing until it is open
+// again.
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -15,7 +16,9 @@ async function leasedNano(scene: LedgerScene): Promise<bigint | undefined> {
   return (await scene.store.journal.wallet('acme'))?.leasedNano
 }
 
-/** In the middle of a write it would keep everybody else out of SQLite's file for as long as it is stopped. */
+/**
+ * If stopped in the middle of a write, it would block everybody else from SQLite's file for as long as it is stopped.
+ */
 async function stopBetweenWrites(
   { settings: { dataDir, databaseUrl } }: LedgerScene,
   child: Child,
@@ -88,7 +91,7 @@ describe.each(engines)('SIGSTOP past the lease on $engine', ({ url }) => {
       const row = await scene.store.usage.find('acme', 'req_running')
       if (row === null) throw new Error('The running request is lost.')
       expect(row.chargeNano + row.writeoffNano).toBe(400_000n)
-      // All but the tenth that was left was held by the other node as this one settled.
+      // The other node held all but the last tenth as this one settled.
       expect(row.chargeNano).toBeLessThanOrEqual(100_000n)
       const wallet = await scene.store.journal.wallet('acme')
       expect(wallet?.postedNano).toBe(depositNano - row.chargeNano)

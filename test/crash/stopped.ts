@@ -1,4 +1,4 @@
-// A ledger node that asks for a hold again and again and says each answer; to be stopped and continued.
+// A ledger node that asks for a hold repeatedly and prints each answer; to be stopped and continued.
 
 import { writeSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -27,7 +27,7 @@ node.onFenced(() => {
 })
 say('opened')
 
-/** Longer between two turns of the loop: the process did not run. */
+/** A longer time than this between two turns of the loop means that the process did not run. */
 const stoppedMs = task.settings.fenceMs
 let beforeMs = performance.now()
 for (;;) {

@@ -1,4 +1,4 @@
-// Files of the data directory that cannot be used end the start with one line that names them.
+// Tests that files of the data directory that cannot be used end the start with one line that names them.
 
 import { expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { makeDirectory } from '../contract/databases.ts'
 import { startServer } from '../support/server-process.ts'
 
-/** What the server says on standard error as it ends with 1. */
+/** What the server prints on standard error as it ends with 1. */
 async function refusal(dataDir: string): Promise<string> {
   const failure = await startServer(dataDir).then(
     async (server) => {

@@ -1,4 +1,5 @@
-// kill -9 of the server while it archives what is past its time: each request is in the files once in the end, none is lost.
+// Tests kill -9 of the server while it archives old requests: in the end each request is in the files once, and none is
+// lost.
 
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -44,7 +45,7 @@ function idsIn(content: Uint8Array): string[] {
   return lines.map((line) => JSON.parse(line).requestId)
 }
 
-/** Ids in files that are whole, however many times each is in one. */
+/** Ids in complete files, as often as each occurs. */
 function archived(dataDir: string): string[] {
   const folder = join(dataDir, 'archive')
   if (!existsSync(folder)) return []
@@ -53,7 +54,7 @@ function archived(dataDir: string): string[] {
   return files.flatMap((name) => idsIn(readFileSync(join(folder, name))))
 }
 
-/** Each id is there, and none twice. */
+/** Each id occurs exactly once. */
 async function expectArchivedOnce(
   deployment: Deployment,
   found: readonly string[],
@@ -106,7 +107,7 @@ describe.each(postgresCases)('two nodes and one bucket on $engine', ({ databaseU
       await eventually(() => bucket.objects.size > 0 || undefined, waitMs)
       await anyInstant(300)
       await first?.kill()
-      // Whichever node had the turn goes on, or the other does once it is over.
+      // The node that had the turn continues, or the other does once the turn is over.
       await deployment.start({ node: 0 })
       const left = () => deployment.store.usage.list({ limit: 1, account: 'acme' })
       await eventually(async () => (await left()).length === 0 || undefined, waitMs)

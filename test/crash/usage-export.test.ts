@@ -1,4 +1,5 @@
-// kill -9 of servers whose requests leave to a warehouse, while others settle: each comes there, none is missing.
+// Tests kill -9 of servers that export requests to a warehouse, while others settle: each request arrives, none is
+// missing.
 
 import { describe, expect, test } from 'bun:test'
 import { startBucket } from '../support/bucket.ts'
@@ -19,10 +20,10 @@ import type { ServerProcess } from '../support/server-process.ts'
 const kills = repetitions(3, 20)
 const waitMs = 60_000
 const hello = { model: 'sandbox/chat', messages: [{ role: 'user', content: 'Hello' }] }
-/** Before the servers start. */
+/** Settled before the servers start. */
 const there = 12_000
 
-/** Settles until it is stopped, a few at a time, some of days ago; gives the ids. */
+/** Settles until it is stopped, a few at a time, some with times days ago; returns the ids. */
 async function settling(deployment: Deployment, node: string, signal: AbortSignal) {
   const { store } = deployment
   const ref = await lessee(store, node, 'acme', 0n)

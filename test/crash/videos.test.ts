@@ -1,4 +1,4 @@
-// kill -9 of a gateway at each state of its videos: each is charged once or not at all, and nothing stays held.
+// Tests kill -9 of a gateway at each state of its videos: each is charged once or not at all, and nothing stays held.
 
 import { describe, expect, test } from 'bun:test'
 import { anyInstant, authorized, eventually } from '../support/clients.ts'
@@ -21,7 +21,7 @@ const videoNano = 400_000_000n
 const creditNano = 100_000_000_000n
 const credits = { acme: '100' }
 const rounds = repetitions(1, 4)
-/** What its vendor says of a video as the gateway is killed. */
+/** The state that the vendor reports for a video as the gateway is killed. */
 const states = repetitions<readonly JobStatus[]>(
   ['queued', 'completed'],
   ['queued', 'in_progress', 'completed', 'completed', 'completed'],
@@ -48,7 +48,7 @@ async function scene(databaseUrl: string | null): Promise<Scene> {
   return { vendor, deployment: await deploy({ databaseUrl, credits, config }) }
 }
 
-/** The status of the reply; 0 where the connection broke. */
+/** The status of the reply; 0 if the connection broke. */
 async function begin(server: ServerProcess, key: string | null = null): Promise<number> {
   try {
     const reply = await fetch(`${server.url}/v1/videos`, {
@@ -74,7 +74,7 @@ async function started({ deployment }: Scene, node = 0): Promise<ServerProcess> 
 
 const page = { limit: 100, order: 'asc', after: null } as const
 
-/** All videos that are kept have ended. */
+/** All stored videos have ended. */
 async function allEnded({ deployment }: Scene): Promise<void> {
   await eventually(async () => {
     const rows = await deployment.store.videos.list('acme', page)
@@ -82,7 +82,7 @@ async function allEnded({ deployment }: Scene): Promise<void> {
   }, 30_000)
 }
 
-/** What there is in the books: so many videos charged, each once, and nothing held. */
+/** The books: this many videos charged, each once, and nothing held. */
 async function expectBooks(scene: Scene, least: number, most: number): Promise<void> {
   const { deployment } = scene
   const rows = await expectBalances(deployment, { acme: creditNano })
@@ -104,7 +104,7 @@ async function closed(scene: Scene, server: ServerProcess): Promise<void> {
   expect(wallet).toMatchObject({ leasedNano: 0n, heldNano: 0n })
 }
 
-/** One video that is being made, the gateway killed as it is in this state at its vendor. */
+/** One video that is being made; the gateway is killed while the video has this state at its vendor. */
 async function killedWhile(scene: Scene, status: JobStatus): Promise<void> {
   const { vendor } = scene
   const server = await started(scene)

@@ -1,4 +1,4 @@
-// What lies below deploy/: read by the tools it is for where they are installed, else held to what it promises.
+// Tests the files in deploy/: read by their own tools if these are installed, else checked for what they promise.
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import {
@@ -25,7 +25,7 @@ const read = (name: string) => readFileSync(join(deploy, name), 'utf8')
 const readYaml = (name: string) => parse(read(name)) as ReturnType<typeof JSON.parse>
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
-/** null, said aloud, where this machine has no such tool. */
+/** null if this machine has no such tool, which is printed. */
 function tool(name: string): string | null {
   const found = Bun.which(name)
   if (found === null) console.log(`left out: ${name} is not installed`)
@@ -45,7 +45,7 @@ describe('the image', () => {
   test('serves as a user that is not root, gets its signals, and says its health without curl', () => {
     expect(of('USER')).toEqual(['USER 10001:10001'])
     const [entry = ''] = of('ENTRYPOINT')
-    // In exec form: a shell between would keep the signals.
+    // In exec form: a shell in between would not pass on the signals.
     expect(JSON.parse(entry.slice('ENTRYPOINT '.length))).toEqual(['/app/bin/tollgate'])
     expect(of('HEALTHCHECK').join()).toContain('/healthz')
     expect(served.join('\n')).not.toMatch(/curl|wget/)
@@ -75,7 +75,7 @@ describe('compose', () => {
       expect(services.tollgate.depends_on[name]).toEqual({ condition: 'service_healthy' })
     }
     expect(services.tollgate).toMatchObject({ read_only: true, cap_drop: ['ALL'] })
-    // Only this machine reaches it until somebody says otherwise.
+    // Only this machine can reach it unless configured otherwise.
     expect(services.tollgate.ports).toEqual([expect.stringContaining('127.0.0.1:8787')])
   })
 
@@ -228,7 +228,7 @@ test('promtool takes the rules, and each is silent and fires where it should', (
     run([promtool, 'check', 'config', '--syntax-only', join(deploy, 'prometheus/prometheus.yml')])
       .code,
   ).toBe(0)
-  // It looks for the rules beside the cases.
+  // It looks for the rules in the folder of the cases.
   copyFileSync(join(deploy, 'prometheus/alerts.yaml'), join(scratch, 'alerts.yaml'))
   copyFileSync(cases, join(scratch, 'cases.yaml'))
   const { code, text } = run([promtool, 'test', 'rules', join(scratch, 'cases.yaml')])

@@ -1,5 +1,5 @@
-// The single program and the npm package, made as a release makes them: each is started in an empty folder, signed in to,
-// called by the official SDK and killed. Minutes long, and needs the registry: at length alone.
+// Tests the single program and the npm package, made as for a release: each is started in an empty folder, signed in
+// to, called by the official SDK and killed. Takes minutes and needs the registry, so it runs only at length.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ function run(cwd: string, ...words: string[]): string {
   return stdout.toString()
 }
 
-/** By what npm put on the path, without a script of any package. */
+/** By the command that npm installed, without a script of any package. */
 function installPackage(): string {
   run(root, 'node', 'scripts/package.mjs', 'npm', made)
   const archive = readdirSync(made).find((name) => name.endsWith('.tgz')) ?? ''
@@ -30,7 +30,10 @@ function installPackage(): string {
   return join(installed, 'node_modules/.bin/tollgate')
 }
 
-/** Starts it on an empty folder, does what a newcomer does, and kills it; a second start has all of it. */
+/**
+ * Starts it on an empty folder, does what a new user does, and kills it; after a second start everything is still
+ * there.
+ */
 async function serves(command: string): Promise<void> {
   const env = { TOLLGATE_CONSOLE: 'on', XDG_CACHE_HOME: join(made, 'cache') }
   const server = await startServer(undefined, { command, env })
@@ -51,7 +54,7 @@ async function serves(command: string): Promise<void> {
     expect(reply.usage?.total_tokens).toBeGreaterThan(0)
     await server.kill()
 
-    // The outbox of the process that was killed is settled at the next start, which prints no second key.
+    // The next start settles the outbox of the killed process, and prints no second key.
     const again = await startServer(server.dataDir, { command, env })
     expect(again.stdout).not.toContain('shown this once')
     again.signal('SIGTERM')

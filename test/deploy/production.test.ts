@@ -1,5 +1,5 @@
-// The walk of docs/production.md, command by command: two nodes on one PostgreSQL and one Valkey behind HAProxy with TLS;
-// and a node that is stopped under load takes no request with it.
+// Tests the steps of docs/production.md, command by command: two nodes on one PostgreSQL and one Valkey behind HAProxy
+// with TLS; and that stopping a node under load fails no request.
 
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -36,7 +36,7 @@ function freePort(): Promise<number> {
 
 type Machine = ReturnType<typeof machine>
 
-/** A machine of the walk's own: its folder, and `tollgate` on the path. */
+/** The environment of one machine in the steps: its folder, and `tollgate` on the path. */
 function machine(env: Record<string, string>) {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-walk-'))
   mkdirSync(join(folder, 'bin'))
@@ -63,7 +63,7 @@ function machine(env: Record<string, string>) {
   }
 }
 
-/** Each text that is there is put in the other's place. */
+/** Replaces each text that is present by its counterpart. */
 function replaced(text: string, changes: Readonly<Record<string, string>>): string {
   return Object.entries(changes).reduce((changed, [from, to]) => {
     expect(changed).toContain(from)

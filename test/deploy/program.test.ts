@@ -1,4 +1,5 @@
-// The program that `bin/tollgate serve` makes of the sources: when it is made, what runs it, and what runs without it.
+// Tests the program that `bin/tollgate serve` builds from the sources: when it is built, what it is used for, and what
+// runs without it.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
@@ -24,7 +25,7 @@ let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-program-'))
   for (const part of parts) {
-    // Of the same age as in the checkout, as an archive would leave them.
+    // With the same file times as in the checkout, as an archive would extract them.
     cpSync(join(root, part), join(folder, part), { recursive: true, preserveTimestamps: true })
   }
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))

@@ -1,4 +1,4 @@
-// A release is made in a clone: first dry, which changes nothing, then for real, without its packages.
+// Tests making a release in a clone: first a dry run, which changes nothing, then a real one, without its packages.
 
 import { afterAll, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'

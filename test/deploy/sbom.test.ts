@@ -1,4 +1,4 @@
-// The list of what a package consists of: whole, once each, and of the versions that are installed.
+// Tests the list of a package's components: complete, without duplicates, and with the installed versions.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Two nodes brought to the next version one after the other, under load, as docs/upgrading.md says: no request fails.
+// Tests upgrading two nodes one after the other under load, as docs/upgrading.md says: no request fails.
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-/** This version with one more migration; gives its start script. */
+/** This version with one more migration; returns its start script. */
 function nextVersion(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-next-'))
   folders.push(folder)
@@ -34,7 +34,9 @@ function nextVersion(): string {
   return join(folder, 'bin/tollgate')
 }
 
-/** Sends requests to the nodes whose readiness answered last, in turn, as a load balancer does; never one twice. */
+/**
+ * Sends requests in turn to the nodes whose readiness answered last, as a load balancer does, and never resends one.
+ */
 class Balancer {
   readonly #ready = new Map<ServerProcess, boolean>()
   readonly #looking: ReturnType<typeof setInterval>
@@ -82,13 +84,13 @@ class Balancer {
 }
 
 const credits = { acme: '100000', bell: '100000' }
-/** On fewer cores as many would take what a node needs to start and the ledger to answer. */
+/** With fewer cores, as many clients would take the CPU that a node needs to start and the ledger to answer. */
 const clients = Math.min(12, 3 * availableParallelism())
 const creditsNano = { acme: 100_000_000_000_000n, bell: 100_000_000_000_000n }
 
 describe.each(postgresCases)('two nodes on $engine', ({ databaseUrl }) => {
   test('are upgraded one after the other without a failed request, and the books agree', async () => {
-    // As long as a load balancer takes to notice, and more.
+    // Longer than a load balancer takes to notice.
     const deployment = await deploy({
       databaseUrl,
       credits,
@@ -106,7 +108,7 @@ describe.each(postgresCases)('two nodes on $engine', ({ databaseUrl }) => {
       }
       await requestsMore(100)
       await migrated(command, deployment.databaseUrl ?? '', deployment.configFile)
-      // Those of the version before go on beside the new schema.
+      // Nodes of the previous version continue on the new schema.
       await requestsMore(100)
       for (const [node, server] of old.entries()) {
         server.signal('SIGTERM')
@@ -116,7 +118,7 @@ describe.each(postgresCases)('two nodes on $engine', ({ databaseUrl }) => {
         await requestsMore(100)
       }
       await load.stop()
-      // Whoever left by himself has not failed.
+      // A client that left by itself has not failed.
       const failed = load.seen.filter(
         ({ status, whole, dueNano }) => dueNano !== null && (status !== 200 || !whole),
       )

@@ -1,4 +1,5 @@
-// Thousands of clients that leave: nothing of them stays in the gateway, and each vendor is let go at once.
+// Tests thousands of clients that disconnect: nothing of them stays in the gateway, and each vendor connection is
+// closed at once.
 
 import { expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
@@ -13,10 +14,10 @@ const early = 8_000
 const all = repetitions(500, 20_000)
 const mebibyte = 1 << 20
 
-/** Where a client leaves: before the reply's head, after its first event, with many unread. */
+/** Where a client leaves: before the reply's head, after its first event, with much unread. */
 const stages = ['silent', 'begun', 'unread'] as const
 
-/** One client on a socket of its own; resolves when it stands where it is to leave. */
+/** One client on a separate socket; resolves when it has reached the point at which it leaves. */
 function come(
   { url, key }: StageGateway,
   n: number,
@@ -47,7 +48,7 @@ const numberOf = (request: Received) =>
   Number(/"user":"n-(\d+)\."/.exec(request.body.toString('latin1'))?.[1])
 
 interface Left {
-  /** How long each vendor call outlived its client, in milliseconds, shortest first. */
+  /** How long each vendor call lasted after its client left, in milliseconds, shortest first. */
   readonly outlivedMs: readonly number[]
   /** Resident memory after each batch, in MiB. */
   readonly memory: readonly number[]
@@ -79,7 +80,7 @@ async function leaveAll(scene: Scene): Promise<Left> {
   return { outlivedMs, memory }
 }
 
-/** The least memory in use during the 4,000 clients before the n-th: what a collection leaves. */
+/** The minimum of memory in use during the 4,000 clients before the n-th, which is what a collection leaves. */
 function leastBefore(n: number, memory: readonly number[]): number {
   return Math.min(...memory.slice((n - 4_000) / batch, n / batch))
 }
@@ -94,9 +95,9 @@ function expectSoonAndFlat(outlivedMs: readonly number[], memory: readonly numbe
       `longest ${longest?.toFixed(1)} ms; memory ${before.toFixed(0)} MiB after ${early}, ` +
       `${after.toFixed(0)} MiB after ${all}`,
   )
-  // 100 ms on a machine of its own; others may be busy on this one.
+  // 100 ms on an otherwise idle machine; others may use this one.
   expect(p99).toBeLessThanOrEqual(500)
-  // When the collector comes is worth 45 MiB; 12,000 streams that stayed would cost 120.
+  // The time of a collection makes a difference of 45 MiB; 12,000 leaked streams would take 120.
   expect(after - before).toBeLessThan(70)
 }
 
@@ -115,7 +116,7 @@ test(`${all} aborted streams leave sockets where they were, and each vendor is l
     const { outlivedMs, memory } = await leaveAll(scene)
     expect(outlivedMs).toHaveLength(all)
     if (isLong) expectSoonAndFlat(outlivedMs, memory)
-    // At most the kept connection of the first call, and nothing of those who left.
+    // At most the kept connection of the first call, and nothing of the clients that left.
     expect(first.open).toBeLessThanOrEqual(1)
     expect(openSockets(gateway.pid)).toBeLessThanOrEqual(sockets)
     await recorded(scene)
@@ -123,7 +124,7 @@ test(`${all} aborted streams leave sockets where they were, and each vendor is l
   })
 }, 120_000)
 
-/** Every request has its record, as one whose client left. */
+/** Every request has its record, with the client's disconnection. */
 async function recorded(scene: Scene): Promise<void> {
   const deadline = performance.now() + 5_000
   for (;;) {

@@ -1,4 +1,4 @@
-// A wall clock that was ahead and is set right: what counts time goes on.
+// Tests a wall clock that was ahead and is corrected: timed counters continue correctly.
 
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'

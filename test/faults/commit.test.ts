@@ -1,4 +1,4 @@
-// The commit point: what may still go to another channel, and what the client sees once it may not.
+// Tests the commit point: what may still move to another channel, and what the client gets after it.
 
 import { expect, test } from 'bun:test'
 import { isLong } from '../support/long.ts'
@@ -165,7 +165,7 @@ test('a quiet stream after its commit gets heartbeats, between events and never 
 
 const kibibyte = 1 << 10
 
-/** A reply whose content makes it about this long. */
+/** A reply whose content gives it about this length. */
 function longReply(bytes: number): { bytes: Buffer; head: string } {
   const body = Buffer.from(JSON.stringify(chatReply('x'.repeat(bytes))))
   return {

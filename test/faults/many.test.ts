@@ -1,4 +1,4 @@
-// Faults among many streams at once: those that are well do not notice.
+// Tests that faults in some of many streams do not affect the others.
 
 import { expect, test } from 'bun:test'
 import { expectCutStream, onStage } from '../support/scene.ts'

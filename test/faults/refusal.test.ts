@@ -1,4 +1,5 @@
-// What a vendor's refusal becomes: rate limits and their waits, failures, redirects, and secrets in its words (U10, U11, U19, U21).
+// Tests what a vendor's refusal becomes: rate limits and their waits, failures, redirects, and secrets in its text
+// (U10, U11, U19, U21).
 
 import { expect, test } from 'bun:test'
 import { expectError, expectFailover, onStage } from '../support/scene.ts'
@@ -10,7 +11,7 @@ const limited = { error: { message: 'Rate limit reached.', type: 'requests', cod
 interface Wait {
   readonly name: string
   readonly fields: readonly string[]
-  /** Seconds the client may be told to wait, least and most. */
+  /** The minimum and maximum of seconds that the client may be told to wait. */
   readonly seconds: readonly [number, number]
 }
 
@@ -151,7 +152,7 @@ const telling = (type: string, code: string | null) => ({
   error: { message: `Key ${secrets[0]} of Bearer ${secrets[0]}, failed`, type, code, param: 'x' },
 })
 
-/** Each puts the key where a client or a log might see it; the stage looks for it in both. */
+/** Each puts the key where a client or a log might show it; the stage searches both. */
 const telltales: readonly [status: number, shown: number, code: string][] = [
   [400, 400, 'invalid_request_error'],
   [401, 503, 'service_unavailable'],

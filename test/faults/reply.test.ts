@@ -1,4 +1,4 @@
-// Whole replies that are not what they should be: unreadable, compressed, oddly counted, oddly headed (U12, U17, U18, U20).
+// Tests faulty whole replies: unreadable, compressed, with odd counts or headers (U12, U17, U18, U20).
 
 import { expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -100,7 +100,7 @@ for (const [coding, compress] of Object.entries(codings)) {
   })
 
   test(`U17 a ${coding} bomb: refused, memory stays, the next request is served`, async () => {
-    // Blanks are JSON, so only the bound on growth can refuse them.
+    // Blanks are valid JSON, so only the bound on growth can refuse them.
     const bomb = compress(Buffer.alloc(256 * mebibyte, 0x20))
     await onStage({ alone: true }, async (scene) => {
       const { gateway, first } = scene

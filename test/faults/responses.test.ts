@@ -1,4 +1,5 @@
-// Faults within a stream of the Responses format: translated from a chat, and relayed from a vendor that speaks it.
+// Tests faults within a stream of the Responses format: translated from a chat, and relayed from a vendor of that
+// format.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
@@ -67,7 +68,7 @@ const delta = named({
   delta: 'Hi',
 })
 
-/** The events of a stream, which must not break off without a word. */
+/** The events of a stream, which must not end without a terminal event. */
 async function eventsOf(model: string): Promise<JsonObject[]> {
   const reply = await fetch(`${gateway.url}/v1/responses`, {
     method: 'POST',

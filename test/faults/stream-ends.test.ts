@@ -1,4 +1,5 @@
-// Every fault of a vendor's stream, in every client's format, from every vendor's: each stream ends, once, and says why.
+// Tests every fault of a vendor's stream, for every client format and every vendor format: each stream ends once and
+// says why.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { UsageRow } from '../../src/store/usage-row.ts'
@@ -11,10 +12,10 @@ import { type Case, casesOf, words } from './stream-ends/cases.ts'
 import { type FormatClient, formatClients } from './stream-ends/clients.ts'
 import { type Ending, type Wire, wires } from './stream-ends/wires.ts'
 
-/** What every stream here must have ended in: far above any of its timers. */
+/** Limit in which every stream here must have ended: far above any of its timers. */
 const limitMs = 20_000
 const together = 48
-/** Long enough for a host that stands still for a moment, far below `limitMs`. */
+/** Long enough for a host that stalls for a moment, far below `limitMs`. */
 const hastyMs = 1_500
 const hasty = {
   firstEventMs: hastyMs,
@@ -22,7 +23,7 @@ const hasty = {
   semanticIdleMs: hastyMs,
   replyMs: hastyMs,
 }
-/** For what comes soon, or never: a busy host takes its time. */
+/** Limit for events that come soon or never: a busy host is slow. */
 const patienceMs = 60_000
 
 interface Cell {
@@ -32,17 +33,17 @@ interface Cell {
   readonly model: string
 }
 
-/** What the client had of it. */
+/** What the client received. */
 interface Seen {
   readonly status: number
   readonly type: string
   readonly text: string
   readonly requestId: string
-  /** What the client's own SDK made of that: its text, or its error. */
+  /** What the client's own SDK read from it: its text, or its error. */
   readonly sdk: { readonly text: string } | { readonly error: Error } | null
 }
 
-/** What speaks the older format alone serves only its own clients. */
+/** Vendors of the older format serve only clients of that format. */
 const clientsOf = (wire: Wire) =>
   formatClients.filter(
     ({ dialect }) => wire.dialect !== 'openai-completions' || dialect === wire.dialect,
@@ -63,7 +64,7 @@ let gateway: Gateway
 let replay: Bun.Server<undefined>
 const seen = new Map<Cell, Promise<Seen | Error>>()
 const rows = new Map<string, UsageRow>()
-/** Scripts, of which those that never end of themselves end with their connection. */
+/** Scripts; those that would never end close their connection at the end. */
 const left: Promise<void>[] = []
 
 function channelsOf(wire: Wire) {
@@ -79,7 +80,7 @@ function channelsOf(wire: Wire) {
   }))
 }
 
-/** The script its model names. */
+/** The script that its model names. */
 async function play(turn: Turn): Promise<void> {
   const { target, body } = turn.request
   const found = /-case-(\d+)-(\d+)-\d+/.exec(`${target} ${body.toString('latin1')}`)
@@ -113,7 +114,7 @@ async function ask({ client, model, played: _ }: Cell): Promise<Seen> {
 
 const recorded = new Map<string, { status: number; type: string; text: string }>()
 
-/** Serves what the client had to its SDK. */
+/** Serves what the client received to its SDK. */
 async function madeOf(
   { sdk }: FormatClient,
   model: string,
@@ -218,7 +219,7 @@ function expectErrorAmid(client: FormatClient, had: Seen, ending: Exclude<Ending
   if (had.sdk !== null) expect(had.sdk).toMatchObject({ error: expect.any(Error) })
 }
 
-/** The vendor's own, or the finish by which it said that it failed. */
+/** The vendor's own error, or the finish reason with which it reported a failure. */
 function expectWords(message: string): void {
   expect(message.includes(words) || /finish_?reason|stopReason|reply with/i.test(message)).toBe(
     true,
@@ -281,7 +282,7 @@ test('and leaves nothing behind: no stream, no hold, no connection that a vendor
   }
   expect(cells.length).toBeGreaterThan(2_000)
   expect(gateway.stderr).not.toContain('a mistake in the gateway')
-  // With the gateway still there: it is the one that lets go.
+  // The gateway is still there, and must be the one that closes the connection.
   await Promise.all(left)
   expect(await gateway.stop()).toBe(0)
 }, 150_000)

@@ -1,4 +1,5 @@
-// Faults within an event stream: cut, silent, endless, oversized, oddly cut, failing, out of order (U6, U9, U13-U15, U22, U23).
+// Tests faults within an event stream: cut, silent, endless, oversized, oddly divided, failing, out of order (U6, U9,
+// U13-U15, U22, U23).
 
 import { expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -90,7 +91,7 @@ test('U9 silence after content: the stream ends in an error', async () => {
   })
 })
 
-/** Texts of four UTF-8 lengths, and the stream around them as plain bytes. */
+/** Texts with characters of four UTF-8 lengths, and the stream around them as plain bytes. */
 const texts = ['Aä', '漢字', '😀 end']
 const plain = [
   ...texts.map((content) => JSON.stringify(delta({ content }))),
@@ -114,7 +115,7 @@ const oddStreams: readonly [name: string, text: string][] = [
   ['no line end at its end', framed((data) => `data: ${data}\n\n`).slice(0, -2)],
 ]
 
-/** What the standard says a client reads of a stream (WHATWG HTML, 9.2.6). */
+/** What a client reads of a stream by the standard (WHATWG HTML, 9.2.6). */
 function contentOf(text: string): string {
   let content = ''
   for (const block of text.split(/\n\n/)) {

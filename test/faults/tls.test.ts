@@ -1,4 +1,4 @@
-// TLS towards vendors: only a certificate that holds is talked to (U3).
+// Tests TLS to vendors: a vendor is only called if its certificate is valid (U3).
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createServer } from 'node:net'

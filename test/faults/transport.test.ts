@@ -1,4 +1,5 @@
-// Faults below the reply: a vendor that cannot be reached, resets, dawdles, or lies about lengths (U1, U2, U4, U5, U7, U8, U16).
+// Tests faults below the reply: a vendor that cannot be reached, resets, is slow, or states wrong lengths (U1, U2, U4,
+// U5, U7, U8, U16).
 
 import { expect, test } from 'bun:test'
 import { startGateway } from '../support/gateway.ts'
@@ -247,7 +248,7 @@ for (const [name, more] of [
     }
     await using upstream = await startUpstream()
     upstream.on('m', [json(200, chatReply('Hello'))])
-    // Whoever has kept its connection closes it after it heard the request; a fresh one is answered.
+    // Closes a kept connection after it received the request; a new connection is answered.
     upstream.on('pictures', [
       (turn) => (turn.request.connection === 1 ? halfClose : json(200, pixels))(turn),
     ])

@@ -1,4 +1,4 @@
-// Holds what clients get of a vendor's reply, in each format, streamed and whole, to files written down.
+// Compares what clients get of a vendor's reply, in each format, streamed and whole, with golden files.
 
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// `tollgate history` beside a running server, and what is left of deleted messages in the data folder.
+// Tests `tollgate history` beside a running server, and that deleted messages leave nothing in the data folder.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -130,7 +130,7 @@ test("a key's own mode stands above its account's", async () => {
       await reply.text()
       return reply.status === 200 ? (reply.headers.get('x-request-id') ?? '') : undefined
     })
-    // What came before it is written first.
+    // Entries from before are written first.
     await kept(await ask('after it'))
     const listed = json('history', 'list').find(
       (each: { requestId: string }) => each.requestId === requestId,

@@ -1,4 +1,4 @@
-// Message history of several serving processes on one store, on each engine.
+// Tests message history of several serving processes on one store, on each engine.
 
 import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -53,7 +53,7 @@ describe.each(engines)('two processes on %s', (engine) => {
       const kept = async () => (await store.history.list({ limit: 100 })).items
       await eventually(async () => ((await kept()).length === asked.length ? true : undefined))
       expect((await kept()).map(({ requestId }) => requestId).sort()).toEqual(asked.sort())
-      // The end of a request's id is its process's.
+      // The end of a request's id identifies its process.
       expect(new Set(asked.map((id) => id.slice(-10))).size).toBe(2)
       expect(await store.history.remove({ account: 'ann' }, Date.now())).toBe(asked.length)
       const metrics = await (await fetch(`${server.url}/metrics`)).text()

@@ -1,4 +1,4 @@
-// Message history of a running gateway: what is kept of each format, and what is not.
+// Tests message history of a running gateway: what is stored for each format, and what is not.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { gunzipSync } from 'node:zlib'
@@ -17,7 +17,7 @@ let store: Store
 beforeAll(async () => {
   gateway = await startGateway({
     config: {
-      // Of accounts that have not chosen themselves.
+      // For accounts that have made no choice.
       history: { mode: 'full', adminReads: true, queueBytes: 1_048_576, maxBodyBytes: 500_000 },
       keys: ['full', 'sealed', 'metadata', 'off'].map((account) => ({
         name: account,
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const setting = { retentionDays: 3, publicKey: keys.publicKey, revision: 0 }
   for (const mode of ['sealed', 'metadata', 'off'] as const)
     await store.historySettings.put({ ...setting, account: mode, mode })
-  // Servers hear of it within a second.
+  // Servers apply it within a second.
   await eventually(async () => {
     const { requestId } = await ask('off', 'sandbox/chat', {})
     await gateway.row(requestId)
@@ -73,7 +73,7 @@ const said = 'Use get_weather for Paris'
 const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
 const described = { name: 'get_weather', description: 'The weather.' }
 
-/** What each client format asks: the words, and the words with a tool. */
+/** The request of each client format: the text, and the text with a tool. */
 const formats = [
   {
     format: 'openai-chat',
@@ -119,7 +119,7 @@ const formats = [
   },
 ] as const
 
-/** What differs between two replies whatever was asked. */
+/** Fields that differ between two replies of any request. */
 function comparable(reply: unknown): unknown {
   const text = JSON.stringify(reply, (name, value) =>
     /^(id|created|created_at|completed_at|responseId|call_id|createTime|item_id|reasoning_signature)$/.test(

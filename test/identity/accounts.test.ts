@@ -1,4 +1,5 @@
-// Who may join, how a second provider is linked, and what suspending and deleting an account does to signing in.
+// Tests who may join, how a second provider is linked, and the effect of suspending and deleting an account on signing
+// in.
 
 import { afterAll, beforeAll, beforeEach, expect, setSystemTime, test } from 'bun:test'
 import { createInvitation } from '../../src/admin/sign-in.ts'
@@ -27,7 +28,7 @@ async function problemOf(reply: Response): Promise<string> {
   return `${reply.status} ${type.replace('urn:tollgate:problem:', '')}`
 }
 
-/** Where a link leads, once it was asked for. */
+/** The address to which a link leads, once it was requested. */
 async function link(browser: Browser, provider: string, init: RequestInit = {}): Promise<Response> {
   const post = { ...init, method: 'POST' }
   return browser.go(`${stage.url}/api/auth/link/${provider}?return-to=/me`, post)
@@ -64,7 +65,7 @@ test('by invitation only: a code makes one account, of its role and groups', asy
   expect(await problemOf(await stage.signIn(other, 'two', `?invitation=${code}`))).toBe(
     '403 invitation_needed',
   )
-  // Who has an account needs no invitation.
+  // A person with an account needs no invitation.
   expect((await stage.signIn(browser, 'one')).status).toBe(303)
 })
 

@@ -1,4 +1,4 @@
-// S8, S10: every field of an answer forged, replayed or left out, tokens that do not hold, and providers that misbehave.
+// S8, S10: Tests forged, replayed and missing fields of an answer, invalid tokens, and misbehaving providers.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -28,7 +28,7 @@ beforeEach(() => {
   stage.waitMs = null
 })
 
-/** Nobody is signed in, and no account was made of it. */
+/** Nobody is signed in, and no account was made. */
 async function expectRefused(browser: Browser, reply: Response, status = 400): Promise<string> {
   const { type } = (await reply.json()) as { readonly type: string }
   expect({ status: reply.status, type }).toEqual({ status, type })
@@ -89,7 +89,7 @@ describe('answers', () => {
     const reply = await again.go(address)
     expect(reply.status).toBe(400)
     expect(await stage.who(again)).toBeNull()
-    // The used code, within a sign-in of its own.
+    // The used code, within another sign-in.
     const fresh = await stage.callback(again, 'one')
     const code = new URL(address).searchParams.get('code')
     expect((await again.go(changed(fresh, { code }))).status).toBe(400)
@@ -123,13 +123,13 @@ describe('answers', () => {
     const ofOne = await stage.callback(browser, 'one')
     const mixed = ofOne.replace('/callback/one', '/callback/two')
     await expectRefused(browser, await browser.go(mixed))
-    // Also where the other one's name stands in the answer.
+    // Also if the answer names the other one.
     const again = await stage.callback(browser, 'one')
     const renamed = changed(again.replace('/callback/one', '/callback/two'), {
       iss: stage.two.issuer,
     })
     expect(await expectRefused(browser, await browser.go(renamed))).toBe('invalid_state')
-    // And where a real code of the other is put into it.
+    // And if it contains a real code of the other.
     const other = new Browser()
     const ofTwo = await stage.callback(other, 'two')
     const code = new URL(ofTwo).searchParams.get('code')
@@ -219,7 +219,9 @@ describe('ID tokens', () => {
 })
 
 describe('providers', () => {
-  /** A stage's providers remember each other's documents: these look at calls that are made each time. */
+  /**
+   * The providers of a stage are cached together with their documents; these tests check calls that are made each time.
+   */
   const answers: readonly (readonly [string, { status: number; text: string }, number])[] = [
     ['that fail', { status: 500, text: 'oops' }, 503],
     ['that are busy', { status: 429, text: '{}' }, 503],

@@ -1,9 +1,9 @@
-// A browser as far as sign-in needs one: it keeps cookies by host, and follows redirects one at a time.
+// A minimal browser for sign-in: it keeps cookies by host, and follows redirects one at a time.
 
 export class Browser {
   readonly #jars = new Map<string, Map<string, string>>()
 
-  /** The value of a cookie of an address; undefined where there is none. */
+  /** The value of a cookie of an address; undefined if there is none. */
   cookie(address: string, name: string): string | undefined {
     return this.#jar(address).get(name)
   }
@@ -12,7 +12,7 @@ export class Browser {
     this.#jar(address).set(name, value)
   }
 
-  /** One request, its redirect not followed. */
+  /** One request, without following its redirect. */
   async go(address: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers)
     const pairs = [...this.#jar(address)].map(([name, value]) => `${name}=${value}`)
@@ -22,7 +22,7 @@ export class Browser {
     return reply
   }
 
-  /** Follows redirects until one leads to an address that begins so, which is returned unasked. */
+  /** Follows redirects until one leads to an address with this beginning, which is returned without a request. */
   async until(prefix: string, address: string): Promise<string> {
     let next = address
     for (let hops = 0; hops < 12; hops += 1) {

@@ -1,4 +1,5 @@
-// A machine without any provider: the command line's link signs in beside a running server, and runs the people there.
+// Tests a machine without any provider: the command line's link signs in beside a running server, and people are
+// managed there.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { tmpdir } from 'node:os'
@@ -230,6 +231,6 @@ test('S10: attempts of one network are bounded, whatever they say of where they 
   }
   expect(statuses.slice(0, 30)).toEqual(new Array(30).fill(400))
   expect(statuses).toContain(429)
-  // Who is signed in, and requests to models, are not held up by it.
+  // Signed-in people and requests to models are not delayed by it.
   expect((await fetch(`${gateway.url}/api/me`)).status).toBe(401)
 })

@@ -1,4 +1,5 @@
-// A stub of GitHub's OAuth (docs.github.com, "Authorizing OAuth apps"): codes that count once, PKCE, and its two readings.
+// A stub of GitHub's OAuth (docs.github.com, "Authorizing OAuth apps"): codes that work once, PKCE, and its two reading
+// endpoints.
 
 import { createHash, randomUUID } from 'node:crypto'
 
@@ -10,7 +11,7 @@ interface GithubPerson {
 }
 
 export interface GithubStub {
-  /** As GitHub Enterprise Server. */
+  /** Like GitHub Enterprise Server. */
   readonly baseUrl: string
   person: GithubPerson
   /** Codes not used yet. */
@@ -77,7 +78,7 @@ function authorize(request: Request, codes: Map<string, string>, clientId: strin
   return new Response(null, { status: 302, headers: { location: back.href } })
 }
 
-/** GitHub answers 200 for a code that it does not take, too. */
+/** GitHub also answers 200 for a code that it does not accept. */
 async function exchange(
   request: Request,
   codes: Map<string, string>,

@@ -1,4 +1,4 @@
-// What the tests use of oidc-provider, which ships no types of its own.
+// The types of oidc-provider that the tests use, since it ships none.
 
 declare module 'oidc-provider' {
   import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'

@@ -1,4 +1,5 @@
-// A real OpenID provider (oidc-provider) for tests: whoever the test names signs in there without being asked.
+// A real OpenID provider (oidc-provider) for tests: the person that the test names is signed in there without any
+// prompt.
 
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -16,16 +17,16 @@ export interface OpenidProvider {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
-  /** Who is at the browser; null: they say no. */
+  /** The person at the browser; null: they refuse. */
   person: OpenidPerson | null
-  /** What the provider itself would sign. */
+  /** Changes the claims that the provider signs. */
   sign(claims: JWTPayload, key?: 'foreign'): Promise<string>
   close(): Promise<void>
 }
 
 const clientSecret = 'secret-of-the-gateway-at-its-provider'
 
-/** `redirectUri` is the only one it takes. */
+/** `redirectUri` is the only one that it accepts. */
 export async function startOpenid(clientId: string, redirectUri: string): Promise<OpenidProvider> {
   const own = await generateKeyPair('RS256', { extractable: true })
   const foreign = await generateKeyPair('RS256', { extractable: true })

@@ -1,4 +1,4 @@
-// Signing in at two real OpenID providers and a stub of GitHub: what comes of it, and the cookie it leaves.
+// Tests signing in at two real OpenID providers and a stub of GitHub: the result, and the cookie.
 
 import { afterAll, beforeAll, beforeEach, expect, setSystemTime, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -56,7 +56,7 @@ test('the same person comes back to the same account, in a session of its own', 
   const second = await stage.who(browser)
   expect(second?.account).toBe(first?.account ?? '')
   expect(second?.sessionId).not.toBe(first?.sessionId)
-  // The session that the browser had before is over, also for whoever copied it.
+  // The browser's earlier session is ended, also for anybody who copied it.
   const copy = new Browser()
   copy.setCookie(stage.url, '__Host-tollgate', token)
   expect(await stage.who(copy)).toBeNull()

@@ -1,4 +1,4 @@
-// Sign-in behind a small server, with two OpenID providers and a GitHub beside it, and a browser to use them.
+// Sign-in behind a small server, with two OpenID providers and a GitHub stub, and a browser to use them.
 
 import { createIdentity } from '../../src/identity/identity.ts'
 import type { ProviderClient } from '../../src/identity/provider.ts'
@@ -25,25 +25,25 @@ export interface Stage {
   readonly one: OpenidProvider
   readonly two: OpenidProvider
   readonly github: GithubStub
-  /** What stands between us and a provider. */
+  /** What is between the gateway and a provider. */
   tamper: Tamper
   mode: 'open' | 'invite' | 'closed'
-  /** Milliseconds an attempt must wait. */
+  /** Milliseconds that an attempt must wait. */
   waitMs: number | null
   /** Networks whose attempts were counted. */
   readonly networks: string[]
   /** The caller's address. */
   address: string | null
-  /** Signs in; returns the last reply of ours. */
+  /** Signs in; returns the gateway's last reply. */
   signIn(browser: Browser, provider: string, query?: string): Promise<Response>
-  /** Where a provider sends the browser back to. */
+  /** The address to which a provider sends the browser back. */
   callback(browser: Browser, provider: string, query?: string): Promise<string>
-  /** Whose session the browser has; null: none. */
+  /** The account of the browser's session; null: none. */
   who(browser: Browser): Promise<{ account: string; role: string; sessionId: string } | null>
   close(): Promise<void>
 }
 
-/** As the control API would, in short. */
+/** A short form of what the control API does. */
 function awayReply(error: unknown): Response {
   const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
   return new Response(code, { status: 503 })

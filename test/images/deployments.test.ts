@@ -1,4 +1,4 @@
-// Image models behind names of an operator's own: known by what clients call them where that is all there is.
+// Tests image models with names that an operator chose: identified by the client's name if nothing else is known.
 
 import { expect, test } from 'bun:test'
 import { vendors } from '../../src/vendors/registry.ts'

@@ -1,4 +1,4 @@
-// Vendors with a form of their own for images behind a real gateway: the official SDK's view, the money, the faults.
+// Tests vendors with their own image formats behind a real gateway: the official SDK's results, money, faults.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -37,7 +37,7 @@ type Name = keyof typeof models
 let upstream: Upstream
 let gateway: Gateway
 let client: OpenAI
-/** What the vendor answers, by what it is asked. */
+/** The vendor's answer to each request. */
 let vendor: (request: Received) => Step
 
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-// Stability, fal and DashScope: what each is asked for images, and what is made of its answers.
+// Tests image requests to Stability, fal and DashScope, and how their answers are translated.
 
 import { describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'

@@ -1,4 +1,4 @@
-// Replies with images as OpenAI sent them, recorded by others: where there are any.
+// Tests replies with images that others recorded from OpenAI, if there are recordings.
 
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

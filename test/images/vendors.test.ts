@@ -1,4 +1,4 @@
-// Gemini, xAI and FLUX: what each is asked for images, and what is made of its answers.
+// Tests image requests to Gemini, xAI and FLUX, and how their answers are translated.
 
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/wire/ir.ts'

@@ -1,4 +1,5 @@
-// The ledger's side of leases, in memory and plain: wallets, nodes, leases, settlement. Refuses to break its own rules.
+// The ledger's side of leases, in memory and simple: wallets, nodes, leases, settlement. Throws if its own rules are
+// broken.
 
 import type { Grant, GrantSize, NodeRef } from '../../src/store/ledger.ts'
 
@@ -8,7 +9,7 @@ interface Lease extends NodeRef {
   recalled: boolean
 }
 
-/** What a request left, on its way to be settled. */
+/** The amounts of an ended request, on their way to settlement. */
 export interface Charge {
   readonly account: string
   readonly charge: bigint
@@ -32,7 +33,7 @@ export class Bank {
     return this.#posted.get(account) ?? 0n
   }
 
-  /** Leased by all nodes, or by one at one of its epochs. */
+  /** The amount leased by all nodes, or by one of them in one of its epochs. */
   leased(account: string, by?: NodeRef): bigint {
     return this.#leases
       .filter((lease) => lease.account === account && (by === undefined || isOf(lease, by)))
@@ -105,7 +106,7 @@ export class Bank {
     this.writtenOff += charge - paid
   }
 
-  /** Throws where a wallet is overdrawn, a lease is below 0, or money came from nowhere. */
+  /** Throws if a wallet is overdrawn, a lease is below 0, or money appeared from nowhere. */
   check(): void {
     let total = this.charged
     for (const [account, posted] of this.#posted) {

@@ -1,4 +1,4 @@
-// Virtual time: what is scheduled happens in the order of its moment, and promises settle in between.
+// Virtual time: scheduled events happen in the order of their times, and promises settle in between.
 
 import type { Scheduler } from './node.ts'
 
@@ -7,7 +7,7 @@ export class Clock implements Scheduler {
   readonly #latency: () => number
   #due: { readonly atMs: number; readonly run: () => void }[] = []
 
-  /** `latency` gives the milliseconds a message takes. */
+  /** `latency` returns the milliseconds that a message takes. */
   constructor(latency: () => number) {
     this.#latency = latency
   }
@@ -22,7 +22,7 @@ export class Clock implements Scheduler {
     this.#due.splice(after === -1 ? this.#due.length : after, 0, { atMs, run })
   }
 
-  /** Until then, or until `done`. */
+  /** Until that time, or until `done`. */
   async runUntil(untilMs: number, done: () => boolean = () => false): Promise<void> {
     await settled()
     while (!done()) {
@@ -36,7 +36,7 @@ export class Clock implements Scheduler {
   }
 }
 
-/** All promise callbacks that can run have run. */
+/** Resolves when all promise callbacks that can run have run. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,4 +1,5 @@
-// Several nodes over one ledger: whatever is interleaved, no money is spent twice, none is lost, none refused that is there.
+// Tests several nodes on one ledger: in any interleaving, no money is spent twice or lost, and none that is there is
+// refused.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Hold, NoHold } from '../../src/ledger/ledger.ts'
@@ -23,7 +24,7 @@ type Command =
 
 type Act = 'poll' | 'settle' | 'tick' | 'cut' | 'mend' | 'fence' | 'sweep'
 
-/** What goes on all the time, beside what seldom happens. */
+/** Frequent commands, and rare ones. */
 const usual = ['poll', 'poll', 'poll', 'settle', 'settle', 'settle', 'tick', 'mend'] as const
 
 const small = fc.bigInt({ min: 0n, max: 60n })
@@ -69,7 +70,7 @@ function commands(acts: readonly Act[]): fc.Arbitrary<{ command: Command; events
   })
 }
 
-/** Nodes, their running requests, and what was charged; does one command at a time. */
+/** Nodes, their running requests, and what was charged; executes one command at a time. */
 class World {
   readonly bank = new Bank()
   readonly nodes: Node[]
@@ -108,7 +109,7 @@ class World {
     }
   }
 
-  /** Ends a request; a second end of it must move nothing. */
+  /** Ends a request; ending it a second time must change nothing. */
   close(at: number, permille: bigint): void {
     const [request] = this.running.splice(at, 1)
     if (request === undefined) return
@@ -151,7 +152,7 @@ function accountOf(at: number): string {
   return accounts[at % accounts.length] ?? ''
 }
 
-/** Runs the commands in any interleaving, then lets everything end, and returns the world at rest. */
+/** Executes the commands in any interleaving, then ends everything, and returns the idle world. */
 async function play(
   count: number,
   scheduler: fc.Scheduler,
@@ -185,7 +186,7 @@ async function comeToRest(scheduler: fc.Scheduler): Promise<void> {
   }
 }
 
-/** At rest: what nodes believe is what they lease, nothing is held, and draining gives all back. */
+/** When idle, nodes believe what they lease, nothing is held, and draining gives all back. */
 async function expectNothingLeaks(world: World, scheduler: fc.Scheduler): Promise<void> {
   for (const account of accounts) {
     for (const { leases, ref } of world.nodes) {
@@ -238,7 +239,7 @@ describe('I12, I14: any interleaving of requests, messages and settlements', () 
   }, 60_000)
 })
 
-/** Nodes in virtual time that look every 50 ms for what others ask, each at a moment of its own. */
+/** Nodes in virtual time that look every 50 ms for requests of others, each at a different moment. */
 function town(count: number, latency: () => number) {
   const bank = new Bank()
   const clock = new Clock(latency)

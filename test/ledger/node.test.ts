@@ -1,4 +1,4 @@
-// A ledger node with its real worker on a real database: what it promises, and what it does when things break.
+// Tests a ledger node with its real worker on a real database: its promises, and its behaviour when something fails.
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -14,7 +14,8 @@ const depositNano = 1_000_000_000n
 let scene: LedgerScene
 
 async function hold(node: LedgerNode, amountNano = 10_000n, account = 'acme'): Promise<Hold> {
-  // On a busy host another node may not give back in time what it has, or this one not renew in time: it is asked again.
+  // On a busy host another node may not give back its lease in time, or this one not renew in time, so the request is
+  // repeated.
   for (let tries = 1; ; tries += 1) {
     const made = await node.hold(account, 'key_1', amountNano)
     if (!('refused' in made)) return made
@@ -24,7 +25,7 @@ async function hold(node: LedgerNode, amountNano = 10_000n, account = 'acme'): P
   }
 }
 
-/** Resolves when the record is kept. */
+/** Resolves when the record is stored. */
 function finish(node: LedgerNode, held: Hold | null, requestId: string, chargeNano = 1_000n) {
   return new Promise<void>((resolve) => {
     node.finish(held, finishedRequest({ requestId, chargeNano }), resolve)
@@ -50,7 +51,7 @@ async function expectQuiet(chargedNano: bigint): Promise<void> {
   expect(report.findings).toEqual([])
 }
 
-/** Keeps the ledger from being written until the returned function is called. */
+/** Prevents writes to the ledger until the returned function is called. */
 async function blockLedger(): Promise<() => Promise<void>> {
   const { databaseUrl } = scene.settings
   if (databaseUrl === null) {

@@ -1,4 +1,4 @@
-// A serving process as far as its leases go: messages to the ledger in order, each carried out when the scheduler says.
+// The lease logic of a serving process: its messages to the ledger are in order, each executed when the scheduler says.
 
 import type { LeaseSettings } from '../../src/ledger/lease.ts'
 import type { Leases } from '../../src/ledger/leases.ts'
@@ -7,7 +7,7 @@ import type { Hold, NoHold } from '../../src/ledger/ledger.ts'
 import type { Grant, GrantSize, NodeRef } from '../../src/store/ledger.ts'
 import type { Bank, Charge } from './bank.ts'
 
-/** What decides when something happens: at some later moment, in any order, or after a virtual time. */
+/** Decides when something happens: at some later moment, in any order, or after a virtual time. */
 export interface Scheduler {
   /** A message on its way, or work of the other side. */
   soon(run: () => void): void
@@ -17,16 +17,16 @@ export interface Scheduler {
 export class Node {
   readonly leases: Leases
   readonly errors: unknown[] = []
-  /** What ended and is not settled yet, by the epoch it ended in. */
+  /** Ended requests that are not settled yet, by the epoch in which they ended. */
   readonly unsettled: (Charge & { readonly ref: NodeRef })[] = []
-  /** Whether the ledger is out of reach for grants. */
+  /** Whether the ledger cannot be reached for grants. */
   isCutOff = false
   ref: NodeRef
   readonly #bank: Bank
   readonly #scheduler: Scheduler
-  /** Sent and not carried out: one at a time, in order. */
+  /** Sent and not executed: one at a time, in order. */
   readonly #messages: (() => void)[] = []
-  /** Given back in memory, and not in the ledger yet. */
+  /** Given back in memory, and not yet in the ledger. */
   #onTheWay = new Map<string, bigint>()
 
   constructor(name: string, bank: Bank, scheduler: Scheduler, settings?: LeaseSettings) {
@@ -67,12 +67,12 @@ export class Node {
     if (charge !== undefined) this.#bank.settle(charge.ref, charge)
   }
 
-  /** The look at what other nodes ask for, as a running process takes it all the time. */
+  /** The look at what other nodes ask for, which a running process repeats all the time. */
   poll(): void {
     for (const account of this.#bank.recalled(this.ref)) this.leases.recall(account)
   }
 
-  /** Stood still too long: fences itself, is swept, and opens anew when it may. */
+  /** Suspended too long: it fences itself, is swept, and opens again when it may. */
   fence(): void {
     this.leases.fence()
     const { ref } = this
@@ -92,14 +92,14 @@ export class Node {
     })
   }
 
-  /** Throws where memory believes in more money than the ledger has leased to this node. */
+  /** Throws if memory has more money than the ledger has leased to this node. */
   check(accounts: readonly string[]): void {
     for (const account of accounts) {
       const state = this.leases.state(account)
       const freeNano = state?.freeNano ?? 0n
       const heldNano = state?.heldNano ?? 0n
       if (freeNano < 0n || heldNano < 0n) throw new Error(`${account}: ${freeNano}, ${heldNano}`)
-      // Between a surprise and its discovery the epoch is gone; what it believes is written off, not overdrawn.
+      // Between the loss of an epoch and its discovery, what the node believes is written off, not overdrawn.
       if (!this.#bank.isOpen(this.ref)) continue
       const unsettled = this.unsettled
         .filter((charge) => charge.account === account && charge.ref === this.ref)

@@ -1,4 +1,4 @@
-// Leases over a ledger played by hand: every answer and every pulse comes when the test says so.
+// Leases on a ledger that the test plays by hand: every answer and every timer comes when the test says so.
 
 import type { LeaseSettings } from '../../src/ledger/lease.ts'
 import type { Leases } from '../../src/ledger/leases.ts'
@@ -23,11 +23,11 @@ export interface Scene {
   readonly givenBack: [account: string, amountNano: bigint][]
   readonly recalls: string[]
   readonly errors: unknown[]
-  /** What is called back next, and when. */
+  /** The next callback, and its time. */
   readonly timers: { run: () => void; delayMs: number }[]
-  /** Lets the next timer fire. */
+  /** Fires the next timer. */
   pulse(): Promise<void>
-  /** Takes the oldest grant asked for. */
+  /** Takes the oldest requested grant. */
   next(): Asked
 }
 
@@ -89,7 +89,7 @@ export function admitted(result: Hold | NoHold | Promise<Hold | NoHold>): Hold {
   return result
 }
 
-/** A lease of this much, nothing of it held. */
+/** A lease of this amount, without holds. */
 export async function leased(stage: Scene, amountNano: bigint, account = 'a'): Promise<void> {
   const hold = stage.leases.hold(account, 'k', 1n)
   await stage.next().answer({ grantedNano: amountNano, postedNano: amountNano })

@@ -1,4 +1,4 @@
-// Keys with a spend limit on real nodes and databases: what one node has settled holds the other.
+// Tests keys with a spend limit on real nodes and databases: spend that one node has settled limits the other.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Hold, NoHold } from '../../src/ledger/ledger.ts'

@@ -1,4 +1,5 @@
-// Pictures, sound and documents in prompts: held and counted by what they are to their vendor, never by their base64.
+// Tests pictures, sound and documents in prompts: held and counted by what they are to their vendor, never by their
+// base64.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { pdfOf, pngOf } from '../support/attachments.ts'
@@ -48,7 +49,7 @@ describe('a picture of 600 KB of base64', () => {
 
   test('is held for each: twenty at addresses are more than one', async () => {
     const twenty = Array.from({ length: 20 }, () => shown(address))
-    // The most that tiles come to: 85 and eight of 170. Twenty are 28.9 of the currency.
+    // The maximum that tiles cost: 85 and eight of 170. Twenty are 28.9 of the currency.
     const refused = await shop.chat({ ...asking(...twenty), model: 'm-gpt-4o-twenty' })
     expect(refused).toMatchObject({ status: 429, error: { code: 'insufficient_quota' } })
     const one = await shop.chat({ ...asking(shown(address)), model: 'm-gpt-4o-one', max_tokens: 9 })
@@ -88,7 +89,7 @@ const result = (...content: object[]) => ({
 const chat = '/v1/chat/completions'
 const file = { filename: 'a.pdf', file_data: `data:application/pdf;base64,${pdf}` }
 const text = Buffer.from('Words that a model reads. '.repeat(2_000))
-/** A picture's head before what a vendor reads as text, by the type its client names. */
+/** The first bytes of a picture before what a vendor reads as text, by the type that its client names. */
 const disguised = Buffer.concat([pngOf(1, 1, 70), text]).toString('base64')
 const textFile = { filename: 'a.txt', file_data: `data:text/plain;base64,${disguised}` }
 const disguises: readonly [name: string, path: string, body: object][] = [

@@ -1,4 +1,4 @@
-// What a request cost, shown in its own reply: always what its record says.
+// Tests that the cost shown in a request's own reply always equals its record.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { formatUnits } from '../../src/money.ts'

@@ -1,4 +1,4 @@
-// A gateway with two customers in front of a scripted vendor, over several runs of its process where a test needs them.
+// A gateway with two customers in front of a scripted vendor, over several runs of its process if a test needs them.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,18 +11,18 @@ import { authorized, eventually } from '../support/clients.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
 
-/** Keys of the accounts `ann` and `bob`, and of one that has nothing. */
+/** Keys of the accounts `ann` and `bob`, and of one without money. */
 export const ann = 'sk-ann-0123456789abcdef'
 export const bob = 'sk-bob-0123456789abcdef'
 export const poor = 'sk-poor-0123456789abcdef'
-/** A second key of `ann`, whose replies carry their cost. */
+/** A second key of `ann`, whose replies show their cost. */
 export const seesCost = 'sk-sees-0123456789abcdef'
 
 export interface ShopOptions {
-  /** A PostgreSQL to make a schema on; left out: SQLite. */
+  /** A PostgreSQL on which a schema is made; left out: SQLite. */
   readonly databaseUrl?: string
   readonly workers?: number
-  /** Merged over the sections of the configuration. */
+  /** Merged with the sections of the configuration. */
   readonly config?: Readonly<Record<string, unknown>>
 }
 
@@ -33,7 +33,7 @@ export interface Shop extends AsyncDisposable {
   readonly databaseUrl: string | null
   post(path: string, body: unknown, headers?: Headers, key?: string): Promise<Response>
   get(path: string, key?: string, method?: string): Promise<Response>
-  /** Looks into the data as another process does. */
+  /** Reads the data as another process does. */
   withStore<Result>(work: (store: Store) => Promise<Result>): Promise<Result>
   /** Newest first. */
   rows(): Promise<readonly UsageRow[]>
@@ -71,7 +71,7 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
     ],
     ...options.config,
   }
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(file, JSON.stringify(config))
   const dataDir = join(folder, 'data')
   const databaseUrl = schema?.url ?? null

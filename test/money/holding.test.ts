@@ -1,4 +1,4 @@
-// What running requests pin: bounds on it, and a vendor that reports more than anybody could hold.
+// Tests how much running requests hold: its bounds, and a vendor that reports more than anybody could hold.
 
 import { describe, expect, test } from 'bun:test'
 import { testKey } from '../support/gateway.ts'

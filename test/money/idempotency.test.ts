@@ -1,4 +1,4 @@
-// A request sent again with its `Idempotency-Key`: answered as before, done once, charged once.
+// Tests a request repeated with its `Idempotency-Key`: answered as before, executed once, charged once.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
@@ -48,7 +48,7 @@ async function openOther(options: ShopOptions): Promise<Shop> {
 }
 
 let made = 0
-/** A model of its own for each test, so that its vendor's scripts and calls are its own. */
+/** A separate model for each test, so that its vendor's scripts and calls are separate. */
 function newModel(...scripts: Script[]): string {
   const model = `m${++made}`
   if (scripts.length > 0) shop.upstream.on(model, ...scripts)
@@ -74,7 +74,7 @@ async function posted(at: Shop, accountKey: string): Promise<bigint> {
   return BigInt((await balanceOf(at, accountKey)).postedNano)
 }
 
-/** The reply is given again, by nobody but the gateway. */
+/** The reply is repeated by the gateway alone. */
 async function expectReplay(at: Shop, again: Response, first: Response, bytes: Uint8Array) {
   expect(again.status).toBe(200)
   expect(again.headers.get('idempotent-replayed')).toBe('true')
@@ -169,7 +169,7 @@ describe('the same request again', () => {
 })
 
 /** C11: however many at once, the work is done once. */
-/** The ledger may not answer in time on a busy host: who is told to come again does. */
+/** The ledger may not answer in time on a busy host: a request that is told to come again is repeated. */
 async function askUntilAnswered(at: Shop): Promise<Response> {
   for (let tries = 1; ; tries += 1) {
     const reply = await at.post(chat, bodyOf('m'), keyed('crowd'))
@@ -222,7 +222,7 @@ describe('a request that was not done frees its key', () => {
     ['the vendor is busy', 429, [json(429, { error: { message: 'wait', code: null } })]],
   ]
   test.each(refusals)('%s: %i', async (_what, status, script) => {
-    // A vendor's refusal may cool the channel down, which is its own test's matter: each has a gateway.
+    // A vendor's refusal may cool the channel down, which another test covers, so each has a separate gateway.
     const at = await openOther({ config: { retry: { maxAttempts: 1 } } })
     at.upstream.on('m', script, served)
     const first = await at.post(chat, bodyOf('m'), keyed('k'))
@@ -432,7 +432,7 @@ test('a key lasts as long as the configuration says, and is free after that', as
   expect(at.upstream.of('m')).toHaveLength(2)
 })
 
-/** The official client has the option `idempotencyKey`, but names no header for it by itself. */
+/** The official client has the option `idempotencyKey`, but does not send a header for it by itself. */
 class KeyedOpenAI extends OpenAI {
   protected override idempotencyHeader = 'Idempotency-Key'
 }
@@ -449,7 +449,7 @@ test('the official SDK: its idempotencyKey, and its own retries', async () => {
   const first = create()
   await eventually(() => shop.upstream.of(model)[0])
   const second = create()
-  // The second is told 409 and comes back by itself.
+  // The second gets 409 and retries by itself.
   await eventually(async () =>
     (await shop.rows()).find((row) => row.modelAsked === model && row.status === 409),
   )

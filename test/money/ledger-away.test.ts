@@ -1,4 +1,5 @@
-// The ledger's database cannot be written: leases serve until they are used up, then nobody is served for nothing.
+// Tests a ledger database that cannot be written: leases serve until they are used up, then no request is served
+// without payment.
 
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
@@ -9,7 +10,7 @@ import type { Seen } from '../support/scene.ts'
 import { chatReply, json } from '../support/upstream.ts'
 import { openShop, outputNano, type Shop, unitNano } from './shop.ts'
 
-/** Takes the database's write lock, as a stuck writer would, until disposed. */
+/** Takes the database's write lock, like a writer that hangs, until disposed. */
 function lockLedger(shop: Shop): Disposable {
   const database = new Database(join(shop.gateway.dataDir, databaseFile))
   database.run('PRAGMA busy_timeout = 5000')
@@ -39,7 +40,7 @@ const ready = async (shop: Shop) => {
 
 const few = { max_tokens: 10 }
 
-/** The second request of an account leases a fifth of its balance: the first only learns what that is. */
+/** The second request of an account leases a fifth of its balance, which the first request finds out. */
 async function warm(shop: Shop): Promise<void> {
   await shop.chat(few)
   await shop.chat(few)
@@ -90,7 +91,7 @@ describe('the database is locked', () => {
     await eventually(async () => ((await ready(shop)).status === 200 ? true : undefined), 15_000)
     {
       using _lock = lockLedger(shop)
-      // Rich enough to be served from its lease for ever; it is the lag that refuses requests.
+      // Enough money to be served from its lease for ever; the lag is what refuses requests.
       const closed = await eventually(async () => {
         const seen = await shop.chat(few)
         return seen.status === 200 ? undefined : seen

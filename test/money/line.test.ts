@@ -1,4 +1,5 @@
-// The relay's side of money, moment by moment: a vendor that waits for a grant, and replies whose clients have left.
+// Tests the relay's handling of money step by step: a vendor that waits for a grant, and replies whose clients have
+// left.
 
 import { describe, expect, test } from 'bun:test'
 import { eventually } from '../support/clients.ts'
@@ -10,12 +11,12 @@ const frame = (value: object | string) =>
 const text = (bytes: number) => frame(delta({ content: 'x'.repeat(bytes) }))
 const ending =
   frame(delta({}, 'stop')) + frame({ ...delta({}), choices: [], usage }) + frame('[DONE]')
-/** The vendor ends well, and closes its side. */
+/** The vendor finishes, and closes its side. */
 const finish = ({ vendor }: Line) => {
   vendor.send(ending)
   vendor.end()
 }
-/** Output bytes after which a stream asks again, and what as many tokens cost. */
+/** Output bytes after which a stream asks again, and the cost of as many tokens. */
 const quantum = 1_024
 const quantumNano = 256n * 2_000_000n
 
@@ -28,7 +29,7 @@ describe('a stream that outgrows its hold', () => {
     expect([line.vendor.paused, line.asked.length]).toEqual([false, 0])
     line.vendor.send(text(1))
     expect([line.vendor.paused, line.asked.length]).toEqual([true, 1])
-    // What was on its way already waits too; it is asked for when the answer has come.
+    // Data already on its way waits too; its hold is requested when the answer has come.
     line.vendor.send(text(3 * quantum))
     expect([line.vendor.paused, line.asked.length]).toEqual([true, 1])
     expect(line.progress).toHaveLength(0)
@@ -81,7 +82,7 @@ describe('a stream that outgrows its hold', () => {
     line.vendor.head(true)
     line.take()
     line.vendor.send(text(200_000))
-    // The client has taken all of it within this many turns.
+    // The client has read all of it within this many turns.
     for (let turn = 0; turn < 50; turn += 1) await Promise.resolve()
     expect(line.vendor.paused).toBe(true)
     answer.resolve(true)

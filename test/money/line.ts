@@ -1,4 +1,5 @@
-// One call of the relay on a vendor played by hand: every byte, pause and answer of the ledger comes when the test says.
+// One call of the relay with a vendor that the test plays: every byte, pause and answer of the ledger comes when the
+// test says.
 
 import { Buffer } from 'node:buffer'
 import { Authorization } from '../../src/billing/authorization.ts'
@@ -29,13 +30,13 @@ export interface Line {
     readonly paused: boolean
     readonly aborted: boolean
   }
-  /** What the client gets; rejects where it is broken off. */
+  /** What the client gets; rejects if it is broken off. */
   readonly reply: Promise<string>
-  /** Begins to take the reply. */
+  /** Begins to read the reply. */
   take(): void
-  /** What was asked of the ledger for the hold, in order. */
+  /** Requests to the ledger to extend the hold, in order. */
   readonly asked: bigint[]
-  /** Records, and what was noted on the way. */
+  /** Records, and the costs noted on the way. */
   readonly rows: UsageRow[]
   readonly progress: UsageRow[]
 }
@@ -44,10 +45,10 @@ export interface LineOptions {
   readonly stream?: boolean
   readonly billing?: Partial<BillingSettings>
   readonly drains?: Drains
-  /** What is held before. */
+  /** The initial hold. */
   readonly heldNano?: bigint
   readonly timeouts?: Partial<TimeoutSettings>
-  /** What notes its record fails. */
+  /** Writing down the record fails. */
   readonly fails?: true
   extend?(byNano: bigint): boolean | Promise<boolean>
 }
@@ -99,7 +100,7 @@ const alwaysWell: RelayRooms['health'] = {
 const prices = { input: '1000', output: '2000' }
 const rate = compileRate({ model: 'm', version: 1, prices }, 1_000_000)
 
-/** A call whose vendor was asked and has not answered yet. */
+/** A call whose vendor was called and has not answered yet. */
 export function openLine(options: LineOptions = {}): Line {
   const { stream = true, extend = () => true, heldNano = 0n, fails = false } = options
   const vendor = new HandVendor()
@@ -131,7 +132,7 @@ export function openLine(options: LineOptions = {}): Line {
   )
   const taking = Promise.withResolvers<void>()
   const reply = readReply(call, taking.promise)
-  // A test that does not look at it still sees no unhandled rejection.
+  // A test that ignores it must still see no unhandled rejection.
   reply.catch(() => undefined)
   return { call, vendor, reply, take: taking.resolve, asked, rows, progress }
 }

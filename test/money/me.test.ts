@@ -1,4 +1,4 @@
-// What a key may know of its account: balance and usage, and nothing of other accounts or of the operator's side.
+// Tests what a key may read of its account: balance and usage, and nothing of other accounts or of the operator.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ask, eventually } from '../support/clients.ts'
@@ -27,7 +27,7 @@ interface List {
 }
 
 let shop: Shop
-/** Requests of `ann`, newest first: 6 of one model, then one the vendor refused, then one of her other key. */
+/** Requests of `ann`, newest first: 6 of one model, then one that the vendor refused, then one of her other key. */
 let made: readonly string[]
 
 beforeAll(async () => {
@@ -57,7 +57,7 @@ const idsOf = ({ data }: List) => data.map(({ requestId }) => requestId)
 
 describe('the balance', () => {
   test('is the account less what was charged, in units and billionths', async () => {
-    // What is held is noted now and then: a request that has ended may still count.
+    // Holds are noted at intervals, so a request that has ended may still count.
     const balance = await eventually(async () => {
       const found = (await (await shop.get('/api/me/balance')).json()) as Record<string, string>
       return found['heldNano'] === '0' ? found : undefined

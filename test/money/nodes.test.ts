@@ -1,4 +1,4 @@
-// Several nodes over few accounts at full load: no deadlock, no stale balance, no error, and the books agree.
+// Tests several nodes with few accounts at full load: no deadlock, no stale balance, no error, and correct books.
 
 import { describe, expect, test } from 'bun:test'
 import { expectCharged, startLoad } from '../crash/gateway-load.ts'
@@ -12,12 +12,12 @@ import {
 } from '../support/deployment.ts'
 import { repetitions } from '../support/long.ts'
 
-/** All of the load together. */
+/** The total of all load. */
 const requests = repetitions(600, 20_000)
 const nodes = [0, 1, 2]
 const clients = 54
 const hello = { model: 'sandbox/chat+tokens=2' }
-/** The last one is asked for more than it has, so that its money goes round between the nodes. */
+/** The last one is asked for more than it has, so that its money moves between the nodes. */
 const credits = { acme: '100000', bell: '100000', cyan: '100000', dent: '1' }
 const creditsNano = {
   acme: 100_000_000_000_000n,

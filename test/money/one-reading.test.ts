@@ -1,5 +1,5 @@
-// What a vendor reads of a request is never more than was held for it, whichever JSON reader it has: all client formats
-// before all vendors of text, on the identity path and on the translated one.
+// Tests that a vendor never reads more from a request than was held for it, whichever JSON reader it has: all client
+// formats with all text vendors, on the identity path and on the translated one.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -26,11 +26,11 @@ const clients = [
 type Client = (typeof clients)[number]
 const spoken: readonly DialectId[] = [...clients, 'cohere-v2', 'bedrock-converse']
 
-/** What a model may write where nobody bounds it; every limit below is less. */
+/** The most that a model may write without a limit; every limit below is less. */
 const mostTokens = 200_000
 const vendorModel = 'vendor-model'
 
-/** Each client's format before each vendor's, where a request can go from one to the other. */
+/** Each client format with each vendor format, if a request can be translated between them. */
 const ways = clients.flatMap((client) =>
   Object.values(vendors).flatMap((vendor) =>
     vendor.speaks
@@ -95,7 +95,7 @@ const needed: Readonly<Record<Client, readonly string[]>> = {
   'anthropic-messages': ['"model":"cheap"', '"messages":[{"role":"user","content":"hi"}]'],
   gemini: ['"contents":[{"role":"user","parts":[{"text":"hi"}]}]'],
 }
-/** The format's own limit, mostly there. */
+/** The format's own limit, usually present. */
 const ownLimit: Readonly<Record<Client, string>> = {
   'openai-chat': '"max_tokens":7',
   'openai-completions': '"max_tokens":7',
@@ -110,7 +110,7 @@ const request = fc
     const way = ways[at % ways.length] ?? null
     const own = way === null || !bounded ? [] : [ownLimit[way.client]]
     const members = [...odd, ...own, ...(way === null ? [] : needed[way.client])]
-    // Any of them may stand first.
+    // Any of them may come first.
     const turn = seed % members.length
     return {
       name: names[at] ?? '',
@@ -124,7 +124,7 @@ interface Sent {
   readonly dropped: readonly string[]
 }
 
-/** What goes out to the vendor; null where the request is refused. */
+/** The request to the vendor; null if it is refused. */
 function sent(way: (typeof ways)[number], text: string): Sent | null {
   const dialect = dialects[way.client]
   const address: Address = way.client === 'gemini' ? { model: 'cheap', stream: false } : {}
@@ -170,7 +170,7 @@ function sent(way: (typeof ways)[number], text: string): Sent | null {
 
 const googleNames = ['maxOutputTokens', 'max_output_tokens', 'candidateCount', 'candidate_count']
 
-/** Google reads its own object alone; of the others somebody reads each. */
+/** Google reads only its own object; each of the others has a reader. */
 function numbers(
   dialect: DialectId,
   body: Node,
@@ -228,7 +228,7 @@ test('no vendor reads more of a request than was held for it', () => {
     }),
     { numRuns: 4_000 },
   )
-  // The property is not held by refusing everything.
+  // The property does not hold merely because everything is refused.
   expect(seen.passed).toBeGreaterThan(1_000)
   expect(seen.refused).toBeGreaterThan(500)
   expect(seen.bounded).toBeGreaterThan(1_000)

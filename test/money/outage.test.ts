@@ -1,4 +1,5 @@
-// What the gateway needs goes away under load and comes back: money is neither lost nor doubled, nor spent twice.
+// Tests that what the gateway depends on fails under load and returns: money is neither lost nor doubled, nor spent
+// twice.
 
 import { describe, expect, test } from 'bun:test'
 import pg from 'pg'
@@ -22,7 +23,7 @@ const hello = { model: 'sandbox/chat+tokens=2' }
 const perRequest = { '*': { prices: { input: '0', output: '0', request: '1000000' } } }
 const unitNano = 1_000_000_000n
 
-/** Sends one request after another until one is refused; gives how many were answered, and the refusal. */
+/** Sends one request after another until one is refused; returns the number of answered ones, and the refusal. */
 async function askUntilRefused(url: string, most: number) {
   for (let answered = 0; answered <= most; answered += 1) {
     const outcome = await chat(url, 'acme', hello)
@@ -31,7 +32,7 @@ async function askUntilRefused(url: string, most: number) {
   throw new Error(`more than ${most} requests were answered`)
 }
 
-/** Resolves when a request is answered again. Gives how long that took. */
+/** Resolves when a request is answered again. Returns how long that took. */
 async function servedAgain(url: string): Promise<number> {
   const startedMs = performance.now()
   await eventually(
@@ -78,7 +79,7 @@ describe.each(postgresCases)('P6: $engine goes away', ({ databaseUrl }) => {
     async (how) => {
       const config = { models: perRequest }
       await scene({ credit: '100', config }, async (deployment, proxy, url) => {
-        // By now the lease is a fifth of the balance, as two answers of the ledger say what that is.
+        // By now the lease is a fifth of the balance, which two answers of the ledger have reported.
         for (let n = 0; n < 3; n += 1) expect((await chat(url, 'acme', hello)).status).toBe(200)
         proxy[how]()
         const { answered, refused } = await askUntilRefused(url, 100)
@@ -115,7 +116,7 @@ describe.each(postgresCases)('P6: $engine goes away', ({ databaseUrl }) => {
           servers.flatMap(({ url }) => accounts.map((account) => chat(url, account, hello))),
         )
       for (const { status } of await callEach()) expect(status).toBe(200)
-      // Both nodes have what ten more requests of each account may hold.
+      // Both nodes have the amount that ten more requests of each account may hold.
       await eventually(async () => {
         const wallets = await Promise.all(
           accounts.map((account) => deployment.store.journal.wallet(account)),

@@ -1,4 +1,4 @@
-// Who pays when a request does not end as it should: clients that leave, vendors that fail, answers without content.
+// Tests who pays when a request ends abnormally: clients that disconnect, vendors that fail, answers without content.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eventually } from '../support/clients.ts'
@@ -26,14 +26,17 @@ const usageEvent = (counts: object) => event({ ...delta({}), choices: [], usage:
 const streamed = (model: string) => countedInput(bodyOf({ model, stream: true }))
 const gone = { status: 499, errorCode: 'client_closed_request' }
 
-/** A client that asks, sees `text` of the reply (or only waits until the vendor was asked), and leaves. */
+/**
+ * A client that sends a request, receives `text` of the reply (or only waits until the vendor was called), and
+ * disconnects.
+ */
 async function leave(shop: Shop, model: string, text: string | null): Promise<void> {
   const client = await shop.client({ model, stream: true })
   if (text === null) await shop.first.arrived(shop.first.requests.length + 1)
   else await client.until((received) => received.includes(text))
   const sockets = openSockets(shop.gateway.pid)
   client.destroy()
-  // The gateway has seen it when the connection is gone on its side too.
+  // The gateway has noticed when the connection is closed on its side too.
   await eventually(() => openSockets(shop.gateway.pid) < sockets || undefined)
 }
 
@@ -268,7 +271,7 @@ const unbelievable = [
   { prompt_tokens: 7, completion_tokens: -5, total_tokens: 2 },
   { prompt_tokens: 7, completion_tokens: 2.5, total_tokens: 9.5 },
   { prompt_tokens: 'seven', completion_tokens: 5, total_tokens: 12 },
-  // More than a model of so small a context can use.
+  // More than a model with such a small context can use.
   { prompt_tokens: 700_000_000, completion_tokens: 5, total_tokens: 700_000_005 },
 ]
 

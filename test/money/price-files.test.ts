@@ -1,4 +1,4 @@
-// Which node's configuration file says what a model costs, where files disagree: real servers on one ledger.
+// Tests which node's configuration file sets a model's price if files disagree: real servers on one ledger.
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ const model = 'sandbox/chat'
 let deployment: Deployment
 afterEach(() => deployment.remove())
 
-/** A file of a node that asks so much for a million tokens of input. */
+/** The file of a node that charges this much for a million tokens of input. */
 function file(name: string, input: string | null, more: object = {}): string {
   const path = join(dirname(deployment.configFile), `${name}.yaml`)
   const models = input === null ? {} : { [model]: { prices: { input, output: '0' } } }
@@ -33,7 +33,7 @@ function file(name: string, input: string | null, more: object = {}): string {
 
 const begin = (node: number, path: string) => deployment.start({ node, words: ['--config', path] })
 
-/** What a million tokens of input cost a caller of this server, by the card its request was priced by. */
+/** The price of a million tokens of input at this server, by the card that its request was charged by. */
 async function asked(server: ServerProcess): Promise<number> {
   const requestId = await eventually(async () => {
     const { requestId, status } = await chat(server.url, 'ann', { model })
@@ -86,7 +86,7 @@ describe.each(briefly(1, engineCases))('one node on $engine', ({ databaseUrl }) 
     for (const price of ['0.15', '0.2', '0.15', null]) {
       const server = await begin(0, file('own', price))
       expect(await conflictsOf(server)).toBe(0)
-      // Without a price of the file the shipped one holds.
+      // Without a price in the file, the shipped one applies.
       expect(await asked(server)).toBe(price === null ? 0.5 : Number(price))
       await server.kill()
     }
@@ -143,7 +143,7 @@ describe.each(briefly(1, postgresCases))('several nodes on $engine', ({ database
       for (const server of [first, second, stale]) expect(await asked(server)).toBe(0.15)
       await stale.kill()
     }
-    // A node that was up to date and is started again with another file is no better.
+    // Likewise for a node that was up to date and is started again with another file.
     await second.kill()
     const again = await begin(1, file('b', '15'))
     for (const server of [first, again]) expect(await asked(server)).toBe(0.15)
@@ -166,7 +166,7 @@ describe.each(briefly(1, postgresCases))('several nodes on $engine', ({ database
     await second.kill()
     const rolled = await begin(1, next)
     expect(await conflictsOf(rolled)).toBe(0)
-    // An earlier price comes back the same way; the old file itself does not bring it.
+    // An earlier price is restored the same way; the old file alone does not restore it.
     await first.kill()
     const back = await begin(0, file('a', '0.15'))
     expect(await asked(back)).toBe(0.3)

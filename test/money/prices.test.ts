@@ -1,4 +1,5 @@
-// Which price a request is charged by, seen from outside: the version at admission, the group, the prompt's tier, and none at all.
+// Tests which price a request is charged by, from outside: the version at admission, the group, the prompt's tier, and
+// no price.
 
 import { describe, expect, test } from 'bun:test'
 import { eventually } from '../support/clients.ts'
@@ -7,7 +8,7 @@ import { request } from '../support/scene.ts'
 import { chatReply, json, send, sseHead, streamEnd, until, words } from '../support/upstream.ts'
 import { inputNano, openShop, outputNano, type Shop, unitNano } from './shop.ts'
 
-/** What the vendors report unless a test says otherwise. */
+/** The usage that the vendors report unless a test sets another. */
 const usualNano = 7n * inputNano + 5n * outputNano
 
 async function setPrice(shop: Shop, model: string, output: string): Promise<number> {
@@ -29,7 +30,7 @@ async function setPrice(shop: Shop, model: string, output: string): Promise<numb
   return version
 }
 
-/** The version a request is admitted by, once it is this one. */
+/** Waits until this version is used, and returns the version by which a request is admitted. */
 async function inForce(shop: Shop, version: number): Promise<void> {
   await eventually(async () => {
     const seen = await shop.chat({ model: 'm-pinned' })

@@ -1,4 +1,4 @@
-// A thousand requests at once against a wallet that affords 37: one process, several workers, several nodes.
+// Tests a thousand requests at once on a wallet that can pay for 37: one process, several workers, several nodes.
 
 import { describe, expect, test } from 'bun:test'
 import { eventually } from '../support/clients.ts'
@@ -16,7 +16,7 @@ import { parseReply, portOf, post, RawClient } from '../support/socket.ts'
 
 const requests = 1_000
 const affordable = 37
-/** 37 requests at 1, and half a unit that no request at 1 can have. */
+/** 37 requests at 1, and half a unit that no request at 1 can use. */
 const credit = '37.5'
 const creditNano = 37_500_000_000n
 const cheapAffordable = 50
@@ -25,7 +25,7 @@ const models = {
   'sandbox/chat*': { prices: { input: '0', output: '0', request: '1000000' } },
   'sandbox/completion*': { prices: { input: '0', output: '0', request: '10000' } },
 }
-/** All that are admitted run at the same time: their replies begin when the last has been refused. */
+/** All admitted requests run at the same time: their replies begin when the last has been refused. */
 const slow = 'sandbox/chat+first=2500'
 const admissionLimitMs = 300
 
@@ -34,7 +34,7 @@ interface Rush {
   readonly slowestRefusalMs: number
 }
 
-/** Every connection stands before the first request is sent, so that they come at once. */
+/** Every connection is open before the first request is sent, so that they arrive at once. */
 async function rush(urls: readonly string[]): Promise<Rush> {
   const body = JSON.stringify({ model: slow, messages: [{ role: 'user', content: 'Hello' }] })
   const headers = { authorization: `Bearer ${keyOf('acme')}`, connection: 'close' }
@@ -55,7 +55,7 @@ async function rush(urls: readonly string[]): Promise<Rush> {
   return { statuses, slowestRefusalMs }
 }
 
-/** The half unit left affords 50 cheap requests, on whichever node they are asked: each admitted in time. */
+/** The remaining half unit pays for 50 cheap requests, on any node: each is admitted in time. */
 async function spendTheRest(urls: readonly string[]): Promise<number> {
   const ask = (n: number) => completion(urls[n % urls.length] ?? '', 'sandbox/completion+tokens=1')
   let slowestMs = 0
@@ -69,8 +69,8 @@ async function spendTheRest(urls: readonly string[]): Promise<number> {
 }
 
 /**
- * A ledger, or a node that is to give money back, may not answer in time on a busy machine: who is told to ask again
- * does, and who is told that the money is spent does not.
+ * A ledger, or a node that has to give money back, may not answer in time on a busy machine: a request that is told to
+ * come again is repeated, and one that is told that the money is spent is not.
  */
 async function answered(ask: () => ReturnType<typeof completion>) {
   for (let tries = 1; ; tries += 1) {
@@ -97,13 +97,13 @@ async function completion(url: string, model: string) {
 
 async function race(what: string, deployment: Deployment, urls: readonly string[]): Promise<void> {
   const { statuses, slowestRefusalMs } = await rush(urls)
-  // On a machine that is busy with others the ledger's answer may not come in time, which is another refusal.
+  // On a machine that others use, the ledger's answer may not come in time, which is another refusal.
   const unanswered = statuses.get(503) ?? 0
   if (unanswered > 0) expect(slowestRefusalMs).toBeGreaterThan(admissionLimitMs)
   expect(statuses.get(200)).toBe(affordable)
   expect(statuses.get(429) ?? 0).toBe(requests - affordable - unanswered)
   const slowestMs = await spendTheRest(urls)
-  // The bound itself is held by tests with a clock of their own; this machine may be busy with others.
+  // Tests with a virtual clock check the bound itself; this machine may be busy with others.
   if (isLong) expect(slowestMs).toBeLessThan(10 * admissionLimitMs)
   await eventually(async () => {
     const wallet = await deployment.store.journal.wallet('acme')

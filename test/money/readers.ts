@@ -1,7 +1,8 @@
-// Three ways to read one JSON text, as vendors have them: the first of two members wins, the last one, or letters' case is nothing.
+// Three ways to read one JSON text, as vendors may: the first of two members counts, the last one, or case does not
+// matter.
 
 export type Node = null | boolean | number | string | readonly Node[] | Members
-/** Members in their order, repeated ones included. */
+/** Members in their order, including repeated ones. */
 export class Members {
   readonly list: readonly (readonly [string, Node])[]
 
@@ -10,7 +11,7 @@ export class Members {
   }
 }
 
-/** What a reader finds under a name; undefined where it finds none. */
+/** What a reader finds under a name; undefined if it finds none. */
 export type Reader = (value: Node, name: string) => Node | undefined
 
 export const first: Reader = (value, name) =>
@@ -19,7 +20,10 @@ export const first: Reader = (value, name) =>
 export const last: Reader = (value, name) =>
   value instanceof Members ? value.list.findLast(([key]) => key === name)?.[1] : undefined
 
-/** As Go's encoding/json: the last that is the name in any case, the long s and the Kelvin sign taken for letters. */
+/**
+ * Like Go's encoding/json: the last member that equals the name in any case, with the long s and the Kelvin sign as
+ * letters.
+ */
 export const blind: Reader = (value, name) =>
   value instanceof Members
     ? value.list.findLast(([key]) => folded(key) === folded(name))?.[1]
@@ -29,13 +33,13 @@ function folded(name: string): string {
   return name.replaceAll('\u017f', 's').replaceAll('\u212a', 'k').toLowerCase()
 }
 
-/** The object, and those inside it under any of `names`, one in another. */
+/** The object, and the objects nested in it under any of `names`. */
 export function objectsIn(value: Node, names: readonly string[], read: Reader): Node[] {
   if (!(value instanceof Members)) return []
   return [value, ...names.flatMap((name) => objectsIn(read(value, name) ?? null, names, read))]
 }
 
-/** Reads a text that JSON.parse takes. */
+/** Reads a text that JSON.parse accepts. */
 export function parsed(text: string): Node {
   JSON.parse(text)
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|[^\s[\]{}:,"]+|[[\]{}:,]/gs) ?? []

@@ -1,4 +1,4 @@
-// A gateway with prices and a wallet before a played vendor of realtime sessions; on leaving, its books are checked.
+// A gateway with prices and a wallet in front of a scripted realtime vendor; at the end its books are checked.
 
 import { expect } from 'bun:test'
 import type { UsageRow } from '../../src/store/usage-row.ts'
@@ -27,18 +27,18 @@ const bySecond = { second: '100' }
 const byToken = { input: '2.5', output: '10', audioInput: '6' }
 /** One token of speech. */
 export const spokenNano = 64_000n
-/** What the vendor's usual usage comes to. */
+/** The cost of the vendor's usual usage. */
 export const usualNano = 897_600n
 
 export interface Stage extends AsyncDisposable {
   readonly deployment: Deployment
   readonly server: ServerProcess
   open(account?: string): Promise<RealtimeClient>
-  /** Waits until so many records are there; oldest first. */
+  /** Waits until there are this many records; oldest first. */
   rows(count: number): Promise<readonly UsageRow[]>
 }
 
-/** On leaving, nothing is held, the books hold, and each record is what its tokens cost. */
+/** At the end nothing is held, the books agree, and each record equals the cost of its tokens. */
 export async function onStage(
   vendor: RealtimeVendor,
   credit: string,
@@ -97,7 +97,7 @@ export async function onStage(
   }
 }
 
-/** By arithmetic that shares nothing with the meter. */
+/** By arithmetic that shares no code with the meter. */
 function expectPriced(row: UsageRow): void {
   const own = { 'whisper-1': bySecond, 'gpt-4o-transcribe': byToken }[row.modelAsked] ?? prices
   const due =
@@ -112,7 +112,7 @@ function expectPriced(row: UsageRow): void {
   expect([row.requestId, row.chargeNano + row.writeoffNano]).toEqual([row.requestId, due])
 }
 
-/** As they were made: two of a session may be of one millisecond. */
+/** In the order in which they were made: two of a session may have the same millisecond. */
 function inOrder(one: UsageRow, other: UsageRow): number {
   const [first, second] = [one, other].map(({ requestId }) => Number(requestId.split('-')[1] ?? 1))
   return one.at - other.at || (first ?? 1) - (second ?? 1)

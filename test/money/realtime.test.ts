@@ -1,4 +1,4 @@
-// What realtime sessions cost: each response to the nano, whoever ends it and however the money ends.
+// Tests the cost of realtime sessions: each response to the nano-unit, whoever ends it and however the money runs out.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { ready } from '../crash/gateway-load.ts'
@@ -52,7 +52,7 @@ test('each response has its own record, at the price of its own usage', async ()
       input: text,
       audioInput: audio,
       imageInput: image,
-      // Of what was cached, sound has a price of its own.
+      // Cached sound has a separate price.
       cachedInput: cachedText,
       units: { cachedAudio },
       output: said,
@@ -81,7 +81,7 @@ test('each response has its own record, at the price of its own usage', async ()
 })
 
 test('the balance ends between two responses: the next is not begun', async () => {
-  // A response is held for as 1,024 tokens of speech: 0.065536.
+  // The hold of a response is 1,024 tokens of speech: 0.065536.
   await using stage = await onStage(vendor, '0.068')
   const client = await stage.open()
   const answered = async (at: number) => {
@@ -110,7 +110,7 @@ test('a session that cannot be held for is refused before its socket', async () 
   expect(vendor.sessions).toHaveLength(0)
 })
 
-/** Speaks piece by piece until it is told to stop, or has said this much. */
+/** Speaks piece by piece until it is told to stop, or has spoken this much. */
 async function speakOn(session: VendorSession, id: string, mostTokens: number): Promise<number> {
   let spoken = 0
   while (spoken < mostTokens && session.received.of('response.cancel').length === 0) {
@@ -272,7 +272,7 @@ describe('a response that nobody ends', () => {
     await client.until('response.done')
     const [row] = await stage.rows(1)
     expect(row).toMatchObject({ errorCode: 'server_error', usageSource: 'none', chargeNano: 0n })
-    // The session goes on.
+    // The session continues.
     vendor.play = wellBehaved
     client.send({ type: 'response.create' })
     await client.until('response.done', 2)
@@ -293,7 +293,7 @@ describe('what transcribes inside a session is paid at its own price', () => {
       { type: 'duration', seconds: 7.25 },
       { units: { second: 7.25 }, chargeNano: 725_000n },
     ],
-    // Priced by the second, counted in tokens: ten of them are one.
+    // Priced by the second, counted in tokens: ten tokens are one second.
     [
       'whisper-1',
       {
@@ -406,7 +406,7 @@ test('where replies wait for the ledger, so does the end of a response', async (
   for (let at = 1; at <= 3; at++) {
     client.send({ type: 'response.create' })
     await client.until('response.done', at)
-    // No wait: it was in the ledger before the client heard of it.
+    // There is no wait: it was in the ledger before the client got it.
     expect(await stage.deployment.store.usage.list({ limit: 10 })).toHaveLength(at)
   }
 })

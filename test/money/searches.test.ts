@@ -1,4 +1,5 @@
-// Searches that a vendor makes by itself for a chat: counted where it reports them, priced, and held for where they are asked.
+// Tests web searches that a vendor makes for a chat: counted if it reports them, priced, and held for if they are
+// requested.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Gateway, startGateway, testKey } from '../support/gateway.ts'

@@ -1,4 +1,5 @@
-// A gateway with prices and wallets before scripted vendors: what a request cost is read from the store, and the books are checked.
+// A gateway with prices and wallets in front of scripted vendors: the cost of a request is read from the store, and the
+// books are checked.
 
 import { expect } from 'bun:test'
 import { createPriceBook } from '../../src/meter/price-book.ts'
@@ -15,13 +16,13 @@ import { startUpstream, type Upstream } from '../support/upstream.ts'
 
 type Section = Readonly<Record<string, unknown>>
 
-/** What a token costs at the shop's own prices, in nano-units. */
+/** The cost of a token at these prices, in nano-units. */
 export const inputNano = 1_000_000n
 export const outputNano = 2_000_000n
 export const unitNano = 1_000_000_000n
 
 export interface ShopOptions {
-  /** What the account starts with, in the currency; a million unless said. */
+  /** The account's initial money, in the currency; a million unless set. */
   readonly credit?: string
   readonly billing?: Section
   readonly ledger?: Section
@@ -37,22 +38,22 @@ export interface ShopOptions {
 
 export interface Shop extends AsyncDisposable {
   readonly gateway: Gateway
-  /** Asked first, always; `second` only when it cannot serve. */
+  /** Always called first; `second` only if it cannot serve. */
   readonly first: Upstream
   readonly second: Upstream
   chat(more?: Section, headers?: Readonly<Record<string, string>>): Promise<Seen>
   stream(more?: Section, headers?: Readonly<Record<string, string>>): Promise<Seen>
-  /** A chat request on a bare socket, for clients that leave. */
+  /** A chat request on a bare socket, for clients that disconnect. */
   client(more: Section): Promise<RawClient>
-  /** Of the request that asked for this model, which must be one alone; waits for it. */
+  /** The record of the only request for this model; waits for it. */
   rowOf(model: string): Promise<UsageRow>
   wallet(account?: string): Promise<Wallet>
   withStore<Result>(work: (store: Store) => Promise<Result>): Promise<Result>
-  /** Waits until nothing is held, then holds every row and balance against the journal and the formula. */
+  /** Waits until nothing is held, then checks every row and balance against the journal and the formula. */
   checkBooks(): Promise<void>
 }
 
-/** Prompt tokens as the gateway counts them where no vendor did. */
+/** Prompt tokens as the gateway counts them if no vendor did. */
 export function countedInput(body: Section): number {
   return Math.ceil(Buffer.byteLength(JSON.stringify(body)) / 4)
 }
@@ -61,7 +62,7 @@ export function bodyOf(more: Section = {}): Section {
   return { ...chatBody, ...more }
 }
 
-/** On leaving, the books are checked. */
+/** At the end the books are checked. */
 export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const first = await startUpstream()
   const second = await startUpstream()
@@ -79,7 +80,7 @@ function configOf(options: ShopOptions, first: Upstream, second: Upstream): Sect
     ...sections,
     channels: [
       { ...channel, id: 'first', baseUrl: first.url },
-      // Weight 0: only when no other is left.
+      // Weight 0: only if no other is left.
       { ...channel, id: 'second', baseUrl: second.url, weight: 0 },
     ],
     models: { 'm*': { prices: { input: '1000', output: '2000' } }, ...models },
@@ -164,7 +165,7 @@ async function isIdle(store: Store): Promise<boolean> {
   return (await store.journal.wallets()).every(({ heldNano }) => heldNano === 0n)
 }
 
-/** Each row against its own card by arithmetic that shares nothing with the meter. */
+/** Each row against its own card by arithmetic that shares no code with the meter. */
 async function checkRows(store: Store): Promise<void> {
   const cards = await store.prices.all()
   for (const row of await store.usage.list({ limit: 1_000 })) {

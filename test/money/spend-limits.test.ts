@@ -1,4 +1,4 @@
-// Keys with a spend limit: what clients are told at it, and when keys were last used.
+// Tests keys with a spend limit: the clients' error at the limit, and when keys were last used.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createSecret, hashSecret } from '../../src/identity/secret.ts'

@@ -1,4 +1,5 @@
-// Streams that cost more than was held for them: they go on while there is money, and stop in good order where it ends.
+// Tests streams that cost more than was held for them: they continue while there is money, and end properly when it
+// runs out.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { testKey } from '../support/gateway.ts'
@@ -27,7 +28,7 @@ import {
 
 const piece = 'x'.repeat(256)
 const quantumNano = 256n * outputNano
-/** Covers what is held at first, and little more. */
+/** Covers the initial hold, and little more. */
 const creditOf = (name: string) => (name === 'several choices' ? 5n : 3n)
 const finished = (output: number) => [
   event(delta({}, 'stop')),
@@ -50,7 +51,7 @@ test('a stream longer than its hold completes where there is money', async () =>
   })
 })
 
-/** Ends with our error in place of a good end. */
+/** Ends with the gateway's error in place of a normal end. */
 function expectStopped(seen: Seen, message: string): void {
   expect(seen.status).toBe(200)
   expect(seen.broken).toBe(false)
@@ -109,7 +110,7 @@ test('an endless stream is stopped where the balance ends, and what was delivere
     const { postedNano } = await shop.wallet(`a${at}`)
     expect(postedNano).toBe(creditOf(name) * unitNano - row.chargeNano)
     expect(postedNano).toBeGreaterThanOrEqual(0n)
-    // What arrived at once and is more than what is left is not delivered in part.
+    // Data that arrived at once and costs more than what is left is not delivered in part.
     expect(postedNano).toBeLessThan((creditOf(name) * unitNano) / 2n)
   }
 }, 20_000)
@@ -161,7 +162,7 @@ describe('max_cost', () => {
     await expectCapped(shop, 'm-string', await shop.stream({ model: 'm-string', max_cost: '0.5' }))
     const header = { 'x-tollgate-max-cost': '0.5' }
     await expectCapped(shop, 'm-header', await shop.stream({ model: 'm-header' }, header))
-    // What the body says of itself wins.
+    // The value in the body takes precedence.
     const both = await shop.stream(
       { model: 'm-both', max_cost: 0.5 },
       { 'x-tollgate-max-cost': '9' },
@@ -184,7 +185,7 @@ describe('max_cost', () => {
     const most = (await shop.chat({ model: 'm-more', max_tokens: 100, max_cost: '0.2' })).status
     expect(most).toBe(400)
     expect([...shop.first.of('m-dear'), ...shop.first.of('m-more')]).toEqual([])
-    // A vendor that does not keep to max_tokens: the client is not the one who pays.
+    // A vendor that exceeds max_tokens: the client does not pay for the excess.
     const usage = { prompt_tokens: 7, completion_tokens: 1_000 }
     shop.first.on('m-over', [json(200, chatReply('Much', { usage }))])
     const over = await shop.chat({ model: 'm-over', max_tokens: 100, max_cost: '0.5' })

@@ -1,4 +1,5 @@
-// The limit on a whole request: whoever is waited for, its stream ends, its record is closed and its hold given back.
+// Tests the limit on a whole request: whatever it is waiting for, its stream ends, its record is closed and its hold
+// released.
 
 import { describe, expect, spyOn, test } from 'bun:test'
 import { eventually } from '../support/clients.ts'

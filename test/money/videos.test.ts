@@ -1,4 +1,4 @@
-// Videos whose vendors do not do as they should: none is held for ever, and none is charged for what was not made.
+// Tests videos whose vendors misbehave: none is held for ever, and none is charged for work that was not done.
 
 import { afterEach, expect, test } from 'bun:test'
 import { createSpools } from '../../src/blobs/spool.ts'
@@ -45,7 +45,7 @@ interface Stage {
 interface StageOptions {
   poll(times: number): VideoNews | Promise<VideoNews>
   readonly longestMs?: number
-  /** Of changes of a video: rejects where it throws. */
+  /** The function for changes of a video: if it throws, the call rejects. */
   readonly change?: (kind: string) => void
 }
 

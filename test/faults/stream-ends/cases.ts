@@ -1,4 +1,4 @@
-// Every way in which a vendor may end, break or outlive its stream, as scripts with what must become of each.
+// Every way in which a vendor may end, break or never end its stream, as scripts with the expected result of each.
 
 import { Buffer } from 'node:buffer'
 import { secrets } from '../../support/shared-gateways.ts'
@@ -23,13 +23,13 @@ export interface Case {
   readonly alikeEnding?: Ending | undefined
   /** Content came before. */
   readonly spoke: boolean
-  /** Its channel's timers are short: the vendor falls silent in it. */
+  /** Its channel has short timers: the vendor stops sending in this case. */
   readonly isHasty: boolean
-  /** What of the vendor's bytes the client must not see. */
+  /** The bytes of the vendor that the client must not get. */
   readonly hidden?: string
 }
 
-/** What a vendor says of its errors in every case; the key in it must not reach the client. */
+/** The text of the vendor's errors in every case; the key in it must not reach the client. */
 export const words = 'The vendor says no.'
 const wordsWithKey = `${words} Key ${secrets[0]}.`
 
@@ -37,7 +37,7 @@ const order: readonly Section[] = ['head', 'text', 'finish', 'usage', 'terminal'
 
 interface Position {
   readonly name: string
-  /** The last section that came, whole. */
+  /** The last section that came, complete. */
   readonly after: Section
   readonly bytes: Uint8Array
 }
@@ -67,7 +67,7 @@ function positionsOf(wire: Wire): readonly Position[] {
 
 const isPast = (at: Section, since: Section): boolean => order.indexOf(at) >= order.indexOf(since)
 
-/** Empty pieces are left out: they would end the body. */
+/** Empty pieces are left out, since they would end the body. */
 const piece = (bytes: Uint8Array): readonly Step[] =>
   bytes.length === 0 ? [] : [send(chunk(bytes))]
 
@@ -75,7 +75,7 @@ function streamed(wire: Wire, bytes: Uint8Array, ...rest: Step[]): Script {
   return [send(wire.head), ...piece(bytes), ...rest]
 }
 
-/** What the vendor says wrong counts until its terminal event, and nothing after it. */
+/** An error of the vendor counts until its terminal event, and nothing after that. */
 function saidAt(wire: Wire, at: Position): readonly Case[] {
   const rest = { spoke: at.after !== 'head', isHasty: false }
   const isOver = at.after === 'terminal'
@@ -186,7 +186,7 @@ function emptyData(wire: Wire): readonly Case[] {
   }))
 }
 
-/** What is said in place of a stream. */
+/** Bytes that are sent in place of a stream. */
 function inPlace(wire: Wire): readonly Case[] {
   if (!isEvents(wire)) return []
   const rejected = Buffer.from(wire.error('rejected', wordsWithKey)).toString('utf8')

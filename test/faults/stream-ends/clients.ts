@@ -1,11 +1,11 @@
-// Clients of each format: what they send, what a reply's last words must be, and what their official SDK makes of it.
+// Clients of each format: what they send, how a reply must end, and what their official SDK reads from it.
 
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import type { ErrorKind } from './wires.ts'
 
-/** The error a stream or a refusal told, in its format's own words. */
+/** The error in a stream or a refusal, in its format's own words. */
 export interface ClientError {
   readonly type: string
   readonly message: string
@@ -16,15 +16,17 @@ export interface FormatClient {
   readonly dialect: string
   path(model: string): string
   body(model: string): object
-  /** What its official SDK makes of a reply served at `url`: its text. Rejects as the SDK does. null: it has none. */
+  /**
+   * What its official SDK reads from a reply served at `url`: its text. Rejects as the SDK does. null: there is no SDK.
+   */
   readonly sdk: ((url: string, model: string) => Promise<string>) | null
-  /** How its type or status names each class of error amid a stream. */
+  /** How its type or status names each class of error within a stream. */
   readonly types: Readonly<Record<ErrorKind | 'broken', string>>
-  /** The errors told in a stream's text. */
+  /** The errors in a stream's text. */
   errors(text: string): readonly ClientError[]
-  /** How often the stream says that it ended well. */
+  /** How often the stream reports a normal end. */
   ends(text: string): number
-  /** Whether nothing follows what ended the stream. */
+  /** Whether nothing follows the event that ended the stream. */
   isLast(text: string): boolean
 }
 

@@ -1,4 +1,4 @@
-// Each vendor format's stream in its sections, and what its vendor may break in it.
+// Each vendor format's stream in sections, and how its vendor may break it.
 
 import { Buffer } from 'node:buffer'
 import { event as awsEvent } from '../../support/event-stream.ts'
@@ -12,11 +12,11 @@ export type Ending = 'well' | ErrorKind | 'broken'
 
 export interface Special {
   readonly name: string
-  /** Sections that come before it, whole. */
+  /** Complete sections that come before it. */
   readonly after: Section | null
   readonly bytes: Uint8Array
   readonly ending: Ending
-  /** Of clients that speak the vendor's own format, where it is another. */
+  /** The ending for clients of the vendor's own format, if it differs. */
   readonly alikeEnding?: Ending
 }
 
@@ -26,9 +26,9 @@ export interface Wire {
   readonly family: string
   readonly head: string
   readonly sections: Readonly<Record<Section, readonly Uint8Array[]>>
-  /** The first section behind which a clean end is a whole reply. */
+  /** The first section after which a normal end makes a complete reply. */
   readonly cleanAfter: Section
-  /** The first section behind which nothing is missing, however the connection ends. */
+  /** The first section after which nothing is missing, however the connection ends. */
   readonly wholeAfter: Section
   error(kind: ErrorKind, message: string): Uint8Array
   readonly garbage: Uint8Array
@@ -51,7 +51,7 @@ const aws = head(
 )
 const longText = 'x'.repeat(1_100_000)
 
-/** What breaks any stream of server-sent events. */
+/** Faults of any stream of server-sent events. */
 const brokenEvents = {
   head: sse,
   garbage: bytesOf('data: {"broken": \n\n'),
@@ -320,7 +320,7 @@ function geminiWire(): Pick<Wire, 'sections' | 'error' | 'specials'> {
         after: 'text' as const,
         bytes: frame(null, word, { finishMessage: 'The vendor says no.' }),
         ending: 'failed' as const,
-        // Google's own clients are told the very word.
+        // Google's own clients get the original word.
         alikeEnding: 'well' as const,
       })),
       ...['RECITATION', 'SAFETY', 'PROHIBITED_CONTENT'].map((word) => ({
@@ -391,7 +391,7 @@ function bedrockWire(): Wire {
     vendor: 'bedrock',
     family: 'anthropic.claude-sonnet-4-5',
     head: aws,
-    // Its usage comes last, on every stream.
+    // Its usage comes last, in every stream.
     cleanAfter: 'terminal',
     wholeAfter: 'terminal',
     sections: {
@@ -461,7 +461,7 @@ export const wires: readonly Wire[] = [
     wholeAfter: 'finish',
     ...brokenEvents,
     ...messagesWire(),
-    // Official clients pass over an event whose type they do not know; what is no object is broken.
+    // Official clients ignore an event of an unknown type; an event that is not an object is broken.
     wrongType: bytesOf('event: content_block_delta\ndata: ["no", "event"]\n\n'),
   },
   {

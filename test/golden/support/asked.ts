@@ -1,8 +1,8 @@
-// What the cases of requests are made of.
+// Builds the cases of requests.
 
 import type { ChatRequest, Message, RequestPart } from '../../../src/wire/ir.ts'
 
-/** What a case says of a request; the rest is as in any other. */
+/** The fields that a case sets; the others have the usual values. */
 export type Asked = Partial<ChatRequest>
 
 export function text(words: string): RequestPart {

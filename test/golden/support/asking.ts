@@ -1,4 +1,4 @@
-// What a request asks, in whatever format it was put: without private fields and spellings of no meaning.
+// The meaning of a request in any format: without private fields and spellings without meaning.
 
 import type {
   ChatRequest,
@@ -9,7 +9,7 @@ import type {
   Tool,
 } from '../../../src/wire/ir.ts'
 
-/** Of a call's input the value, for white space is no part of it. */
+/** A call's input as a value, since white space is not part of it. */
 function inputOf(text: string): JsonValue {
   if (text === '') return {}
   try {
@@ -45,7 +45,7 @@ function messageOf({ role, parts, callId, isError }: Message): JsonObject {
   }
 }
 
-/** Messages by number, so that what differs can be told apart. */
+/** Messages by number, so that differences can be located. */
 export function asking(request: ChatRequest): JsonObject {
   const { model: _, messages, tools = [], extra: __, wording: ___, ...rest } = request
   const asked: JsonObject = {}

@@ -1,4 +1,5 @@
-// Golden files: compared with what is made now, written with TOLLGATE_WRITE_GOLDEN=1, none without a case.
+// Golden files: compared with the present results, written with TOLLGATE_WRITE_GOLDEN=1; a file without a case is an
+// error.
 
 import { expect } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,7 +16,7 @@ export class GoldenFiles {
     this.kinds = kinds
   }
 
-  /** Fails where the file does not say `text`; written anew where that was asked for. */
+  /** Fails if the file does not contain `text`; writes it if that was requested. */
   hold(dialect: string, name: string, kind: string, text: string): void {
     const path = `${dialect}/${name}.${kind}`
     this.held.add(path)
@@ -29,7 +30,7 @@ export class GoldenFiles {
     expect(readGolden(path)).toBe(text)
   }
 
-  /** Files of these kinds that no case held; removed where files are written. */
+  /** Files of these kinds that no case used; removed when files are written. */
   astray(): string[] {
     const found = goldenPaths().filter(
       (path) => this.kinds.some((kind) => path.endsWith(`.${kind}`)) && !this.held.has(path),

@@ -1,4 +1,4 @@
-// Embeddings and reranking: what clients ask in their own forms, what vendors are asked, and what comes back.
+// Embeddings and reranking: clients' requests in their own formats, vendors' requests, and replies.
 
 import type { DialectId } from '../../../src/wire/formats.ts'
 import type { JsonObject } from '../../../src/wire/ir.ts'
@@ -9,7 +9,7 @@ const usage = { input: 7, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0
 
 type Cases<T> = Readonly<Record<string, T>>
 
-/** Of one operation: which formats face clients, which vendors, and the cases of each direction. */
+/** For one operation: the client formats, the vendor formats, and the cases of each direction. */
 export interface ListOperation {
   readonly clients: Partial<Record<DialectId, Cases<JsonObject>>>
   readonly vendors: readonly DialectId[]

@@ -1,9 +1,9 @@
-// What a reply comes to for those who read it, in whatever format it was told.
+// The meaning of a reply for its readers, in any format.
 
 import { type FoldedPart, fold } from '../../../src/wire/hub/fold.ts'
 import type { ChatEvent, JsonValue } from '../../../src/wire/ir.ts'
 
-/** Of a call's input the value, for white space is no part of it; a text where it is none. */
+/** A call's input as a value, since white space is not part of it; a text if it is not JSON. */
 function inputOf(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue
@@ -24,7 +24,7 @@ function meaningOf({ head, text, sealed, citations, logprobs }: FoldedPart) {
   }
 }
 
-/** Without private fields, and without names of the reply itself, which every format makes anew. */
+/** Without private fields and ids of the reply, which every format makes itself. */
 export function meaning(events: readonly ChatEvent[]) {
   const { choices, usage } = fold(events)
   return {

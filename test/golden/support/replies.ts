@@ -1,4 +1,4 @@
-// Replies in the hub's words, one for each thing a vendor may say.
+// Replies as events of the hub, one for each thing that a vendor may say.
 
 import type { ChatEvent, FinishReason, PartHead, UrlCitation, Usage } from '../../../src/wire/ir.ts'
 
@@ -77,7 +77,7 @@ const page = { url: 'https://example.com/a', title: 'A', start: 0, end: 8 }
 const tokens = [{ token: 'Hi', logprob: -0.1, bytes: [72, 105], top_logprobs: [] }]
 const search = { type: 'web_search_call', id: 'ws_1', status: 'completed' }
 
-/** Two calls whose inputs come by turns. */
+/** Two calls whose inputs alternate. */
 const interleaved = [
   opened(bern, 0),
   opened(rome, 1),

@@ -1,4 +1,4 @@
-// Requests with images, files and sound, and with marks of what a vendor is to keep of a prompt.
+// Requests with images, files and sound, and with marks for a vendor's prompt cache.
 
 import type { RequestPart } from '../../../src/wire/ir.ts'
 import type { Asked } from './asked.ts'

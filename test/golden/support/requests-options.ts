@@ -1,4 +1,4 @@
-// Requests with everything that stands beside the messages: sampling, limits, the form of the reply, thinking, hints.
+// Requests with all fields beside the messages: sampling, limits, the reply format, reasoning, hints.
 
 import type { Asked } from './asked.ts'
 

@@ -1,4 +1,4 @@
-// Requests with tools: calls and answers in the history, every choice, and the seals of what a model thought.
+// Requests with tools: calls and answers in the history, every choice, and sealed reasoning.
 
 import type { JsonObject, Message, RequestPart, ToolCallPart } from '../../../src/wire/ir.ts'
 import type { Asked } from './asked.ts'

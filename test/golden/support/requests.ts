@@ -1,4 +1,4 @@
-// Requests in the hub's words, one for each thing a client may ask.
+// Requests in the form of the hub, one for each thing that a client may ask.
 
 import type { ChatRequest } from '../../../src/wire/ir.ts'
 import { type Asked, hello, said } from './asked.ts'
@@ -37,7 +37,7 @@ const textRequests: Readonly<Record<string, Asked>> = {
   'assistant-first': { messages: [said('assistant', 'Yes?'), hello] },
 }
 
-/** Every case by its name; what a request must have and a case does not say is filled in. */
+/** Every case by its name; required fields that a case does not set are filled in. */
 export const requestCases: readonly (readonly [name: string, request: ChatRequest])[] =
   Object.entries({ ...textRequests, ...toolRequests, ...mediaRequests, ...optionRequests }).map(
     ([name, asked]) => [name, { model: 'asked', messages: [hello], stream: false, ...asked }],

@@ -1,4 +1,5 @@
-// JSON as the golden files have it: what fits on a line stands on one, so that a file is short and a change is plain.
+// Writes JSON for the golden files: what fits on a line is on one line, so that files are short and changes easy to
+// read.
 
 import type { JsonValue } from '../../../src/wire/ir.ts'
 
@@ -15,7 +16,7 @@ function membersOf(value: object): [string, JsonValue][] {
   return Object.entries(value).filter(([, each]) => each !== undefined)
 }
 
-/** `used` characters of the value's line are taken: by the indent, a name before it, a comma behind it. */
+/** `used` characters of the value's line are taken: by the indent, a name before it, a comma after it. */
 function shown(value: JsonValue, indent: string, used: number): string {
   const line = plain(value)
   if (used + line.length <= widest || typeof value !== 'object' || value === null) return line

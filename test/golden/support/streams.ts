@@ -1,4 +1,4 @@
-// Vendors' streams cut into pieces and read, as the relay reads them.
+// Divides vendors' streams into pieces and reads them as the relay does.
 
 import type { DialectId } from '../../../src/wire/formats.ts'
 import type { ChatEvent } from '../../../src/wire/ir.ts'

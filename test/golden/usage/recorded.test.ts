@@ -1,4 +1,4 @@
-// Usage as real vendors reported it comes to kinds that add up to what the vendor counted.
+// Tests that usage reported by real vendors is read into kinds that add up to the vendor's count.
 
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ function number(value: unknown): number {
   return typeof value === 'number' ? value : 0
 }
 
-/** All tokens the vendor reports: its total, else (Anthropic, which gives none) what it counts side by side. */
+/** All tokens that the vendor reports: its total, else (Anthropic, which has none) the sum of its separate counts. */
 function reported(usage: JsonObject): number {
   if (typeof usage.total_tokens === 'number') return usage.total_tokens
   return (
@@ -42,7 +42,7 @@ test.each(replies)('$name adds up by the path that translates it', (recording) =
   expect(sum(seen.usage)).toBe(reported(raw))
 })
 
-/** Every recorded body with a count of tokens in OpenAI's or Anthropic's spelling, whatever its format. */
+/** Every recorded body with a token count in OpenAI's or Anthropic's spelling, whatever its format. */
 function* bodies(root: string): Generator<{ name: string; usage: JsonObject }> {
   for (const entry of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
     if (!entry.endsWith('.json')) continue

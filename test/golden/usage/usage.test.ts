@@ -1,4 +1,4 @@
-// Holds what each vendor's replies are read as, and what they cost under one card, to figures written down.
+// Compares how each vendor's replies are read, and what they cost under one card, with recorded figures.
 
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -44,7 +44,7 @@ function quirksOf(vendor: string): ReplyQuirks {
   return vendors[vendor]?.quirks ?? {}
 }
 
-/** As the path reads it that hands bytes through. */
+/** As the path that passes bytes through reads it. */
 function passedThrough(vendor: string, fixture: Fixture, reply: string): Usage | null {
   const { dialect } = fixture
   const address = addressOf(fixture)
@@ -62,7 +62,7 @@ function passedThrough(vendor: string, fixture: Fixture, reply: string): Usage |
   return watcher.usage
 }
 
-/** Whether there are clients of this form, whose bytes are handed through. */
+/** Whether there are clients of this format, to whom bytes are passed through. */
 function isServed({ dialect }: Fixture): boolean {
   const { client, vendor, operation } = dialectOf(dialect)
   if (vendor?.list !== undefined) return dialect === 'openai-embeddings'
@@ -70,14 +70,14 @@ function isServed({ dialect }: Fixture): boolean {
   return operation !== 'chat' || isListed || dialect === 'gemini'
 }
 
-/** As the path of lists reads it. */
+/** As the path for lists reads it. */
 function listed({ dialect, reply }: Fixture): Usage | null {
   const request: ListRequest = { model: 'm', texts: ['sunny', 'rainy'] }
   const read = vendorOf(dialect).list?.readReply(structuredClone(reply.body ?? null), request)
   return read === undefined || isFault(read) ? null : read.usage
 }
 
-/** As the path reads it that goes by events; null where the dialect has none. */
+/** As the path by events reads it; null if the dialect has none. */
 function translated(vendor: string, { dialect, reply }: Fixture): Usage | null {
   const { hub } = vendorOf(dialect)
   if (hub === undefined) return null
@@ -91,7 +91,7 @@ function translated(vendor: string, { dialect, reply }: Fixture): Usage | null {
   return events.findLast((event) => event.type === 'usage')?.usage ?? null
 }
 
-/** Kinds of token alone: one of none is left out in some readings and 0 in others. */
+/** Only the kinds of token: a kind without tokens is missing in some readings and 0 in others. */
 function counted(usage: Usage | null): Record<string, number> {
   const counts = tokenPrices.map((kind) => [kind, usage?.[kind] ?? 0] as const)
   return Object.fromEntries(counts.filter(([, count]) => count > 0))
@@ -109,7 +109,7 @@ describe.each(cases)('$id', ({ id, vendor, fixture }) => {
   }
 
   test('B14: is read as the kinds written down, by every path', () => {
-    // The bytes of such a vendor are not handed through in this dialect.
+    // The bytes of such a vendor are not passed through in this dialect.
     const rewritten = fixture.dialect === 'openai-chat' && quirksOf(vendor).rewrite === true
     if (!rewritten && isServed(fixture)) {
       expect(counted(passedThrough(vendor, fixture, bytesOf(fixture)))).toEqual(counted(tokens))
@@ -133,7 +133,7 @@ describe('streamed or whole, a reply of one size costs the same', () => {
   const byId = new Map(golden.charges.map((one) => [one.fixture, one]))
   const pairs = golden.charges.flatMap((streamed) => {
     const whole = byId.get(streamed.fixture.replace(/-stream$/, ''))
-    // The sandbox's fixtures are of two prompts; below it answers one prompt both ways.
+    // The sandbox's fixtures are of two prompts; below, it answers one prompt both ways.
     if (whole === undefined || whole === streamed || whole.fixture.startsWith('sandbox/')) return []
     return [{ name: whole.fixture, streamed, whole }]
   })
