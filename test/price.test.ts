@@ -1,4 +1,5 @@
-// The price commands as an operator uses them: real processes on a data directory with shipped and declared cards.
+// Tests the price commands as an operator uses them: real processes on a data directory with shipped and declared
+// cards.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -45,7 +46,7 @@ beforeAll(() => {
   scratch = makeDirectory()
 })
 afterAll(() => scratch.remove())
-/** As a server leaves it that has started once. */
+/** The state that a server leaves after one start. */
 beforeEach(async () => {
   made += 1
   data = join(scratch.path, `data-${made}`)
@@ -145,7 +146,7 @@ describe('price set and schedule', () => {
       expect(err).toContain('--allow-large applies it')
     }
     expect(await versions()).toHaveLength(count)
-    // Without a price of its own a cached token costs what a fresh one does: 0.5 -> 20.
+    // Without a separate price, a cached token costs as much as an uncached one: 0.5 -> 20.
     expect((await run('set', 'o3', 'input=20', 'output=8')).err).toContain(
       'o3: cachedInput 0.5 -> 20',
     )

@@ -24,7 +24,7 @@ import { breaches, frames, readAll } from './replies.ts'
 
 const own = 'anthropic-messages'
 const { streams: all, wholes } = anthropicMessages()
-/** One is spliced of two messages. */
+/** One is joined from two messages. */
 const isSpliced = ({ name }: Message): boolean => name.startsWith('spliced')
 const streams = all.filter((message) => !isSpliced(message))
 const encoder = new TextEncoder()
@@ -50,7 +50,7 @@ function number(value: unknown): number {
   return typeof value === 'number' ? value : 0
 }
 
-/** What the vendor asks money for: its counts, and a compaction's and an adviser's, which they leave out. */
+/** What the vendor charges for: its counts, and those of compactions and advisers, which they leave out. */
 function billed({ usage }: Plain) {
   const details = (usage.output_tokens_details ?? {}) as JsonObject
   const more = ((usage.iterations ?? []) as JsonObject[]).filter(
@@ -86,7 +86,7 @@ function expectChat(data: readonly string[], plain: Plain): void {
   const calls = choice?.calls.map((call) => ({ ...call, input: JSON.parse(call.input) })) ?? []
   expect(calls as unknown).toEqual(plain.calls)
   const finish = finishes[plain.stop ?? ''] ?? 'stop'
-  // A program of the vendor's own may have made the calls: they are the client's to answer all the same.
+  // A program of the vendor may have made the calls: the client has to answer them all the same.
   expect(choice?.finish).toBe(calls.length > 0 && finish === 'stop' ? 'tool_calls' : finish)
   // Nothing was counted, and the gateway does not show its own estimate.
   if (billed(plain).prompt + billed(plain).completion === 0) return
@@ -108,7 +108,7 @@ function opened(signature: string): string {
   return signature === '' ? '' : (unwrapOpaque(signature)?.value ?? 'not sealed')
 }
 
-/** A message of ours says what the vendor's said, block for block. */
+/** The gateway's message has the same contents as the vendor's, block for block. */
 function expectOwn(data: readonly string[], plain: Plain): void {
   const shown = plainMessage(data)
   const { usage: _, ...said } = { ...shown, signatures: shown.signatures.map(opened) }

@@ -1,4 +1,4 @@
-// Replays recorded replies of Cohere and Bedrock and holds what chat clients get to what the vendors said.
+// Replays recorded replies of Cohere and Bedrock and compares what chat clients get with the vendors' replies.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -48,7 +48,7 @@ async function understood(text: string, stream: boolean): Promise<OpenAI.ChatCom
   return client.chat.completions.stream({ ...asked, ...options }).finalChatCompletion()
 }
 
-/** The thoughts of a stream, which the client's own accumulator does not add up. */
+/** The reasoning of a stream, which the client's own accumulator ignores. */
 function streamedReasoning(text: string): string {
   return text
     .split('\n\n')

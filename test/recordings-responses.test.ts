@@ -1,4 +1,4 @@
-// Replays recorded Responses of real vendors, to clients of that format and of chats; and recorded chats to its clients.
+// Replays recorded Responses of real vendors to clients of that format and of chats, and recorded chats to its clients.
 
 import { describe, expect, test } from 'bun:test'
 import { createOpenAI } from '@ai-sdk/openai'
@@ -56,7 +56,7 @@ function client(body: string, stream: boolean): OpenAI {
   return new OpenAI({ apiKey: 'k', baseURL, fetch, maxRetries: 0 })
 }
 
-/** What the official client makes of a reply in the Responses format. */
+/** What the official client reads from a reply in the Responses format. */
 async function byOpenai(body: string, stream: boolean): Promise<OpenAI.Responses.Response> {
   const asked = { model: 'm', input: 'hi' }
   if (!stream) return client(body, false).responses.create(asked)
@@ -67,7 +67,7 @@ function plainOf(response: unknown): PlainResponse {
   return plainResponse([JSON.stringify(response)])
 }
 
-/** The same with inputs as the values they spell. */
+/** The same, with inputs as parsed values. */
 function meaning({ calls, usage: _, ...rest }: PlainResponse): unknown {
   const value = (text: string): unknown => (text.startsWith('{') ? JSON.parse(text) : text)
   return { ...rest, calls: calls.map((call) => ({ ...call, input: value(call.input) })) }
@@ -93,7 +93,7 @@ function expectUsage(shown: JsonObject | null, vendor: JsonObject | null): void 
   }
 }
 
-/** What a client counts on that goes on from a number. */
+/** What a client that resumes from a number relies on. */
 function placesIn(text: string): unknown {
   return eventsOf(text).map(({ type, sequence_number: number, output_index: index, delta }) => ({
     type,

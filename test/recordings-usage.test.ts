@@ -1,4 +1,5 @@
-// Every usage object in the recorded replies, read by its vendor's dialect and derived a second time by plain sums.
+// Reads every usage object in the recorded replies by its vendor's dialect, and calculates it a second time by simple
+// sums.
 
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -36,7 +37,7 @@ function parsed(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue
   } catch {
-    // A few files hold what is no JSON at all: a picture, a line of text.
+    // A few files are not JSON: a picture, a line of text.
     return null
   }
 }
@@ -62,7 +63,7 @@ const ids: Readonly<Record<string, string>> = {
   togetherai: 'together',
 }
 
-/** As the relay reads it: by the dialect that the object is spelled in, after its vendor's own correction. */
+/** As the relay reads it: by the dialect of its spelling, after its vendor's own correction. */
 function ours({ folder, usage }: Found): Usage | null {
   if ('promptTokenCount' in usage || 'trafficType' in usage) return readGemini(usage)
   if ('inputTokens' in usage) return readBedrock(usage)
@@ -90,7 +91,7 @@ interface Derived {
   readonly reasoning: number
 }
 
-/** Totals of the vendor's own where it tells one, else the sum of what it bills. */
+/** The vendor's own total if there is one, else the sum of what it bills. */
 function derived({ folder, usage: u }: Found): Derived | null {
   const none = { cached: 0, written: 0, reasoning: 0 }
   if ('trafficType' in u && !('totalTokenCount' in u)) return null
@@ -130,7 +131,7 @@ function derived({ folder, usage: u }: Found): Derived | null {
   }
 }
 
-/** Google's interactions, sound by the second and Voyage's totals alone are read elsewhere, or not spoken. */
+/** Google's interactions, sound by the second and Voyage's totals alone are read elsewhere, or not supported. */
 function isOther({ usage }: Found): boolean {
   const names = Object.keys(usage)
   return (

@@ -1,4 +1,4 @@
-// Replays recorded replies of real vendors and holds what clients get to what the vendors said.
+// Replays recorded replies of real vendors and compares what clients get with the vendors' replies.
 
 import { describe, expect, test } from 'bun:test'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
@@ -18,9 +18,9 @@ const chatStreams = streams.filter(({ dialect }) => dialect === 'openai-chat')
 const chatWholes = wholes.filter(({ dialect }) => dialect === 'openai-chat')
 const encoder = new TextEncoder()
 
-/** Smaller streams are cut at every single byte. */
+/** Smaller streams are divided at every single byte. */
 const smallBytes = 8_000
-/** Longer streams are broken off at some frames only. */
+/** Longer streams are broken off only at some frames. */
 const someFrames = 60
 
 function translated(recording: Recording, stream: boolean, to = recording.dialect): Relayed {
@@ -34,7 +34,7 @@ function translated(recording: Recording, stream: boolean, to = recording.dialec
   return seen
 }
 
-/** The data of the frames the client gets, without the terminator. */
+/** The data of the frames that the client gets, without the terminator. */
 function shown(text: string): string[] {
   const data = frames(encoder.encode(text), [])
   expect(data.at(-1)).toBe('[DONE]')
@@ -42,7 +42,7 @@ function shown(text: string): string[] {
   return data.slice(0, -1)
 }
 
-/** The vendor's own words, with its reasons for ending put into OpenAI's. */
+/** The vendor's own text, with its finish reasons translated to OpenAI's. */
 function expectSameMeaning(shown: PlainReply, vendor: PlainReply): void {
   expect(meaning(shown)).toEqual(meaning(vendor))
 }
@@ -51,7 +51,7 @@ function number(value: unknown): number {
   return typeof value === 'number' ? value : 0
 }
 
-/** The client's usage adds up, and to what the vendor counted. */
+/** The client's usage adds up, and equals the vendor's count. */
 function expectUsage(shown: PlainReply, vendor: PlainReply): void {
   const usage = shown.usage as JsonObject
   const raw = vendor.usage as JsonObject
@@ -129,7 +129,7 @@ describe.each([...streams])('$name', (recording) => {
       const part = recording.frames.slice(0, kept)
       const cut = { vendor, from: dialect, to: dialect, streamed: true, stream: true }
       const seen = relay(cut, [streamBytes(part, false)])
-      // Whole is what has its finish and its count: nothing of it may be missing then.
+      // A reply is complete if it has its finish reason and its usage: then nothing of it may be missing.
       if (seen.clean) expectSameMeaning(plainReading(shown(seen.text)), plain)
       else expect(seen.fault?.kind).toBe('cut')
       expect(seen.text.includes('[DONE]')).toBe(seen.clean)
@@ -210,7 +210,7 @@ function answering(body: string, type: string): typeof fetch {
   return Object.assign(answer, { preconnect: () => undefined })
 }
 
-/** What a client written elsewhere understands. */
+/** What a client from another project reads. */
 interface Understood {
   text: string
   reasoning: string

@@ -1,4 +1,4 @@
-// What tests of the hub share: replies made at random, the rules every reply keeps, and streams cut to pieces.
+// Shared by tests of the hub: random replies, the rules that every reply keeps, and streams in pieces.
 
 import fc from 'fast-check'
 import type { Reader } from '../src/wire/codec.ts'
@@ -35,7 +35,7 @@ const usage: fc.Arbitrary<Usage> = fc.record({
 
 type Said = (typeof choice extends fc.Arbitrary<infer Choice> ? Choice : never)['said'][number]
 
-/** Takes from the lists by turns, as `order` says; what it leaves follows list by list. */
+/** Takes from the lists by turns, in the order of `order`; the rest follows list by list. */
 function woven<T>(lists: readonly (readonly T[])[], order: readonly number[]): T[] {
   const rest = lists.map((list) => [...list])
   const out: T[] = []
@@ -46,7 +46,7 @@ function woven<T>(lists: readonly (readonly T[])[], order: readonly number[]): T
   return [...out, ...rest.flat()]
 }
 
-/** One choice as steps that no other choice's events may part. */
+/** One choice as steps that events of other choices must not divide. */
 class ChoiceSteps {
   readonly steps: ChatEvent[][] = []
   private readonly index: number
@@ -68,7 +68,7 @@ class ChoiceSteps {
   end(why: FinishReason): void {
     const choice = this.index
     const ends = this.open.map((part): ChatEvent => ({ type: 'part-end', choice, part }))
-    // A reply with calls stops for them.
+    // A reply with calls has calls as its finish reason.
     const said = why === 'stop' && ends.length > 0 ? 'tool_calls' : why
     this.steps.push([...ends, { type: 'choice-end', choice, reason: said }])
   }
@@ -94,7 +94,7 @@ class ChoiceSteps {
         ...inputs.map((text): ChatEvent[] => [{ type: 'part-delta', choice, part, text }]),
       ]
     })
-    // Calls begin in order, their inputs come in any.
+    // Calls begin in order, their inputs come in any order.
     this.steps.push(...lists.flatMap((steps) => steps.slice(0, 1)))
     this.steps.push(
       ...woven(
@@ -129,7 +129,7 @@ export const replies: fc.Arbitrary<readonly ChatEvent[]> = fc
     return [start, ...woven(lists, order).flat(), { type: 'usage', usage: counted }]
   })
 
-/** Parts numbered by first appearance in their choice, usage last, ends of parts left out where they say nothing. */
+/** Parts numbered by first appearance in their choice, usage last, ends of parts left out if they add nothing. */
 export function normal(events: readonly ChatEvent[]): ChatEvent[] {
   const numbers = new Map<string, number>()
   const next = new Map<number, number>()
@@ -149,7 +149,7 @@ export function normal(events: readonly ChatEvent[]): ChatEvent[] {
   return [...out, ...last.slice(-1)]
 }
 
-/** What breaks the rules of `ChatEvent`, in words; empty where nothing does. */
+/** The violated rules of `ChatEvent`, in words; empty if there are none. */
 export function breaches(events: readonly ChatEvent[]): string[] {
   const found: string[] = []
   const parts = new Map<string, { type: PartHead['type']; open: boolean }>()
@@ -183,7 +183,7 @@ export function breaches(events: readonly ChatEvent[]): string[] {
   return found
 }
 
-/** The data of a stream's frames, `[DONE]` included, its bytes cut at the given places. */
+/** The data of a stream's frames, including `[DONE]`, with its bytes divided at the given places. */
 export function frames(bytes: Uint8Array, cuts: readonly number[]): string[] {
   const splitter = new FrameSplitter()
   const found: string[] = []

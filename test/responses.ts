@@ -1,4 +1,4 @@
-// What tests of the Responses format share: replies written, cut into their events and read again.
+// Shared by tests of the Responses format: replies written, divided into their events and read again.
 
 import { expect } from 'bun:test'
 import type { WriterHead } from '../src/wire/codec.ts'
@@ -17,7 +17,7 @@ export function written(events: readonly ChatEvent[], to = head): string {
   return events.map((event) => writer.event(event)).join('') + writer.end()
 }
 
-/** The data of the events, cut out of bytes that come in pieces of `size`. */
+/** The data of the events, taken from bytes that come in pieces of `size`. */
 export function cut(text: string, size = text.length): string[] {
   const frames = new ResponsesFrames()
   const bytes = encoder.encode(text)
@@ -41,7 +41,7 @@ export function read(list: readonly JsonValue[]): ChatEvent[] {
   return events
 }
 
-/** Without what only this format tells of a response and its items. */
+/** Without the fields that only this format has for a response and its items. */
 export function plain(events: readonly ChatEvent[]): ChatEvent[] {
   return events.flatMap((event): ChatEvent[] => {
     if (event.type === 'extra') return []
@@ -51,7 +51,7 @@ export function plain(events: readonly ChatEvent[]): ChatEvent[] {
   })
 }
 
-/** A part that says its pieces. */
+/** A part that sends its pieces. */
 export function part(number: number, partHead: PartHead, pieces: readonly string[]): ChatEvent[] {
   const at = { choice: 0, part: number }
   return [
@@ -78,14 +78,14 @@ export function pulled(frames: ReturnType<typeof replay>): string {
   return text
 }
 
-/** One that has ended. */
+/** A response that has ended. */
 export function replayed(response: JsonObject, after = -1): string {
   const source = new ResponseSoFar(response)
   source.end(response)
   return pulled(replay(source, after))
 }
 
-/** Followed from its first event on, and told anew at its end. */
+/** Followed from its first event on, and replayed at its end. */
 export function followed(events: readonly JsonObject[]) {
   const [first] = events
   const source = new ResponseSoFar(first?.['response'] as JsonObject)

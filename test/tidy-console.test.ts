@@ -1,4 +1,4 @@
-// The console's own files keep to the lengths that the rest of the project keeps to.
+// Tests that the console's own files keep the length limits of the rest of the project.
 
 import { beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import {
   shapesAreSmall,
 } from './tidy/style.ts'
 
-/** Without what is generated. */
+/** Without generated files. */
 const own = /^console\/(src|scripts)\/(?!api\/schema\.d\.ts)/
 let sources: Source[]
 

@@ -1,4 +1,4 @@
-// Holds the tree to the house rules, and proves of each rule that it can fail.
+// Checks the tree against the project's rules, and proves for each rule that it can fail.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -40,12 +40,12 @@ import { wordsAreOfTheField } from './tidy/words.ts'
 type Rule = (sources: readonly Source[]) => string[]
 type Sample = readonly [path: string, text: string]
 
-/** So many members, a line each. */
+/** This many members, one per line. */
 function methods(count: number, member: (number: number) => string): string {
   return Array.from({ length: count }, (_, number) => member(number)).join('\n')
 }
 
-/** Per rule: files it must fault, each by itself, and files it must let pass, all together. */
+/** Per rule: files that it must reject, each separately, and files that it must accept, all together. */
 const rules: readonly { rule: Rule; bad: readonly Sample[]; good: readonly Sample[] }[] = [
   tableRule,
   {
@@ -332,7 +332,7 @@ const rules: readonly { rule: Rule; bad: readonly Sample[]; good: readonly Sampl
   },
 ]
 
-/** Samples may share a path, so each is parsed in a folder of its own. */
+/** Samples may share a path, so each is parsed in a separate folder. */
 async function parseSamples(samples: readonly Sample[]): Promise<Source[]> {
   const inFolders = samples.map(([path, text], index) => ({ path: `${index}/${path}`, text }))
   const parsed = await parseSources(inFolders)

@@ -1,4 +1,4 @@
-// A model that a vendor does not know is the operator's mistake, however the vendor says so.
+// Tests that a model which a vendor does not know is reported as the operator's mistake, however the vendor reports it.
 
 import { describe, expect, test } from 'bun:test'
 import { vendors } from '../src/vendors/registry.ts'
@@ -11,7 +11,7 @@ const error = (message: string, more: object = {}) => ({
   error: { message, type: 'invalid_request_error', param: null, code: null, ...more },
 })
 
-/** As documented, recorded, or reported by their users. */
+/** As documented, recorded, or reported by the vendors' users. */
 const unknown: readonly Case[] = [
   ['openai', 404, error('The model `gpt-9` does not exist', { code: 'model_not_found' })],
   [
@@ -148,7 +148,7 @@ const unknown: readonly Case[] = [
   ['openai-compatible', 400, { error: { message: 'unknown model: x' } }],
 ]
 
-/** What only mentions a model is the client's own. */
+/** An error that only mentions a model is the client's own. */
 const rejected: readonly Case[] = [
   [
     'openai',

@@ -1,4 +1,4 @@
-// Whatever a client calls its model or its voice, a vendor is asked below its own base address and nowhere else.
+// Tests that a vendor is only called below its own base address, whatever a client calls its model or its voice.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -55,15 +55,15 @@ const names = fc.oneof(
 const base = 'https://vendor.example/base/v1'
 const settings = { baseUrl: base, key: 'k', options: { apiVersion: '2024-10-21', project: 'p' } }
 
-/** An address of the vendor's own for an ordinary name, by which others are judged. */
+/** An address of the vendor for an ordinary name, with which others are compared. */
 function expectBelow(address: string, usual: string): void {
   const [found, wanted] = [new URL(address), new URL(usual)]
   expect(found.origin).toBe(wanted.origin)
   expect(found.hash).toBe('')
   expect([...found.searchParams.keys()]).toEqual([...wanted.searchParams.keys()])
-  // What stands before the name, and behind it.
+  // The parts before and after the name.
   const [before = '', behind = ''] = wanted.pathname.split('benign')
-  // A name of Google's may say its collection itself.
+  // A name of Google's may contain its collection.
   expect(found.pathname).toStartWith(before.replace(/(publishers\/google\/)?models\/$/, ''))
   expect(found.pathname).toEndWith(behind)
   expect(found.pathname).toBe(address.slice(found.origin.length).split('?')[0] ?? '')
@@ -96,7 +96,7 @@ describe('the address of a call', () => {
   })
 })
 
-/** The first address an adapter asks, or null where it refuses the name. */
+/** The first address that an adapter calls, or null if it refuses the name. */
 async function asked(vendor: Vendor, call: MediaCall): Promise<string | null> {
   const stop = new MediaFault({ kind: 'cut', message: 'heard enough' })
   const played = playedTools(vendor.id, {
@@ -162,7 +162,7 @@ describe('what adapters ask', () => {
         { numRuns: 60 },
       )
     }
-    // Where OpenAI's own path is spoken, a form goes on as it came; the adapter only remixes.
+    // With OpenAI's own path a form is passed on unchanged; the adapter only remixes.
     const isFormAlone = dialect === 'openai-videos' && vendor.id.startsWith('openai')
     expect(judged > 0).toBe(!isFormAlone)
   })

@@ -1,4 +1,4 @@
-// Replays every vendor's documented replies, and holds each vendor to having them.
+// Replays every vendor's documented replies, and requires each vendor to have them.
 
 import { describe, expect, test } from 'bun:test'
 import type { Fault } from '../src/errors.ts'
@@ -28,7 +28,7 @@ import {
 
 const cases = vendorFolders.flatMap(casesOf)
 
-/** Formats of vendors alone: their replies are always translated, and no client sends them. */
+/** Formats that only vendors use: their replies are always translated, and no client sends them. */
 const vendorSide: ReadonlySet<string> = new Set(['cohere-v2', 'bedrock-converse'])
 
 function isObject(value: JsonValue | undefined): value is JsonObject {
@@ -68,7 +68,7 @@ test.each(cases)(
   },
 )
 
-/** The usage as the vendor put it: the last one of a stream. */
+/** The usage as the vendor sent it: the last one of a stream. */
 function rawUsage({ vendor, fixture }: Case): JsonObject | null {
   const path = vendors[vendor]?.quirks.usagePath ?? ['usage']
   const bodies = fixture.reply.stream?.map((data): JsonValue => JSON.parse(data)) ?? [
@@ -87,7 +87,7 @@ function rawUsage({ vendor, fixture }: Case): JsonObject | null {
   return found
 }
 
-/** The disjoint kinds of a usage in OpenAI's shape, by its documentation alone. */
+/** The disjoint kinds of a usage in OpenAI's form, calculated from its documentation alone. */
 function kinds(usage: JsonObject): Usage {
   const number = (value: JsonValue | undefined): number => (typeof value === 'number' ? value : 0)
   const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
@@ -106,7 +106,7 @@ function kinds(usage: JsonObject): Usage {
   }
 }
 
-/** Other formats count in kinds of their own. */
+/** Other formats have different kinds. */
 const counted = cases.filter(
   ({ fixture }) => fixture.expect.usage !== undefined && fixture.dialect.startsWith('openai-'),
 )
@@ -127,7 +127,7 @@ describe('W29: the vendor quirks bring usage into the shape of OpenAI', () => {
   })
 })
 
-/** What a status says of itself, before a vendor's own word is heard. */
+/** The meaning of a status alone, without the vendor's own code. */
 function plainFault(status: number): Fault {
   const kinds: Readonly<Record<number, Fault['kind']>> = {
     200: 'unreadable',
@@ -165,7 +165,7 @@ describe('the sandbox answers what its fixtures say, byte for byte', () => {
   })
 })
 
-/** What a reply says, folded from the events of the hub. */
+/** The content of a reply, folded from the events of the hub. */
 function fold(events: readonly ChatEvent[]): Expected {
   let text = ''
   let reasoning = ''
@@ -196,7 +196,7 @@ function quirksOf(vendor: string): ReplyQuirks {
   return vendors[vendor]?.quirks ?? {}
 }
 
-/** The kinds of token alone: a dialect may tell more of them apart. */
+/** Only the kinds of token: a dialect may distinguish more of them. */
 function kindsOf(usage: Usage | null | undefined): Usage | null {
   if (usage === null || usage === undefined) return null
   const { input, cachedInput, cacheWrite, output, reasoning } = usage
@@ -257,7 +257,7 @@ describe('every stream that fails says why', () => {
   )
 })
 
-/** Streams that are relayed as they come; the rest are rewritten from their events. */
+/** Streams that are relayed unchanged; the others are rewritten from their events. */
 const watched = cases.filter(
   ({ vendor, fixture }) =>
     fixture.reply.stream !== undefined &&
@@ -288,7 +288,7 @@ describe('every stream is watched for its usage, its end and its fault', () => {
       return
     }
     expect(watcher.fault).toBeNull()
-    // A frame with usage may carry text as well.
+    // A frame with usage may also contain text.
     expect(semantic).toBe(true)
     if (identityOf(item.fixture.dialect).terminator !== '') expect(frame).toBe(frameKind.done)
     expect(watcher.finishReason).not.toBeNull()
@@ -297,7 +297,7 @@ describe('every stream is watched for its usage, its end and its fault', () => {
   })
 })
 
-/** What is no error is judged by its events where no client has it as it came. */
+/** A reply that is not an error is checked by its events if no client gets it unchanged. */
 const wholes = cases.filter(({ fixture }) => {
   const { dialect, reply } = fixture
   const isRefused = (reply.status ?? 200) >= 400
@@ -338,7 +338,7 @@ describe('every whole reply is judged', () => {
   })
 })
 
-/** A form of embeddings or reranking that vendors alone speak. */
+/** A form of embeddings or reranking that only vendors use. */
 function isListOnly({ dialect }: Fixture): boolean {
   return dialectOf(dialect).vendor?.list !== undefined && dialect !== 'openai-embeddings'
 }

@@ -1,4 +1,4 @@
-// Vertex behind a service account: a token from a server of its own, bought once, and what happens without one.
+// Tests Vertex with a service account: a token from a separate server, requested once, and what happens without one.
 
 import { afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { exportPKCS8, generateKeyPair, jwtVerify } from 'jose'

@@ -1,4 +1,4 @@
-// Several workers behind one port: all serve, one may die, none outlives the server, and a stop drains them.
+// Tests several workers on one port: all serve, one may die, none outlives the server, and a stop drains them.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
@@ -43,7 +43,7 @@ async function startWith(config: object, env: Record<string, string> = {}) {
   return { server, file }
 }
 
-/** What a start that must not succeed says. */
+/** The output of a start that must not succeed. */
 async function refusal(options: ServerOptions, dataDir?: string): Promise<string> {
   const outcome = await start(options, dataDir).catch((error: Error) => error)
   if (!(outcome instanceof Error)) throw new Error('it started')
@@ -59,7 +59,7 @@ function childrenOf(pid: number): number[] {
 
 function runs(pid: number): boolean {
   try {
-    // A process that has ended stays listed until its parent has asked for it.
+    // A process that has ended stays listed until its parent has waited for it.
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
@@ -67,7 +67,7 @@ function runs(pid: number): boolean {
   }
 }
 
-/** The first of this many ports in a row on which nobody listens. */
+/** The first of this many consecutive ports on which nobody listens. */
 function freePorts(count: number): Promise<number> {
   const take = (port: number) => Bun.serve({ hostname: '127.0.0.1', port, fetch: Response.error })
   return eventually(async () => {
@@ -89,7 +89,7 @@ function secretOf(server: ServerProcess): string {
   return server.stdout.match(keyForm)?.[0] ?? ''
 }
 
-/** A chat on a connection of its own, which the system gives to any of the workers. */
+/** A chat on a separate connection, which the system gives to any of the workers. */
 async function chat(server: ServerProcess, secret: string): Promise<Response> {
   const reply = await postJson(`${server.url}/v1/chat/completions`, hello, {
     ...authorized(secret),
@@ -108,7 +108,7 @@ async function whoAnswers(server: ServerProcess): Promise<[worker: string, start
   return [start?.labels['worker'] ?? '', start?.value ?? 0]
 }
 
-/** Asks until this many workers have answered. */
+/** Sends requests until this many workers have answered. */
 function answering(server: ServerProcess, count: number): Promise<Map<string, number>> {
   const seen = new Map<string, number>()
   return eventually(async () => {
@@ -117,7 +117,7 @@ function answering(server: ServerProcess, count: number): Promise<Map<string, nu
   })
 }
 
-/** Resolves to the text of the stream once its first bytes have come: it is under way then. */
+/** Resolves to the text of the stream once its first bytes have come, when it is running. */
 async function openStream(server: ServerProcess): Promise<{ rest: Promise<string> }> {
   const reply = await postJson(
     `${server.url}/v1/chat/completions`,
@@ -209,7 +209,8 @@ describe('a worker that dies', () => {
     const pids = childrenOf(server.pid)
     const [victim = 0] = pids
     process.kill(victim, 'SIGKILL')
-    // Its parent hears of it when the last of its threads is gone, and with that what it had not accepted yet.
+    // Its parent is notified when the last of its threads has ended, and with that the connections it had not accepted
+    // yet.
     await eventually(() => (server.stderr.includes('"signal":"SIGKILL"') ? true : undefined))
     for (let n = 0; n < 20; n += 1) expect((await chat(server, secret)).status).toBe(200)
     await eventually(() => (childrenOf(server.pid).length === 3 ? true : undefined))

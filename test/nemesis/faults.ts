@@ -1,4 +1,4 @@
-// What is taken from the nodes, and given back: each fault lasts until others have served.
+// The faults that are applied to the nodes and ended again: each lasts until others have served.
 
 import { RedisClient } from 'bun'
 import { ready } from '../crash/gateway-load.ts'
@@ -10,7 +10,7 @@ import { broken, killed } from './vendor.ts'
 /** `served` resolves when some more requests have been answered whole, and some of the vendor's ended. */
 export type Fault = (stage: Stage, node: Node, served: () => Promise<void>) => Promise<void>
 
-/** A bad link over a sea: its pieces cut through messages wherever they like. */
+/** A slow long-distance link that divides messages at any place. */
 const slow: Slowness = {
   latencyMs: 60,
   jitterMs: 120,

@@ -1,4 +1,4 @@
-// What the books must say of a history of requests, whatever was done to the nodes meanwhile.
+// Checks the books against a history of requests, whatever was done to the nodes meanwhile.
 
 import { expect } from 'bun:test'
 import type { UsageRow } from '../../src/store/usage-row.ts'
@@ -9,7 +9,7 @@ interface Ended extends Outcome {
   readonly account: string
 }
 
-/** Until every reply that ended has its row. */
+/** Waits until every complete reply has its row. */
 export async function expectSettled({ store }: Deployment, ended: readonly Ended[]): Promise<void> {
   await eventually(async () => {
     const rows = await store.usage.list({ limit: 1_000_000 })
@@ -21,8 +21,8 @@ export async function expectSettled({ store }: Deployment, ended: readonly Ended
 }
 
 /**
- * I6, I11: who was refused paid nothing, and no account paid for more requests than it was answered or never learnt the
- * end of: a reply that was lost on its way may have been whole.
+ * I6, I11: a refused request paid nothing, and no account paid for more requests than were answered or have an unknown
+ * end: a reply that was lost on its way may have been complete.
  */
 export function expectOnlyAnswered(ended: readonly Ended[], rows: readonly UsageRow[]): void {
   const byId = new Map(ended.map((each) => [each.requestId, each]))
@@ -39,7 +39,7 @@ export function expectOnlyAnswered(ended: readonly Ended[], rows: readonly Usage
   expect(overcharged).toEqual([])
 }
 
-/** Only the account that runs out may have been given anything. */
+/** Only the account that runs out may have been refused for lack of money. */
 export function expectNothingGiven(rows: readonly UsageRow[]): void {
   const given = rows.filter(({ account, writeoffNano }) => account !== 'dent' && writeoffNano > 0n)
   expect(given).toEqual([])

@@ -1,4 +1,5 @@
-// Three nodes under load while one thing after another is taken from them: what was answered is charged once, and others serve.
+// Tests three nodes under load while their dependencies fail one after another: answered requests are charged once, and
+// others serve.
 
 import { describe, test } from 'bun:test'
 import { postgresCases } from '../support/deployment.ts'
@@ -8,10 +9,10 @@ import { kinds } from './faults.ts'
 import { breakAgainAndAgain, expectBooks } from './run.ts'
 import { openStage } from './stage.ts'
 
-/** Printed with the test: `NEMESIS_SEED` asks for the same faults of the same nodes again, at other moments of the load. */
+/** Printed with the test: `NEMESIS_SEED` repeats the same faults on the same nodes, at other moments of the load. */
 const seed = Number(Bun.env['NEMESIS_SEED'] ?? Date.now() % 0x7fff_ffff)
 const each = Object.entries(kinds)
-/** Each once, and at length then by chance. */
+/** Each once, and in the long run then at random. */
 const more = repetitions(0, 40)
 
 describe.each(postgresCases)('three nodes on $engine', ({ databaseUrl }) => {

@@ -1,4 +1,5 @@
-// Three nodes whose ways to PostgreSQL go through PgBouncer, in the mode that gives each transaction another connection.
+// Tests three nodes that reach PostgreSQL through PgBouncer, in the mode that gives each transaction another
+// connection.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
@@ -10,7 +11,7 @@ import { kinds } from './faults.ts'
 import { breakAgainAndAgain, expectBooks } from './run.ts'
 import { openStage } from './stage.ts'
 
-/** What concerns connections; the others have nothing to do with a pooler. */
+/** The faults that concern connections; a pooler does not affect the others. */
 const names = [
   'a process is killed',
   'a process stands still',

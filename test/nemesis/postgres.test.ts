@@ -1,4 +1,5 @@
-// Three nodes under load while PostgreSQL is restarted, and while its standby takes over: what was answered is charged once.
+// Tests three nodes under load while PostgreSQL is restarted, and while its standby takes over: answered requests are
+// charged once.
 
 import { describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
@@ -13,7 +14,7 @@ import type { Fault } from './faults.ts'
 import { breakAgainAndAgain, expectBooks } from './run.ts'
 import { credits, creditsNano, openStage, type Stage } from './stage.ts'
 
-/** A server whose commits its standby has too, and the address by which all know whichever of them is the primary. */
+/** A server whose commits its standby also has, and the address at which the present primary is reached. */
 class Pair {
   readonly way: Proxy
   #primary: PostgresServer
@@ -26,12 +27,12 @@ class Pair {
     this.way = way
   }
 
-  /** A commit is one when the standby has it on its disk, also after that has taken over: it copies the setting. */
+  /** A commit counts only when the standby has it on its disk, also after a takeover, since the setting is copied. */
   static async start(): Promise<Pair> {
     const primary = await startPostgres()
     const sql = new SQL(primary.url, { max: 1 })
     await sql.unsafe("ALTER SYSTEM SET synchronous_standby_names = '*'")
-    // How soon it comes back after its primary was restarted; 5 s unless said.
+    // How soon it comes back after its primary was restarted; 5 s unless set.
     await sql.unsafe("ALTER SYSTEM SET wal_retrieve_retry_interval = '100ms'")
     const standby = await primary.standby()
     await sql.unsafe('SELECT pg_reload_conf()')
@@ -51,7 +52,7 @@ class Pair {
     await this.#standbyIsWaitedFor()
   }
 
-  /** The primary dies, the standby takes its place and has another by its side. */
+  /** The primary dies, the standby replaces it and gets a new standby. */
   async failOver(): Promise<void> {
     await this.#primary.end('KILL')
     this.#ended.push(this.#primary)
@@ -68,7 +69,7 @@ class Pair {
     for (const server of [...this.#ended, this.#standby, this.#primary]) await server.stop()
   }
 
-  /** Until then a primary that dies takes commits with it. */
+  /** Until then, commits are lost with a primary that dies. */
   #standbyIsWaitedFor(): Promise<void> {
     return eventually(async () => {
       const sql = new SQL(this.#primary.url, { max: 1 })

@@ -1,4 +1,4 @@
-// Load on all nodes while faults come one after another, and what must be true of the books when all is over.
+// Load on all nodes during one fault after another, and the checks of the books at the end.
 
 import { expect } from 'bun:test'
 import { expectCharged, type Seen, startLoad } from '../crash/gateway-load.ts'
@@ -10,13 +10,13 @@ import { credits, creditsNano, type Stage } from './stage.ts'
 import { type Asked, expectVendorCharged, startVendorLoad } from './vendor.ts'
 
 const accounts = Object.keys(credits)
-/** More than may ever wait at once for a node that stands still. */
+/** More than may ever wait at once for a suspended node. */
 const vendorClients = 12
-/** What the others answer before a fault is over. */
+/** The number of requests that the others answer before a fault is over. */
 const meanwhile = 60
-/** What the vendor's clients end before it is over, however it went. */
+/** The number of requests at the vendor that end before the fault is over, whatever their result. */
 const meanwhileAsked = 24
-/** So many of them whole in a row: all nodes ask the vendor again. */
+/** This many complete ones in a row: all nodes call the vendor again. */
 const wellAgain = 24
 
 type Tallies = Map<string, Map<string, number>>
@@ -27,7 +27,7 @@ export interface History {
   readonly tallies: Tallies
 }
 
-/** One fault after another under load; what clients saw, by the fault that was then. */
+/** One fault after another under load; what clients received, by the fault at that time. */
 export async function breakAgainAndAgain(
   stage: Stage,
   faults: readonly (readonly [name: string, fault: Fault])[],
@@ -55,14 +55,14 @@ export async function breakAgainAndAgain(
       await during(name, fault(stage, stage.one(stage.nodes), served))
       count(tallies, name, load.seen.slice(before).filter(isOfInterest))
       count(tallies, name, vendors.asked.slice(beforeVendor))
-      // Channels that have failed are left alone for a while, which is none of the next fault's.
+      // Failed channels are not used for a while, which must not count towards the next fault.
       await during(
         `${name}, and is over`,
         eventually(() => isWell() || undefined, 60_000),
       )
     }
   } catch (error) {
-    // Not waited for: a node may stand still.
+    // Not awaited, since a node may be suspended.
     void load.stop()
     void vendors.stop()
     throw error
@@ -81,7 +81,7 @@ function isWhole({ status, whole }: Outcome): boolean {
   return status === 200 && whole
 }
 
-/** The account that runs out aside, and clients that leave by themselves. */
+/** Without the account that runs out, and without clients that leave by themselves. */
 function isOfInterest({ account, dueNano }: Seen): boolean {
   return account !== 'dent' && dueNano !== null
 }
@@ -95,7 +95,10 @@ function count(tallies: Tallies, name: string, outcomes: readonly Outcome[]): vo
   }
 }
 
-/** Every request is charged as it was answered, nothing is leased or held once all nodes have ended, and the audit is clean. */
+/**
+ * Every request is charged as it was answered, nothing is leased or held once all nodes have ended, and the audit is
+ * clean.
+ */
 export async function expectBooks(stage: Stage, { seen, asked, tallies }: History): Promise<void> {
   await expectSettled(stage.deployment, [...seen, ...asked])
   for (const { server } of stage.nodes) {
@@ -103,7 +106,7 @@ export async function expectBooks(stage: Stage, { seen, asked, tallies }: Histor
     server.signal('SIGTERM')
     expect(await server.exited).toBe(0)
   }
-  // Replies that were cut are not waited for above: a node that has ended has settled those too.
+  // The wait above ignores replies that were cut: a node that has ended has settled those too.
   const rows = await expectBalances(stage.deployment, creditsNano)
   const charged = expectCharged(seen, rows)
   const vendors = expectVendorCharged(asked, rows)

@@ -1,4 +1,5 @@
-// Three nodes on one PostgreSQL and one Valkey, each with ways of its own to what it depends on, so that these can be taken from it.
+// Three nodes on one PostgreSQL and one Valkey, each with separate connections to its dependencies, so that these can
+// be cut.
 
 import { startValkey } from '../../scripts/services.mjs'
 import { ready } from '../crash/gateway-load.ts'
@@ -8,7 +9,7 @@ import { type ServerClock, serverClock } from '../support/server-clock.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 import { model, startVendor, type Vendor } from './vendor.ts'
 
-/** The last is asked for more than it has, so that its money goes round between the nodes. */
+/** The last is asked for more than it has, so that its money moves between the nodes. */
 export const credits = { acme: '100000', bell: '100000', dent: '0.5' }
 export const creditsNano = {
   acme: 100_000_000_000_000n,
@@ -18,7 +19,7 @@ export const creditsNano = {
 
 export interface Node {
   readonly number: number
-  /** Its way to the database, and its clients' way to it. */
+  /** Its connection to the database, and its clients' connection to it. */
   readonly database: Proxy
   readonly clients: Proxy
   readonly clock: ServerClock
@@ -30,7 +31,7 @@ export interface Node {
 export interface Valkey {
   readonly url: string
   readonly way: Proxy
-  /** Another server that knows nothing, in place of the one that was. */
+  /** Another server without any data, in place of the previous one. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
@@ -77,7 +78,7 @@ export class Stage {
     return items[Math.floor(this.#next() * items.length)] as Item
   }
 
-  /** Not of the seed: how many requests there are depends on the machine. */
+  /** Independent of the seed: the number of requests depends on the machine. */
   readonly url = (): string => {
     const listed = this.nodes.filter(({ isListed }) => isListed)
     const node = listed[Math.floor(Math.random() * listed.length)]

@@ -1,4 +1,4 @@
-// A vendor that keeps to its format until it is told to break it, clients that ask it, and what they must have paid.
+// A vendor that follows its format until it is told to break it, clients that call it, and what they must have paid.
 
 import { expect } from 'bun:test'
 import type { UsageRow } from '../../src/store/usage-row.ts'
@@ -22,9 +22,9 @@ import {
   words,
 } from '../support/upstream.ts'
 
-/** The fault in which replies end without anybody knowing how much of them was given. */
+/** The fault in which replies end without a record of how much was delivered. */
 export const killed = 'a process is killed'
-/** As its channels ask for it. */
+/** The model as its channels request it. */
 export const model = 'served'
 /** Above what a stream is charged for before its end is known. */
 const pieces = Array.from({ length: 12 }, (_, index) => `piece ${index} `)
@@ -83,7 +83,7 @@ function breakOff({ socket }: Turn): void {
   socket.end()
 }
 
-/** Another for each request, so that no other's report passes for its own. */
+/** Different for each request, so that another's report is not mistaken for its own. */
 function usageOf(tag: number) {
   const [prompt, completion] = [7 + (tag % 53), 5 + (tag % 31)]
   return {
@@ -116,7 +116,7 @@ export interface Asked extends Outcome {
   readonly account: string
   readonly tag: number
   readonly isStream: boolean
-  /** What was done to the nodes when it ended. */
+  /** The fault that was active when it ended. */
   readonly fault: string
 }
 
@@ -126,7 +126,7 @@ export interface VendorLoad {
   stop(): Promise<void>
 }
 
-/** Clients that ask it again and again, every other one for a stream; a refused one after a pause. */
+/** Clients that call it repeatedly, every second one for a stream; a refused one after a pause. */
 export function startVendorLoad(
   url: () => string,
   accounts: readonly string[],
@@ -168,7 +168,7 @@ export interface VendorTally {
   readonly refused: number
 }
 
-/** docs/billing.md, How a request ends: each of its rows. Who left by himself is not looked at. */
+/** Each row of docs/billing.md, How a request ends. Clients that left by themselves are not checked. */
 export function expectVendorCharged(
   asked: readonly Asked[],
   rows: readonly UsageRow[],
@@ -207,7 +207,10 @@ function tokensAndPrice({ input, output, chargeNano, writeoffNano }: UsageRow) {
   return { input, output, paidNano: chargeNano + writeoffNano }
 }
 
-/** The vendor's own report, or four bytes to a token where it made none; only the bytes of the prompt are taken as found. */
+/**
+ * The vendor's own report, or four bytes to a token if it made none; only the bytes of the prompt are taken from the
+ * record.
+ */
 function dueFor({ tag }: Asked, found: Found | null): Found {
   if (found?.source === 'counted') {
     const output = Math.ceil(Buffer.byteLength(content) / 4)
@@ -219,8 +222,8 @@ function dueFor({ tag }: Asked, found: Found | null): Found {
 }
 
 /**
- * At least for what the client was given of it, and at most for the whole. So little is noted only when the stream
- * ends, which a process that is killed does not see.
+ * At least for what the client was given, and at most for the whole. Amounts this small are noted only when the stream
+ * ends, which a killed process does not reach.
  */
 function expectPaidForPart({ requestId, text, tag, fault }: Asked, found: Found | null): void {
   if (found === null && fault === killed) return

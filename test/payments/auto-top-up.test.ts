@@ -1,4 +1,5 @@
-// Automatic top-up at the simulator's Stripe: agreed to, once for each crossing, within its month, and off when refused.
+// Tests automatic top-up with the simulator's Stripe: agreed to, once for each crossing, within its month, and off
+// after a refusal.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { adjustBalance } from '../../src/admin/accounts.ts'
@@ -52,7 +53,7 @@ describe.each(engines)('automatic top-up on %p', (databaseUrl) => {
     return problems
   }
 
-  /** Agreed, and left with this much. */
+  /** Agreed, with this much left in the account. */
   async function agreed(left: bigint): Promise<string> {
     const account = `auto-${++count}`
     const order = await scene.order({ provider: 'stripe', method: 'checkout_saved', account })
@@ -117,7 +118,7 @@ describe.each(engines)('automatic top-up on %p', (databaseUrl) => {
     const problem = (error: unknown) => {
       throw error
     }
-    // Each later than the turn of the one before has ended: all of them have the rule.
+    // Each is later than the end of the turn before: all of them have the rule.
     const looks = [1, 2, 3, 4, 5, 6].map((each) =>
       topUpAccounts(
         adminOf(scene.deskOn(plain).store, { nowMs: nowMs + each * minuteMs }),
@@ -140,7 +141,7 @@ describe.each(engines)('automatic top-up on %p', (databaseUrl) => {
     await look()
     expect(await posted(account)).toBe(24n * unit - 1n)
     expect((await send(account, 'GET')).json).toMatchObject({ monthSpent: '40.00', state: 'on' })
-    // A third would pass the most of the month; the next month begins anew.
+    // A third would exceed the month's maximum; the next month begins from zero.
     await spend(account, 20n * unit)
     await look()
     expect(await posted(account)).toBe(4n * unit - 1n)
@@ -203,7 +204,7 @@ describe.each(engines)('automatic top-up on %p', (databaseUrl) => {
         await look(dying).catch((error: unknown) => {
           if (!(error instanceof Died)) throw error
         })
-        // The one that took over, and one more look.
+        // The process that took over, and one more look.
         expect(await look()).toEqual([])
         expect(await look()).toEqual([])
         await note(account)

@@ -1,4 +1,4 @@
-// How providers reach a deployment, as its operators see it: what came of late, and a test that says what is in the way.
+// Tests how providers reach a deployment, as its operators see it: recent messages, and a test that says what is wrong.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { loadConfiguration } from '../../src/admin/configuration.ts'
@@ -16,7 +16,7 @@ const operator = person('ops', 'admin')
 const path = '/api/payments/stripe/notify'
 let stage: ControlStage
 let payments: Payments
-/** What stands where providers send to. */
+/** The server at the address to which providers send. */
 let front: (request: Request) => Response | Promise<Response>
 const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => front(request) })
 const home = `http://127.0.0.1:${server.port}`

@@ -1,4 +1,4 @@
-// Disputes of Stripe's, on both engines: an order is disputed, won or lost, and what is lost is taken back.
+// Tests Stripe's disputes, on both engines: an order is disputed, won or lost, and lost amounts are taken back.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { house, walletOf } from '../../src/store/ledger.ts'
@@ -18,7 +18,7 @@ describe.each(engineCases)('disputes on $engine', ({ databaseUrl }) => {
   beforeEach(() => scene.simulator.paysim.control.behave())
   afterAll(() => scene.close())
 
-  /** 10 that were paid; every payer of his own has a bonus of 1. */
+  /** 10 that were paid; each different payer has a bonus of 1. */
   async function paid(): Promise<Ordered> {
     const order = await scene.order({ provider: 'stripe' })
     await scene.simulator.paysim.control.pay(order.id, { payer: order.account })
@@ -75,7 +75,7 @@ describe.each(engineCases)('disputes on $engine', ({ databaseUrl }) => {
     await spend(order, 7n * unit)
     await disputes.open(order.id)
     await disputes.close(order.id, 'lost')
-    // Of 4 that were left 1 was the bonus, which is taken with what it was given for.
+    // Of the 4 that were left, 1 was the bonus, which is taken with the payment for which it was given.
     expect(await order.postedNano()).toBe(0n)
     const { timeline: entries } = await order.read()
     const lost = entries.find(({ what }: { readonly what: string }) => what === 'dispute_lost')

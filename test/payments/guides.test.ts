@@ -1,4 +1,4 @@
-// The operators' guides to providers: each configuration in them is one that the reader takes and that can be paid by.
+// Tests that each configuration in the operators' guides to providers is accepted and can receive a payment.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'

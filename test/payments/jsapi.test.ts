@@ -1,4 +1,5 @@
-// WeChat Pay inside WeChat's own browser: who the customer is there, the order that follows, and the script that pays it.
+// Tests WeChat Pay inside WeChat's own browser: the customer's identity there, the order that follows, and the script
+// that pays it.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { testDatabaseUrl } from '../contract/databases.ts'
@@ -16,7 +17,7 @@ describe.each(engines)('inside WeChat, on %p', (databaseUrl) => {
   })
   afterAll(() => scene.close())
 
-  /** As WeChat's browser does: where it is sent back to, below the gateway's address. */
+  /** As WeChat's browser does: the redirect, below the gateway's address. */
   async function visit(url: string): Promise<string> {
     const reply = await fetch(url, { redirect: 'manual' })
     const location = reply.headers.get('location') ?? ''
@@ -46,7 +47,7 @@ describe.each(engines)('inside WeChat, on %p', (databaseUrl) => {
     expect([back.status, back.headers.get('location')]).toEqual([302, location])
     const { pay } = await order.read()
     expect(pay).toMatchObject({ kind: 'bridge', url: '', bridge: { signType: 'RSA' } })
-    // Gone back in the browser: the code was used, and the order is as it was.
+    // Back in the browser: the code was used, and the order is unchanged.
     expect((await goBack(path, as)).status).toBe(302)
     expect((await order.read()).pay).toEqual(pay)
     const fail = 'get_brand_wcpay_request:fail'

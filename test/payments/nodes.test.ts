@@ -1,4 +1,5 @@
-// Several nodes on one PostgreSQL: whichever of them hears of a payment, it is credited once and shown at all of them.
+// Tests several nodes on one PostgreSQL: whichever of them gets the message of a payment, it is credited once and all
+// of them show it.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { expectCleanAudit, postgresCases } from '../support/deployment.ts'
@@ -91,7 +92,7 @@ describe.each(postgresCases)('three nodes on $engine', ({ databaseUrl }) => {
   }, 60_000)
 })
 
-/** What the events `order` say, one after another. */
+/** The contents of the events `order`, one after another. */
 function eventsOf(reply: Response) {
   const reader = (reply.body ?? new Blob().stream()).getReader()
   const decoder = new TextDecoder()

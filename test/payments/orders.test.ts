@@ -1,4 +1,4 @@
-// Orders over the control API, with providers that sign as the real ones do: credited once, or refused and kept.
+// Tests orders over the control API, with providers that sign as the real ones do: credited once, or refused and kept.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { loadConfiguration } from '../../src/admin/configuration.ts'
@@ -24,7 +24,7 @@ import {
 
 let settings: PaymentSettings
 let stage: ControlStage
-/** What Alipay answers, by method; each asks anew. */
+/** Alipay's answers, by method; each is read anew. */
 let alipay: Record<string, () => object>
 const asked: string[] = []
 
@@ -114,7 +114,7 @@ afterAll(async () => {
 })
 
 let count = 0
-/** An order of a new account, and what is done with it. */
+/** An order of a new account, and the calls on it. */
 async function ordered(provider = 'alipay', amount = '10.00') {
   count += 1
   const account = `ann-${count}`

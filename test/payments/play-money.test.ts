@@ -1,4 +1,4 @@
-// A gateway that nobody configured a provider for is paid in play money: at the simulator it serves itself.
+// Tests a gateway without a configured provider: it is paid in play money, at the simulator that it serves itself.
 
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -42,7 +42,7 @@ async function signedIn(
 const balance = async (who: Customer) =>
   BigInt((await who.send('GET', '/api/balance?account=default')).json.postedNano)
 
-/** On the page that its instructions lead to. */
+/** On the page to which its instructions lead. */
 async function payOn(url: string): Promise<Response> {
   const page = await fetch(url)
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('no real money')])

@@ -1,4 +1,4 @@
-// Providers' own keys, and what they would sign with them: node:crypto alone, none of the product.
+// Providers' own keys and signatures, made with node:crypto alone and no code of the product.
 
 import {
   createCipheriv,
@@ -32,7 +32,7 @@ const alipayText = (fields: Readonly<Record<string, string>>) =>
     .map(([name, value]) => `${name}=${value}`)
     .join('&')
 
-/** A notification of Alipay; `late` stands in it after it was signed. */
+/** A notification of Alipay; `late` is added after it was signed. */
 export function alipayNotification(
   order: { readonly id: string; readonly amount: string },
   change: Readonly<Record<string, string>> = {},

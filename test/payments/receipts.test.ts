@@ -1,4 +1,4 @@
-// Receipts of orders: what they say of payments, bonus and refunds, whose they are, and the page that is printed.
+// Tests receipts of orders: payments, bonus and refunds in them, their owners, and the page that is printed.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { manager, person } from '../support/control.ts'

@@ -1,4 +1,4 @@
-// A deployment that is paid at the simulator: the product's own code on one side, the simulator's on the other.
+// A deployment that is paid through the simulator: the product's own code on one side, the simulator's on the other.
 
 import { auditLedger } from '../../src/admin/audit.ts'
 import { loadConfiguration } from '../../src/admin/configuration.ts'
@@ -13,15 +13,15 @@ import { type PaysimScene, startPaysim } from '../support/paysim.ts'
 export interface PaymentScene {
   readonly stage: ControlStage
   readonly simulator: PaysimScene
-  /** What this deployment may be paid by. */
+  /** The providers by which this deployment may be paid. */
   readonly payments: Payments
-  /** What was worked around. */
+  /** The calls that passed through `around`. */
   readonly problems: Error[]
-  /** As another process has it, whose calls of the store and of providers pass through `around`. */
+  /** A second process, whose calls of the store and of providers pass through `around`. */
   deskOn(around: Around): OrderDesk & { readonly store: Store }
   /** An order of a new account. */
   order(wanted: Wanted): Promise<Ordered>
-  /** Sends a notification of the simulator once more, its last where `index` is left out. */
+  /** Sends a notification of the simulator again: the last, unless `index` is given. */
   again(how?: { readonly path?: string; readonly index?: number }): Promise<number>
   audit(): Promise<readonly unknown[]>
   close(): Promise<void>
@@ -33,7 +33,7 @@ interface Wanted {
   readonly provider: string
   readonly method?: string
   readonly amount?: string
-  /** Left out: one of its own. */
+  /** Left out: a new one. */
   readonly account?: string
 }
 
@@ -57,7 +57,7 @@ interface SceneOptions {
   readonly wechatpayMode?: 'public-key' | 'certificate'
   /** Added to the section `payments`. */
   readonly payments?: object
-  /** WeChat Pay has an official account too. */
+  /** WeChat Pay also has an official account. */
   readonly mp?: true
 }
 

@@ -1,4 +1,4 @@
-// The product is paid at the simulator, over both databases: each way to pay, and what may go wrong with each provider.
+// Tests payments through the simulator, on both databases: each way to pay, and possible faults of each provider.
 
 import { afterAll, beforeAll, describe, expect, setSystemTime, test } from 'bun:test'
 import type { Misbehaviour } from '../../src/paysim/misbehaviour.ts'
@@ -18,7 +18,7 @@ const ways = [
 
 const providers = ['alipay', 'wechatpay', 'stripe'] as const
 
-/** What is not as the provider would send it, and what is said of it. */
+/** What differs from a real provider's message, and the resulting refusal. */
 const wrong: [(typeof providers)[number], Misbehaviour, RegExp][] = [
   ['alipay', { forged: true }, /signature/],
   ['alipay', { wrongApp: true }, /app_id/],
@@ -48,7 +48,7 @@ describe.each(engineCases)('paid at the simulator, on $engine', ({ databaseUrl }
   })
 
   const control = () => scene.simulator.paysim.control
-  /** Opens its page, and pays: as somebody who has paid nothing before, where no payer is given. */
+  /** Opens its page, and pays: as a payer without earlier payments, unless a payer is given. */
   const pay = async (
     { id, pay: { url } }: Ordered,
     how: { payer?: string; amountMinor?: number } = {},
@@ -311,7 +311,7 @@ test('PS13 a clock that is ten minutes wrong is named; Stripe’s payment is fou
     }
     const [wechatpay, stripe] = orders
     expect((await stripe?.post('check'))?.json.state).toBe('credited')
-    // It takes no question of this clock either: the order stays open, and is asked about again.
+    // By this clock it accepts no query either: the order stays open, and is queried again.
     expect((await wechatpay?.post('check'))?.json).toMatchObject({ status: 409, field: 'provider' })
     expect((await wechatpay?.read()).state).toBe('shown')
   } finally {

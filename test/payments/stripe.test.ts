@@ -1,4 +1,5 @@
-// What Stripe asks of a merchant beside the others: an account that sells other things too, and sessions of a certain length.
+// Tests what Stripe needs beyond other providers: an account that sells other things too, and sessions of a certain
+// length.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { person } from '../support/control.ts'

@@ -1,4 +1,4 @@
-// The simulator's Alipay and the library alipay-sdk check each other's signatures, both ways.
+// Tests that the simulator's Alipay and the library alipay-sdk accept each other's signatures.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { inflateRawSync } from 'node:zlib'
 import { AlipaySdk } from 'alipay-sdk'

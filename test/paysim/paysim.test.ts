@@ -1,4 +1,5 @@
-// What all providers of the simulator have: the pay page, misbehaviours, and a state that outlives a restart.
+// Tests what all providers of the simulator have in common: the pay page, misbehaviours, and a state that survives a
+// restart.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -39,7 +40,7 @@ function press(page: string, action: 'pay' | 'cancel'): Promise<Response> {
   return fetch(page, { method: 'POST', body, redirect: 'manual' })
 }
 
-/** What became of the attempts to tell of one order. */
+/** The results of the attempts to notify the merchant of one order. */
 function outcomes(number: string, at = scene): string[] {
   const of = at.paysim.control.deliveries().filter(({ orderId }) => orderId === number)
   return of.map(({ outcome }) => outcome)

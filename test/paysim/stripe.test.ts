@@ -1,4 +1,4 @@
-// The simulator's Stripe Checkout against Stripe's own library, both ways.
+// Tests the simulator's Stripe Checkout with Stripe's own library, in both directions.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Stripe from 'stripe'
 import { last, type PaysimScene, startPaysim } from '../support/paysim.ts'

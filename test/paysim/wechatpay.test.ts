@@ -1,4 +1,4 @@
-// The simulator's WeChat Pay and the library wechatpay-axios-plugin check each other's signatures, both ways.
+// Tests that the simulator's WeChat Pay and the library wechatpay-axios-plugin accept each other's signatures.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash, X509Certificate } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
@@ -25,7 +25,7 @@ interface Call {
   readonly certificates?: Readonly<Record<string, string>>
 }
 
-/** The library's client: it signs what it sends and verifies what comes. */
+/** The library's client: it signs what it sends and verifies what it receives. */
 async function call(method: 'get' | 'post', path: string, more: Call = {}) {
   const at = more.scene ?? scene
   const { merchant } = at.paysim
@@ -55,7 +55,7 @@ function order(number: string, at = scene, more: object = {}) {
   }
 }
 
-/** Whether the library finds the notification to be the provider's. */
+/** Whether the library accepts the notification as the provider's. */
 function verified({ headers, body }: Notified, key: string): boolean {
   const text = Formatter.response(
     headers.get('wechatpay-timestamp') ?? '',

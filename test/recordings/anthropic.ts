@@ -1,4 +1,4 @@
-// Anthropic's recorded replies, one message each, with a plain reading that shares nothing with the readers under test.
+// Anthropic's recorded replies, one message each, and a simple reader that shares no code with the tested readers.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ export interface Message {
   readonly frames: readonly string[]
 }
 
-/** Some files hold the replies to several requests one after the other. */
+/** Some files contain the replies to several requests one after the other. */
 function messagesOf(name: string, frames: readonly string[]): Message[] {
   const found: Message[] = []
   let under: string[] = []
@@ -29,7 +29,7 @@ export interface Messages {
   readonly wholes: readonly Message[]
 }
 
-/** Nothing where there are no recordings beside the repository. */
+/** Empty if there are no recordings beside the repository. */
 export function anthropicMessages(): Messages {
   const root = recordingsFolder()
   const folder = root === null ? '' : join(root, 'anthropic')
@@ -64,7 +64,7 @@ export interface Plain {
   thinking: string
   signatures: string[]
   calls: { id: string; name: string; input: unknown }[]
-  /** Types of the blocks a client of another format never sees. */
+  /** Types of the blocks that a client of another format never gets. */
   others: string[]
   urls: string[]
   stop: string | null

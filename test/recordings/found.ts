@@ -1,4 +1,4 @@
-// Finds recorded vendor replies beside the repository, where there are any, and says what each one is.
+// Finds recorded vendor replies beside the repository, if there are any, and identifies each.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -15,7 +15,7 @@ export interface Recording {
   readonly frames: readonly string[]
 }
 
-/** Folder of recordings -> vendor whose quirks its replies have. */
+/** Folder of recordings -> the vendor with whose peculiarities its replies are read. */
 const folders: Readonly<Record<string, string>> = {
   alibaba: 'dashscope',
   azure: 'azure-openai',
@@ -29,7 +29,7 @@ const folders: Readonly<Record<string, string>> = {
   xai: 'xai',
 }
 
-/** `shared/recordings` beside the repository or beside a folder above it; null where there is none. */
+/** `shared/recordings` beside the repository or beside a folder above it; null if there is none. */
 export function recordingsFolder(): string | null {
   let at = resolve(import.meta.dir, '../..')
   for (;;) {
@@ -41,7 +41,7 @@ export function recordingsFolder(): string | null {
   }
 }
 
-/** What a reply's first frame makes it, whatever its file is called; null for other formats. */
+/** The format of a reply by its first frame, whatever the file's name; null for other formats. */
 function dialectOf(text: string | undefined): CommonDialectId | null {
   const frame: JsonObject = JSON.parse(text ?? '{}')
   if (frame.object === 'text_completion') return 'openai-completions'
@@ -53,7 +53,7 @@ function framesOf(text: string, streamed: boolean): string[] {
   return streamed ? text.split('\n').filter((line) => line.trim() !== '') : [text]
 }
 
-/** A file's vendor, where the file says another than its folder. */
+/** A file's vendor, if the file names another than its folder. */
 function vendorOf(folder: string, file: string): Vendor {
   const id = file.includes('--azure-')
     ? 'azure-openai'
@@ -83,7 +83,7 @@ export interface Recordings {
   readonly wholes: readonly Recording[]
 }
 
-/** All recordings in formats of this project's; says so on the console where there are none. */
+/** All recordings in this project's formats; prints a message if there are none. */
 export function findRecordings(): Recordings {
   const root = recordingsFolder()
   if (root === null) {

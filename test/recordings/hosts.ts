@@ -1,4 +1,4 @@
-// Recorded replies of Cohere and of Bedrock, with plain readings that share nothing with the readers under test.
+// Recorded replies of Cohere and of Bedrock, and simple readers that share no code with the tested readers.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ const folders: readonly (readonly [folder: string, dialect: HostDialect])[] = [
   ['amazon-bedrock', 'bedrock-converse'],
 ]
 
-/** Nothing where there are no recordings beside the repository; other endpoints' replies are left out. */
+/** Empty if there are no recordings beside the repository; other endpoints' replies are left out. */
 export function hostReplies(): HostReply[] {
   const root = recordingsFolder()
   if (root === null) return []
@@ -77,7 +77,7 @@ function inputOf(text: string): unknown {
   return text === '' || text === 'null' ? {} : JSON.parse(text)
 }
 
-/** Everything either vendor puts into a reply, added up in the order it comes. */
+/** Everything that either vendor puts into a reply, joined in the order of arrival. */
 export function plainReply({ dialect, streamed, frames }: HostReply): Plain {
   const plain: Plain = {
     text: '',
@@ -199,7 +199,7 @@ function cohereStream(plain: Plain, frames: readonly JsonObject[]): void {
 function cohereEnd(plain: Plain, { finish_reason: word, usage }: JsonObject): void {
   plain.finish = cohereWords[string(word)] ?? ''
   const { billed_units: billed, tokens, cached_tokens: cached } = object(usage)
-  // What Cohere bills is counted, where it says so; the cached tokens are part of the other count.
+  // Cohere's billed count applies if it is reported; the cached tokens are part of the other count.
   const counted = object(billed ?? tokens)
   plain.input = number(counted['input_tokens'])
   plain.output = number(counted['output_tokens'])

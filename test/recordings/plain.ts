@@ -1,4 +1,4 @@
-// A plain reading of chat and completion replies, which shares nothing with the readers under test.
+// A simple reader of chat and completion replies, which shares no code with the tested readers.
 
 import type { JsonObject, JsonValue } from '../../src/wire/ir.ts'
 
@@ -17,7 +17,7 @@ export interface PlainChoice {
 
 export interface PlainReply {
   readonly choices: Map<number, PlainChoice>
-  /** The last usage told, as it was told. */
+  /** The last reported usage, unchanged. */
   usage: JsonObject | null
 }
 
@@ -76,7 +76,7 @@ export function plainReading(frames: readonly string[]): PlainReply {
   return reply
 }
 
-/** The same with each call's input as the value it spells. */
+/** The same, with each call's input as a parsed value. */
 export function meaning(reply: PlainReply): unknown {
   return [...reply.choices].map(([index, choice]) => ({
     index,

@@ -24,14 +24,14 @@ export interface Relayed {
   text: string
   fault: Fault | null
   usage: Usage | null
-  /** The client was told that the reply is whole. */
+  /** The client was told that the reply is complete. */
   clean: boolean
   semantic: boolean
 }
 
 const formats: Dialects = dialects
 
-/** What the path reads of its rooms and of the request. */
+/** The parts of the relay and of the request that the path reads. */
 function translation({ vendor, from, to, streamed, stream }: Relay): Translation {
   const request = {
     dialect: formats[to],
@@ -53,7 +53,7 @@ function translation({ vendor, from, to, streamed, stream }: Relay): Translation
   return { rooms, request, candidate, channel, decoded: null, fitted: null, streamed }
 }
 
-/** The pieces are the vendor's reply as its bytes arrive; its connection then ends well. */
+/** The pieces are the vendor's reply as its bytes arrive; its connection then ends normally. */
 export function relay(asked: Relay, pieces: readonly Uint8Array[]): Relayed {
   const decoder = new TextDecoder()
   const seen: Relayed = { text: '', fault: null, usage: null, clean: false, semantic: false }

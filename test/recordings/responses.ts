@@ -1,4 +1,4 @@
-// Recorded replies in the Responses format, each response by itself, and a plain reading of what they say.
+// Recorded replies in the Responses format, each response separately, and a simple reader of their contents.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,12 +26,12 @@ function isJson(text: string): boolean {
     JSON.parse(text)
     return true
   } catch {
-    // Cut short by whoever recorded it: a reply that no reader can make sense of.
+    // Cut short in the recording: a reply that no reader can understand.
     return false
   }
 }
 
-/** A file may hold several streams, one behind the other. */
+/** A file may contain several streams, one after the other. */
 function streamsIn(text: string): string[][] {
   const streams: string[][] = []
   for (const line of text.split('\n')) {
@@ -80,7 +80,7 @@ export interface PlainResponse {
   refusal: string
   reasoning: string
   calls: { id: string; name: string; input: string }[]
-  /** Addresses that the text rests on. */
+  /** Addresses that the text cites. */
   cited: string[]
   status: string
   usage: JsonObject | null
@@ -112,13 +112,13 @@ function readItem(reply: PlainResponse, item: JsonObject): void {
     reply.reasoning += parts.map((part) => string(part.text)).join('\n\n')
   }
   const isCall = item.type === 'function_call' || item.type === 'custom_tool_call'
-  // xAI's own searches: their ids are of its making.
+  // xAI's own searches: xAI makes their ids.
   if (!isCall || string(item.call_id).startsWith('xs_')) return
   const input = string(item.arguments ?? item.input)
   reply.calls.push({ id: string(item.call_id), name: string(item.name), input })
 }
 
-/** Reads the items at their ends, which is all there is to know of them. */
+/** Reads the items at their ends, which contain everything. */
 export function plainResponse(frames: readonly string[]): PlainResponse {
   const reply: PlainResponse = {
     text: '',
@@ -148,7 +148,7 @@ export function plainResponse(frames: readonly string[]): PlainResponse {
   for (const [at, item] of output) {
     const before = reply.text
     readItem(reply, item)
-    // Where the two differ a client has read the one by the time it hears of the other.
+    // If the two differ, a client has read the first before it gets the second.
     const said = streamed.get(at) ?? ''
     if (!reply.text.slice(before.length).startsWith(said)) reply.text = before + said
   }

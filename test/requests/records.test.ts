@@ -1,4 +1,5 @@
-// What a request's row tells beside its money: the application, the vendor's own id, what was held, and every attempt.
+// Tests what a request's row contains beside its money: the application, the vendor's own id, the hold, and every
+// attempt.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Gateway, startGateway } from '../support/gateway.ts'

@@ -1,4 +1,4 @@
-// Requests that run: seen from another process with what they cost until now, and stopped from there.
+// Tests running requests: seen from another process with their cost so far, and stopped from there.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { listRunning, stopRequest } from '../../src/admin/running.ts'
@@ -46,7 +46,7 @@ const ask = (model: string, stream: boolean) =>
     messages: [{ role: 'user', content: 'Tell me something long' }],
   })
 
-/** The one request of a model that runs, as another process sees it. */
+/** The one running request of a model, as another process sees it. */
 async function runningOf(model: string, owner?: string) {
   for (;;) {
     const { items } = await listRunning(admin(), { owner })
@@ -65,7 +65,7 @@ test('a stream is seen with what it cost until now, and ends as its owner says',
   expect(BigInt(running.costNano)).toBeGreaterThan(0n)
   expect(running.ttftMs).not.toBeNull()
   expect((await runningOf('streamed')).channel).toBe('up')
-  // Nobody else sees it, or ends it.
+  // Nobody else can see it or end it.
   expect((await listRunning(admin(), { owner: 'bob' })).items).toEqual([])
   const { requestId } = running
   const refused = stopRequest(admin(), { id: requestId, owner: 'bob' })

@@ -1,4 +1,4 @@
-// The `ai` package with @ai-sdk/openai-compatible through the gateway, on the sandbox and on an independent mock.
+// Tests the `ai` package with @ai-sdk/openai-compatible through the gateway, on the sandbox and on an independent mock.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { APICallError, embed, embedMany, generateText, stepCountIs, streamText, tool } from 'ai'

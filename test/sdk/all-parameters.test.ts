@@ -1,4 +1,4 @@
-// Every parameter the official SDK knows, at once: taken, and told to the vendor as it was given.
+// Tests every parameter of the official SDK at once: accepted, and sent to the vendor as given.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type OpenAI from 'openai'

@@ -15,9 +15,9 @@ import {
 
 export interface Stage {
   readonly gateway: Gateway
-  /** Speaks Anthropic's format by another's hand; model `claude-mock`. */
+  /** An independent implementation of Anthropic's format; model `claude-mock`. */
   readonly mock: LLMock
-  /** Says what a test has it say; models `claude-stub`, `claude-sonnet-4-5` and any `claude-*`. */
+  /** Answers what a test sets; models `claude-stub`, `claude-sonnet-4-5` and any `claude-*`. */
   readonly stub: Upstream
   close(): Promise<void>
 }
@@ -89,7 +89,7 @@ export function whole(message: unknown): Script {
   return [json(200, message, 'request-id: req_vendor')]
 }
 
-/** A thought, a text, and two calls, as Anthropic streams them. */
+/** Reasoning, a text, and two calls, as Anthropic streams them. */
 export const thinkingEvents = [
   {
     type: 'message_start',

@@ -1,4 +1,4 @@
-// Clients of OpenAI's format over a vendor of Anthropic's.
+// Tests clients of OpenAI's format with a vendor of Anthropic's format.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { generateText, Output, streamText } from 'ai'
@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-/** What the vendor was sent last for a model. */
+/** The last request of a model that the vendor got. */
 function sent(model: string) {
   const request = stage.stub.of(model).at(-1)
   if (request === undefined) throw new Error('nothing was sent')
@@ -71,7 +71,7 @@ test('W33: thoughts come back to the channel that signed them, opened', async ()
   const message = completion.choices[0]?.message
   const blocks = (message as unknown as { thinking_blocks?: { signature: string }[] })
     .thinking_blocks
-  // Nobody but this channel is to be given what it signed.
+  // Only this channel may be sent what it signed.
   expect(blocks?.[0]?.signature).not.toBe('EqQBsignature')
   const results = ['toolu_1', 'toolu_2'].map((id) => ({
     role: 'tool' as const,

@@ -1,4 +1,4 @@
-// Anthropic's official clients, of both their majors, over vendors of both formats.
+// Tests Anthropic's official clients, of both major versions, with vendors of both formats.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-/** The newer client signs with a bearer token and another version of the interface. */
+/** The newer client authenticates with a bearer token and another version of the interface. */
 const clients = {
   '1.x': () => new Anthropic({ baseURL: stage.gateway.url, apiKey: testKey, maxRetries: 0 }),
   '0.x': () =>
@@ -146,7 +146,7 @@ describe.each(majors)('client %s', (major) => {
     expect(await ask(`claude-busy`)).toMatchObject({ status: 529, type: 'overloaded_error' })
     const slow = await ask('claude-limited')
     expect(slow).toMatchObject({ status: 429, type: 'rate_limit_error' })
-    // Of what the vendor said to whoever asked first, what is left.
+    // The rest of what the vendor sent to the first client.
     expect(Number(slow.headers.get('retry-after'))).toBeWithin(1, 8)
   })
 

@@ -1,4 +1,4 @@
-// Sound through the gateway on an independent mock of OpenAI's and ElevenLabs' interfaces.
+// Tests sound through the gateway on an independent mock of OpenAI's and ElevenLabs' interfaces.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'

@@ -1,4 +1,4 @@
-// What Claude Code sends, as a contract: the requests its documentation for gateways names, played by hand.
+// Tests the requests of Claude Code as a contract: those that its documentation for gateways names, sent by hand.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { testKey } from '../support/gateway.ts'
@@ -53,7 +53,7 @@ const body = {
   a_field_of_tomorrow: { keep: ['me', 1.0] },
 }
 
-/** Its address has no /v1 at its end: it adds that itself. */
+/** Its address has no /v1 at its end, since it adds that itself. */
 const post = (path: string, sent: unknown) =>
   fetch(stage.gateway.url + path, { method: 'POST', headers, body: JSON.stringify(sent) })
 
@@ -91,7 +91,7 @@ describe('on a vendor of another format', () => {
     expect(text).toStartWith('event: message_start\n')
     expect(text).toEndWith('event: message_stop\ndata: {"type":"message_stop"}\n\n')
     const [start = ''] = text.split('\n\n')
-    // It stops without the counts of the cache (W20).
+    // It fails without the counts of the cache (W20).
     expect(JSON.parse(start.split('data: ')[1] ?? '').message.usage).toMatchObject({
       input_tokens: expect.any(Number),
       cache_creation_input_tokens: 0,

@@ -1,4 +1,5 @@
-// What the Codex CLI sends and reads: its stream of a turn with tools, over a vendor that chats and one that responds.
+// Tests what the Codex CLI sends and reads: its stream of a turn with tools, with a chat vendor and one of the
+// Responses format.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/wire/ir.ts'
@@ -34,7 +35,7 @@ const text = (role: string, words: string, type = 'input_text') => ({
   content: [{ type, text: words }],
 })
 
-/** openai/codex, codex-rs/core: `ResponsesApiRequest`, without a store of its own. */
+/** openai/codex, codex-rs/core: `ResponsesApiRequest`, with `store` off. */
 function turn(model: string): JsonObject {
   return {
     model,

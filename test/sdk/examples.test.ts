@@ -1,4 +1,4 @@
-// Every example runs as its head comment says, against a gateway without configuration.
+// Tests that every example runs as its opening comment says, on a gateway without configuration.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'

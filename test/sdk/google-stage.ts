@@ -1,4 +1,4 @@
-// The upstreams the tests of Google's clients run on: the sandbox, a mock of both formats, and a stub of Google's own.
+// The upstreams for tests of Google's clients: the sandbox, a mock of both formats, and a stub of Google's own.
 
 import { LLMock } from '@copilotkit/aimock'
 import { GoogleGenAI } from '@google/genai'
@@ -12,7 +12,7 @@ export interface Asked {
 
 export type Answer = (asked: Asked) => Response | Promise<Response>
 
-/** A stand-in for Google's API: answers by what the test set last, and keeps what it was asked. */
+/** A stub of Google's API: answers as the test set last, and records its requests. */
 export class GoogleStub implements Disposable {
   readonly asked: Asked[] = []
   answer: Answer = () => new Response(null, { status: 500 })
@@ -110,7 +110,7 @@ export async function startGoogleStage(server: object = {}): Promise<GoogleStage
           models: { 'gemini-3-pro': 'gemini-3-pro-preview' },
         },
         {
-          // Of its own, so that its failures do not tell on the other.
+          // A separate one, so that its failures do not affect the health of the other.
           id: 'stub-failing',
           vendor: 'google',
           baseUrl: stub.url,

@@ -1,4 +1,4 @@
-// What Google's clients make of a quiet stream, and the requests of its command line.
+// Tests how Google's clients handle a stream with pauses, and the requests of its command line.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
@@ -16,7 +16,7 @@ const frame = (text: string, finishReason?: string): string =>
   })}\n\n`
 const quiet = [heartbeat, heartbeat, frame('a'), heartbeat, frame('b', 'STOP')]
 
-/** A server that sends each piece as a chunk of its own. */
+/** A server that sends each piece as a separate chunk. */
 function serving(pieces: readonly string[]) {
   return Bun.serve({
     port: 0,
@@ -59,7 +59,9 @@ beforeAll(async () => {
 })
 afterAll(() => stage[Symbol.asyncDispose]())
 
-/** A turn as Gemini CLI sends it: thoughts in its history, real JSON Schema in its tools, `role` on the instruction. */
+/**
+ * A turn as Gemini CLI sends it: reasoning in its history, real JSON Schema in its tools, `role` on the instruction.
+ */
 const cliTurn = {
   contents: [
     { role: 'user', parts: [{ text: 'This is the Gemini CLI. We are setting up the context.' }] },
@@ -174,7 +176,7 @@ test('a signature another vendor sealed does not reach Google', async () => {
     {
       role: 'model',
       parts: [
-        // A thought is of use with its signature alone.
+        // Reasoning is only useful with its signature.
         { ...call, thoughtSignature: 'skip_thought_signature_validator' },
       ],
     },

@@ -1,4 +1,5 @@
-// Google's own client through the gateway, on vendors of its format and of another; and other clients on Google's.
+// Tests Google's own client through the gateway, with vendors of its format and of another; and other clients with
+// Google's.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
@@ -39,7 +40,7 @@ describe.each(models)('@google/genai on %s', (model, says) => {
     expect(reply.text).toMatch(says)
     expect(reply.candidates?.[0]?.finishReason).toBe(FinishReason.STOP)
     expect(reply.responseId).not.toBe('')
-    // The mock counts nothing of its own in this format.
+    // The mock does not count by itself in this format.
     if (model !== 'mock-gemini') expect(reply.usageMetadata?.totalTokenCount).toBeGreaterThan(0)
   })
 
@@ -325,7 +326,7 @@ describe("Google's own vendor", () => {
         {
           role: 'model',
           parts: [
-            // The seal is the vendor's own again, on the call it came with.
+            // The seal is the vendor's own again, on the call with which it came.
             {
               functionCall: { name: 'get_weather', args: { city: 'Paris' } },
               thoughtSignature: 'c2lnbmVk',

@@ -1,4 +1,4 @@
-// The official openai SDK on Cohere and Bedrock: over an independent mock of both, and over a scripted Bedrock.
+// Tests the official openai SDK on Cohere and Bedrock: with an independent mock of both, and with a scripted Bedrock.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { LLMock } from '@copilotkit/aimock'

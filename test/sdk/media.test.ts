@@ -1,4 +1,5 @@
-// The official openai SDK on an independent mock of OpenAI's API: images, sound and moderations, decoded and paid for.
+// Tests the official openai SDK on an independent mock of OpenAI's API: images, sound and moderations, decoded and
+// charged.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -57,7 +58,7 @@ afterAll(async () => {
   await mock.stop()
 })
 
-/** Charged for the newest request, in nano-units, once its row is there. */
+/** The charge of the newest request, in nano-units, once its row is there. */
 async function charged(response: Response): Promise<bigint> {
   return (await gateway.row(response.headers.get('x-request-id') ?? '')).chargeNano
 }
@@ -108,7 +109,7 @@ describe('sound', () => {
       [0, 1.25],
       [1.5, 4.5],
     ])
-    // The vendor counts nothing, so the file's own length does.
+    // The vendor counts nothing, so the length of the file counts.
     expect(await charged(response)).toBe(700_000n)
   })
 
@@ -117,7 +118,7 @@ describe('sound', () => {
     const asked = { model: 'listener', file, response_format: 'json' } as const
     const { data, response } = await client.audio.translations.create(asked).withResponse()
     expect(data.text).toBe('Good morning.')
-    // What the vendor counted, not what was sent.
+    // The vendor's count, not the size of what was sent.
     expect(await charged(response)).toBe(200_000n)
   })
 })

@@ -1,4 +1,4 @@
-// Refusals and faults as the official openai SDK sees them: its classes, its retries, its abort.
+// Tests refusals and faults with the official openai SDK: its error classes, its retries, its abort.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'

@@ -1,4 +1,4 @@
-// The official openai SDK through the gateway, on the sandbox and on an independent mock.
+// Tests the official openai SDK through the gateway, on the sandbox and on an independent mock.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type OpenAI from 'openai'

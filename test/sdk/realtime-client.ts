@@ -1,4 +1,5 @@
-// The official SDK in a realtime session, as a process of its own: what it trusts is set when it starts. Prints what it heard.
+// The official SDK in a realtime session, as a separate process, since trusted certificates are set at the start.
+// Prints what it receives.
 
 import OpenAI from 'openai'
 import { OpenAIRealtimeWebSocket } from 'openai/realtime/websocket'

@@ -1,4 +1,4 @@
-// The official openai SDK's two realtime clients, which speak TLS alone, in a session through the gateway.
+// Tests the official openai SDK's two realtime clients, which support only TLS, in a session through the gateway.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -12,13 +12,13 @@ let vendor: RealtimeVendor
 let gateway: Gateway
 let front: Bun.TCPSocketListener<Pipe>
 
-/** One end of a connection, and what came for the other before that was there. */
+/** One end of a connection, and what arrived for the other end before that existed. */
 interface Pipe {
   other: Bun.Socket<Pipe> | null
   early: Uint8Array[]
 }
 
-/** What stands before a gateway in production: it ends TLS and passes the bytes on. */
+/** Like the proxy before a gateway in production: it ends TLS and passes the bytes on. */
 function startFront(port: number): Bun.TCPSocketListener<Pipe> {
   const handlers = {
     data(socket: Bun.Socket<Pipe>, bytes: Uint8Array) {
@@ -57,7 +57,7 @@ function startFront(port: number): Bun.TCPSocketListener<Pipe> {
 
 beforeAll(async () => {
   certificates = makeCertificates()
-  // The vendor speaks TLS too, as every vendor does.
+  // The vendor uses TLS too, as every vendor does.
   vendor = startRealtimeVendor(certificates.valid)
   gateway = await startGateway({
     config: {

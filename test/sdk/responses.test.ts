@@ -1,4 +1,5 @@
-// The official openai SDK's Responses interface through the gateway: over vendors that chat and one that speaks it.
+// Tests the official openai SDK's Responses interface through the gateway: with chat vendors and one of the Responses
+// format.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { LLMock } from '@copilotkit/aimock'
@@ -13,7 +14,7 @@ let client: OpenAI
 const usage = { prompt_tokens: 11, completion_tokens: 7 }
 const key = 'sk-upstream-secret-0123456789'
 
-/** Models that stand for the ways to a reply: the sandbox chats, the mock chats, the mock speaks the format itself. */
+/** Models for the ways to a reply: the sandbox and the mock chat, and the mock also speaks the format itself. */
 const models = ['sandbox/chat', 'chats', 'responds'] as const
 
 function startMock(): Promise<string> {

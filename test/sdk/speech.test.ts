@@ -1,4 +1,5 @@
-// The official SDK's speech through the gateway, on vendors scripted as their documentation has them, and on the sandbox.
+// Tests the official SDK's speech through the gateway, with vendors scripted by their documentation, and with the
+// sandbox.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -123,7 +124,7 @@ describe('vendors that speak the format', () => {
     const long = 'word '.repeat(60)
     const { requestId } = await speak({ model: 'gpt-4o-mini-tts', input: long })
     const row = await stage.gateway.row(requestId ?? '')
-    // 300 characters take some 20 seconds, of 20 tokens each.
+    // 300 characters take some 20 seconds, at 20 tokens each.
     expect([row.usageSource, row.audioOutput]).toEqual(['counted', 400])
     expect(row.chargeNano).toBeGreaterThan(400n * 12_000n)
   })

@@ -1,4 +1,4 @@
-// The official SDK's transcriptions on vendors with forms of their own, and on the sandbox.
+// Tests the official SDK's transcriptions with vendors that have their own formats, and with the sandbox.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'

@@ -1,4 +1,5 @@
-// The official SDK's transcriptions and translations through the gateway, on vendors scripted as their documentation has them.
+// Tests the official SDK's transcriptions and translations through the gateway, with vendors scripted by their
+// documentation.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -92,7 +93,7 @@ describe('vendors that speak the format', () => {
         .withResponse()
       expect(data).toBe(text)
       expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
-      // Nobody reports it: the file itself says how long it is.
+      // No usage is reported: the length comes from the file itself.
       await stage.expectCharge(request_id, 'whisper-1', { units: { second: 2 } })
     },
   )

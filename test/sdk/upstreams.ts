@@ -1,9 +1,9 @@
-// The two upstreams every SDK test runs on: the built-in sandbox, and an independent mock of OpenAI's API.
+// The two upstreams of every SDK test: the built-in sandbox, and an independent mock of OpenAI's API.
 
 import { LLMock } from '@copilotkit/aimock'
 import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
 
-/** What an upstream answers, so that one test can be written for both. */
+/** The answers of an upstream, so that one test can be written for both. */
 export interface Upstream {
   readonly name: string
   readonly chat: string
@@ -31,14 +31,14 @@ export const independent: Upstream = {
   name: 'aimock',
   chat: 'gpt-4o-mini',
   embedding: 'text-embedding-3-small',
-  // It has no completions endpoint of its own: the gateway translates to chat.
+  // It has no completions endpoint: the gateway translates to chat.
   completion: 'gpt-4o-mini',
   says: /Hi from the mock/,
   dimensions: 4,
   oddModel: 'odd/mock:latest@2026',
 }
 
-/** Kinds of chaos, each on a channel of its own so that one's health does not tell on another. */
+/** Kinds of chaos, each on a separate channel so that one does not affect the health of another. */
 export const chaos = {
   ratelimited: { rateLimitRate: 1 },
   broken: { dropRate: 1 },

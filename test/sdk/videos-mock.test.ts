@@ -1,4 +1,4 @@
-// The official openai SDK on an independent mock of three vendors of videos: OpenAI, xAI and Google's Veo.
+// Tests the official openai SDK on an independent mock of three video vendors: OpenAI, xAI and Google's Veo.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { LLMock } from '@copilotkit/aimock'

@@ -1,16 +1,16 @@
-// What use cases are given in tests: an operator called op, on a store.
+// The context of use cases in tests: an operator called op, on a store.
 
 import type { AdminContext } from '../../src/admin/use-case.ts'
 import type { Store } from '../../src/store/store.ts'
 
-/** Later than what the contract's rows are dated. */
+/** Later than the times in the contract's rows. */
 export const nowMs = 1_800_000_000_000
 
 export function adminOf(store: Store, change: Partial<AdminContext> = {}): AdminContext {
   return { store, actor: 'op', nowMs, currency: async () => 'USD', ...change }
 }
 
-/** Follows a list from page to page, `limit` at a time. */
+/** Reads a list page by page, `limit` at a time. */
 export async function allPages<Item>(
   list: (page: { readonly limit: number; readonly cursor?: string }) => Promise<{
     readonly items: readonly Item[]

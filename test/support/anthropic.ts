@@ -1,4 +1,4 @@
-// What the tests of this format share: chat requests in its words, and replies put together as a client does.
+// Shared by tests of this format: chat requests in Anthropic's form, and replies joined as a client does.
 
 import { expect } from 'bun:test'
 import { GatewayError } from '../../src/errors.ts'
@@ -18,7 +18,7 @@ export function hub(more: Partial<ChatRequest> = {}, model = newest): Decoded<Js
   return encodeRequest({ model: 'm', messages: [user], stream: false, ...more }, model)
 }
 
-/** A chat request's body in Anthropic's words. */
+/** A chat request's body in Anthropic's format. */
 export function chat(more: JsonObject, model = newest): Decoded<JsonObject> {
   const body = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...more }
   const decoded = chatHub.decodeRequest(body)
@@ -91,7 +91,7 @@ export function contentOf(events: readonly ChatEvent[]): JsonObject[] {
   return messagesHub.writeWhole(events, head).content as JsonObject[]
 }
 
-/** The stream put together as an official client does, as a whole message's content. */
+/** The stream joined as an official client does, as a whole message's content. */
 export function streamed(events: readonly ChatEvent[]): JsonObject[] {
   const blocks: JsonObject[] = []
   for (const { type, index, content_block: block, delta } of eventsIn(written(events))) {

@@ -1,4 +1,4 @@
-// Assembles WebAssembly from its text form: one memory and one function of flat instructions, as `wire` has it.
+// Assembles WebAssembly from its text form: one memory and one function of flat instructions, as in `wire`.
 
 /** Opcodes (WebAssembly 2.0, "Index of Instructions"). */
 const opcodes: Readonly<Record<string, readonly number[]>> = {
@@ -41,7 +41,7 @@ function unsigned(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)]
 }
 
-/** Signed LEB128; of `-0x...` too, which BigInt does not read. */
+/** Signed LEB128; also of `-0x...`, which BigInt does not read. */
 function signed(text: string): number[] {
   let value = text.startsWith('-') ? -BigInt(text.slice(1)) : BigInt(text)
   const bytes: number[] = []
@@ -89,14 +89,14 @@ function instructions(words: readonly string[], locals: readonly string[]): numb
     else if (name.endsWith('.const')) code.push(...signed(next()))
     else if (name === 'v128.load') {
       const offset = words[at]?.startsWith('offset=') ? Number(next().slice(7)) : 0
-      // Aligned to 2 ** 4 bytes unless said otherwise.
+      // Aligned to 2 ** 4 bytes unless specified.
       code.push(4, ...unsigned(offset))
     }
   }
   return [...code, 0x0b]
 }
 
-/** The binary form of `text`. Throws an Error where that says what this knows nothing of. */
+/** The binary form of `text`. Throws an Error if that contains anything unknown here. */
 export function assemble(text: string): Uint8Array<ArrayBuffer> {
   const plain = text.replaceAll(/;;.*/g, '')
   const memory = /\(memory \(export "(\w+)"\) (\d+)\)/.exec(plain)

@@ -1,4 +1,4 @@
-// Files for prompts, made to measure: only their heads are real, as nothing decodes the rest.
+// Files of given sizes for prompts: only their heads are real, since nothing decodes the rest.
 
 import { deflateRawSync } from 'node:zlib'
 
@@ -8,7 +8,7 @@ const noise = (bytes: number): Buffer => {
   return made
 }
 
-/** A PNG that says it is so large, and has so many bytes. */
+/** A PNG that declares this size and has this many bytes. */
 export function pngOf(width: number, height: number, bytes: number): Buffer {
   const head = Buffer.alloc(33)
   Buffer.from('\x89PNG\r\n\x1a\n', 'latin1').copy(head)
@@ -20,7 +20,7 @@ export function pngOf(width: number, height: number, bytes: number): Buffer {
   return Buffer.concat([head, noise(Math.max(0, bytes - head.length))])
 }
 
-/** A PDF of so many pages and bytes; `packed` hides its tree of pages, as many writers do. */
+/** A PDF with this many pages and bytes; `packed` compresses its page tree, as many writers do. */
 export function pdfOf(pages: number, bytes: number, packed = false): Buffer {
   const tree = `<< /Type /Pages /Count ${pages} /Kids [] >>`
   const end = packed

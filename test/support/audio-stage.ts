@@ -1,4 +1,4 @@
-// A gateway in front of scripted vendors of sound: the stage of the audio tests.
+// A gateway in front of scripted vendors of sound, for the audio tests.
 
 import { expect } from 'bun:test'
 import type OpenAI from 'openai'
@@ -9,7 +9,7 @@ import { billed } from './price-oracle.ts'
 import { wav } from './samples.ts'
 import { type Received, type Script, startUpstream, type Upstream } from './upstream.ts'
 
-/** By model: the channel it is served by, its kind and its prices. */
+/** By model: its channel, its kind and its prices. */
 const served = {
   'whisper-1': ['openai', 'transcription', { second: '100' }],
   'gpt-4o-transcribe': [
@@ -42,7 +42,7 @@ function pricesOf(model: Model): Readonly<Record<string, string>> {
   return served[model][2]
 }
 
-/** What was used, in the words of the records. */
+/** The used amounts, as in the records. */
 export interface Used {
   readonly tokens?: Readonly<Record<string, number>>
   readonly units?: Readonly<Record<string, number>>
@@ -52,12 +52,12 @@ export interface AudioStage {
   readonly gateway: Gateway
   readonly upstream: Upstream
   readonly client: OpenAI
-  /** What every vendor answers from now on. */
+  /** Sets the answer of every vendor from now on. */
   answer(...scripts: Script[]): void
   last(): Received
-  /** The form that came last, read by somebody else's reader. */
+  /** The last form that came, read by an independent reader. */
   lastForm(): Promise<FormData>
-  /** The record of a request costs what an independent computation says, and not nothing. */
+  /** Checks that the record of a request has the cost of an independent calculation, and not zero. */
   expectCharge(requestId: string | null | undefined, model: Model, used: Used): Promise<void>
   close(): Promise<void>
 }
@@ -123,7 +123,7 @@ export async function startAudioStage(): Promise<AudioStage> {
   }
 }
 
-/** A file of so many seconds of silence. */
+/** A file with this many seconds of silence. */
 export function soundFile(seconds = 2) {
   return toFile(wav(seconds), 'speech.wav')
 }

@@ -1,8 +1,8 @@
-// A real browser: Debian's Chromium, where the machine has it.
+// A real browser: Debian's Chromium, if the machine has it.
 
 import { type Browser, chromium } from 'playwright-core'
 
-/** Where it is, as the test script found or installed it; null: tests in a browser are left out. */
+/** Its path, as the test script found or installed it; null: tests in a browser are left out. */
 export const chromiumPath =
   Bun.env['TEST_CHROMIUM'] || Bun.which('chromium-headless-shell') || Bun.which('chromium')
 
@@ -15,7 +15,7 @@ const quiet = [
 ]
 
 export function startBrowser(executablePath: string): Promise<Browser> {
-  // Root may run it without its sandbox alone.
+  // Root may run it only without its sandbox.
   const args = process.getuid?.() === 0 ? [...quiet, '--no-sandbox'] : quiet
   return chromium.launch({ executablePath, args })
 }

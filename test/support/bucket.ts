@@ -1,4 +1,4 @@
-// A store that speaks as much of S3 as hosting needs, keeps objects in memory, and lets in only what is signed.
+// A store that speaks as much of S3 as hosting needs, keeps objects in memory, and accepts only signed requests.
 
 import { Buffer } from 'node:buffer'
 
@@ -15,7 +15,7 @@ export interface Bucket extends AsyncDisposable {
   readonly objects: Map<string, StoredObject>
   /** `PUT KEY`, `POST KEY?uploads`, in order. */
   readonly calls: string[]
-  /** Every call that is not a client's fetch is answered with this status from now on; null: as it should be. */
+  /** Every call except a client's fetch is answered with this status from now on; null: normally. */
   failing: number | null
 }
 
@@ -30,7 +30,7 @@ interface Upload {
   readonly parts: Map<number, Buffer>
 }
 
-/** One of these is on every call (AWS Signature Version 4, by header and by query). */
+/** One of these is in every call (AWS Signature Version 4, by header and by query). */
 function isSigned(request: Request, query: URLSearchParams): boolean {
   const header = request.headers.get('authorization') ?? ''
   const byHeader =

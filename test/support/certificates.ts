@@ -1,4 +1,4 @@
-// A certificate authority of the test's own, made by openssl, and certificates that hold or do not.
+// A certificate authority for a test, made by openssl, with valid and invalid certificates.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,14 +16,14 @@ export interface Certificates {
   readonly valid: Pair
   readonly expired: Pair
   readonly wrongHost: Pair
-  /** Right in all but who signed it. */
+  /** Valid except for its issuer. */
   readonly selfSigned: Pair
   remove(): void
 }
 
 const right = 'subjectAltName=DNS:localhost,IP:127.0.0.1'
 
-/** Throws with openssl's words where it fails. */
+/** Throws with openssl's message if it fails. */
 export function makeCertificates(): Certificates {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-certificates-'))
   const path = (name: string) => join(folder, name)

@@ -1,4 +1,4 @@
-// The command line as a process of its own, in a scratch directory with a data directory for each test.
+// The command line as a separate process, in a scratch directory with a data directory for each test.
 
 import { afterAll, beforeAll, beforeEach, expect } from 'bun:test'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ export interface Cli {
   readonly scratch: string
   /** Not made yet; another one in each test. */
   readonly data: string
-  /** Runs in the scratch directory, with nothing in the environment but what is given. */
+  /** Runs in the scratch directory, with only the given environment. */
   run(args: readonly string[], env?: Record<string, string>): Promise<Ended>
   /** Runs with `--json` on the data directory; expects success and nothing on stderr. */
   json(...args: string[]): Promise<ReturnType<typeof JSON.parse>>
@@ -59,7 +59,7 @@ export function useCli(): Cli {
   return cli
 }
 
-/** A row as a node without leases hands it in: what it costs comes from the wallet's free money. */
+/** A row as a node without leases hands it in: its cost is taken from the wallet's free money. */
 export function settlementOf(row: UsageRow): Settlement {
   return { node: 'test', epoch: 1, row, fromLeaseNano: 0n, capNano: null, idempotency: null }
 }

@@ -1,4 +1,4 @@
-// A server that takes inserts as ClickHouse's HTTP interface does, and keeps what came, in order.
+// A server that accepts inserts as ClickHouse's HTTP interface does, and keeps them in order.
 
 import { gunzipSync } from 'node:zlib'
 
@@ -12,7 +12,7 @@ export interface Insert {
 
 export interface ClickHouse extends AsyncDisposable {
   readonly url: string
-  /** As the configuration has it. */
+  /** In the form of the configuration. */
   readonly settings: {
     readonly url: string
     readonly database: string
@@ -21,13 +21,13 @@ export interface ClickHouse extends AsyncDisposable {
     readonly password: string
   }
   readonly inserts: Insert[]
-  /** Inserts that came, also those that were refused. */
+  /** Inserts that came, including those that were refused. */
   readonly asked: number
-  /** What every insert is answered; null: as it should be. */
+  /** The answer to every insert; null: normal. */
   refusal: { readonly status: number; readonly text: string } | null
   /** Larger bodies are refused with 413. */
   mostBytes: number
-  /** So many inserts are taken, and not answered. */
+  /** This many inserts are accepted and not answered. */
   mute: number
 }
 

@@ -1,10 +1,10 @@
-// Official SDKs, pointed at a gateway under test.
+// Official SDKs, configured for a gateway under test.
 
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import OpenAI from 'openai'
 import { testKey } from './gateway.ts'
 
-/** The official client, without retries of its own unless asked for. */
+/** The official client, without retries unless requested. */
 export function openaiClient(
   url: string,
   options: { key?: string; maxRetries?: number } = {},
@@ -35,17 +35,17 @@ export function ask(text: string): { role: 'user'; content: string }[] {
   return [{ role: 'user', content: text }]
 }
 
-/** After so long, or less: for what must be right whenever it comes. */
+/** The wait ends after this time or earlier: for results that must be right whenever they come. */
 export function anyInstant(mostMs: number): Promise<void> {
   return Bun.sleep(Math.random() * mostMs)
 }
 
-/** How slow a client or a vendor is that a test plays. Never to wait for something: that is what `eventually` is for. */
+/** The pace of a slow client or vendor that a test plays. Never used to wait for something: `eventually` does that. */
 export function pace(ms: number): Promise<void> {
   return Bun.sleep(ms)
 }
 
-/** What a count comes to that has no event of its own: looked at again until it has not changed for a while. */
+/** The final value of a counter without an event: read again until it has not changed for a while. */
 export async function steady(count: () => number, quietMs = 100): Promise<number> {
   for (;;) {
     const before = count()
@@ -54,7 +54,7 @@ export async function steady(count: () => number, quietMs = 100): Promise<number
   }
 }
 
-/** Looks again until `found` gives something. Throws when `timeoutMs` have passed. */
+/** Looks again until `found` returns something. Throws when `timeoutMs` have passed. */
 export async function eventually<T>(
   found: () => T | undefined | Promise<T | undefined>,
   timeoutMs = 30_000,

@@ -1,4 +1,4 @@
-// The command line as a process of its own, with nothing in the environment but what is given.
+// The command line as a separate process, with only the given environment.
 
 import { join } from 'node:path'
 

@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { chromiumPath, startBrowser } from './browser.ts'
 import { run, type ServerOptions, type ServerProcess, startServer } from './server-process.ts'
 
-/** Tests of the console run where there is a browser; the test script says what is left out elsewhere. */
+/** Tests of the console run if there is a browser; elsewhere the test script reports what is left out. */
 export const hasBrowser = chromiumPath !== null
 
 const axeSource = Bun.resolveSync('axe-core/axe.min.js', import.meta.dir)
@@ -14,7 +14,7 @@ interface View {
   readonly width?: 390 | 1024 | 1440
   readonly theme?: 'light' | 'dark'
   readonly language?: 'en' | 'zh-CN'
-  /** Whose session; left out: the first administrator's. */
+  /** The account of the session; left out: the first administrator's. */
   readonly context?: BrowserContext
 }
 
@@ -24,7 +24,10 @@ export interface ConsoleStage {
   readonly server: ServerProcess
   /** The first key, which the server printed. */
   readonly key: string
-  /** A browser of somebody else: signed in by another link, as another role with an account of its own, or with `null` not at all. */
+  /**
+   * Another person's browser: signed in by another link, as another role with a separate account, or with `null` not at
+   * all.
+   */
   visitor(as: Visitor): Promise<BrowserContext>
   /** A new page at a path of the console (`/requests?range=7d`). */
   open(path: string, view?: View): Promise<Page>
@@ -35,7 +38,7 @@ export interface ConsoleStage {
   close(): Promise<void>
 }
 
-/** Rejects where the console could not be built or nobody can be signed in. */
+/** Rejects if the console could not be built or nobody can be signed in. */
 export async function startConsole(options: ServerOptions = {}): Promise<ConsoleStage> {
   await built()
   const env = { TOLLGATE_CONSOLE: 'on', ...options.env }
@@ -68,7 +71,7 @@ export async function startConsole(options: ServerOptions = {}): Promise<Console
   }
 }
 
-/** Nearly free where it is; the first of several tests at once builds it. */
+/** Takes almost no time if it is built; the first of several tests at once builds it. */
 async function built(): Promise<void> {
   const run = Bun.spawn(['node', 'scripts/console.mjs'], { stderr: 'pipe' })
   const said = await new Response(run.stderr).text()
@@ -77,7 +80,7 @@ async function built(): Promise<void> {
 
 async function visit(browser: Browser, link: string | null): Promise<BrowserContext> {
   const context = await browser.newContext()
-  // Below the limit of a test, so that what is missing is named.
+  // Below the limit of a test, so that the missing thing is named.
   context.setDefaultTimeout(15_000)
   if (link === null) return context
   const page = await context.newPage()
@@ -96,7 +99,7 @@ async function visitAs(browser: Browser, server: ServerProcess, as: Visitor) {
     await said('account', 'credit', account, '1', '--create', '--reason', 'test')
   const link = /\/api\/auth\/link\S+/.exec(await said('admin', 'link', ...own))?.[0] ?? ''
   const context = await visit(browser, url + link)
-  // Who signs in by a link of the command line is an administrator.
+  // A person who signs in by a link of the command line is an administrator.
   if (account !== null) await said('user', 'role', account, as)
   return context
 }
@@ -109,7 +112,7 @@ async function openPage(
 ): Promise<Page> {
   const page = await context.newPage()
   await page.setViewportSize({ width, height: width === 390 ? 844 : 900 })
-  // What fades in is half transparent for a moment, and then has too little contrast.
+  // An element that fades in is half transparent for a moment, and then has too little contrast.
   await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
   await page.addInitScript(
     (chosen) => {
@@ -120,7 +123,7 @@ async function openPage(
   )
   page.on('console', (message) => {
     if (message.type() !== 'error') return
-    // Of what could not be loaded the browser names the address apart.
+    // For resources that could not be loaded, the browser gives the address separately.
     faults.push(`${page.url()}: ${message.text()} ${message.location().url}`)
   })
   page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.stack ?? error.message}`))
@@ -129,11 +132,11 @@ async function openPage(
   return page
 }
 
-/** What axe finds that keeps people out: `expect(await seriousFindings(page)).toEqual([])`. */
+/** Axe's findings that keep people from using the page: `expect(await seriousFindings(page)).toEqual([])`. */
 export async function seriousFindings(page: Page): Promise<readonly string[]> {
   await page.evaluate(await Bun.file(axeSource).text())
   let { violations, wasBusy } = await runAxe(page)
-  // What is asked again is shown paler until the answer is there, and a page may ask again while axe looks at it.
+  // Data that is requested again is shown paler until the answer arrives, and a page may request again while axe runs.
   for (let again = 0; wasBusy && violations.length > 0 && again < 4; again += 1) {
     ;({ violations, wasBusy } = await runAxe(page))
   }

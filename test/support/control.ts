@@ -1,4 +1,4 @@
-// The control API over a store of its own, asked by whoever a test says: no sign-in, no listener.
+// The control API on a separate store, called as any person a test names: without sign-in, without a listener.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -53,7 +53,7 @@ interface Sent {
 export interface ControlStage {
   readonly store: Store
   readonly crashes: unknown[]
-  /** The reply to a request as it is. `as` null: nobody. */
+  /** The reply to a request, unchanged. `as` null: nobody. */
   reply(as: ControlPrincipal | null, path: string, init: RequestInit): Promise<Response>
   /** `as` null: nobody. */
   send(
@@ -66,13 +66,13 @@ export interface ControlStage {
     readonly headers: Headers
     readonly json: ReturnType<typeof JSON.parse>
   }>
-  /** A reply that lasts, as it comes. */
+  /** A streamed reply, as it comes. */
   open(path: string, headers: Readonly<Record<string, string>>): Promise<OpenReply>
   close(): Promise<void>
 }
 
 export interface OpenReply {
-  /** All that came, once this has come too. */
+  /** Everything received, once this text has come. */
   until(text: string): Promise<string>
   /** Resolves when the other side ends it. */
   ended(): Promise<void>

@@ -1,4 +1,4 @@
-// The ledger's worker with a fault in it: dies when it is told so from outside.
+// The ledger's worker with a built-in fault: it crashes when told to from outside.
 
 import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads'
 import { runLedgerWorker } from '../../src/ledger/ledger-worker.ts'

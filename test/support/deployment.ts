@@ -23,11 +23,11 @@ export interface EngineCase {
   readonly databaseUrl: string | null
 }
 
-/** Empty where no PostgreSQL was given. */
+/** Empty if no PostgreSQL was given. */
 export const postgresCases: readonly EngineCase[] =
   testDatabaseUrl === null ? [] : [{ engine: 'postgres', databaseUrl: testDatabaseUrl }]
 
-/** Empty where a test may not start and end servers of its own. */
+/** Empty if a test may not start and end separate servers. */
 export const ownPostgresCases: readonly EngineCase[] =
   Bun.env['TEST_INITDB'] === undefined ? [] : postgresCases
 
@@ -37,7 +37,7 @@ export const engineCases: readonly EngineCase[] = [
 ]
 
 export interface StartOptions {
-  /** Nodes have a data directory each; 0 unless given. */
+  /** Each node has a separate data directory; 0 unless given. */
   readonly node?: number
   readonly workers?: number
   readonly env?: Readonly<Record<string, string>>
@@ -56,25 +56,25 @@ export interface Deployment {
   readonly store: Store
   openBooks(): Promise<void>
   dataDir(node?: number): string
-  /** Resolves when the server has said that it serves. */
+  /** Resolves when the server has printed that it serves. */
   start(options?: StartOptions): Promise<ServerProcess>
-  /** Runs the command line on the books; gives its output as JSON. */
+  /** Runs the command line on the books; returns its output as JSON. */
   command(...words: readonly string[]): Promise<ReturnType<typeof JSON.parse>>
-  /** Ends all that was started, and removes everything. */
+  /** Ends everything that was started, and removes everything. */
   remove(): Promise<void>
 }
 
 export interface DeploymentOptions {
   readonly databaseUrl: string | null
-  /** Of the first node; in a temporary directory unless given. */
+  /** The first node's data directory; a temporary one unless given. */
   readonly dataDir?: string
-  /** What gateways connect by; the same database unless given. */
+  /** The database URL of the gateways; the same database unless given. */
   readonly through?: (databaseUrl: string) => string
   /** Credits of accounts, decimals; each has a key `SECRET-ACCOUNT`. */
   readonly credits: Readonly<Record<string, string>>
-  /** More of the configuration. */
+  /** Further sections of the configuration. */
   readonly config?: Section
-  /** This process does not open the books by itself: on SQLite a connection of its own keeps the files in order. */
+  /** This process does not open the books by itself: on SQLite its own connection would keep the files in order. */
   readonly apart?: boolean
 }
 
@@ -147,15 +147,15 @@ function configOf({ credits, config = {} }: DeploymentOptions): Section {
   }
 }
 
-/** What `tollgate audit` says: it finds nothing, nothing is set aside, and no wallet is below zero. */
+/** The result of `tollgate audit`: it finds nothing, nothing is set aside, and no wallet is below zero. */
 export async function expectCleanAudit(deployment: Deployment): Promise<void> {
   const { ok, findings, setAside } = await auditLedger(deployment)
   expect({ ok, findings, setAside }).toEqual({ ok: true, findings: [], setAside: 0 })
 }
 
 /**
- * What a wallet has is its credit less what its usage rows say it paid; looked at again for a while, since requests may
- * be settled between the one look and the other. Gives the rows.
+ * Checks that a wallet has its credit less what its usage rows say it paid; repeated for a while, since requests may be
+ * settled between the two reads. Returns the rows.
  */
 export async function expectBalances(
   deployment: Deployment,
@@ -186,7 +186,7 @@ async function readBalances({ store }: Deployment, creditsNano: Readonly<Record<
   return { rows, found, expected }
 }
 
-/** What came of one request: `whole` where the reply ended as it should. */
+/** The result of one request: `whole` if the reply ended normally. */
 export interface Outcome {
   readonly requestId: string
   readonly status: number
@@ -197,8 +197,8 @@ export interface Outcome {
 }
 
 /**
- * Sends a chat and reads the reply to its end, or until `signal` says to leave. A broken connection is an outcome.
- * `onBytes` is told of each piece of the reply, by its status.
+ * Sends a chat and reads the reply to its end, or until `signal` says to leave. A broken connection is one possible
+ * result. `onBytes` gets each piece of the reply, with its status.
  */
 export async function chat(
   url: string,
@@ -225,7 +225,7 @@ export async function chat(
     }
     whole = body['stream'] !== true || status !== 200 || text.endsWith('data: [DONE]\n\n')
   } catch {
-    // Cut by whatever the test did; `whole` says so.
+    // Cut by the test's fault; `whole` says so.
   }
   return { requestId, status, text, whole, startedMs, elapsedMs: performance.now() - startedMs }
 }
@@ -236,7 +236,7 @@ export function codeOf({ text }: Outcome): string | null {
   return body.error?.code ?? null
 }
 
-/** What a prompt of `Hello` and so many tokens of reply cost. */
+/** The cost of a prompt of `Hello` and this many tokens of reply. */
 export function costNano(promptTokens: number, outputTokens: number): bigint {
   return BigInt(promptTokens) * tokenNano.input + BigInt(outputTokens) * tokenNano.output
 }

@@ -1,4 +1,4 @@
-// The parts of a format by its name, for tests that go over many: each throws where the format lacks the part.
+// The parts of a format by its name, for tests of many formats: each throws if the format lacks the part.
 
 import type { ClientHub, ClientList, VendorHub, VendorList } from '../../src/wire/codec.ts'
 import type { ClientSide, Dialect, IdentitySide, VendorSide } from '../../src/wire/dialect.ts'

@@ -1,4 +1,4 @@
-// Writes AWS's binary event streams by their specification, with checksums of the runtime's own.
+// Writes AWS's binary event streams by their specification, with checksums calculated by the runtime.
 
 import { crc32 } from 'node:zlib'
 
@@ -17,7 +17,7 @@ function header(name: string, value: string): Buffer {
   ])
 }
 
-/** One message with headers already put together. */
+/** One message with complete headers. */
 export function rawMessage(headers: Uint8Array, payload: Uint8Array): Buffer {
   const message = Buffer.alloc(16 + headers.length + payload.length)
   message.writeUInt32BE(message.length, 0)
@@ -34,7 +34,7 @@ export function message(headers: Readonly<Record<string, string>>, payload: stri
   return rawMessage(Buffer.concat(written), Buffer.from(payload))
 }
 
-/** An event, or an exception where its name says that it is one. */
+/** An event, or an exception if its name says so. */
 export function event(name: string, payload: unknown): Buffer {
   const kind = name.endsWith('Exception') ? 'exception' : 'event'
   return message(
@@ -47,7 +47,7 @@ export function event(name: string, payload: unknown): Buffer {
   )
 }
 
-/** Frames such as `{"messageStop":{...}}` as the stream they are from. */
+/** Frames such as `{"messageStop":{...}}` as a binary stream. */
 export function eventStream(frames: readonly string[]): Buffer {
   return Buffer.concat(
     frames.flatMap((frame) =>

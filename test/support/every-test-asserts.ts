@@ -1,4 +1,4 @@
-// Loaded before every test file (`scripts/test.mjs`): a test that asserts nothing cannot fail, so it does.
+// Loaded before every test file (`scripts/test.mjs`): a test without an assertion cannot fail, so it is made to fail.
 
 import { beforeEach, expect } from 'bun:test'
 

@@ -1,4 +1,4 @@
-// A request that has ended, as the relay hands it to the ledger.
+// A request that has ended, as the relay passes it to the ledger.
 
 import { emptyRow } from '../../src/history/row.ts'
 import type { Finished } from '../../src/ledger/ledger.ts'

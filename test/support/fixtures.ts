@@ -1,4 +1,4 @@
-// The fixtures of vendors: documented and recorded replies, each with what it means.
+// The fixtures of vendors: documented and recorded replies, each with its expected meaning.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import type { VendorDialectId } from '../../src/wire/formats.ts'
@@ -25,11 +25,11 @@ export interface Fixture {
   readonly reply: {
     readonly status?: number
     readonly headers?: Readonly<Record<string, string>>
-    /** A string stands for itself, anything else for its JSON. */
+    /** A string is used as it is, anything else as its JSON. */
     readonly body?: JsonValue
     readonly stream?: readonly string[]
     readonly comments?: readonly string[]
-    /** False where the stream ends without `[DONE]`. */
+    /** False if the stream ends without `[DONE]`. */
     readonly done?: boolean
   }
   readonly expect: Expected
@@ -51,14 +51,14 @@ export function casesOf(vendor: string): Case[] {
   }))
 }
 
-/** What the address of the request says, for formats that name the model there. */
+/** Taken from the address of the request, for formats that name the model there. */
 export function addressOf({ dialect, model, reply }: Fixture): Address {
   return dialect === 'gemini' ? { model, stream: reply.stream !== undefined } : {}
 }
 
 export const vendorFolders: readonly string[] = readdirSync(root)
 
-/** The reply's body as it stands on the wire. */
+/** The reply's body as sent on the connection. */
 export function bytesOf({ dialect, reply }: Fixture): string {
   if (reply.stream === undefined) {
     return typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body)

@@ -1,10 +1,10 @@
-// Names that every object answers to, and JSON with one of them in place of each of its texts and names in turn.
+// Names that every object has, and JSON with one of them in place of each of its texts and names in turn.
 
 import type { JsonObject, JsonValue } from '../../src/wire/ir.ts'
 
 export const foreignWords = ['constructor', '__proto__', 'toString'] as const
 
-/** Each with one text fewer of its own: another value, or another name of a member. */
+/** Each with one text replaced: a value, or the name of a member. */
 export function* withWord(value: JsonValue, word: string): Generator<JsonValue> {
   if (typeof value === 'string' && value !== word) yield word
   if (typeof value !== 'object' || value === null) return
@@ -21,7 +21,7 @@ export function* withWord(value: JsonValue, word: string): Generator<JsonValue> 
   }
 }
 
-/** What of a value made of foreign JSON is none: a function, a number that is none, a prototype that was set. */
+/** Parts of a value that cannot come from JSON: a function, a number that is not finite, a changed prototype. */
 export function strangeIn(value: unknown, path = ''): string[] {
   if (typeof value === 'function' || (typeof value === 'number' && !Number.isFinite(value)))
     return [`${path} is ${value}`]

@@ -1,4 +1,4 @@
-// Forms on the wire, byte for byte, and a gateway that takes them before a vendor that hears them.
+// Forms as bytes on the connection, and a gateway that accepts them in front of a vendor that records them.
 
 import { Buffer } from 'node:buffer'
 import { readdirSync, readlinkSync } from 'node:fs'
@@ -22,7 +22,7 @@ export interface FormStage extends AsyncDisposable {
   readonly upstream: Upstream
   readonly gateway: Gateway
   send(path: string, parts: readonly Uint8Array[], type?: string): Promise<Response>
-  /** What of uploads the gateway has on disk now: its files have no name. */
+  /** The upload files that the gateway has on disk now; they have no names. */
   openFiles(): number
 }
 
@@ -79,7 +79,7 @@ function openFiles({ pid, dataDir }: Gateway): number {
   }).length
 }
 
-/** The head of a request on a bare socket; `length` is the header that says it. */
+/** The head of a request on a bare socket; `length` is the header that declares it. */
 export const headOf = (path: string, length: string) =>
   `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${testKey}\r\n` +
   `content-type: ${formType}\r\n${length}\r\n\r\n`

@@ -1,4 +1,4 @@
-// Makes requests for the operations of an OpenAPI document, right, nearly right and hostile, and judges the replies.
+// Makes valid, nearly valid and hostile requests for the operations of an OpenAPI document, and checks the replies.
 
 import fc from 'fast-check'
 import {
@@ -12,16 +12,16 @@ import {
 } from './openapi.ts'
 import { allowedBy, nearly, oddText, oddValue, someOf } from './schema-values.ts'
 
-/** Printed with the test: `FUZZ_SEED` asks for the same requests again. */
+/** Printed with the test: `FUZZ_SEED` repeats the same requests. */
 export const seed = Number(Bun.env['FUZZ_SEED'] ?? Date.now() % 0x7fff_ffff)
-/** Requests for each operation and caller; more find more. */
+/** Requests for each operation and caller; more requests find more. */
 const numRuns = Number(Bun.env['FUZZ_RUNS'] ?? 12)
-/** Nothing that a request may ask for takes longer. */
+/** No valid request takes longer. */
 const longestMs = 10_000
 
 type Body = string | Uint8Array<ArrayBuffer> | FormData
 
-/** A request as it is sent, but for who sends it. */
+/** A request as it is sent, without its sender. */
 export interface Sent {
   readonly method: string
   readonly path: string
@@ -31,7 +31,7 @@ export interface Sent {
 
 export interface Scene {
   readonly described: Described
-  /** Of what there is: names that lead somewhere. */
+  /** Existing names, which lead somewhere. */
   readonly ids: readonly string[]
 }
 
@@ -50,7 +50,7 @@ function valueOf({ described, ids }: Scene, { schema, example }: Parameter): fc.
 
 const short = (value: string) => value.length < 4_000
 
-/** `.` and `..` stand for other paths. */
+/** `.` and `..` would be other paths. */
 function segmentOf(scene: Scene, parameter: Parameter): fc.Arbitrary<string> {
   const known = scene.ids.length === 0 ? [] : [fc.constantFrom(...scene.ids)]
   const any = fc.oneof(...known, valueOf(scene, parameter), oddText.map(textOf))
@@ -97,7 +97,7 @@ const oddHeaders = [
   'x-http-method-override',
 ] as const
 
-/** One or two that are odd, or such as the document allows. */
+/** One or two odd headers, or some that the document allows. */
 function headersOf(
   scene: Scene,
   { parameters }: Operation,
@@ -113,7 +113,7 @@ function headersOf(
   ) as fc.Arbitrary<Readonly<Record<string, string>>>
 }
 
-/** What a client can put into a header at all. */
+/** Characters that a client can put into a header. */
 function printable(value: string): string {
   return value
     .replace(/[^\x20-\x7e\xa1-\xff]/g, '')
@@ -132,7 +132,7 @@ const oddTypes = [
   '*/*',
 ] as const
 
-/** Texts that are no JSON, or JSON that readers stumble over. */
+/** Texts that are not JSON, or JSON that causes trouble for readers. */
 const brokenTexts = fc.constantFrom<Body>(
   '',
   '{',
@@ -153,7 +153,7 @@ const brokenTexts = fc.constantFrom<Body>(
   new Uint8Array([0xc3]),
 )
 
-/** Deeper than any reader of JSON goes that calls itself. */
+/** Deeper than any recursive reader of JSON can go. */
 const deepest = 100_000
 const mark = 'deep'
 
@@ -162,7 +162,7 @@ function deepIn(known: JsonObject, name: string): Body {
   return text.replace(`"${mark}"`, '['.repeat(deepest) + ']'.repeat(deepest))
 }
 
-/** With members of the example, by which a request gets further. */
+/** With fields of the example, so that a request gets further. */
 function jsonOf({ described }: Scene, { schema, example = {} }: Content): fc.Arbitrary<Body> {
   const known = example as JsonObject
   const useful = fc
@@ -185,7 +185,7 @@ function jsonOf({ described }: Scene, { schema, example = {} }: Content): fc.Arb
   )
 }
 
-/** A file of each kind that forms take, and what is none. */
+/** A file of each kind that forms accept, and one that is of no kind. */
 const files = fc.constantFrom(
   Uint8Array.fromBase64(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
@@ -218,7 +218,7 @@ function formOf({ described }: Scene, { schema }: Content): fc.Arbitrary<Body> {
 }
 
 interface Payload {
-  /** null: what the body says of itself. */
+  /** null: as the body itself declares. */
   readonly type: string | null
   readonly body: Body
 }
@@ -260,7 +260,7 @@ async function wrongWith(
   const isLive =
     response.headers.get('content-type')?.startsWith('text/event-stream') === true &&
     operation.path.startsWith('/api/')
-  // It goes on for as long as somebody listens.
+  // It continues as long as somebody listens.
   if (isLive) await response.body?.cancel()
   const reply = await replyOf(isLive ? new Response(null, response) : response)
   const told = described.undescribed(operation, reply)
@@ -276,12 +276,12 @@ function removes({ method, path }: Operation): boolean {
   return method === 'delete' || path.endsWith('/sign-out')
 }
 
-/** What is removed is not there any more for the others. */
+/** An entry that is removed no longer exists for the other calls. */
 function lastRemoved(operations: readonly Operation[]): readonly Operation[] {
   return operations.toSorted((a, b) => Number(removes(a)) - Number(removes(b)))
 }
 
-/** Asks for each operation many times; gives what was answered otherwise than the document says, with its request. */
+/** Calls each operation many times; returns replies that differ from the document, with their requests. */
 export async function faultsOf(
   scene: Scene,
   operations: readonly Operation[],

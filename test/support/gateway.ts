@@ -1,4 +1,4 @@
-// Starts the gateway as users do, as a process of its own, and stops it whatever the test does.
+// Starts the gateway as users do, as a separate process, and stops it whatever the test does.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,11 +12,11 @@ const bareCommand = [join(root, 'node_modules/.bin/bun'), 'src/main.ts']
 const startLimitMs = 60_000
 const rowLimitMs = 3_000
 
-/** The secret of the key `test`, declared where a configuration has no keys of its own. */
+/** The secret of the key `test`, which is declared if a configuration has no keys. */
 export const testKey = 'sk-test-0123456789abcdef'
 
 export interface GatewayOptions {
-  /** As in the configuration file; `keys`, credit and prices are filled in where left out. */
+  /** As in the configuration file; `keys`, credit and prices are added if left out. */
   readonly config?: Readonly<Record<string, unknown>>
   readonly env?: Readonly<Record<string, string>>
   /** Not by the start script, which sets some variables. */
@@ -29,13 +29,13 @@ export interface Gateway extends AsyncDisposable {
   readonly key: string
   readonly dataDir: string
   readonly pid: number
-  /** What it wrote on standard error until now. */
+  /** What it has written on standard error so far. */
   readonly stderr: string
-  /** Resolves when its log holds the text: lines leave a moment after what they tell of. */
+  /** Resolves when its log contains the text: lines are written a moment after the event. */
   logged(text: string): Promise<void>
   /** Usage rows, newest first. */
   usage(): Promise<readonly UsageRow[]>
-  /** The row of one request; waits for it. Rejects when it does not come in time. */
+  /** The row of one request; waits for it. Rejects if it does not come in time. */
   row(requestId: string): Promise<UsageRow>
   /** Prometheus text. */
   metrics(): Promise<string>
@@ -50,12 +50,12 @@ export interface PostOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Rejects with what the process said when it does not serve in time. */
+/** Rejects with the output of the process if it does not serve in time. */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
   const file = join(dataDir, 'tollgate.yaml')
   const config = paidFor(options.config ?? {})
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(file, JSON.stringify(config))
   const child = Bun.spawn(
     [
@@ -74,7 +74,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   }
 }
 
-/** Every model has a price and every account money, unless the test says of either what it wants. */
+/** Every model has a price and every account money, unless the test sets them itself. */
 function paidFor(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const keys = (given['keys'] ?? [{ name: 'test', secret: testKey }]) as { account?: string }[]
   const accounts = Object.fromEntries(
@@ -85,7 +85,7 @@ function paidFor(given: Readonly<Record<string, unknown>>): Readonly<Record<stri
   )
   return {
     ...given,
-    // What was ready a moment before would else be served for a while after SIGTERM.
+    // Otherwise a server that was ready a moment before would continue to serve for a while after SIGTERM.
     server: { drainDelayMs: 0, ...(given['server'] as object | undefined) },
     keys,
     accounts: { ...accounts, ...(given['accounts'] as object | undefined) },
@@ -93,7 +93,7 @@ function paidFor(given: Readonly<Record<string, unknown>>): Readonly<Record<stri
   }
 }
 
-/** Vendors' keys of the developer's own environment must not become channels. */
+/** Vendors' keys in the developer's own environment must not become channels. */
 function environment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
   const { PATH = '', HOME = '' } = process.env
   return { PATH, HOME, LOG_LEVEL: 'warn', TOLLGATE_CONSOLE: 'off', ...more }
@@ -204,7 +204,7 @@ class GatewayProcess implements Gateway {
 
   async stop(): Promise<number> {
     this.#child.kill('SIGTERM')
-    // A stream that a test left hanging must not hold the tests up: the drain is cut short.
+    // A stream that a test left open must not delay the tests, so the drain is cut short.
     const timer = setTimeout(this.#killed, 2_000)
     const code = await this.#child.exited
     clearTimeout(timer)
@@ -230,7 +230,7 @@ export function residentBytes(pid: number): number {
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024
 }
 
-/** How many sockets a process has open. */
+/** The number of open sockets of a process. */
 export function openSockets(pid: number): number {
   const listing = Bun.spawnSync(['ls', '-l', `/proc/${pid}/fd`]).stdout.toString()
   return listing.split('\n').filter((line) => line.includes('socket:')).length

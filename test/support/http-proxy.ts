@@ -1,4 +1,4 @@
-// An HTTP proxy of the test's own: opens ways by CONNECT, forwards plain requests, and misbehaves when told to.
+// An HTTP proxy for tests: opens tunnels by CONNECT, forwards plain requests, and misbehaves when told to.
 
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
@@ -6,17 +6,17 @@ type Manner = 'opens' | 'refuses' | 'hangs' | 'closes' | 'speaks'
 
 export interface HttpProxy extends AsyncDisposable {
   readonly port: number
-  /** What it was asked: `CONNECT host:port`, `POST http://...`; with what it was told of its user. */
+  /** Its requests: `CONNECT host:port`, `POST http://...`; with the user's credentials. */
   readonly asked: { readonly line: string; readonly user: string | null }[]
-  /** Ways that are open at the moment. */
+  /** Tunnels that are open at the moment. */
   readonly ways: number
-  /** Bytes that passed, as they passed. */
+  /** Bytes that passed through, in order. */
   seen(): string
-  /** Breaks all ways off. */
+  /** Breaks all tunnels. */
   cut(): void
 }
 
-/** `user`: `name:password` that it wants to hear; null: none. */
+/** `user`: `name:password` that it requires; null: none. */
 export async function startHttpProxy(
   user: string | null = null,
   manner: Manner = 'opens',
@@ -94,7 +94,7 @@ function targetOf(authority: string) {
   }
 }
 
-/** Connects and copies in both directions; what passes is noted. `first`: sent in place of an answer. */
+/** Connects and copies in both directions, and records the bytes. `first`: sent in place of an answer. */
 function join(near: Socket, authority: string, first: Buffer | null, passed: Buffer[]): Socket {
   const far = connect({ ...targetOf(authority), noDelay: true })
   far.on('error', () => near.destroy())

@@ -1,4 +1,5 @@
-// The ledger in memory, as plain as can be: what every engine's answers are compared with, and a bank for tests of nodes.
+// The ledger in memory, as simple as possible: engines' answers are compared with it, and tests of nodes use it as
+// their ledger.
 
 import type {
   EntryFilter,
@@ -40,7 +41,7 @@ interface ModelNode {
   leases: Map<string, ModelLease>
 }
 
-/** All that a ledger keeps, and the steps its tables are made of. */
+/** Everything that a ledger stores, and the operations of its tables. */
 export class LedgerBook {
   readonly counters = new Map<string, Counters>()
   readonly nodes = new Map<string, ModelNode>()
@@ -114,7 +115,7 @@ export class LedgerBook {
     }
   }
 
-  /** Whatever the work did is gone when it throws. */
+  /** Changes by the work are undone if it throws. */
   allOrNone<Result>(work: () => Result): Result {
     const counters = structuredClone(this.counters)
     const nodes = structuredClone(this.nodes)
@@ -134,10 +135,10 @@ export class LedgerBook {
   }
 }
 
-/** The tables of the store that the money is in. */
+/** The tables of the store that contain the money. */
 export type LedgerTables = Pick<Store, 'journal' | 'nodes' | 'leases' | 'settlements'>
 
-/** Every method does its work before it returns, and so is one step whoever else asks. */
+/** Every method does its work before it returns, and so is one step even with concurrent callers. */
 export function modelTables(book: LedgerBook): LedgerTables {
   return {
     journal: journalTable(book),
@@ -154,7 +155,7 @@ function journalTable(book: LedgerBook): JournalTable {
         throw new RowRefused('posted by settling')
       }
       const [first] = transfers
-      // What no entry may be is refused, also under an id that is known.
+      // An invalid entry is refused, even under a known id.
       if (first !== undefined && !isRight(first)) throw new RowRefused(first.id)
       if (first !== undefined && book.journal.some(({ id }) => id === first.id)) return 'known'
       return book.allOrNone(() => {
@@ -390,7 +391,7 @@ function sum(amounts: readonly bigint[]): bigint {
   return amounts.reduce((total, amount) => total + amount, 0n)
 }
 
-/** What can be said of an entry by itself. */
+/** Checks that need only the entry itself. */
 function isRight({ id, code, debit, credit, amountNano, actor, reason }: Transfer): boolean {
   const isExplained = code !== 'adjust' || (Boolean(actor) && Boolean(reason))
   return id.startsWith(`${code}:`) && amountNano > 0n && debit !== credit && isExplained

@@ -1,4 +1,4 @@
-// Ledger nodes with their real workers on a real database, for tests: SQLite, or a schema of its own on PostgreSQL.
+// Ledger nodes with their real workers on a real database, for tests: SQLite, or a separate schema on PostgreSQL.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileSchema } from '../../src/config/schema.ts'
@@ -23,7 +23,7 @@ export interface LedgerScene {
 
 export const quickly: LedgerSettings = { ...fileSchema.parse({}).ledger, settleMs: 5 }
 
-/** `databaseUrl` null: on SQLite. `dataDir`: there instead of in a directory of its own. */
+/** `databaseUrl` null: on SQLite. `dataDir`: this directory instead of a separate one. */
 export async function ledgerScene(
   databaseUrl: string | null,
   dataDir?: string,
@@ -70,7 +70,7 @@ export async function ledgerScene(
   }
 }
 
-/** Looks every few milliseconds until it holds; throws after `limitMs`, with what was waited for. */
+/** Checks every few milliseconds until it holds; throws after `limitMs`, naming what was waited for. */
 export async function eventually(
   what: string,
   holds: () => boolean | Promise<boolean>,

@@ -1,4 +1,4 @@
-// Money to begin with, and what to ask of a ledger afterwards, for tests of it.
+// Initial money, and queries of a ledger, for tests of it.
 
 import type { Engine } from '../../src/store/engine.ts'
 import type { NodeRef, Settlement, Transfer } from '../../src/store/ledger.ts'
@@ -29,7 +29,7 @@ export async function fund(store: Store, account: string, amountNano: bigint): P
   if (amountNano > 0n) await store.journal.post([deposit(account, amountNano, `first-${account}`)])
 }
 
-/** An open node that leases this much of the account. */
+/** An open node that leases this much from the account. */
 export async function lessee(
   store: Store,
   node: string,
@@ -51,15 +51,15 @@ export function finished(
 }
 
 export interface Sums {
-  /** Of all accounts: debits less credits. */
+  /** For all accounts: debits less credits. */
   readonly unbalanced: bigint
-  /** Wallets with less than nothing free. */
+  /** Wallets whose free amount is negative. */
   readonly overdrawn: number
-  /** Of all wallets: pending less leases and pins. */
+  /** For all wallets: pending less leases and pins. */
   readonly unexplained: bigint
 }
 
-/** What must be nothing at every commit. */
+/** Values that must be zero or empty at every commit. */
 export async function imbalance(engine: Engine): Promise<Sums> {
   const [row] = await engine.query<Record<'unbalanced' | 'overdrawn' | 'unexplained', string>>(
     `SELECT CAST((SELECT sum(debits_posted) - sum(credits_posted) FROM ledger_account) AS TEXT)

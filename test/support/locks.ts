@@ -1,8 +1,8 @@
-// The POSIX locks that processes have on a file, as Linux tells them.
+// The POSIX locks that processes have on a file, as Linux reports them.
 
 import { readFileSync, statSync } from 'node:fs'
 
-/** Of one process on one file, each `READ` or `WRITE`. */
+/** The locks of one process on one file, each `READ` or `WRITE`. */
 export function locksOn(path: string, pid: number): string[] {
   const { ino } = statSync(path)
   return readFileSync('/proc/locks', 'utf8')

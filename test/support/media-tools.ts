@@ -1,4 +1,4 @@
-// What an adapter works with, without any connection: a vendor played by a function, time that passes at once.
+// The tools of an adapter without any connection: a function plays the vendor, and time passes at once.
 
 import { expect } from 'bun:test'
 import { Buffer } from 'node:buffer'
@@ -27,7 +27,7 @@ export interface PlayedRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly contentType: string
   readonly text: string
-  /** Of a body in JSON. */
+  /** The values of a JSON body. */
   readonly json: JsonObject
 }
 
@@ -38,7 +38,7 @@ export type Answer =
 export interface PlayedVendor {
   readonly baseUrl?: string
   answer(request: PlayedRequest, count: number): Answer
-  /** What is behind an address. */
+  /** The content at an address. */
   fetched?(url: string): Payload
 }
 
@@ -161,7 +161,7 @@ export function mediaCall(
   return { dialect, model, fields: { model: 'public', ...fields }, uploads, stream: false }
 }
 
-/** What the vendor's adapter makes of a request for a cat. */
+/** The vendor's adapter's result for a request for a cat. */
 export async function servedImages(
   vendor: string,
   model: string,
@@ -193,7 +193,7 @@ export function bytesOf({ images }: ImagesReply): (Buffer | null)[] {
   )
 }
 
-/** The fault of what is against a vendor's rules. */
+/** The fault of a request that violates a vendor's rules. */
 export const moderatedFault = (message: RegExp) => ({
   fault: {
     kind: 'rejected',

@@ -1,4 +1,4 @@
-// An OpenAPI document as tests go by it: its operations, and whether a reply is one that it describes.
+// An OpenAPI document for tests: its operations, and whether it describes a given reply.
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 
@@ -24,15 +24,15 @@ export interface Content {
 
 export interface Operation {
   readonly id: string
-  /** In small letters. */
+  /** In lower case. */
   readonly method: string
   readonly path: string
   readonly parameters: readonly Parameter[]
-  /** Of a body, by media type; null: it takes none. */
+  /** Body schemas, by media type; null: it takes no body. */
   readonly body: ReadonlyMap<string, Content> | null
-  /** By status: what comes, by media type. */
+  /** By status: the reply's schemas, by media type. */
   readonly responses: ReadonlyMap<string, ReadonlyMap<string, Content>>
-  /** Nobody has to say who they are. */
+  /** No authentication is needed. */
   readonly open: boolean
 }
 
@@ -54,7 +54,7 @@ export class Described {
     return found
   }
 
-  /** A schema, or what it refers to. */
+  /** A schema, or the one that it refers to. */
   resolved(value: Json | undefined): JsonObject {
     return resolvedIn(this.document, value)
   }
@@ -69,7 +69,7 @@ export class Described {
     return validate(value) ? null : this.#ajv.errorsText(validate.errors)
   }
 
-  /** What of a reply the document does not say of this operation; null: nothing. */
+  /** What in a reply the document does not describe for this operation; null: nothing. */
   undescribed({ responses }: Operation, { status, type, body }: Reply): string | null {
     const contents = responses.get(String(status))
     if (contents === undefined) return `status ${status} is not described`
@@ -87,7 +87,7 @@ export class Described {
 /** A reply read to its end. */
 export interface Reply {
   readonly status: number
-  /** Its media type, without parameters; '' where it has none. */
+  /** Its media type, without parameters; '' if it has none. */
   readonly type: string
   readonly body: string
 }
@@ -98,7 +98,7 @@ export async function replyOf(response: Response): Promise<Reply> {
   return { status, type: type.trim().toLowerCase(), body: await response.text() }
 }
 
-/** Types may stand for several: `image/*`. */
+/** A type may cover several: `image/*`. */
 function contentFor(contents: ReadonlyMap<string, Content>, type: string): Content | null {
   for (const [name, content] of contents) {
     const pattern = name.replace(/[.+]/g, '\\$&').replaceAll('*', '.*')
@@ -107,7 +107,7 @@ function contentFor(contents: ReadonlyMap<string, Content>, type: string): Conte
   return null
 }
 
-/** What of a body its schema speaks of: JSON, each event's data, the text itself. */
+/** The part of a body that its schema describes: JSON, each event's data, the text itself. */
 function valuesOf(type: string, body: string): unknown[] {
   if (/[/+]json$/.test(type)) return [JSON.parse(body)]
   if (type !== 'text/event-stream') return [body]
@@ -169,7 +169,7 @@ function resolvedIn(document: JsonObject, value: Json | undefined): JsonObject {
   return resolvedIn(document, valueAt(document, reference.slice(1)))
 }
 
-/** What a JSON pointer of this document points at. */
+/** The value at a JSON pointer in this document. */
 function valueAt(document: JsonObject, pointer: string): Json | undefined {
   return pointer
     .split('/')
@@ -190,7 +190,7 @@ function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : []
 }
 
-/** As a part of a JSON pointer within a URI. */
+/** Encoded as a part of a JSON pointer within a URI. */
 function escaped(text: string): string {
   return encodeURIComponent(text.replaceAll('~', '~0').replaceAll('/', '~1'))
 }

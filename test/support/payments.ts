@@ -1,4 +1,4 @@
-// Orders and payments to begin with, for tests of them.
+// Initial orders and payments, for tests of them.
 
 import type { NewOrder, PaidTransaction, PaymentProvider } from '../../src/store/payment-tables.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -42,6 +42,6 @@ export function paidTransaction(change: Partial<PaidTransaction> = {}): PaidTran
   }
 }
 
-/** What is kept of how a provider reaches the deployment. */
+/** The stored state of how a provider reaches the deployment. */
 export const health = (store: Store, provider: PaymentProvider) =>
   store.callbacks.health({ provider, mode: 'live', stuckBefore: Date.now() })

@@ -1,10 +1,10 @@
-// The payment simulator on a port of its own, with a clock that tests move and a merchant that notes what reaches it.
+// The payment simulator on a separate port, with a clock that tests advance and a merchant that records its messages.
 import { createPaysim, type Paysim, type PaysimOptions } from '../../src/paysim/paysim.ts'
 
 interface MovedClock {
   now(): number
   after(ms: number, run: () => void): () => void
-  /** Moves it on, and runs on the way what falls due. */
+  /** Advances it, and runs what is due on the way. */
   advance(ms: number): void
 }
 
@@ -18,14 +18,14 @@ export interface PaysimScene {
   readonly paysim: Paysim
   readonly clock: MovedClock
   readonly baseUrl: string
-  /** What reached the merchant, oldest first. */
+  /** Messages that reached the merchant, oldest first. */
   readonly notified: Notified[]
   /** How the merchant answers; tests change it. */
   merchantAnswers: (notified: Notified) => Response | Promise<Response>
   stop(): Promise<void>
 }
 
-/** The simulator's address is `base` of a free port. */
+/** The simulator's address is `base` with a free port. */
 export async function startPaysim(
   options: Partial<PaysimOptions> & { readonly base?: string } = {},
 ): Promise<PaysimScene> {
@@ -61,7 +61,7 @@ export async function startPaysim(
   })
 }
 
-/** Starts at the present, since the libraries of vendors sign with the present. */
+/** Starts at the present, since the vendors' libraries sign with the present time. */
 function movedClock(): MovedClock {
   let now = Date.now()
   const due = new Map<() => void, number>()

@@ -1,12 +1,12 @@
-// Reads pictures as viewers do, so that a damaged one is noticed.
+// Reads pictures as viewers do, so that damage is noticed.
 
 import { Buffer } from 'node:buffer'
 import { crc32, inflateSync } from 'node:zlib'
 
-/** Bytes of a pixel of eight bits, by the colour type of a PNG's head. */
+/** Bytes per pixel at eight bits, by the colour type in a PNG's head. */
 const pixelBytes: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
 
-/** `WIDTHxHEIGHT` of a whole PNG. Throws where a checksum is wrong or pixels are missing. */
+/** `WIDTHxHEIGHT` of a complete PNG. Throws if a checksum is wrong or pixels are missing. */
 export function pngSize(file: Uint8Array): string {
   const bytes = Buffer.from(file)
   if (bytes.toString('latin1', 1, 4) !== 'PNG') throw new Error('no PNG')

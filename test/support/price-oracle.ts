@@ -1,4 +1,5 @@
-// What usage costs by the rules of docs/pricing.md alone: fractions of decimal strings, sharing nothing with the meter.
+// Calculates the cost of usage by the rules of docs/pricing.md alone: fractions of decimal strings, sharing no code
+// with the meter.
 
 /** A fraction of whole numbers. */
 type Fraction = readonly [above: bigint, below: bigint]
@@ -20,7 +21,7 @@ export interface Authorization {
   readonly units?: Readonly<Record<string, number>>
 }
 
-/** Each kind, and after it those whose price it takes where it has none. */
+/** Each kind, followed by those whose price it takes if it has none. */
 const lines: readonly (readonly string[])[] = [
   ['input'],
   ['cachedInput', 'input'],

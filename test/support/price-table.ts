@@ -1,4 +1,4 @@
-// A price table in memory, for tests of what stands on it.
+// A price table in memory, for tests of code that uses one.
 
 import type { PriceFileNote, PriceRow, PriceTable } from '../../src/store/ledger.ts'
 
@@ -36,7 +36,7 @@ export function memoryPrices(): MemoryPrices {
   return table
 }
 
-/** A row with what a test does not care for filled in. */
+/** A row in which the fields that a test does not set have defaults. */
 export function priceRow(given: Partial<PriceRow> & Pick<PriceRow, 'version' | 'model'>): PriceRow {
   return {
     effectiveFrom: 0,

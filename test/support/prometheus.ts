@@ -68,7 +68,7 @@ function readLabels(text: string, line: string): Record<string, string> {
   return labels
 }
 
-/** Buckets grow with their bound, and the last is the count. */
+/** Buckets increase with their bound, and the last equals the count. */
 function checkHistograms(samples: readonly Sample[], typeOf: ReadonlyMap<string, string>): void {
   for (const [family, type] of typeOf) {
     if (type !== 'histogram') continue

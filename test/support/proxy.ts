@@ -1,22 +1,22 @@
-// A TCP proxy between a gateway and what it depends on, so that a test can take that away, slow it down and give it back.
+// A TCP proxy between a gateway and a dependency, so that a test can cut, slow down and restore the connection.
 
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { Transform, type TransformCallback } from 'node:stream'
 import { pace } from './clients.ts'
 
-/** What a slow way does to bytes, in each direction by itself: they keep their order. */
+/** How a slow connection treats bytes, separately in each direction: they keep their order. */
 export interface Slowness {
-  /** Each read of a socket waits so long, and up to `jitterMs` more. */
+  /** Each read of a socket waits this long, and up to `jitterMs` more. */
   readonly latencyMs: number
   readonly jitterMs: number
-  /** Bytes leave in pieces of 1 to so many. */
+  /** Bytes are sent in pieces of 1 to this many. */
   readonly pieceBytes: number
-  /** The most that passes in a second, over all pieces of one connection and direction. */
+  /** The maximum per second, over all pieces of one connection and direction. */
   readonly bytesPerSecond: number
 }
 
 export interface Proxy {
-  /** The same address with this proxy's host and port in it. */
+  /** The same address with this proxy's host and port. */
   through(url: string): string
   /** Breaks every connection, and each new one at once, until `restore`. */
   cut(): void
@@ -25,14 +25,14 @@ export interface Proxy {
   slow(slowness: Slowness): void
   /** With a target: new connections go there. */
   restore(target?: string): void
-  /** Breaks every connection that stands; new ones are taken. */
+  /** Breaks every open connection; new ones are accepted. */
   breakAll(): void
   close(): Promise<void>
 }
 
 type State = 'up' | 'cut' | 'stalled' | Slowness
 
-/** What all connections of a proxy read; `changed` ends waits that the next state has no reason for. */
+/** The state that all connections of a proxy read; `changed` ends waits that no longer apply in the next state. */
 class Way {
   #state: State = 'up'
   #change = Promise.withResolvers<void>()
@@ -147,7 +147,7 @@ export async function startProxy(target: string): Promise<Proxy> {
   }
 }
 
-/** What ended in order ends the other side behind what is still on its way; what broke breaks it. */
+/** A normal end of one side ends the other after the data still on its way; a break breaks it. */
 function join(from: Socket, to: Socket, link: Link, gone: () => void): void {
   from.pipe(link).pipe(to)
   from.on('close', () => {

@@ -1,4 +1,4 @@
-// Both ends of realtime sessions for tests: a vendor that is played, and a client that keeps what it hears.
+// Both ends of realtime sessions for tests: a scripted vendor, and a client that records what it receives.
 
 import { testKey } from './gateway.ts'
 import { parseReply, portOf, RawClient, type RawReply } from './socket.ts'
@@ -12,7 +12,7 @@ export interface Closed {
 
 const limitMs = 5_000
 
-/** What was heard, in order, and a wait for what is to come. */
+/** The received events, in order, and a wait for later ones. */
 class EventLog {
   readonly events: Event[] = []
   readonly binary: Uint8Array[] = []
@@ -34,7 +34,7 @@ class EventLog {
     return this.events.filter((event) => event.type === type)
   }
 
-  /** Resolves when `met` gives something. Throws after a while. */
+  /** Resolves when `met` returns something. Throws after a while. */
   async until<T>(met: () => T | undefined | null | false): Promise<T> {
     const deadlineMs = performance.now() + limitMs
     for (;;) {
@@ -68,7 +68,7 @@ export class VendorSession {
   readonly url: URL
   readonly headers: Headers
   readonly received = new EventLog()
-  /** `ping` and `pong`, which are no events of a session. */
+  /** `ping` and `pong`, which are not events of a session. */
   readonly control = new EventLog()
   private socket: Bun.ServerWebSocket<VendorSession> | null = null
   responses = 0
@@ -102,7 +102,7 @@ export class VendorSession {
     this.socket?.terminate()
   }
 
-  /** Bytes that the other side has not taken. */
+  /** Bytes that the other side has not read. */
   get buffered(): number {
     return this.socket?.getBufferedAmount() ?? 0
   }
@@ -142,14 +142,17 @@ export const usage = {
   output_token_details: { text_tokens: 3, audio_tokens: 7 },
 }
 
-/** Base64 of so many tokens of speech: 50 ms each at 24 kHz. */
+/** Base64 of this many tokens of speech: 50 ms each at 24 kHz. */
 export function speech(tokens: number): string {
   return Buffer.alloc(tokens * 2_400, 7).toString('base64')
 }
 
 export type Play = (session: VendorSession, event: Event) => void
 
-/** Answers `response.create` with some speech and its usage, and `session.update` with what is then in force. */
+/**
+ * Answers `response.create` with some speech and its usage, and `session.update` with the settings that are then in
+ * force.
+ */
 export const wellBehaved: Play = (vendor, event) => {
   if (event.type === 'session.update') {
     const changed = { ...session, ...(event['session'] as object) }
@@ -252,7 +255,7 @@ export class RealtimeClient {
     const { model = 'gpt-realtime', protocols, key = testKey } = options
     const address = `${url.replace('http', 'ws')}/v1/realtime?model=${encodeURIComponent(model)}`
     const headers = { authorization: `Bearer ${key}`, ...options.headers }
-    // The runtime takes headers with a socket, which the DOM's types do not know of.
+    // The runtime accepts headers for a socket, which the DOM's types do not include.
     this.socket = new WebSocket(
       address,
       (protocols === undefined ? { headers } : [...protocols]) as string[],
@@ -263,7 +266,7 @@ export class RealtimeClient {
     this.socket.onclose = ({ code, reason }) => this.received.close({ code, reason })
   }
 
-  /** One that has its session. Throws where it is refused. */
+  /** A client that has its session. Throws if it is refused. */
   static async open(url: string, options: ClientOptions = {}): Promise<RealtimeClient> {
     const client = new RealtimeClient(url, options)
     await client.received.until(() => client.received.events.length > 0 || client.received.closed)
@@ -289,14 +292,14 @@ export class RealtimeClient {
     return await this.received.until(() => this.received.closed)
   }
 
-  /** Its connection is gone, without a word. */
+  /** Drops its connection without a close frame. */
   cut(): void {
-    // The runtime's own, which the DOM's types do not know of.
+    // A method of the runtime, which the DOM's types do not include.
     const { socket } = this as unknown as { readonly socket: { terminate(): void } }
     socket.terminate()
   }
 
-  /** Leaves in good order. */
+  /** Closes normally. */
   async leave(code = 1000, reason = ''): Promise<void> {
     this.socket.close(code, reason)
     await this.closed()
@@ -311,7 +314,7 @@ export interface RealtimeError {
   readonly event_id: string | null
 }
 
-/** What a handshake is answered with, socket or not. */
+/** The answer to a handshake, socket or not. */
 export async function handshake(
   url: string,
   target: string,

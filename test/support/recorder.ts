@@ -1,4 +1,4 @@
-// Takes one reply from a dialer and notes all it is told, and whether the rules of the interface were kept.
+// Takes one reply from a dialer, records its events, and checks the rules of the interface.
 
 import { Buffer } from 'node:buffer'
 import type { ReplyHandler, TransportFault } from '../../src/vendors/transport.ts'
@@ -9,7 +9,7 @@ export class Recorder implements ReplyHandler {
   failure: TransportFault | null = null
   ended = false
   byteCount = 0
-  /** What was told out of order, in words; empty when the rules were kept. */
+  /** Violations of the rules, in words; empty if there are none. */
   readonly broken: string[] = []
   /** Resolves at the end or the fault. */
   readonly over: Promise<this>

@@ -1,4 +1,4 @@
-// Requests by plain fetch, and what every refusal must look like.
+// Requests by plain fetch, and the form that every refusal must have.
 
 import { expect } from 'bun:test'
 import { authorized } from './clients.ts'
@@ -10,7 +10,7 @@ export interface Refusal {
   readonly code: string
 }
 
-/** POSTs JSON: a string goes as it stands. */
+/** POSTs JSON: a string is sent as it is. */
 export function postJson(
   url: string,
   body: unknown,
@@ -20,7 +20,7 @@ export function postJson(
   return fetch(url, { method: 'POST', headers, body: text })
 }
 
-/** Checks status, code and the shape of a refusal, and gives its error. */
+/** Checks status, code and form of a refusal, and returns its error. */
 export async function expectRefusal(
   reply: Response,
   status: number,

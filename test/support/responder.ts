@@ -1,17 +1,18 @@
-// A vendor that chats and speaks the Responses format, and keeps nothing: what would need it to is refused, as OpenAI does.
+// A vendor of chats and the Responses format that stores nothing: requests that would need stored data are refused, as
+// OpenAI does.
 
 import type { JsonObject } from '../../src/wire/ir.ts'
 
 export interface Responder {
   /** The base address. */
   readonly url: string
-  /** Bodies it was sent, in order. */
+  /** Bodies that it got, in order. */
   readonly bodies: JsonObject[]
-  /** The state each request brought back, which every reply hands out. */
+  /** The state that each request brought back, which every reply issues. */
   readonly states: (string | null)[]
   /** Requests whose client broke off before the reply. */
   readonly aborted: number
-  /** Answers what waits: a request that says `wait` is answered only then. */
+  /** Answers waiting requests: a request that says `wait` is answered only then. */
   release(): void
   stop(): Promise<void>
 }
@@ -106,7 +107,7 @@ function respond(body: JsonObject, number: number): Response {
     return refusal('encrypted content is not supported', 'include')
   if (Array.isArray(input)) {
     for (const item of input as JsonObject[]) {
-      // A compaction stands for itself, under whatever id.
+      // A compaction is complete in itself, under any id.
       if (item['id'] !== undefined && item['type'] !== 'compaction')
         return refusal(`Item '${item['id']}' not found`, 'input')
       const sealed = item['encrypted_content']
@@ -155,7 +156,7 @@ function respond(body: JsonObject, number: number): Response {
   return stream(framesOf({ ...response, status: 'in_progress', output: [] }, output, whole))
 }
 
-/** What this interface knows, and nothing of keeping. OpenAI, "Compact a response". */
+/** The fields of this interface, without those about storing. OpenAI, "Compact a response". */
 const compactNames = new Set(['model', 'input', 'instructions', 'prompt_cache_key', 'service_tier'])
 
 function compact(body: JsonObject, number: number): Response {

@@ -1,4 +1,4 @@
-// Every quarter-hourly total there is, for tests that hold them against rows; and the folding of all of them.
+// Reads all quarter-hourly totals, for tests that compare them with rows; and folds all of them.
 
 import { dimensions, sums } from '../../src/store/rollup-columns.ts'
 import {
@@ -40,12 +40,12 @@ export async function keptTotals(store: Store, reading: Reading = {}): Promise<K
   return totals.sort((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1))
 }
 
-/** Folds all quarters that were over before this moment. */
+/** Folds all quarters that ended before this moment. */
 export async function foldAll(store: Store, before: number): Promise<void> {
   while (await store.rollups.fold(before));
 }
 
-/** The quarters that have anything, found by parts of the time. */
+/** The quarters that are not empty, found by parts of the time. */
 async function quartersIn(
   store: Store,
   filter: RollupFilter,

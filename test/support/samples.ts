@@ -1,4 +1,4 @@
-// Small files of every kind that may be uploaded, made from their formats' own rules.
+// Small files of every kind that may be uploaded, made by their formats' own rules.
 
 import { Buffer } from 'node:buffer'
 import { crc32, deflateSync } from 'node:zlib'

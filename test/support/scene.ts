@@ -1,4 +1,4 @@
-// Two scripted vendors behind one gateway, and what a client saw of a request: the stage of the fault tests.
+// Two scripted vendors behind one gateway, and what a client got for a request, for the fault tests.
 
 import { afterAll, expect } from 'bun:test'
 import type { Gateway } from './gateway.ts'
@@ -15,9 +15,9 @@ type Section = Readonly<Record<string, unknown>>
 
 export interface Scene {
   readonly gateway: StageGateway
-  /** Asked first, always. */
+  /** Always called first. */
   readonly first: Upstream
-  /** Asked only when the first cannot serve. */
+  /** Called only if the first cannot serve. */
   readonly second: Upstream
   /** A chat request as a whole reply. */
   chat(more?: Section): Promise<Seen>
@@ -25,15 +25,15 @@ export interface Scene {
   stream(more?: Section): Promise<Seen>
 }
 
-/** What came of one request. */
+/** The result of one request. */
 export interface Seen {
   readonly status: number
   readonly headers: Headers
   readonly requestId: string
   readonly text: string
-  /** The connection broke before the body was whole. */
+  /** The connection broke before the body was complete. */
   readonly broken: boolean
-  /** Payloads of the events, `[DONE]` included. */
+  /** Payloads of the events, including `[DONE]`. */
   readonly events: readonly string[]
   readonly comments: number
   /** Text of the choices' deltas, or of the message. */
@@ -56,8 +56,8 @@ const gateways = new SharedGateways()
 afterAll(() => gateways.stop())
 
 /**
- * Runs `play` on a stage, then holds what every test of a fault must hold: no vendor's key in the
- * client's bytes or in the log, and no mistake of the gateway's own.
+ * Runs `play` on a stage, then checks what every test of a fault must check: no vendor's key in the client's bytes or
+ * in the log, and no internal error of the gateway.
  */
 export async function onStage(
   options: StageOptions,
@@ -108,7 +108,7 @@ async function readAll(response: Response): Promise<{ text: string; broken: bool
     for await (const bytes of response.body ?? []) text += decoder.decode(bytes, { stream: true })
     return { text, broken: false }
   } catch {
-    // A broken connection is one of the outcomes the tests ask for.
+    // A broken connection is one of the results that the tests expect.
     return { text, broken: true }
   }
 }
@@ -120,7 +120,7 @@ interface ReadReply {
   readonly error: WireError | null
 }
 
-/** Reads strictly as the plainest clients do: frames end in two LF, one `data: ` line each. */
+/** Reads as strictly as the simplest clients do: frames end in two LF, one `data: ` line each. */
 function fromStream(text: string): ReadReply {
   const frames = text.split('\n\n').filter((frame) => frame !== '')
   const events = frames.filter((frame) => frame.startsWith('data: ')).map((frame) => frame.slice(6))
@@ -145,7 +145,7 @@ interface Loose {
   }[]
 }
 
-/** null for what is no JSON: the tests then say so by what they miss. */
+/** null if it is not JSON: the tests then fail for what is missing. */
 function parse(text: string): Loose | null {
   try {
     return JSON.parse(text) as Loose
@@ -154,7 +154,7 @@ function parse(text: string): Loose | null {
   }
 }
 
-/** The client got an error in the OpenAI shape, with this status and code. */
+/** Checks that the client got an error in the OpenAI form, with this status and code. */
 export function expectError(seen: Seen, status: number, code: string): WireError {
   expect({ status: seen.status, code: seen.error?.code }).toEqual({ status, code })
   expect(seen.headers.get('content-type')).toStartWith('application/json')
@@ -165,7 +165,7 @@ export function expectError(seen: Seen, status: number, code: string): WireError
   return body.error
 }
 
-/** A stream that was cut after its commit: what came before, an error frame, and no good end. */
+/** Checks a stream that was cut after its commit: what came before, an error frame, and no normal end. */
 export function expectCutStream(seen: Seen, content: string): void {
   expect({ status: seen.status, content: seen.content, broken: seen.broken }).toEqual({
     status: 200,
@@ -178,7 +178,7 @@ export function expectCutStream(seen: Seen, content: string): void {
   expect(seen.events.at(-1)).toStartWith('{"error":')
 }
 
-/** The second channel served, after the first had failed once. */
+/** Checks that the second channel served, after the first had failed once. */
 export async function expectFailover(scene: Scene, seen: Seen, content: string): Promise<void> {
   expect({ status: seen.status, content: seen.content }).toEqual({ status: 200, content })
   expect(scene.second.requests).toHaveLength(1)

@@ -1,13 +1,13 @@
-// Values for a JSON Schema of an OpenAPI document: such as it allows, nearly such, and such as nobody means well by.
+// Values for a JSON Schema of an OpenAPI document: allowed, nearly allowed, and malicious ones.
 
 import fc from 'fast-check'
 import type { Described, Json, JsonObject } from './openapi.ts'
 
-/** Deeper than this only what ends at once is generated. */
+/** Below this depth only values without members are generated. */
 const deepest = 5
 const textsAtMost = 40
 
-/** Bytes that are no text of any alphabet, other alphabets, and what means something to somebody. */
+/** Invalid bytes, other alphabets, and characters with a special meaning somewhere. */
 const oddTexts = [
   '',
   ' ',
@@ -50,7 +50,7 @@ function nested(depth: number): Json {
   return value
 }
 
-/** Any JSON at all, and some that is too much. */
+/** Any JSON at all, and some that is too large. */
 export const oddValue: fc.Arbitrary<Json> = fc.oneof(
   oddText,
   fc.constantFrom<Json>(...oddNumbers),
@@ -59,7 +59,7 @@ export const oddValue: fc.Arbitrary<Json> = fc.oneof(
   fc.constant<Json>(Array.from({ length: 3_000 }, (_, at) => at)),
 )
 
-/** What the schema allows, but for what it says of several members at once. */
+/** Values that the schema allows, ignoring rules that concern several members at once. */
 export function allowedBy(
   described: Described,
   schema: Json | undefined,
@@ -116,7 +116,7 @@ function ofType(
   }
 }
 
-/** By format, where a pattern says the same less simply. */
+/** By format, if a pattern expresses the same in a more complicated way. */
 const formats: Readonly<Record<string, fc.Arbitrary<string>>> = {
   'date-time': fc
     .date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) })
@@ -132,7 +132,7 @@ const formats: Readonly<Record<string, fc.Arbitrary<string>>> = {
 function textBy({ pattern, format, minLength, maxLength }: JsonObject): fc.Arbitrary<string> {
   const known = formats[String(format)]
   if (known !== undefined) return known
-  // What looks around cannot be generated.
+  // Patterns with look-around cannot be generated.
   if (typeof pattern === 'string' && !/\(\?<?[=!]/.test(pattern))
     return fc.stringMatching(new RegExp(pattern))
   if (minLength === undefined && maxLength === undefined) return text
@@ -141,7 +141,7 @@ function textBy({ pattern, format, minLength, maxLength }: JsonObject): fc.Arbit
   return fc.string({ minLength: least, maxLength: most })
 }
 
-/** Of members that may be left out a few at a time, since each may be what the rest is refused for; seldom many. */
+/** Optional members are chosen a few at a time, since each may cause a refusal of the rest; seldom many. */
 export function someOf<Value extends Json>(
   members: Readonly<Record<string, fc.Arbitrary<Value>>>,
   required: readonly string[],
@@ -174,7 +174,7 @@ function objectBy(described: Described, schema: JsonObject, depth: number): fc.A
   return someOf(members, required)
 }
 
-/** The same with one place in it otherwise: gone, another's, or more than is known. */
+/** The same with one place changed: removed, another value, or more than is known. */
 export function nearly(value: fc.Arbitrary<Json>): fc.Arbitrary<Json> {
   return fc
     .tuple(value, fc.nat(), oddValue, fc.constantFrom('set', 'drop', 'add'))

@@ -1,6 +1,6 @@
-// Chance that is the same for the same seed.
+// Random numbers that are the same for the same seed.
 
-/** Gives numbers from 0 up to 1. mulberry32, public domain. */
+/** Returns numbers from 0 up to 1. mulberry32, public domain. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {

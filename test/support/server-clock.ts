@@ -1,21 +1,21 @@
-// A wall clock of its own for a server that a test starts, to be set while it runs.
+// A separate wall clock for a server that a test starts, which can be set while it runs.
 
 import { writeFileSync } from 'node:fs'
 
-/** The library of libfaketime; undefined where it is not to be had. */
+/** The library of libfaketime; undefined if it is not installed. */
 const library = Bun.env['TEST_FAKETIME']
 
-/** Empty where no clock can be set. */
+/** Empty if no clock can be set. */
 export const clockCases = library === undefined ? [] : [{ library }]
 
 export interface ServerClock {
-  /** What the server is started with. */
+  /** The environment with which the server is started. */
   readonly env: Readonly<Record<string, string>>
-  /** How far its wall clock is ahead of the machine's, within a second; its monotonic clock goes on as it was. */
+  /** How far its wall clock is ahead of the machine's, within a second; its monotonic clock is not changed. */
   set(aheadSeconds: number): void
 }
 
-/** `file` is the test's to remove. */
+/** The test has to remove `file`. */
 export function serverClock(file: string): ServerClock {
   const set = (aheadSeconds: number) =>
     writeFileSync(file, `${aheadSeconds < 0 ? '-' : '+'}${Math.abs(aheadSeconds)}\n`)

@@ -1,4 +1,4 @@
-// The server by its own command, on a folder that outlives it: for what happens between two starts.
+// The server by its own command, on a folder that outlives it, to test what happens between two starts.
 
 import { EventEmitter, once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -12,16 +12,16 @@ export interface ServerProcess {
   readonly url: string
   readonly dataDir: string
   readonly pid: number
-  /** What it printed until it served. */
+  /** Its output until it served. */
   readonly stdout: string
-  /** What it wrote on standard error until now. */
+  /** What it has written on standard error so far. */
   readonly stderr: string
-  /** When standard error has this text. Rejects where it ends without. */
+  /** Resolves when standard error contains this text. Rejects if it ends without. */
   said(text: string): Promise<void>
   /** Its exit code, once it has ended. */
   readonly exited: Promise<number>
   signal(name: NodeJS.Signals): void
-  /** kill -9, and the end of the process. */
+  /** kill -9, and waits for the end of the process. */
   kill(): Promise<void>
   /** Removes the folder. */
   remove(): void
@@ -37,13 +37,13 @@ const environment = {
 export interface ServerOptions {
   readonly words?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** A command that runs the server as its last words, in a process of the same id. */
+  /** A command that runs the server as its last arguments, under the same process id. */
   readonly under?: readonly string[]
   /** The start script of another checkout. */
   readonly command?: string
 }
 
-/** Rejects with the exit code and what it said where it ends before it serves. */
+/** Rejects with the exit code and the output if it ends before it serves. */
 export async function startServer(
   dataDir = mkdtempSync(join(tmpdir(), 'tollgate-server-')),
   { words = [], env = {}, under = [], command = program }: ServerOptions = {},
@@ -80,7 +80,7 @@ export async function startServer(
   let stdout = ''
   for await (const bytes of child.stdout) {
     stdout += decoder.decode(bytes, { stream: true })
-    // The call to try comes last, so that the key is there when it is.
+    // The example call is printed last, so the key is there by then.
     if (stdout.includes('-d ')) break
   }
   clearTimeout(timer)
@@ -113,7 +113,7 @@ export async function startServer(
   }
 }
 
-/** Runs the command line on this folder; gives its standard output. Rejects where it fails. */
+/** Runs the command line on this folder; returns its standard output. Rejects if it fails. */
 export async function run(dataDir: string, ...words: readonly string[]): Promise<string> {
   const { code, out, err } = await runCommand([...words, '--data', dataDir], dataDir, environment)
   if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${err}${out}`)

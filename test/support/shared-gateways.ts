@@ -1,21 +1,21 @@
-// Gateways that many tests share, each test on channels and with a key of its own: a process is started once for all
-// that want the same settings.
+// Gateways that many tests share, each test with separate channels and a separate key: a process is started once for
+// all tests with the same settings.
 
 import { expect } from 'bun:test'
 import { eventually } from './clients.ts'
 import { type Gateway, type PostOptions, startGateway, testKey } from './gateway.ts'
 import { startUpstream, type Upstream } from './upstream.ts'
 
-/** Keys of the channels: they must never be seen by a client or in a log. */
+/** Keys of the channels: no client and no log may contain them. */
 export const secrets = ['sk-first-vendor-secret-4f1c', 'sk-second-vendor-secret-9b2e']
 
-/** Stages of one process; where they are used up, another is started. */
+/** Stages of one process; when they are used up, another process is started. */
 const stagesEach = 24
 
 type Section = Readonly<Record<string, unknown>>
 
 export interface StageOptions {
-  /** Only the first channel: nothing to fail over to. */
+  /** Only the first channel, so that there is no fallback. */
   readonly alone?: boolean
   /** In place of the first upstream's address. */
   readonly firstUrl?: string
@@ -33,11 +33,11 @@ export type StageGateway = Pick<
 
 export interface Stage extends AsyncDisposable {
   readonly gateway: StageGateway
-  /** Asked first, always. */
+  /** Always called first. */
   readonly first: Upstream
-  /** Asked only when the first cannot serve. */
+  /** Called only if the first cannot serve. */
   readonly second: Upstream
-  /** All that the process has logged. */
+  /** The whole log of the process. */
   log(): string
 }
 
@@ -81,7 +81,7 @@ export class SharedGateways {
     }
   }
 
-  /** Holds of the whole log what each stage holds of what it saw of it. */
+  /** Checks the whole log as each stage checks its own part. */
   async stop(): Promise<void> {
     this.#open.clear()
     for (const { gateway, upstreams } of this.#all.splice(0)) {
@@ -112,7 +112,7 @@ async function start({ firstUrl, env, ...sections }: StageOptions): Promise<Shar
         key: secrets[0],
         groups: [`both-${n}`, `alone-${n}`],
       },
-      // Weight 0: only when no other is left.
+      // Weight 0: only if no other is left.
       {
         ...channel,
         id: `second-${n}`,

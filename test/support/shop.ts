@@ -8,16 +8,16 @@ import type { ServerProcess } from './server-process.ts'
 
 type Json = ReturnType<typeof JSON.parse>
 
-/** What providers are told; what they send goes to the nodes. */
+/** The simulator, which is told of orders; its notifications go to the nodes. */
 const shopUrl = 'http://shop.test'
 
-/** On the first payment of an account. */
+/** The bonus on the first payment of an account. */
 const bonus = { firstTopUp: { percent: '10' } }
 
 interface Wanted {
   readonly provider: 'alipay' | 'wechatpay' | 'stripe'
   readonly attempt: string
-  /** It is made where there is none; nothing but payments credits it. */
+  /** It is made if there is none; only payments credit it. */
   readonly account: string
 }
 
@@ -26,15 +26,18 @@ export interface Shop {
   readonly simulator: PaysimScene
   /** The address of the node that is notified next; tests change it. */
   notified: () => string
-  /** Asks the control API of a node as the operator. Rejects where the connection breaks. */
+  /** Calls the control API of a node as the operator. Rejects if the connection breaks. */
   ask(node: Pick<ServerProcess, 'url'>, method: string, path: string, body?: object): Promise<Json>
   /** Of 10.00 CNY. */
   order(node: Pick<ServerProcess, 'url'>, wanted: Wanted): Promise<Json>
   /** The events of an order. */
   follow(node: Pick<ServerProcess, 'url'>, id: string): Promise<Response>
-  /** As the account's customer does: opens what is shown, and pays. Resolves when the first notification has been answered. */
+  /**
+   * As the account's customer does: opens the payment page, and pays. Resolves when the first notification has been
+   * answered.
+   */
   pay(order: Json): Promise<void>
-  /** What was not acknowledged is sent again now, not in the minutes that the providers wait. */
+  /** Unacknowledged notifications are sent again now, not in the minutes that the providers wait. */
   sendAgain(): void
   close(): Promise<void>
 }
@@ -95,7 +98,7 @@ export async function openShop(databaseUrl: string | null): Promise<Shop> {
   return shop
 }
 
-/** Tells the time, and runs what waits when it is told to. */
+/** Returns the time, and runs due work when told to. */
 function handClock() {
   const waiting = new Set<() => void>()
   return {

@@ -1,4 +1,4 @@
-// A mail server as far as sending mail meets one (RFC 5321, STARTTLS of RFC 3207), which answers as a test says.
+// A mail server for tests of sending mail (RFC 5321, STARTTLS of RFC 3207), which answers as a test says.
 
 import { createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
@@ -6,27 +6,27 @@ import { createSecureContext, TLSSocket } from 'node:tls'
 export interface TakenMail {
   readonly from: string
   readonly to: readonly string[]
-  /** As it came, headers and all. */
+  /** As it came, with headers. */
   readonly data: string
   readonly isEncrypted: boolean
   readonly user: string | null
 }
 
 interface Answers {
-  /** To RCPT; each mail takes the next, the last stays. */
+  /** Answers to RCPT; each mail takes the next, the last is repeated. */
   readonly recipients?: readonly string[]
-  /** Says nothing at all. */
+  /** Sends nothing at all. */
   readonly hangs?: boolean
   /** Offers STARTTLS with this key and certificate, PEM. */
   readonly secure?: { readonly key: string; readonly cert: string }
-  /** Lets this one in. */
+  /** Accepts this user. */
   readonly login?: { readonly user: string; readonly password: string }
 }
 
 export interface SmtpServer extends AsyncDisposable {
   readonly port: number
   readonly taken: readonly TakenMail[]
-  /** Every line that clients sent in the clear. */
+  /** Every line that clients sent unencrypted. */
   readonly clear: readonly string[]
 }
 

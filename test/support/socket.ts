@@ -1,9 +1,9 @@
-// A client on a bare socket: sends any bytes, well formed or not, and keeps what comes back.
+// A client on a bare socket: sends any bytes, well formed or not, and keeps the reply.
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** A connection to the gateway, with all it has sent so far. */
+/** A connection to the gateway, with everything it has sent so far. */
 export class RawClient {
   readonly socket: Socket
   received = ''
@@ -19,7 +19,7 @@ export class RawClient {
       if (keep) this.received += chunk.toString('latin1')
       this.wake()
     })
-    // A reset is one of the ends a test may expect; it shows as `closedMs`.
+    // A reset is one of the ends that a test may expect; it shows as `closedMs`.
     socket.on('error', () => this.wake())
     socket.on('close', () => {
       this.closedMs = performance.now()
@@ -51,7 +51,7 @@ export class RawClient {
     return this.received
   }
 
-  /** Resolves with all that came when the connection has ended. Throws after `timeoutMs`. */
+  /** Resolves with everything received when the connection has ended. Throws after `timeoutMs`. */
   async closed(timeoutMs = 5_000): Promise<string> {
     const deadlineMs = performance.now() + timeoutMs
     while (this.closedMs === null) {
@@ -89,7 +89,7 @@ export interface RawReply {
   readonly body: string
 }
 
-/** The first reply in what came: its head, and the rest as it stands. */
+/** The first reply in the received bytes: its head, and the rest unchanged. */
 export function parseReply(received: string): RawReply {
   const split = received.indexOf('\r\n\r\n')
   const [first = '', ...lines] = received.slice(0, split).split('\r\n')
@@ -102,7 +102,7 @@ export function parseReply(received: string): RawReply {
   return { status: Number(first.split(' ')[1]), headers, body: received.slice(split + 4) }
 }
 
-/** The statuses of all replies in what came, in their order. */
+/** The statuses of all replies in the received bytes, in their order. */
 export function statusesIn(received: string): number[] {
   return [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]))
 }

@@ -1,8 +1,8 @@
-// Vendors of sound for tests, as their documentation shows their replies; and readers of what comes out, of others' make.
+// Sound vendors for tests, by their documentation; and independent readers of the results.
 
 import { Buffer } from 'node:buffer'
 
-/** Samples of 16 bits, one channel: a slope that no silence is taken for. */
+/** Samples of 16 bits, one channel: a slope, which cannot be mistaken for silence. */
 export function samples(count: number): Buffer {
   const bytes = Buffer.alloc(count * 2)
   for (let at = 0; at < count; at++) bytes.writeInt16LE((at % 2_000) - 1_000, at * 2)
@@ -77,7 +77,7 @@ export function readSrt(file: string): ReadCue[] {
   return cues
 }
 
-/** WebVTT's head, then blocks between blank lines; entities of texts are read back. */
+/** WebVTT's head, then blocks between blank lines; entities in texts are decoded. */
 export function readVtt(file: string): ReadCue[] {
   const [head, ...blocks] = file.replace(/\n+$/, '').split(/\n\n+/)
   if (head !== 'WEBVTT') throw new Error(`no head: ${head}`)

@@ -1,4 +1,5 @@
-// A deployment whose customers pay at the simulator in a browser, as providers stand apart.
+// A deployment whose customers pay at the simulator in a browser, with the simulator at a separate address like real
+// providers.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +11,7 @@ import { type PaysimScene, startPaysim } from './paysim.ts'
 export interface TopUpStage {
   readonly simulator: PaysimScene
   readonly stage: ConsoleStage
-  /** Of the account `default`, in nano-units. */
+  /** The balance of the account `default`, in nano-units. */
   available(): Promise<bigint>
   close(): Promise<void>
 }
@@ -51,7 +52,7 @@ const chinese: Readonly<Record<string, string>> = {
   'Card (Stripe)': '银行卡 (Stripe)',
 }
 
-/** Chooses the provider and presses the button: gives the order's number, on its own page. */
+/** Chooses the provider and presses the button: returns the order's number, on its own page. */
 export async function order(page: Page, provider: string, isChinese = false): Promise<string> {
   const name = isChinese ? chinese[provider] : provider
   await page

@@ -13,9 +13,9 @@ export interface Received {
   readonly headers: ReadonlyMap<string, string>
   readonly head: string
   readonly body: Buffer
-  /** The `model` of a JSON body, '' when there is none. */
+  /** The `model` of a JSON body, '' if there is none. */
   readonly model: string
-  /** Connections count from 1: two requests of one number shared a connection. */
+  /** Connections count from 1: two requests with the same number shared a connection. */
   readonly connection: number
   readonly atMs: number
   /** When the gateway closed or reset the connection; null while it has not. */
@@ -29,14 +29,14 @@ export interface Received {
 export interface Turn {
   readonly request: Received
   readonly socket: Socket
-  /** Resolves when the connection is closed, whoever did it. */
+  /** Resolves when the connection is closed, by either side. */
   readonly closed: Promise<void>
 }
 
 export type Step = (turn: Turn) => void | Promise<void>
 export type Script = readonly Step[]
 
-/** Takes the script of the n-th request of its model, the last one again and again. */
+/** Uses the script of the n-th request of its model, and repeats the last one. */
 export interface Upstream extends AsyncDisposable {
   readonly port: number
   /** `http://127.0.0.1:PORT/v1`, or https. */
@@ -45,7 +45,7 @@ export interface Upstream extends AsyncDisposable {
   /** Connections now open, and accepted since the start. */
   readonly open: number
   readonly accepted: number
-  /** The scripts for requests of a model ('*' for any other), one request each, the last one for all that follow. */
+  /** The scripts for requests of a model ('*' for any other), one for each request; the last one is repeated. */
   on(model: string, ...scripts: Script[]): void
   /** Requests for one model. */
   of(model: string): readonly Received[]
@@ -54,7 +54,7 @@ export interface Upstream extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** Sends bytes and waits until the socket took them. */
+/** Sends bytes and waits until the socket accepted them. */
 export function send(bytes: string | Uint8Array): Step {
   return ({ socket }) => write(socket, bytes)
 }
@@ -63,7 +63,7 @@ export function wait(ms: number): Step {
   return ({ closed }) => Promise.race([new Promise<void>((done) => setTimeout(done, ms)), closed])
 }
 
-/** Goes on when the test says so, or when the connection is closed. */
+/** Continues when the test says so, or when the connection is closed. */
 export function until(event: Promise<unknown>): Step {
   return async ({ closed }) => {
     await Promise.race([event, closed])
@@ -81,7 +81,7 @@ export function drip(bytes: string | Uint8Array, pieceBytes: number, everyMs: nu
   }
 }
 
-/** Sends the same bytes for ever, as fast as they are taken or with a pause. */
+/** Sends the same bytes without end, as fast as they are read or with a pause. */
 export function forever(bytes: string | Uint8Array, everyMs = 0): Step {
   return async (turn) => {
     while (!turn.socket.destroyed) {
@@ -91,12 +91,14 @@ export function forever(bytes: string | Uint8Array, everyMs = 0): Step {
   }
 }
 
-/** Closes the sending side in good order. */
+/** Closes the sending side normally. */
 export const halfClose: Step = ({ socket }) => {
   socket.end()
 }
 
-/** Cuts the connection with a TCP reset, once the other side has read what was sent: a reset overtakes it else. */
+/**
+ * Cuts the connection with a TCP reset, once the other side has read the data, which a reset could overtake otherwise.
+ */
 export const reset: Step = async ({ socket }) => {
   const { localPort = 0, remotePort = 0 } = socket
   while (!socket.destroyed && waitingBytes(localPort, remotePort)) {
@@ -118,15 +120,15 @@ function waitingBytes(one: number, other: number): boolean {
     .some(([, , , , queues = '']) => queues !== '00000000:00000000')
 }
 
-/** Says nothing more until the other side closes. */
+/** Sends nothing more until the other side closes. */
 export const hang: Step = ({ closed }) => closed
 
-/** The head of a reply; fields as they are to stand on the wire. */
+/** The head of a reply; fields as they are sent on the connection. */
 export function head(status: number | string, ...fields: string[]): string {
   return `HTTP/1.1 ${status}${typeof status === 'number' ? ' X' : ''}\r\n${fields.map((field) => `${field}\r\n`).join('')}\r\n`
 }
 
-/** A whole reply with a right length. */
+/** A whole reply with a correct length. */
 export function reply(status: number | string, body: string | Uint8Array, ...fields: string[]) {
   const bytes = Buffer.from(body)
   const type = fields.some((field) => /^content-type:/i.test(field))
@@ -159,7 +161,7 @@ export const sseHead = head(
   'transfer-encoding: chunked',
 )
 
-/** One event as a chunk of its own. */
+/** One event as a separate chunk. */
 export function event(data: unknown): Buffer {
   return chunk(`data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`)
 }
@@ -180,7 +182,7 @@ export function delta(part: Delta, finish: string | null = null, more: Delta = {
 
 export const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 }
 
-/** A chat reply as a whole. */
+/** A whole chat reply. */
 export function chatReply(content = 'Hello', more: Delta = {}) {
   return {
     id: 'chatcmpl-upstream',
@@ -206,13 +208,13 @@ export const streamEnd = Buffer.concat([
   Buffer.from(lastChunk),
 ])
 
-/** A chat stream that goes well. */
+/** A chat stream without faults. */
 export function goodStream(...pieces: string[]): Script {
   const role = event(delta({ role: 'assistant', content: '' }))
   return [send(Buffer.concat([Buffer.from(sseHead), role, words(...pieces), streamEnd]))]
 }
 
-/** Answers chat whole or streamed, as it was asked. */
+/** Answers chat whole or streamed, as requested. */
 export const wellBehaved: Script = [
   async (turn) => {
     const streamed = /"stream"\s*:\s*true/.test(turn.request.body.toString('utf8'))
@@ -251,7 +253,7 @@ class RawUpstream implements Upstream {
   constructor(tls?: TlsOptions) {
     const take = (socket: Socket) => this.#take(socket)
     this.#scheme = tls === undefined ? 'http' : 'https'
-    // Half-open: a gateway that ends its side must not end ours before the script does.
+    // Half-open: a gateway that ends its side must not end this side before the script does.
     this.#server =
       tls === undefined
         ? createServer({ allowHalfOpen: true, noDelay: true }, take)
@@ -327,7 +329,7 @@ class RawUpstream implements Upstream {
   }
 }
 
-/** Reads requests off one connection, one at a time. */
+/** Reads requests from one connection, one at a time. */
 class Incoming {
   readonly #socket: Socket
   readonly #number: number
@@ -335,7 +337,7 @@ class Incoming {
   readonly #closed = Promise.withResolvers<void>()
   #chunks: Buffer[] = []
   #byteCount = 0
-  /** Not worth a look before this many bytes are there. */
+  /** Nothing is parsed before this many bytes have arrived. */
   #neededBytes = 1
   #last: Received | null = null
   #lastGone: (() => void) | null = null
@@ -352,7 +354,7 @@ class Incoming {
     })
     socket.on('end', () => {
       this.gone('end')
-      // The gateway never half-closes: what it ended it does not read any more.
+      // The gateway never half-closes: a connection that it ended is not read any more.
       socket.end()
     })
     socket.on('error', () => this.gone('reset'))

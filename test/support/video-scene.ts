@@ -1,4 +1,4 @@
-// A gateway before a vendor of videos, with several models and accounts, and what tests ask of both.
+// A gateway in front of a video vendor, with several models and accounts, and the calls that tests make to both.
 
 import { authorized, eventually, openaiClient } from './clients.ts'
 import { type Gateway, startGateway, testKey } from './gateway.ts'
@@ -11,14 +11,14 @@ export interface VideoScene {
   readonly vendor: VideoVendor
   readonly gateway: Gateway
   client(key?: string): ReturnType<typeof openaiClient>
-  /** Below `/v1/videos`. */
+  /** A request below `/v1/videos`. */
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Response>
   /** A video that is completed. */
   made(body?: Readonly<Record<string, unknown>>): ReturnType<VideoScene['ended']>
   ended(id: string): Promise<Awaited<ReturnType<Videos['retrieve']>>>
   /** The record of the request that began it. */
   rowOf(id: string): ReturnType<Gateway['row']>
-  /** The vendor as it was at the start. */
+  /** Restores the vendor's initial state. */
   reset(): void
   stop(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// A vendor of videos in OpenAI's own format, whose jobs go on when the test says so.
+// A video vendor with OpenAI's own format, whose jobs advance when the test says so.
 
 import type { JsonObject } from '../../src/wire/ir.ts'
 
@@ -17,7 +17,7 @@ export interface Job {
 export interface VideoHooks {
   created?(job: Job): void | Promise<void>
   polled?(job: Job): void | Promise<void>
-  /** In place of what would be answered. */
+  /** In place of the usual answer. */
   poll?(job: Job, request: Request): Response | undefined | Promise<Response | undefined>
   create?(request: Request): Response | undefined | Promise<Response | undefined>
   content?(job: Job, request: Request): Response | Promise<Response>
@@ -29,9 +29,9 @@ export interface VideoVendor extends AsyncDisposable {
   readonly port: number
   readonly jobs: readonly Job[]
   hooks: VideoHooks
-  /** What jobs are when they begin. */
+  /** The state of new jobs. */
   first: JobStatus
-  /** In milliseconds, as the header of its answers; null: it says nothing. */
+  /** In milliseconds, for the header of its answers; null: no header. */
   hintMs: number | null
   job(at: number): Job
   stop(): Promise<void>
@@ -103,7 +103,7 @@ async function create(
   return reply
 }
 
-/** Also of a form, its texts alone. */
+/** Also for a form, only its texts. */
 async function bodyOf(request: Request): Promise<JsonObject> {
   const type = request.headers.get('content-type') ?? ''
   if (type.startsWith('application/json')) return (await request.json()) as JsonObject

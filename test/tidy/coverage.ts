@@ -1,4 +1,4 @@
-// Rules on what must accompany code: documentation of codes and keys, fixtures of vendors, links that lead somewhere.
+// Rules on what must accompany code: documentation of codes and keys, fixtures of vendors, links that resolve.
 import { posix } from 'node:path'
 import type { TreeFile } from './source.ts'
 
@@ -9,7 +9,7 @@ function documentedWords(files: readonly TreeFile[]): Set<string> {
   return new Set(code.flatMap((piece) => piece.match(/[\w-]+/g) ?? []))
 }
 
-/** Each name must stand in docs/ in code type. `kind` says in the message what it is. */
+/** Each name must be in docs/ in code type. `kind` says in the message what it is. */
 export function namesAreDocumented(
   kind: string,
   names: readonly string[],
@@ -21,12 +21,12 @@ export function namesAreDocumented(
     .map((name) => `${kind} ${name} is in no code span of docs/`)
 }
 
-/** Every property name a JSON Schema defines, at any depth and behind any keyword. */
+/** Every property name that a JSON Schema defines, at any depth and under any keyword. */
 export function schemaKeys(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   const keys = Object.entries(schema).flatMap(([keyword, value]) => {
     if (keyword !== 'properties' && keyword !== '$defs' && keyword !== 'definitions') {
-      // What is given there are values, not schemas.
+      // The entries under these keywords are values, not schemas.
       return ['default', 'const', 'enum', 'examples'].includes(keyword) ? [] : schemaKeys(value)
     }
     const entries: [string, unknown][] = Object.entries(value ?? {})
@@ -36,7 +36,7 @@ export function schemaKeys(schema: unknown): string[] {
   return [...new Set(keys)]
 }
 
-/** Each number a page of docs/ begins a row with, `| B7 | ...`, stands in the name of a test. */
+/** Each number with which a page of docs/ begins a row, `| B7 | ...`, must be in the name of a test. */
 export function rowsAreTested(page: TreeFile, files: readonly TreeFile[]): string[] {
   const tests = files.filter(({ path }) => path.endsWith('.test.ts'))
   const names = tests.flatMap(({ text }) => text.match(/(?<=\(\s*)(['`]).*?\1(?=,)/g) ?? [])
@@ -45,7 +45,7 @@ export function rowsAreTested(page: TreeFile, files: readonly TreeFile[]): strin
   return rows.filter((row) => !tested.has(row)).map((row) => `${page.path}: no test names ${row}`)
 }
 
-/** Each vendor has a folder of JSON fixtures, each saying whether it was recorded or documented. */
+/** Each vendor must have a folder of JSON fixtures, each saying whether it was recorded or documented. */
 export function vendorsHaveFixtures(ids: readonly string[], files: readonly TreeFile[]): string[] {
   return ids.flatMap((id) => {
     const folder = `test/fixtures/vendors/${id}/`
@@ -63,7 +63,7 @@ function hasSource(text: string): boolean {
   return fixture.source === 'recorded' || fixture.source === 'documented'
 }
 
-/** Relative links in Markdown lead to a file or folder of the tree. */
+/** Relative links in Markdown must lead to a file or folder of the tree. */
 export function linksResolve(files: readonly TreeFile[]): string[] {
   const known = new Set(files.flatMap(({ path }) => withFolders(path)))
   return files
@@ -82,7 +82,7 @@ export function linksResolve(files: readonly TreeFile[]): string[] {
     })
 }
 
-/** Every path below src/, test/, scripts/ and bench/ that a page names in code type is there. */
+/** Every path below src/, test/, scripts/ and bench/ that a page names in code type must exist. */
 export function namedPathsExist(page: TreeFile, files: readonly TreeFile[]): string[] {
   const known = new Set(files.flatMap(({ path }) => withFolders(path)))
   const named = page.text.match(/\b(?:src|test|scripts|bench)\/[\w./-]*\w/g) ?? []

@@ -1,4 +1,4 @@
-// A rule on exports: another file takes each, and what only tests take is used where it stands.
+// A rule on exports: another file must use each, and an export that only tests use must also be used in its own file.
 import { posix } from 'node:path'
 import { isTest } from './layers.ts'
 import type { Source } from './source.ts'
@@ -20,7 +20,7 @@ export function exportsAreUsed(sources: readonly Source[]): string[] {
   )
 }
 
-/** By path and name; by path alone where a file is taken whole, as also by a string that names it. */
+/** By path and name; by path alone if a file is imported as a whole, also by a string that names it. */
 function noteTaken(source: Source, taken: Takers): void {
   const byTests = isForTests(source)
   const take = (specifier: string, names: readonly string[]): void => {
@@ -32,7 +32,7 @@ function noteTaken(source: Source, taken: Takers): void {
   for (const { text } of source.strings) if (/^\.\.?\/.+\.ts$/.test(text)) take(text, [])
 }
 
-/** The simulator of payment providers is there for tests before anything. */
+/** The simulator of payment providers exists primarily for tests. */
 function isForTests({ path, text }: Source): boolean {
   if (path.startsWith('src/paysim/')) return true
   return isTest(path) || path.endsWith('/testing.ts') || text.startsWith('// For tests')

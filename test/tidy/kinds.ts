@@ -1,4 +1,4 @@
-// The rule that the front door and the relay name no format, no operation and no vendor: a new one touches neither.
+// The rule that http/ and the relay name no format, operation or vendor, so that a new one changes neither.
 import { vendors } from '../../src/vendors/registry.ts'
 import { operationOf } from '../../src/wire/formats.ts'
 import { isTest } from './layers.ts'
@@ -8,10 +8,10 @@ import type { Source } from './source.ts'
 const table = 'src/http/endpoints.ts'
 const unaware = /^src\/(http|relay)\//
 
-/** Formats and vendors, whose names are in code what they are in text. */
+/** Formats and vendors, which have the same names in code and in text. */
 const ids: readonly string[] = [...Object.keys(operationOf), ...Object.keys(vendors)]
 const named: ReadonlySet<string> = new Set(ids.flatMap((id) => [id, inCamelCase(id)]))
-/** What is also a part of a message. */
+/** Words that are also part of a message. */
 const partType = 'image'
 const texts: ReadonlySet<string> = new Set(
   [...ids, ...Object.values(operationOf)].filter((text) => text !== partType),
@@ -21,7 +21,7 @@ function inCamelCase(id: string): string {
   return id.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** A folder of an operation's, or a folder or file by the name of a format or vendor. */
+/** A folder of an operation, or a folder or file named like a format or vendor. */
 function isOfOneKind(specifier: string): boolean {
   if (/\/operations\/[^/]+\//.test(specifier)) return true
   return specifier.split('/').some((part) => texts.has(part.replace(/\.ts$/, '')))

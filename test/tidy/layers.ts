@@ -1,4 +1,4 @@
-// Rules on who may import, name or open what: the layers of ARCHITECTURE.md.
+// Rules on which files may import, name or open what: the layers of ARCHITECTURE.md.
 import { builtinModules } from 'node:module'
 import { posix } from 'node:path'
 import type { Source } from './source.ts'
@@ -21,7 +21,7 @@ const levels: readonly (readonly string[])[] = [
   ['program'],
 ]
 
-/** What stands lowest may still fail in the one way everything does. */
+/** The lowest layer may still use the common error. */
 const withinLevel: ReadonlySet<string> = new Set(['config > errors', 'telemetry > errors'])
 
 const upstream = /^src\/upstream\//
@@ -52,7 +52,7 @@ const readsEnvironment: readonly RegExp[] = [
 ]
 
 const connecting = /^(node:)?(net|tls|http|https|http2|dgram)$/
-/** Of those modules, what works on values only. */
+/** The modules among those that work only on values. */
 const harmless = new Set(['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'SocketAddress', 'STATUS_CODES'])
 const databases = /^(bun:sqlite|node:sqlite|pg|kysely)(\/|$)/
 const builtins = new Set(builtinModules)
@@ -61,7 +61,7 @@ export function isTest(path: string): boolean {
   return path.endsWith('.test.ts') || !path.startsWith('src/')
 }
 
-/** The room a file of src/ belongs to; undefined outside src/. */
+/** The room that a file of src/ belongs to; undefined outside src/. */
 export function roomOf(path: string): string | undefined {
   const [top, first] = path.split('/')
   return top === 'src' ? first?.replace(/\.\w.*$/, '') : undefined
@@ -83,7 +83,7 @@ export function unknownRooms(sources: readonly Source[]): string[] {
   })
 }
 
-/** Imports point down; rooms on one level do not know each other; only tests look outside src/. */
+/** Imports go to lower layers; rooms on one level do not import each other; only tests import from outside src/. */
 export function importsPointDown(sources: readonly Source[]): string[] {
   return sources.flatMap((source) => {
     const from = roomOf(source.path)
@@ -103,12 +103,12 @@ export function importsPointDown(sources: readonly Source[]): string[] {
 }
 
 function mayImport(from: string, to: string): boolean {
-  // A part of the product that knew the simulator could share its errors.
+  // A part of the product that used the simulator's code could share its errors.
   if (to === 'paysim' && from !== 'main') return from === to
   return from === to || levelOf(from) > levelOf(to) || withinLevel.has(`${from} > ${to}`)
 }
 
-/** Imports of types count too: two files that need each other's types are one thing. */
+/** Imports of types count too: two files that need each other's types depend on each other. */
 export function importCycles(sources: readonly Source[]): string[] {
   const edges = new Map(
     sources.map((source) => [
@@ -129,7 +129,7 @@ export function importCycles(sources: readonly Source[]): string[] {
   return problems
 }
 
-/** wire/ runs anywhere: no module of a runtime, none of its globals. */
+/** wire/ runs anywhere: it uses no module and no global of a runtime. */
 export function wireIsPure(sources: readonly Source[]): string[] {
   const runtime = new Set(['Bun', 'process', 'Buffer', 'require', 'setImmediate', '__dirname'])
   return sources
@@ -207,7 +207,7 @@ export function environmentIsConfig(sources: readonly Source[]): string[] {
       .map(({ line }) => `${path}:${line}: imports the environment`),
     ...references
       .filter(({ name, member, own }) => {
-        // A bare `process` may be taken apart anywhere after.
+        // After this, a bare `process` could be destructured anywhere.
         if (name === 'process') return member === 'env' || (member === '' && !own)
         return name === 'Bun' && member === 'env'
       })

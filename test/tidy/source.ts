@@ -1,4 +1,4 @@
-// Reads the tree and draws from each source file, by TypeScript's own parser, the facts the tidy rules judge.
+// Reads the tree and extracts from each source file, by TypeScript's own parser, the facts that the tidy rules check.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as ts from 'typescript/unstable/ast'
@@ -13,20 +13,20 @@ export interface TreeFile {
 
 export interface Import {
   readonly specifier: string
-  /** The names taken; empty for a default, namespace, dynamic or bare import. */
+  /** The imported names; empty for a default, namespace, dynamic or bare import. */
   readonly names: readonly string[]
   readonly typeOnly: boolean
   readonly line: number
 }
 
-/** Length in lines from the first to the last of the function, comments before it left out. */
+/** Length in lines from the first to the last of the function, without comments before it. */
 export interface FunctionFact {
   readonly name: string
   readonly line: number
   readonly lines: number
 }
 
-/** An interface, the type of an object, or a class, by how many methods it has of its own. */
+/** An interface, an object type, or a class, with the number of its own methods. */
 export interface ShapeFact {
   readonly kind: 'interface' | 'class'
   readonly name: string
@@ -34,7 +34,7 @@ export interface ShapeFact {
   readonly methods: number
 }
 
-/** `process.env` is {name: 'process', member: 'env'}; a name used by itself has the member ''. */
+/** `process.env` is {name: 'process', member: 'env'}; a name used alone has the member ''. */
 export interface Reference {
   readonly name: string
   readonly member: string
@@ -43,7 +43,7 @@ export interface Reference {
   readonly line: number
 }
 
-/** Of the file's own declarations: names passed on from other files are imports. */
+/** Only the file's own declarations: names re-exported from other files are imports. */
 export interface Export {
   readonly name: string
   readonly line: number
@@ -64,17 +64,17 @@ export interface Source extends TreeFile {
   readonly names: readonly TextFact[]
   readonly strings: readonly TextFact[]
   readonly comments: readonly TextFact[]
-  /** The file does nothing but pass on what other files export. */
+  /** The file only re-exports what other files export. */
   readonly isBarrel: boolean
 }
 
 const leftOut = /^(node_modules|\.git|data|tmp|console\/(dist|node_modules))$|\/node_modules$/
 const readable = /\.(ts|tsx|mjs|js|json|md|ya?ml|sh|toml|css|html|lua|c)$|^bin\/|^\.ci\/|^[A-Z]+$/
-/** Known by name alone: pages point at them. */
+/** Only the names of these files are used, since pages link to them. */
 const picture = /\.(png|svg)$/
 const parsed = /\.(ts|tsx|mjs)$/
 
-/** Every file of text or picture of the project that git would keep. */
+/** Every text or picture file of the project that git would keep. */
 export function readTree(root: string, folder = ''): TreeFile[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`
@@ -86,7 +86,7 @@ export function readTree(root: string, folder = ''): TreeFile[] {
   })
 }
 
-/** Parses the TypeScript and JavaScript among `files`. Throws when the compiler does not know one. */
+/** Parses the TypeScript and JavaScript among `files`. Throws if the compiler does not know one. */
 export async function parseSources(files: readonly TreeFile[]): Promise<Source[]> {
   const sources = files.filter((file) => parsed.test(file.path) && !file.path.includes('fixtures/'))
   if (sources.length === 0) return []
@@ -119,7 +119,7 @@ interface Facts {
   readonly names: TextFact[]
   readonly strings: TextFact[]
   readonly declared: Set<string>
-  /** Where text is not code, so that a `//` there is no comment. */
+  /** Places where text is not code, so that a `//` there does not begin a comment. */
   readonly literals: [number, number][]
 }
 
@@ -216,7 +216,7 @@ function noteFunction(node: ts.Node, parent: ts.Node, { tree, functions }: Facts
   functions.push({ name: nameOf(node, parent, tree), line, lines: last - line + 1 })
 }
 
-/** A `describe` callback, or a function that registers tests, is a heading and not a function to follow. */
+/** A `describe` callback, or a function that registers tests, only groups code and is not measured as a function. */
 function isHeading(node: ts.Node, parent: ts.Node, tree: ts.SourceFile): boolean {
   if (ts.isCallExpression(parent) && parent.arguments.some((argument) => argument === node)) {
     return /^describe\b/.test(parent.expression.getText(tree))
@@ -248,7 +248,7 @@ function noteShape(node: ts.Node, parent: ts.Node, { tree, shapes }: Facts): voi
   const owner = ts.isTypeLiteralNode(node) ? parent : node
   const isNamed = ts.isInterfaceDeclaration(owner) || ts.isTypeAliasDeclaration(owner)
   const named = isNamed || ts.isClassLikeDeclaration(owner) ? owner.name : undefined
-  // A getter and a setter of one name are one.
+  // A getter and a setter with one name count once.
   const methods = new Set(
     [...node.members].filter(isMethod).map((member) => memberName(member)?.getText(tree)),
   ).size
@@ -275,7 +275,7 @@ function isMethod(member: ts.Node): boolean {
   )
 }
 
-/** `(a: A) => B`, also in brackets or beside `undefined` or `null`. */
+/** `(a: A) => B`, also in brackets or in a union with `undefined` or `null`. */
 function isFunctionType(type: ts.TypeNode | undefined): boolean {
   if (type === undefined) return false
   if (ts.isParenthesizedTypeNode(type)) return isFunctionType(type.type)
@@ -316,7 +316,7 @@ function noteReference(node: ts.Identifier, parent: ts.Node, facts: Facts): void
     ('propertyName' in parent && parent.propertyName === node)
   const line = lineOf(facts.tree, node)
   if (isMemberName || isOtherName) {
-    // What hangs on globalThis is the global itself.
+    // A member of globalThis is the global itself.
     const whole = parent.getText(facts.tree)
     if (!/^(globalThis|global|self)\??\.\w+$/.test(whole)) return
     facts.references.push({ name: node.text, member: '', line })

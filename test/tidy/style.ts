@@ -1,4 +1,4 @@
-// Rules on the look of files: lengths, opening comments, leftovers, barrels, tests switched off.
+// Rules on the form of files: lengths, opening comments, leftovers, barrels, disabled tests.
 import type { Source, TreeFile } from './source.ts'
 
 const longestFunction = 70
@@ -15,7 +15,7 @@ export function functionsAreShort(sources: readonly Source[]): string[] {
   )
 }
 
-/** Of its own: what a shape takes from others by `extends` is judged there. */
+/** Only its own: what a shape takes from others by `extends` is checked there. */
 export function shapesAreSmall(sources: readonly Source[]): string[] {
   return sources.flatMap(({ path, shapes }) =>
     shapes
@@ -51,8 +51,8 @@ export function nothingIsLeftToDo(sources: readonly Source[]): string[] {
 }
 
 /**
- * `skipIf` and `if` stay: they depend on what the machine has, and npm test says what it left out. What waits for
- * TEST_LONG asks `test/support/long.ts`, since the files that import it are those that npm run test:long runs.
+ * `skipIf` and `if` are allowed: they depend on what the machine has, and npm test says what it left out. A test that
+ * depends on TEST_LONG must use `test/support/long.ts`, since npm run test:long runs the files that import it.
  */
 export function everyTestRuns(sources: readonly Source[]): string[] {
   return [...switchedOff(sources), ...leftOutAtLength(sources)]
@@ -68,7 +68,7 @@ function leftOutAtLength(sources: readonly Source[]): string[] {
     )
 }
 
-/** A test waits for what it waits for: time alone is too short on a busy host and too long on any other. */
+/** A test waits for an event: a fixed time is too short on a busy host and too long on any other. */
 export function nothingSleeps(sources: readonly Source[]): string[] {
   return sources
     .filter(({ path }) => path.endsWith('.test.ts'))

@@ -1,4 +1,5 @@
-// The rule that a table which is looked up by a word is a Map: an object answers to `constructor` and its like too.
+// The rule that a table which is looked up by a word is a Map, since an object also answers to `constructor` and
+// similar words.
 import { isTest } from './layers.ts'
 import type { Source } from './source.ts'
 

@@ -1,12 +1,12 @@
 // A rule on words: docs/glossary.md has a plain term for each of these.
 import type { Source } from './source.ts'
 
-/** In names, as words of their own. */
+/** In names, as separate words. */
 const inNames: ReadonlySet<string> = new Set(
   `till tab owed owes litter door sight heard told untold wishes wished passing hindrance unsaid
    purse purses stray strays verdict outlet outlets lasting unpaid seal seals unseal`.split(/\s+/),
 )
-/** As types; the verb of a method, and `asked` for what was asked, are plain English. */
+/** As types; a method's verb, and `asked` for what was asked, are plain English. */
 const noun = /^(?=[A-Z])(\w*[a-z])?Ask(ed)?$/
 const inText = /\b(till|litter|purses?|hindrances?|outlets?|stray|(the|front) door)\b/i
 const words = /[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g
