@@ -76,7 +76,7 @@ export default function AuditPage() {
   const zone = useTimeZone()
   const nowMs = useNow(60_000)
   const range = useMemo(() => rangeOf(search, nowMs, zone, '30d'), [search, nowMs, zone])
-  // What is typed replaces the address: going back does not go through every letter.
+  // Typing replaces the address, so that going back does not go through every letter.
   const change: Change = (next, replace = false) =>
     void navigate({ to: '.', replace, search: (before) => ({ ...before, ...next }) })
   const { actor, action, text, open } = search

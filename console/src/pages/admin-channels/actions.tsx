@@ -1,4 +1,4 @@
-// What is done to one channel: enable, drain, disable, delete, each with what it does said first.
+// Actions on one channel: enable, drain, disable, delete; each states its effect first.
 
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
@@ -13,7 +13,7 @@ type Task = 'draining' | 'disabled' | 'delete'
 
 interface ActionsProps {
   readonly channel: Channel
-  /** It is there no more. */
+  /** The channel no longer exists. */
   readonly onDeleted: () => void
 }
 
@@ -111,7 +111,7 @@ function Delete({ channel, onDeleted, onClose }: ActionsProps & { readonly onClo
   )
 }
 
-/** What stops with it, by what it did of late. */
+/** What stops with it, judged by its recent requests. */
 function Impact({ channel }: { readonly channel: Channel }) {
   const { day, inFlight } = channel
   return (

@@ -1,4 +1,4 @@
-// Asks a channel's vendor what is left of its money.
+// Queries a channel's vendor for the remaining balance.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQueryClient } from '@tanstack/react-query'

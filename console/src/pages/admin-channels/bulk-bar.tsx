@@ -1,4 +1,4 @@
-// What is done to many channels at once, those chosen or all of a tag, with what it will touch said first.
+// Actions on many channels at once, those chosen or all with a tag; each states its effect first.
 
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
@@ -13,7 +13,9 @@ type State = 'enabled' | 'draining' | 'disabled'
 
 interface BulkBarProps {
   readonly channels: readonly Channel[]
-  /** Whose channels they are: all of it, also what is made meanwhile; null: they were chosen one by one. */
+  /**
+   * The tag whose channels they are: all of them, including those made meanwhile; null: they were chosen one by one.
+   */
   readonly tag: string | null
   readonly onDone: () => void
 }

@@ -1,4 +1,4 @@
-// The channels there are, asked as one list: they are few, and filters and sums of states need all of them.
+// All channels, loaded as one list: they are few, and filters and counts by state need all of them.
 
 import { type QueryClient, useQuery } from '@tanstack/react-query'
 import { get, type Shape } from '../../api/client.ts'
@@ -23,19 +23,19 @@ export function useChannels() {
       } while (cursor !== null)
       return found
     },
-    // How channels do changes by itself.
+    // The state of channels changes by itself.
     refetchInterval: refreshMs,
   })
 }
 
-/** After a change: whatever is shown of channels is asked again. Resolves once it is there. */
+/** Called after a change: everything shown of channels is requested again. Resolves once it has arrived. */
 export function refreshChannels(client: QueryClient): Promise<void> {
   return client.invalidateQueries({
     predicate: ({ queryKey: [path] }) => String(path).startsWith('/api/channels'),
   })
 }
 
-/** What the file, the environment or the gateway itself declares is not changed here. */
+/** A channel that the file, the environment or the gateway itself declares cannot be changed here. */
 export function isStored(channel: Channel): boolean {
   return channel.origin === 'stored'
 }

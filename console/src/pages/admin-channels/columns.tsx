@@ -126,7 +126,7 @@ export function ChannelStatus({ channel }: { readonly channel: Pick<Channel, 'st
   return <Status tone={tone}>{t(word)}</Status>
 }
 
-/** Why it is not asked, or did not do well, and since when. */
+/** Why it is not used, or did not work well, and since when. */
 export function Reason({ channel }: { readonly channel: Channel }) {
   const { t } = useLingui()
   const { problem, reason, since } = channel
@@ -150,7 +150,7 @@ export function Reason({ channel }: { readonly channel: Channel }) {
   )
 }
 
-/** Only where it is not the usual: what is declared elsewhere cannot be changed here. */
+/** Only if it is not the default: a channel declared elsewhere cannot be changed here. */
 export function OriginBadge({ channel }: { readonly channel: Channel }) {
   const { t } = useLingui()
   return isStored(channel) ? null : <Badge tone="info">{t(originWords[channel.origin])}</Badge>
@@ -171,7 +171,7 @@ export function Models({ models }: Pick<Channel, 'models'>) {
   )
 }
 
-/** Of the process that answers, against what it may have there: each key has its own bound. */
+/** Of the process that answers, compared with its bound: each key has a separate bound. */
 export function Running({ channel }: { readonly channel: Channel }) {
   const { t } = useLingui()
   const most = mostRunning(channel)
@@ -183,7 +183,7 @@ export function Running({ channel }: { readonly channel: Channel }) {
   )
 }
 
-/** Of what it may be asked in a minute: requests, and tokens. */
+/** The use of its limits per minute: requests, and tokens. */
 export function PerMinute({ channel }: { readonly channel: Channel }) {
   const { requestsPerMinute, tokensPerMinute } = channel
   if (requestsPerMinute === null && tokensPerMinute === null) return <None />
@@ -225,7 +225,7 @@ function mostRunning({ document, keys }: Channel): number | null {
   return each * Math.max(1, keys.filter(({ state }) => state !== 'disabled').length)
 }
 
-/** With how many it is a share of; where there was none, nothing is claimed. */
+/** With the number of requests behind the share; without requests, no share is shown. */
 export function Success({ figures }: { readonly figures: Channel['hour'] }) {
   const { requests, successPercent } = figures
   if (successPercent === null)
@@ -244,7 +244,7 @@ export function Success({ figures }: { readonly figures: Channel['hour'] }) {
   )
 }
 
-/** By quarters of an hour; a line only where there is more than one to join. */
+/** By quarters of an hour; a line only if there is more than one to join. */
 function SuccessOfHour({ channel }: { readonly channel: Channel }) {
   const { t, i18n } = useLingui()
   const timeZone = useTimeZone()
@@ -267,7 +267,7 @@ function SuccessOfHour({ channel }: { readonly channel: Channel }) {
   )
 }
 
-/** What its vendor says is left, and when it was asked. */
+/** The remaining balance that its vendor reports, and the time of the query. */
 export function Balance({ channel: { offersBalance, balance } }: { readonly channel: Channel }) {
   if (!offersBalance)
     return (

@@ -1,4 +1,4 @@
-// One channel beside the list: what it is and does, its settings, a test, its versions.
+// One channel beside the list: its facts and state, its settings, a test, its versions.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
@@ -70,7 +70,7 @@ export default function ChannelDrawer({ id, admin }: ChannelDrawerProps) {
   )
 }
 
-/** What was removed can be brought back. */
+/** A removed channel can be brought back. */
 function Gone({ id, admin }: ChannelDrawerProps) {
   return (
     <div className="flex flex-col gap-4">
@@ -92,7 +92,7 @@ function Tabs({ channel, admin, onShow }: TabsProps) {
   const { t } = useLingui()
   const { tab = 'facts' } = route.useSearch()
   const mayChange = admin && isStored(channel)
-  // A draft stays while another tab is looked at.
+  // A draft stays while another tab is open.
   const [isEdited, setEdited] = useState(false)
   if (tab === 'settings' && !isEdited) setEdited(true)
   const tabs = [

@@ -1,4 +1,4 @@
-// What a channel is, how it and each of its keys does, and what it did of late.
+// The facts of a channel, the state of it and each of its keys, and its recent requests.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'
@@ -13,7 +13,7 @@ import { keyStateWords } from './words.ts'
 
 interface FactsProps {
   readonly channel: Channel
-  /** What may be done to it. */
+  /** The actions that are possible on it. */
   readonly actions: ReactNode
 }
 
@@ -48,7 +48,7 @@ export function Facts({ channel, actions }: FactsProps) {
   )
 }
 
-/** What is not changed here, and where it is. */
+/** Values that cannot be changed here, and where they can. */
 function Declared({ channel }: { readonly channel: Channel }) {
   const { origin, declaredIn, overridden } = channel
   if (isStored(channel)) return null
@@ -273,7 +273,7 @@ function Said({ channel }: { readonly channel: Channel }) {
   )
 }
 
-/** Names and values, where there are any. */
+/** Names and values, if there are any. */
 function Settings({ label, settings }: { readonly label: ReactNode; readonly settings: unknown }) {
   const entries = Object.entries(Object(settings))
   if (entries.length === 0) return null

@@ -1,4 +1,4 @@
-// What the list of channels is narrowed to: it all stands in the address.
+// The filters of the list of channels, all of which are in the address.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
@@ -28,7 +28,7 @@ export function ChannelFilters() {
             type="search"
             value={search}
             placeholder={t`Name, model, tag, address…`}
-            // What is typed replaces the address: going back does not go through every letter.
+            // Typing replaces the address, so that going back does not go through every letter.
             onChange={(event) => narrow({ search: event.target.value || undefined }, true)}
           />
         </Field>

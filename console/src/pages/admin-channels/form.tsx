@@ -16,7 +16,7 @@ import { timers } from './values.ts'
 
 interface FieldsProps {
   readonly form: ChannelForm
-  /** null: it is being made. */
+  /** null: it is a new channel. */
   readonly channel: Channel | null
 }
 
@@ -80,7 +80,10 @@ interface MoreProps {
   readonly children: ReactNode
 }
 
-/** What most channels do without; opens where something of it is set or refused, and stays so while that is mended. */
+/**
+ * Fields that most channels do not need; opens if one of them is set or refused, and stays open while that is
+ * corrected.
+ */
 function More({ title, open, children }: MoreProps) {
   const [isOpen, setOpen] = useState(open)
   useEffect(() => {
@@ -268,7 +271,7 @@ function GroupFields({ form: { watch, setValue, formState } }: { readonly form: 
   )
 }
 
-/** What is wrong with several fields together. */
+/** Errors that concern several fields together. */
 export function Refused({ message }: { readonly message: string | undefined }) {
   if (message === undefined) return null
   return (

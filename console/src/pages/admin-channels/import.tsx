@@ -1,4 +1,4 @@
-// Channels from a file of JSON, with what it would do shown first.
+// Imports channels from a JSON file, with a preview of the changes first.
 
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
@@ -16,7 +16,7 @@ import { channelsIn } from './transfer.ts'
 
 type Import = Shape<'ChannelImport'>
 
-/** Reads what is typed, and asks what it would do, or does it. */
+/** Reads the typed text, and previews or executes the import. */
 function useImport(onDone: () => void) {
   const { t } = useLingui()
   const client = useQueryClient()
@@ -131,7 +131,7 @@ function FileField({ onText }: { readonly onText: (text: string) => void }) {
   )
 }
 
-/** What the import would do, channel by channel. */
+/** The effect of the import, channel by channel. */
 function Foreseen({ result }: { readonly result: Import }) {
   const { t } = useLingui()
   const words = { create: t`New`, update: t`Changed`, refuse: t`Refused` }

@@ -1,4 +1,4 @@
-// Channels: the vendors behind the models, how each does, and everything an operator does about them.
+// Channels: the vendors behind the models, the state of each, and all actions of operators on them.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'

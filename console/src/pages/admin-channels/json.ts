@@ -1,8 +1,8 @@
-// Fields of a channel that are typed as JSON.
+// Fields of a channel whose value is typed as JSON.
 
 export const jsonArea = { rows: 4, spellCheck: false, className: 'font-mono' }
 
-/** Whether it is nothing, or a JSON object of texts. */
+/** Whether it is empty, or a JSON object of texts. */
 export function isTexts(text: string): boolean {
   const value = objectOf(text)
   return value !== null && Object.values(value).every((each) => typeof each === 'string')
@@ -10,7 +10,7 @@ export function isTexts(text: string): boolean {
 
 const parts = ['set', 'remove', 'defaults']
 
-/** Whether it is nothing, or a JSON object of what is set, removed and given by default. */
+/** Whether it is empty, or a JSON object of fields to set, to remove and to give by default. */
 export function isParameters(text: string): boolean {
   const value = objectOf(text)
   if (value === null) return false
@@ -26,7 +26,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Nothing is an empty one; null: it is no JSON object. */
+/** Empty text is an empty object; null: it is not a JSON object. */
 function objectOf(text: string): Readonly<Record<string, unknown>> | null {
   if (text.trim() === '') return {}
   try {

@@ -1,10 +1,10 @@
-// Asks before what was typed is left behind: for another channel, another page, or with the tab.
+// Asks before typed text is discarded: by opening another channel or page, or closing the tab.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useBlocker } from '@tanstack/react-router'
 import { Confirm } from '../../ui/dialog.tsx'
 
-/** Which channel is open, or that one is being made, as the address says. */
+/** The open channel, or that a new one is being made, as in the address. */
 function openIn(search: object): string {
   const isNew = 'dialog' in search && search.dialog === 'new'
   return JSON.stringify([isNew, 'open' in search && search.open])

@@ -1,4 +1,4 @@
-// The keys of a channel: what is stored is never shown, only replaced, stopped or removed.
+// The keys of a channel: a stored secret is never shown, only replaced, stopped or removed.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useFieldArray } from 'react-hook-form'
@@ -62,7 +62,7 @@ function freeName(names: readonly string[]): string {
 interface KeyRowProps {
   readonly form: ChannelForm
   readonly index: number
-  /** As it is stored; null: it is not yet. */
+  /** The stored key; null: it is not stored yet. */
   readonly shown: Channel['keys'][number] | null
   readonly needsKey: boolean
   readonly onRemove: () => void

@@ -53,7 +53,7 @@ function Table({ channels, admin }: TableProps) {
     void navigate({ to: '.', search: (now) => ({ ...now, ...next }) })
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const selected = rows.filter(({ id }) => chosen.has(id))
-  // One tag is filtered by: what is done is done to all of it.
+  // The list is filtered by one tag, so the action applies to all of its channels.
   const [tag = null, ...others] = search.tag ?? []
   const ofTag =
     tag === null || others.length > 0 ? [] : channels.filter(({ tags }) => tags.includes(tag))

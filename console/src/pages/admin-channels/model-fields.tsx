@@ -1,4 +1,4 @@
-// The models of a channel: those that are shipped of its vendor, or a list of public names and the vendor's own.
+// The models of a channel: the shipped ones of its vendor, or a list of public names with the vendor's own names.
 
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
@@ -15,7 +15,7 @@ import { VendorModels } from './vendor-models.tsx'
 
 type Vendors = Shape<'VendorModels'>
 
-/** The vendor's own list, asked with what is typed so far. */
+/** The vendor's own list, queried with the fields typed so far. */
 function useVendorList(form: ChannelForm) {
   const { problem, attempt } = useRefusal(form, placeOf)
   const [isBusy, setBusy] = useState(false)
@@ -24,7 +24,7 @@ function useVendorList(form: ChannelForm) {
     setBusy(true)
     await attempt(async () => {
       const typed = bodyOf(form.getValues())
-      // None is chosen yet: that is why the list is asked for.
+      // None is chosen yet, which is why the list is queried.
       const isBare = Object.keys(typed.models ?? {}).length === 0
       const channel = isBare ? { ...typed, models: null } : typed
       setList(await change('post', '/api/channels/vendor-models', { body: { channel } as never }))
@@ -118,7 +118,7 @@ function ownOf({ name, own }: ChannelValues['models'][number]): string {
 interface ModelRowProps {
   readonly form: ChannelForm
   readonly index: number
-  /** The vendor's list, once it was fetched. */
+  /** The vendor's list, once it was loaded. */
   readonly known: Vendors | undefined
   readonly onRemove: () => void
 }
@@ -159,7 +159,7 @@ function ModelRow({ form, index, known, onRemove }: ModelRowProps) {
   )
 }
 
-/** What the vendor's list says against a model; patterns are not looked up. */
+/** A warning if the vendor's list lacks a model; patterns are not looked up. */
 function ModelProblem({
   row,
   known,

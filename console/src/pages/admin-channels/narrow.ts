@@ -1,4 +1,4 @@
-// Which channels the address asks for, in which order.
+// Selects and sorts channels as the address says.
 
 import { nano } from '../../format.ts'
 import type { Channel } from './channels.ts'
@@ -20,7 +20,7 @@ export function narrowed(channels: readonly Channel[], search: ChannelsSearch): 
   )
 }
 
-/** What a search looks through. */
+/** The texts that a search looks through. */
 function saidBy({ id, vendor, baseUrl, models, tags, groups, document }: Channel): string[] {
   const note = document['note']
   return [

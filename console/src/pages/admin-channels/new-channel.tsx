@@ -1,4 +1,4 @@
-// A channel to make: its settings, tried before it is there.
+// A new channel: its settings, which can be tested before it is made.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
@@ -33,7 +33,7 @@ export default function NewChannel() {
     void refreshChannels(client)
     setMade(channel.id)
   })
-  // Once nothing is left to keep, the channel that was made is shown.
+  // Once there is no draft left to keep, the new channel is shown.
   useEffect(() => {
     if (made !== null) show(made)
   })

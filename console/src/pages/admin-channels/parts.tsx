@@ -1,4 +1,4 @@
-// What the parts of the drawer are made of: named sections, facts, notes.
+// Elements of the drawer: named sections, facts, notes.
 
 import type { ReactNode } from 'react'
 

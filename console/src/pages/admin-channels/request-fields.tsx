@@ -1,4 +1,4 @@
-// What requests to a channel carry beside what clients said.
+// Fields and headers that a channel adds to or changes in clients' requests.
 
 import { useLingui } from '@lingui/react/macro'
 import { Checkbox, Field, TextArea } from '../../ui/field.tsx'

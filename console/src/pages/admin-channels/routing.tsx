@@ -1,4 +1,4 @@
-// Where a request would go: the channels in the order they would be asked, and why the others would not.
+// Where a request would go: the channels in the order in which they would be tried, and why the others would not be.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
@@ -205,7 +205,7 @@ function ChannelLink({ id, keyName }: { readonly id: string; readonly keyName: s
   )
 }
 
-/** The server's reasons; the usual ones in the reader's language. */
+/** The server's reasons; the usual ones are translated. */
 function WhyNot({ reason }: { readonly reason: string }) {
   const { t } = useLingui()
   const known: Readonly<Record<string, string>> = {

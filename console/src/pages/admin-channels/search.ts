@@ -1,4 +1,4 @@
-// What the address of this page holds.
+// The search parameters in this page's address.
 
 import { list, oneOf, searchOf, text } from '../../app/search.ts'
 
@@ -11,10 +11,10 @@ export const validateChannelsSearch = searchOf({
   order: oneOf('asc', 'desc'),
   /** The channel that is open. */
   open: text,
-  /** What of it is shown; left out: what it is and does. */
+  /** The tab that is open; left out: its facts and state. */
   tab: oneOf('settings', 'test', 'versions'),
   dialog: oneOf('import', 'new', 'routing'),
-  /** Of the routing preview. */
+  /** For the routing preview. */
   model: text,
   group: text,
 })

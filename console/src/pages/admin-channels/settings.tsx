@@ -1,4 +1,4 @@
-// The settings of a channel of the store, to change.
+// The settings of a stored channel, which can be changed.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
@@ -35,7 +35,7 @@ export default function ChannelSettings({ channel }: { readonly channel: Channel
         form.reset(values)
         showToast({ text: t`Channel changed`, tone: 'info' })
       } finally {
-        // Also where somebody was faster: what is there now is shown then.
+        // Also if somebody else saved first: the present values are shown then.
         void refreshChannels(client)
       }
     },
@@ -91,7 +91,7 @@ interface ChangedProps {
   readonly onTakeOver: () => void
 }
 
-/** Somebody was faster: who, and how to go on without losing what was typed. */
+/** Somebody else saved first: who, and how to continue without losing the typed values. */
 function Changed({ channel, onTakeOver }: ChangedProps) {
   return (
     <Note tone="warning">

@@ -1,4 +1,4 @@
-// One small call to a channel, as it is stored or as it is typed, and the exchange as it went over the wire.
+// One small call to a channel, as it is stored or as it is typed, with the raw exchange.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
@@ -15,10 +15,10 @@ import { Section } from './parts.tsx'
 type Test = Shape<'ChannelTest'>
 
 interface ChannelTestProps {
-  /** null: it is not made yet. */
+  /** null: the channel is not made yet. */
   readonly id: string | null
   readonly models: Channel['models']
-  /** What is typed, where that is what is to be tried. */
+  /** The typed values, if those are to be tested. */
   readonly draft?: (() => Shape<'ChannelInput'>) | undefined
 }
 
@@ -133,7 +133,7 @@ function messageText(
   return [line, ...fields, '', readable(body)].join('\n')
 }
 
-/** JSON in lines; anything else as it came. */
+/** JSON with line breaks; anything else unchanged. */
 function readable(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2)

@@ -1,4 +1,4 @@
-// A form of a channel: what is typed stays through refusals and through changes of others, which it takes over when told.
+// The state of a channel's form: typed values survive refusals and changes by others, which can be merged on request.
 
 import { useEffect, useRef, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
@@ -18,24 +18,24 @@ export type ChannelForm = UseFormReturn<ChannelValues>
 
 interface Sending {
   readonly form: ChannelForm
-  /** What the form began from; null: a new channel. */
+  /** The channel with which the form began; null: a new channel. */
   readonly base: Channel | null
-  /** A refusal that belongs to no field. */
+  /** A refusal that concerns no single field. */
   readonly problem: Error | null
-  /** Somebody changed the channel after the form began. */
+  /** Somebody changed the channel after the form was opened. */
   readonly isStale: boolean
-  /** Goes on from the newest version: what was typed stays, the rest is as it is now. */
+  /** Continues from the newest version: typed values stay, the others are updated. */
   readonly takeOver: () => void
   readonly submit: () => void
 }
 
 interface Attempt {
-  /** What was typed: sent again as it was, it has the same key. */
+  /** The typed values: sent again unchanged, they have the same idempotency key. */
   readonly typed: string
   readonly idempotencyKey: string
 }
 
-/** `send` gets the channel that the form began from. */
+/** `send` gets the channel with which the form began. */
 export function useChannelForm(
   channel: Channel | null,
   send: (values: ChannelValues, base: Channel | null, idempotencyKey: string) => Promise<unknown>,
@@ -72,14 +72,14 @@ export function useChannelForm(
     isStale: isNewer && isDirty && !isSubmitting,
     takeOver,
     submit() {
-      // Refusals of what is no single field would stay otherwise.
+      // Otherwise refusals that concern no single field would stay.
       form.clearErrors()
       void form.handleSubmit(work)()
     },
   }
 }
 
-/** Where in the form a refusal belongs: some questions name the channel's fields below `channel`. */
+/** The field of the form for a refusal: some calls name the channel's fields below `channel`. */
 export function placeOf(field: string, values: ChannelValues): FormField | null {
   return formField(field.replace(/^channel\./, ''), values)
 }

@@ -1,4 +1,4 @@
-// A channel as its form holds it: everything as typed; and back as the API takes it.
+// Converts a channel to the typed values of its form, and back to the form of the API.
 
 import type { Shape } from '../../api/client.ts'
 import type { Channel } from './channels.ts'
@@ -17,10 +17,10 @@ export const timers = [
 
 export interface KeyValues {
   readonly name: string
-  /** As it was typed; never what is stored. */
+  /** As it was typed; never the stored secret. */
   readonly key: string
   readonly disabled: boolean
-  /** The store has a key of this name: left empty it stays. */
+  /** The store has a key of this name: if left empty, it stays. */
   readonly isStored: boolean
 }
 
@@ -48,7 +48,7 @@ export interface ChannelValues {
   readonly headers: string
   /** JSON. */
   readonly parameters: string
-  /** With commas between. */
+  /** Separated by commas. */
   readonly retryStatuses: { readonly add: string; readonly remove: string }
   /** JSON. */
   readonly options: string
@@ -130,7 +130,7 @@ function statusesOf(given: Readonly<Record<string, unknown>>): ChannelValues['re
   return { add: listed(given['add']), remove: listed(given['remove']) }
 }
 
-/** What is said of several, or null where nothing is. */
+/** The value if one is set, else null. */
 function saidOf<Value>(entries: readonly (readonly [string, Value])[]) {
   return entries.length === 0 ? null : Object.fromEntries(entries)
 }
@@ -143,7 +143,7 @@ function jsonOf(value: unknown): string {
   return Object.keys(Object(value)).length === 0 ? '' : JSON.stringify(value, null, 2)
 }
 
-/** The whole of it; what is null has its default. Throws SyntaxError where the JSON of a field is none. */
+/** All fields; null means the default. Throws SyntaxError if a field's JSON is invalid. */
 export function bodyOf(values: ChannelValues): Input {
   const { baseUrl, keys, models, groups } = values
   const listed = models.filter(({ name }) => name.trim() !== '')
@@ -155,7 +155,7 @@ export function bodyOf(values: ChannelValues): Input {
       .filter(({ key, isStored }) => isStored || key.trim() !== '')
       .map(({ name, key, disabled }) => ({
         name: name.trim(),
-        // Left out, the stored one of this name stays.
+        // If left out, the stored secret of this name stays.
         ...(key.trim() !== '' && { key: key.trim() }),
         ...(disabled && { disabled }),
       })) as NonNullable<Input['keys']>,
@@ -197,7 +197,7 @@ function parsedOf(typed: string) {
   return typed.trim() === '' ? null : JSON.parse(typed)
 }
 
-/** Of those that were typed. */
+/** Only of keys that were typed. */
 function numbersOf(typed: Readonly<Record<string, string>>) {
   return Object.fromEntries(
     Object.entries(typed).flatMap(([name, text]) => {
@@ -211,18 +211,18 @@ function numberOf(typed: string): number | null {
   return typed.trim() === '' ? null : Number(typed)
 }
 
-/** What of `values` differs from `before`, as a change of the channel. */
+/** The fields of `values` that differ from `before`, as a change of the channel. */
 export function changesOf(values: ChannelValues, before: ChannelValues): Shape<'ChannelChanges'> {
   const [is, was] = [bodyOf(values), bodyOf(before)]
   const changed = Object.entries(is).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(was[name as keyof Input]),
   )
-  // A list of no keys says nothing of the one that may stand beside it.
+  // An empty list of keys does not affect the single key that may be set beside it.
   const isBare = is.keys?.length === 0 && was.keys?.length !== 0
   return { ...Object.fromEntries(changed), ...(isBare && { key: null }) }
 }
 
-/** The members that were typed over. */
+/** The fields that were typed over. */
 export function typedOver(values: ChannelValues, before: ChannelValues): Partial<ChannelValues> {
   return Object.fromEntries(
     Object.entries(values).filter(
@@ -243,7 +243,7 @@ export type FormField =
   | `keys.${number}.${'name' | 'key'}`
   | `root.${'keys' | 'models' | 'groups'}`
 
-/** Where in the form a refusal belongs; null: nowhere in particular. */
+/** The field of the form for a refusal; null: none in particular. */
 export function formField(field: string, values: ChannelValues): FormField | null {
   const [first = '', second = ''] = field.replace(/\[(\d+)\]/g, '.$1').split(/[.[]/)
   const key = /^keys\[(\d+)\]\.(name|key)/.exec(field)

@@ -10,7 +10,7 @@ import { Count } from '../../ui/values.tsx'
 
 type Model = Shape<'VendorModels'>['models'][number]
 
-/** So many are drawn: some vendors have hundreds. */
+/** The maximum number that is drawn, since some vendors have hundreds. */
 const mostShown = 200
 
 interface VendorModelsProps {

@@ -1,4 +1,4 @@
-// Every version of a channel: who made it, what it changed, and the way back to it.
+// Every version of a channel: who made it, what it changed, and a button to restore it.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
@@ -63,7 +63,7 @@ export function Versions({ id, mayChange }: VersionsProps) {
 
 interface ItemProps extends VersionsProps {
   readonly version: Version
-  /** null: it is the first that is shown. */
+  /** null: this is the oldest version that is shown. */
   readonly earlier: Version | null
   readonly newest: Version
 }
@@ -141,7 +141,7 @@ function Rollback({ id, version, newest, onClose }: RollbackProps) {
         await change('post', '/api/channels/{id}/rollback', {
           params: { path: { id } },
           body: { version: number },
-          // Of a channel that was removed there is nothing to compare with.
+          // For a removed channel there is nothing to compare with.
           ...(newest.document !== null && { ifMatch: newest.version }),
         })
         showToast({ text: t`Version ${number} is back, as a new one`, tone: 'info' })

@@ -1,4 +1,4 @@
-// What the states of channels and keys, and their reasons, are called.
+// Names of the states of channels and keys, and of their reasons.
 
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'

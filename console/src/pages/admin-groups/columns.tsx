@@ -110,7 +110,7 @@ export function Limits({ limits }: GroupSettings) {
   return <span className="tabular">{parts.join(' · ')}</span>
 }
 
-/** The group's, and that some models have others. */
+/** The group's multiplier, and whether some models have others. */
 export function Multipliers({ multiplier, modelMultipliers }: GroupSettings) {
   const others = Object.entries(modelMultipliers)
   return (

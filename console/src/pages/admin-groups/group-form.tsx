@@ -14,7 +14,7 @@ import { type GroupSettings, type LimitName, limitNames } from './rows.ts'
 interface GroupValues {
   readonly id: string
   readonly multiplier: string
-  /** One a line: `gpt-4o* 0.8`. */
+  /** One per line: `gpt-4o* 0.8`. */
   readonly modelMultipliers: string
   readonly models: string
   readonly limits: Readonly<Record<LimitName, string>>
@@ -28,7 +28,7 @@ export type GroupBody = GroupSettings & { readonly id: string }
 
 interface GroupFormProps {
   readonly formId: string
-  /** undefined: of a new one. */
+  /** undefined: a new group. */
   readonly id?: string
   readonly settings: GroupSettings
   /** Throws Problem. */
@@ -166,7 +166,7 @@ function LimitField({ name, error, children }: LimitFieldProps) {
   )
 }
 
-/** What the multiplier does to prices, in words. */
+/** The effect of the multiplier on prices, in words. */
 function MultiplierHint({ text }: { readonly text: string }) {
   const { i18n } = useLingui()
   const value = Number(text)
@@ -182,7 +182,7 @@ function MultiplierHint({ text }: { readonly text: string }) {
   )
 }
 
-/** Those that say something. */
+/** Lines that are not empty. */
 function linesOf(text: string): readonly string[] {
   return text
     .split('\n')

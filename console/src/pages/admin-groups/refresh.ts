@@ -1,4 +1,4 @@
-// What is asked anew when a group has changed.
+// Requests the affected data again when a group has changed.
 
 import type { QueryClient } from '@tanstack/react-query'
 

@@ -1,4 +1,4 @@
-// Groups as the file and the store say them, with what uses each.
+// Groups from the file and the store, with what uses each.
 
 import type { Shape } from '../../api/client.ts'
 
@@ -8,7 +8,7 @@ export type Use = Shape<'GroupUse'>
 export interface GroupRow {
   readonly item: Item
   readonly settings: GroupSettings
-  /** Not known yet where it was made this moment. */
+  /** Not known yet if it was made this moment. */
   readonly use: Use | undefined
   readonly currency: string
 }
@@ -16,9 +16,9 @@ export interface GroupRow {
 export interface GroupSettings {
   /** A decimal: `1.25`. */
   readonly multiplier: string
-  /** In its place for some models, by name or by beginning with one * at the end. */
+  /** Replaces it for some models, by name or by a prefix followed by one *. */
   readonly modelMultipliers: Readonly<Record<string, string>>
-  /** Names, or beginnings with one * at the end. */
+  /** Names, or prefixes followed by one *. */
   readonly models: readonly string[]
   readonly limits: Readonly<Record<LimitName, number | null>>
 }
@@ -26,7 +26,7 @@ export interface GroupSettings {
 export const limitNames = ['requestsPerMinute', 'tokensPerMinute', 'concurrentRequests'] as const
 export type LimitName = (typeof limitNames)[number]
 
-/** A document is checked by the server's schema; what it leaves out has its default. */
+/** A document was checked by the server's schema; fields that it leaves out have their defaults. */
 export function settingsOf({ document }: Pick<Item, 'document'>): GroupSettings {
   const { multiplier, modelMultipliers, models, limits } = document as Partial<GroupSettings>
   return {

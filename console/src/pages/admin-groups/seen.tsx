@@ -1,4 +1,4 @@
-// What a user of a group sees: its models with their prices; and of any other model, why it is not there.
+// What a user of a group sees: its models with their prices; and for any other model, why it is missing.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -43,7 +43,7 @@ function Models({ group }: { readonly group: string }) {
             <Trans>No model: none is served to this group with a price.</Trans>
           </p>
         ) : (
-          // What scrolls must be reached by the keyboard.
+          // A scrolling element must be reachable by the keyboard.
           <section tabIndex={0} className="max-h-80 overflow-auto" aria-label={group}>
             <table className="w-full text-left text-cell">
               <thead className="sticky top-0 bg-surface text-label text-text-2">

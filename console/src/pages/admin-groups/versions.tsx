@@ -1,4 +1,4 @@
-// Every version of a group that was made here, with what it changed, and the way back to it.
+// Every version of a group that was made here, with what it changed, and a button to restore it.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
@@ -13,7 +13,7 @@ import { refreshGroups } from './refresh.ts'
 
 interface VersionsProps {
   readonly id: string
-  /** Of the newest. */
+  /** The number of the newest version. */
   readonly revision: number
 }
 

@@ -1,4 +1,4 @@
-// What needs an operator: what is wrong, with what, since when, and in whose words.
+// Alerts that need an operator: the problem, its subject, since when, and the message.
 
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
@@ -24,7 +24,7 @@ const names: Readonly<Record<Alert['code'], MessageDescriptor>> = {
   warning: msg`Warning`,
 }
 
-/** Of what is said in the gateway's own words, what has no part that varies. */
+/** Translations of the gateway's own messages without variable parts. */
 const known: Readonly<Record<string, MessageDescriptor>> = {
   'the gateway is shutting down': msg`the gateway is shutting down`,
   'the node is being opened again in the ledger': msg`the node is being opened again in the ledger`,
@@ -75,7 +75,7 @@ export function Alerts({ alerts }: { readonly alerts: readonly Alert[] }) {
   )
 }
 
-/** What the code does not say: how much of it, and why. */
+/** Details beyond the code: the amount and the reason. */
 function Details({ alert: { code, message, count, cause } }: { readonly alert: Alert }) {
   const { t } = useLingui()
   const number = count ?? 0

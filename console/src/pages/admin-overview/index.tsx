@@ -1,4 +1,4 @@
-// Operations: how the deployment does at this moment, what is wrong with it, and what it earns.
+// Operations: the present state of the deployment, its problems, and its earnings.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'

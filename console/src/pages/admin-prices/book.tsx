@@ -130,7 +130,7 @@ export function Book({ search, open, onSearch, onOpen }: BookProps) {
   )
 }
 
-/** Of a model that has no price yet. */
+/** For a model that has no price yet. */
 function PriceAnother({ onOpen }: Pick<BookProps, 'onOpen'>) {
   const { t } = useLingui()
   const { admin } = roleOf(useMe())

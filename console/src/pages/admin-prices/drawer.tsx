@@ -25,7 +25,7 @@ export function PriceDrawer({ model, onClose }: PriceDrawerProps) {
   const { admin } = roleOf(useMe())
   const query = { model, all: true, limit: 100 }
   const cards = useQuery(read('/api/prices', { params: { query } }))
-  // A model without a price is one too: its first is made here.
+  // Also for a model without a price: its first version is made here.
   const isNew = cards.error instanceof Problem && cards.error.status === 404
   const items = isNew ? [] : cards.data?.items
   const shown = items ?? []
@@ -97,7 +97,7 @@ function Standing({ model, current }: StandingProps) {
   )
 }
 
-/** The sale price of a group beside the base. */
+/** The sale price of a group beside the base price. */
 function ForGroup({ model }: { readonly model: string }) {
   const { t } = useLingui()
   const groups = useQuery(read('/api/groups'))

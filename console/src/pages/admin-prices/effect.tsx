@@ -1,4 +1,4 @@
-// What proposed prices would have brought of the last seven days' requests.
+// What proposed prices would have earned on the requests of the last seven days.
 
 import { Trans } from '@lingui/react/macro'
 import type { Shape } from '../../api/client.ts'

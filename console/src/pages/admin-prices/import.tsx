@@ -1,4 +1,4 @@
-// A published list of prices, compared with what is in force: each model is taken by itself, or all of them.
+// A published list of prices, compared with those in force: models can be applied one by one, or all of them.
 
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQueryClient } from '@tanstack/react-query'

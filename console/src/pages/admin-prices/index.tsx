@@ -1,4 +1,4 @@
-// Models and prices: what each model costs from when on, what is ahead, what is missing, and what others publish.
+// Models and prices: the price of each model and its start, scheduled and missing prices, and published ones.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
@@ -21,7 +21,7 @@ export default function PricesPage() {
   const { t } = useLingui()
   const { view = 'book', search = '', open } = route.useSearch()
   const navigate = useNavigate()
-  // What is typed replaces the address: going back does not go through every letter.
+  // Typing replaces the address, so that going back does not go through every letter.
   const change = (next: Partial<PricesSearch>, replace = false) =>
     void navigate({ to: '.', replace, search: (before) => ({ ...before, ...next }) })
   const show = (model: string) => change({ open: model })

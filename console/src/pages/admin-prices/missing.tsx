@@ -1,4 +1,4 @@
-// Models that are served or asked for and have no price: their requests are refused.
+// Models that are served or requested and have no price: their requests are refused.
 
 import { Trans } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'

@@ -1,4 +1,5 @@
-// The next version of a model's prices: each name with its decimal, when it begins, why; and what it would have brought.
+// The next version of a model's prices: each name with its decimal, the start, the reason; and its effect on past
+// requests.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
@@ -20,7 +21,7 @@ import { refreshPrices } from './refresh.ts'
 
 interface Values {
   readonly lines: { name: string; price: string }[]
-  /** As `datetime-local` has it, in the zone that times are shown in; empty: now. */
+  /** In the format of `datetime-local`, in the displayed time zone; empty: now. */
   readonly from: string
   readonly source: string
 }
@@ -170,7 +171,7 @@ function Lines({ form }: { readonly form: ReturnType<typeof useForm<Values>> }) 
   )
 }
 
-/** Sends the form; a change of more than tenfold is asked about first. */
+/** Sends the form; a change of more than tenfold must be confirmed first. */
 function useSending(model: string, form: ReturnType<typeof useForm<Values>>) {
   const { t } = useLingui()
   const client = useQueryClient()
@@ -195,7 +196,7 @@ function useSending(model: string, form: ReturnType<typeof useForm<Values>>) {
   return { send, problem, isBusy, large, dismiss: () => setLarge(null) }
 }
 
-/** Lines left empty are left out. */
+/** Empty lines are left out. */
 function pricesOf({ lines }: Values): Record<string, string> {
   const filled = lines.filter(({ name, price }) => name.trim() !== '' && price.trim() !== '')
   return Object.fromEntries(filled.map(({ name, price }) => [name.trim(), price.trim()]))

@@ -1,4 +1,4 @@
-// How a card's prices and what differs between two cards are written, and the names that prices have.
+// How a card's prices and the differences between two cards are written, and the names that prices have.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { Shape } from '../../api/client.ts'
@@ -29,7 +29,7 @@ export const priceNames = [
   'character',
 ] as const
 
-/** All of a card in a line: `input 0.15 · output 0.60`. */
+/** The whole card on one line: `input 0.15 · output 0.60`. */
 export function PriceLine({ prices }: { readonly prices: Prices }) {
   const entries = Object.entries(prices)
   if (entries.length === 0) return <Trans>withdrawn</Trans>
@@ -74,7 +74,7 @@ export function Origin({ origin }: { readonly origin: Shape<'ListedPriceCard'>['
   return words[origin]
 }
 
-/** When a card begins; what is shipped holds for all time. */
+/** The start of a card; a shipped card applies to all times. */
 export function Begins({
   at,
   relative = false,

@@ -1,4 +1,4 @@
-// What is asked anew when prices have changed.
+// Requests the affected data again when prices have changed.
 
 import type { QueryClient } from '@tanstack/react-query'
 

@@ -1,4 +1,4 @@
-// Prices that have been set and have not begun.
+// Prices that are set but not yet in force.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'

@@ -1,4 +1,4 @@
-// Where the prices in force are not the shipped ones: each is taken by itself.
+// Prices in force that differ from the shipped ones; each shipped price can be applied separately.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'

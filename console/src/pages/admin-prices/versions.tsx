@@ -1,4 +1,4 @@
-// Every version of a model's prices, with the way back to it and to the shipped prices.
+// Every version of a model's prices, with buttons to restore it and the shipped prices.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'

@@ -1,4 +1,4 @@
-// Reconcile: a period added up three ways, from the ledger, the requests and the totals; they are equal or named.
+// Reconcile: a period added up in three ways, from the ledger, the requests and the totals; differences are named.
 
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useMutation } from '@tanstack/react-query'
@@ -52,7 +52,7 @@ const columns: readonly Column<Day>[] = [
   },
 ]
 
-/** Runs through a period; a long one comes in pieces, each shown as it is there. */
+/** Calculates a period; a long one comes in parts, each shown as it arrives. */
 function useReconcile({ since, until }: Range, account: string | undefined) {
   const [parts, setParts] = useState<readonly Reconciled[]>([])
   const run = useMutation({

@@ -109,7 +109,7 @@ export default function AdminSettingsPage() {
   )
 }
 
-/** Saves a value, and goes back to the default. */
+/** Saves a value, and restores the default. */
 function useChanges({ name, revision }: Setting) {
   const { t } = useLingui()
   const client = useQueryClient()
@@ -244,7 +244,7 @@ function SettingInput({ kind: { input }, text, onChange, disabled }: SettingInpu
   )
 }
 
-/** A choice in its words, everything else as the API has it. */
+/** A choice by its name, everything else as in the API. */
 function wordOf(value: unknown, { input }: Kind, t: (word: MessageDescriptor) => string): string {
   const word = typeof input === 'string' ? undefined : input[String(value)]
   return word === undefined ? JSON.stringify(value) : t(word)
@@ -255,7 +255,7 @@ function textOf({ value }: Setting, { input }: Kind): string {
   return value === null ? '' : String(value)
 }
 
-/** Throws where JSON was asked for and is none. */
+/** Throws if JSON was required and the text is not JSON. */
 function valueOf(text: string, { input }: Kind): unknown {
   if (input === 'json') return JSON.parse(text)
   if (input === 'switch') return text === 'true'

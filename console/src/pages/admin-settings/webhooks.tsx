@@ -1,4 +1,4 @@
-// Webhooks of operators: what each was told last, and whether it takes a test.
+// Webhooks of operators: the last message to each, and a test.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery } from '@tanstack/react-query'

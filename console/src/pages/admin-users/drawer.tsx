@@ -1,4 +1,4 @@
-// One account beside the list: who it is, what it may do, and what an administrator may do about it.
+// One account beside the list: its person, its rights, and an administrator's actions on it.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -91,7 +91,7 @@ function Details({ person }: { readonly person: Person }) {
         </dd>
       </dl>
       <Buttons>
-        {/* A whole load: no answer to one may be shown to the other. */}
+        {/* A full page load, so that no answer for one account is shown to the other. */}
         <a href={`/console/?view-as=${encodeURIComponent(id)}`} className={buttonClass()}>
           <Trans>See what they see</Trans>
         </a>

@@ -1,4 +1,4 @@
-// What the list of accounts is narrowed by.
+// The filters of the list of accounts.
 
 import { useLingui } from '@lingui/react/macro'
 import { Field, Input, Select } from '../../ui/field.tsx'

@@ -1,4 +1,4 @@
-// Users: everybody with an account, found by anything that is known of them; and invitations for those who have none.
+// Users: all accounts, searchable by anything known of them, and invitations for people without one.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
@@ -18,7 +18,7 @@ export default function UsersPage() {
   const { t } = useLingui()
   const search = route.useSearch()
   const navigate = useNavigate()
-  // What is typed replaces the address: going back does not go through every letter.
+  // Typing replaces the address, so that going back does not go through every letter.
   const change = (next: Partial<UsersSearch>, replace = false) =>
     void navigate({ to: '.', replace, search: (before) => ({ ...before, ...next }) })
   const { view = 'accounts' } = search

@@ -1,4 +1,4 @@
-// Invitations: each is for one account that there is not yet; its code is shown once.
+// Invitations: each is for one future account; its code is shown once.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'

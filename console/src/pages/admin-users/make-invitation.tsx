@@ -1,4 +1,4 @@
-// Makes an invitation, and shows its code this once.
+// Makes an invitation, and shows its code once.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
@@ -38,7 +38,7 @@ export function MakeInvitation({ onMade, onClose }: MakeInvitationProps) {
   async function send({ group, days, ...values }: Values) {
     const body = { ...values, days: Number(days), groups: group === '' ? null : [group] }
     const typed = JSON.stringify(body)
-    // The same again after a lost answer makes no second one.
+    // Sending the same again after a lost answer makes no second one.
     if (attempt.current.typed !== typed) attempt.current = { typed, idempotencyKey: randomId() }
     await guarded(async () => {
       const { idempotencyKey } = attempt.current
@@ -115,7 +115,7 @@ function Fields({ form }: { readonly form: ReturnType<typeof useForm<Values>> })
   )
 }
 
-/** It closes by its button alone, once the code is said to be kept. */
+/** It closes only by its button, once the person confirms that the code is stored. */
 function Code({ code, onClose }: { readonly code: string; readonly onClose: () => void }) {
   const { t } = useLingui()
   const [isSaved, setSaved] = useState(false)

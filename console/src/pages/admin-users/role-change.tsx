@@ -1,4 +1,4 @@
-// Gives an account another role, once it was said what that may do.
+// Gives an account another role, after showing what that role may do.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'

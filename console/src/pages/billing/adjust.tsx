@@ -1,4 +1,4 @@
-// Operators give an account money or take it, with the reason that its ledger shows.
+// Operators credit or debit an account, with the reason that its ledger shows.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useId, useRef, useState } from 'react'
@@ -41,7 +41,7 @@ interface DialogProps {
 function AdjustDialog({ account, onClose }: DialogProps) {
   const { t } = useLingui()
   const id = useId()
-  // The same again after an answer that was lost is not done twice; what is typed anew is another adjustment.
+  // Sending the same again after a lost answer is executed once; a newly typed form is another adjustment.
   const attempt = useRef({ typed: '', idempotencyKey: '' })
   const form = useForm<Values>({
     defaultValues: { direction: 'credit', amount: '', reason: '' },

@@ -1,4 +1,4 @@
-// Automatic top-up: a payer agrees to it once, then a rule says when and how much; what stopped it stands here.
+// Automatic top-up: a payer agrees to it once, then a rule says when and how much; the page shows why it stopped.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -22,7 +22,7 @@ type Rule = Shape<'AutoTopUp'>
 
 const path = '/api/billing/auto-top-up'
 
-/** Nothing where no provider of the deployment pays by itself. */
+/** Renders nothing if no provider of the deployment can pay automatically. */
 export function AutoTopUpCard({ account }: { readonly account: string }) {
   const rule = useQuery(read(path, { params: { query: { account } } }))
   const { mayChange } = roleOf(useMe())
@@ -54,7 +54,7 @@ function State({ rule: { state } }: { readonly rule: Rule }) {
   return <Status tone={tones[state]}>{words[state]}</Status>
 }
 
-/** By a payment at the provider's page, which keeps the card. */
+/** By a payment at the provider's page, which stores the card. */
 function Agree({ rule }: { readonly rule: Rule }) {
   const { t } = useLingui()
   const navigate = useNavigate()
@@ -135,7 +135,7 @@ function RuleForm({ rule }: { readonly rule: Rule }) {
       monthMost: values.monthMost.trim(),
     }
     await attempt(async () => {
-      // Another's change of it in between is refused, and so is one by a payment that was refused.
+      // Fails if somebody else changed it meanwhile, or a refused payment did.
       await change('put', path, { params, body, ifMatch: rule.revision })
       showToast({ text: t`Saved.`, tone: 'info' })
       await refresh()

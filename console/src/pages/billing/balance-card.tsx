@@ -1,4 +1,4 @@
-// What the account has: available, held by running requests, and in all.
+// The balance of the account: available, held by running requests, and in total.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
@@ -127,7 +127,7 @@ interface PartProps {
 
 function Part({ name, note, children }: PartProps) {
   return (
-    // As wide as its figure, which may be long; its note has no say in that.
+    // As wide as its figure, which may be long; the note does not affect the width.
     <div className="flex-1 basis-36">
       <dt className="text-label text-text-2">{name}</dt>
       <dd className="mt-1 text-metric">{children}</dd>

@@ -1,4 +1,4 @@
-// Billing: what an account has, what running requests hold of it, and every movement of its wallet.
+// Billing: the balance of an account, the part that running requests hold, and every movement of its wallet.
 
 import { Trans } from '@lingui/react/macro'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'

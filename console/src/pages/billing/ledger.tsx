@@ -1,4 +1,4 @@
-// Every movement of a wallet, newest first, with the balance after it and what it was for.
+// Every movement of a wallet, newest first, with the balance after it and its reason.
 
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
@@ -149,7 +149,7 @@ function Effect({ entry }: { readonly entry: Entry }) {
   )
 }
 
-/** A charge leads to its request, a payment to its order; the rest says why. */
+/** A charge links to its request, a payment to its order; others show the reason. */
 function Reason({ entry }: { readonly entry: Entry }) {
   if (entry.requestId !== null)
     return (

@@ -1,10 +1,10 @@
-// What the address of this page holds.
+// The search parameters in this page's address.
 
 import { rangeFields } from '../../app/range.ts'
 import { searchOf, text } from '../../app/search.ts'
 
 export const validateBillingSearch = searchOf({
   ...rangeFields,
-  /** A ledger entry that another page points at. */
+  /** A ledger entry to which another page links. */
   entry: text,
 })

@@ -1,4 +1,4 @@
-// What arrives from the caller's clients while the page is open: those of the last minutes, then each as it comes.
+// Requests of the caller's clients while the page is open: those of the last minutes, then each as it arrives.
 
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
@@ -11,8 +11,8 @@ export type Arrival = Shape<'Arrival'>
 const mostKept = 50
 
 /**
- * Newest first. `isOpen`: the stream is; where it breaks it is opened again, and what came meanwhile is asked for.
- * `isNew`: it came since the page was opened. No clock says so: the browser's may be wrong.
+ * Newest first. `isOpen`: the stream is open; if it breaks it is opened again, and requests from meanwhile are loaded.
+ * `isNew`: it arrived since the page was opened. No clock decides that, since the browser's may be wrong.
  */
 export function useArrivals() {
   const account = useAccount()
@@ -46,7 +46,7 @@ export function useArrivals() {
   return { arrivals: merged(live, data?.items ?? []), isNew, isOpen, query }
 }
 
-/** What the first answer listed and nobody told live; null until then. Another account's are others. */
+/** Requests in the first answer that the stream did not report; null until then. Another account has others. */
 function useKnown(
   account: string | undefined,
   listed: readonly Arrival[] | undefined,

@@ -1,4 +1,4 @@
-// What is wrong with a request that arrived, and what to change: the doctor's codes in words.
+// What is wrong with a request that arrived, and what to change: explains the doctor's codes.
 
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'

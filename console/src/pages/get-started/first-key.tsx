@@ -1,4 +1,4 @@
-// The first step: a key is made here, or the secret of one is pasted; it stays in this page's memory.
+// The first step: a key is made here, or an existing secret is pasted; it is kept only in the page's memory.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
@@ -14,7 +14,7 @@ import { Copy } from '../../ui/values.tsx'
 
 export interface HeldKey {
   readonly secret: string
-  /** null: of a secret that was pasted, nothing else is known. */
+  /** null: for a pasted secret, nothing else is known. */
   readonly id: string | null
   readonly name: string | null
   readonly group?: string

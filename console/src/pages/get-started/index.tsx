@@ -14,7 +14,7 @@ export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 export default function GetStartedPage() {
   const { client, model } = useSearch({ from: '/shell/get-started' })
   const navigate = useNavigate({ from: '/get-started' })
-  // Of this tab's memory alone: gone with the page.
+  // Only in this tab's memory, so it is gone with the page.
   const [held, setHeld] = useState<HeldKey | null>(null)
   return (
     <Page

@@ -1,4 +1,4 @@
-// The third step: the page listens, turns green at the first request that came through, and names each mistake.
+// The third step: the page waits for requests, turns green at the first successful one, and explains each mistake.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
@@ -10,10 +10,10 @@ import { Badge, Duration, Money, Time } from '../../ui/values.tsx'
 import { type Arrival, useArrivals } from './arrivals.ts'
 import { Diagnosis } from './diagnosis.tsx'
 
-/** `keyId`: the key that was made here, whose requests alone count; null: any of the account's. */
+/** `keyId`: the key that was made here, whose requests alone count; null: any key of the account. */
 export function Listening({ keyId }: { readonly keyId: string | null }) {
   const { arrivals, isNew, isOpen, query } = useArrivals()
-  // A key that was made here has no requests from before.
+  // A key that was made here has no earlier requests.
   const own = arrivals.filter((each) => (keyId === null ? isNew(each) : each.keyId === keyId))
   const through = own.filter(({ code }) => code === 'ok').at(-1)
   const mistakes = arrivals.filter(({ code }) => code !== 'ok')

@@ -1,4 +1,4 @@
-// What the address of this page holds: never a secret.
+// The search parameters in this page's address: never a secret.
 
 import { searchOf, text } from '../../app/search.ts'
 

@@ -1,4 +1,4 @@
-// What is done to several keys at once: stop, move to another group, delete.
+// Actions on several keys at once: stop, move to another group, delete.
 
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
@@ -80,7 +80,7 @@ function BulkTask({ task, keys, onClose, onDone }: BulkTaskProps) {
     try {
       for (const key of keys) await doTask(task, key, moved)
     } finally {
-      // Those that came before one that failed are done.
+      // Those before one that failed have been changed.
       refreshKeys(client)
     }
     onDone()

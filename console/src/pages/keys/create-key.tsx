@@ -58,7 +58,7 @@ function Making({ group, onMade, onClose }: MakingProps) {
       refreshKeys(client)
     },
   )
-  // The dialog itself would go to its first button.
+  // By default the dialog would focus its first button.
   useEffect(() => form.setFocus('name'), [form])
   return (
     <Dialog

@@ -1,4 +1,4 @@
-// What a group costs: its multiplier, and what that makes of the prices of two models.
+// The cost of a group: its multiplier, and the resulting prices of two models.
 
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'

@@ -1,4 +1,4 @@
-// API keys: those that call models, and in a tab of their own those that manage.
+// API keys: those that call models, and in a separate tab management keys.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useNavigate, useSearch } from '@tanstack/react-router'

@@ -1,4 +1,4 @@
-// What cannot be taken back of a key: a new secret, and its end.
+// Irreversible actions on a key: a new secret, and deleting it.
 
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
@@ -22,7 +22,8 @@ export function RotateKey({ shown, onClose }: RotateProps) {
   const client = useQueryClient()
   const [overlap, setOverlap] = useState('86400')
   const [made, setMade] = useState<Shape<'KeyWithSecret'> | null>(null)
-  // One of each choice: repeated after a lost answer, the key is rotated once and its secret comes again.
+  // One idempotency key per choice: repeated after a lost answer, the key is rotated once and its secret is returned
+  // again.
   const idempotencyKeys = useRef<Record<string, string>>({})
   const isDone = useRef(false)
   if (made !== null) {
@@ -48,7 +49,7 @@ export function RotateKey({ shown, onClose }: RotateProps) {
       action={t`Rotate`}
       danger={false}
       onConfirm={rotate}
-      // Once it is done, it closes with the secret that it shows.
+      // Afterwards it closes together with the secret that it shows.
       onClose={() => {
         if (!isDone.current) onClose()
       }}
@@ -84,7 +85,7 @@ export function DeleteKey({ shown, onClose, onDone }: DeleteProps) {
     staleTime: 0,
   })
   const requests = impact.data?.requestsLastDay ?? 0
-  // Until it is known whether it has traffic, it may have.
+  // Until its traffic is known, it is treated as having some.
   const isUsed = impact.data === undefined || requests > 0
   return (
     <Confirm

@@ -27,7 +27,7 @@ export function KeyStatus({ status }: { readonly status: Key['status'] }) {
   )
 }
 
-/** What is spent of the limit, as a bar and in words. */
+/** The used part of the limit, as a bar and in words. */
 export function LimitBar({
   limit,
   currency,
@@ -197,7 +197,7 @@ const timeColumns: readonly Column<Key>[] = [
   },
 ]
 
-/** When, and from where by what: cut short in a table unless it is to be shown whole. */
+/** When, from which address and by which client: shortened in a table unless requested in full. */
 export function LastUsed({
   lastUsed,
   whole = false,

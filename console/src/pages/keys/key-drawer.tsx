@@ -1,4 +1,4 @@
-// One key beside the list: what it is and did, what is done to it, and its limits to change.
+// One key beside the list: its facts and use, actions on it, and its limits to change.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
@@ -71,7 +71,7 @@ function Details({ shown, mayChange, onClose }: DetailsProps) {
       )}
       <Actions shown={shown} mayChange={mayChange} onClose={onClose} />
       {mayChange && (
-        // A newer revision fills the form anew, what is being typed stays until then.
+        // A newer revision fills the form again; until then the typed values stay.
         <Edit key={shown.revision} shown={shown} timeZone={timeZone} />
       )}
     </div>
@@ -192,7 +192,7 @@ function Edit({ shown, timeZone }: { readonly shown: Key; readonly timeZone: str
   const before = valuesOf(shown, timeZone)
   const { form, problem, submit } = useKeyForm(before, async (values, { sentMs }) => {
     const was = bodyOf(before, sentMs, timeZone)
-    // What is as it was is not sent: an expiry that has passed would be refused.
+    // Unchanged fields are not sent: an expiry that has passed would be refused.
     const body = Object.fromEntries(
       Object.entries(bodyOf(values, sentMs, timeZone)).filter(
         ([name, value]) => JSON.stringify(value) !== JSON.stringify(was[name as keyof typeof was]),

@@ -1,4 +1,4 @@
-// What the list of keys is narrowed to: it all stands in the address.
+// The filters of the list of keys, all of which are in the address.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
@@ -73,7 +73,7 @@ export function KeyFilters() {
   )
 }
 
-/** What is typed goes into the address once the typing rests. */
+/** Typed text goes into the address after a pause in typing. */
 function SearchField() {
   const { t } = useLingui()
   const { search = '' } = useSearch({ from: '/shell/keys' })

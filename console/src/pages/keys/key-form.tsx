@@ -11,7 +11,7 @@ import { Checkbox, Field, Input, Select, TextArea } from '../../ui/field.tsx'
 import { GroupEffect } from './group-effect.tsx'
 import type { KeyValues } from './key-values.ts'
 
-/** The same of requests and of tokens, and of requests at once. */
+/** The same for requests, tokens, and concurrent requests. */
 const mostPerMinute = 1_000_000_000_000
 
 export type KeyForm = UseFormReturn<KeyValues>
@@ -87,7 +87,7 @@ interface SectionProps {
   readonly children: ReactNode
 }
 
-/** What most keys do without; open where something of it is set or refused. */
+/** Fields that most keys do not need; open if one of them is set or refused. */
 function Section({ title, open, children }: SectionProps) {
   return (
     <details open={open} className="rounded-card border border-border">

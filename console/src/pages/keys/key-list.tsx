@@ -1,4 +1,4 @@
-// The list of keys: sorted by the server, in pages, with a row of actions over those that are chosen.
+// The list of keys: sorted by the server, in pages, with a row of actions for chosen ones.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery } from '@tanstack/react-query'
@@ -21,7 +21,7 @@ const KeyDrawer = later(() => import('./key-drawer.tsx'))
 
 const pageSize = 50
 
-/** What the address asks for, in pages. */
+/** The query of the address, page by page. */
 function useKeys() {
   const {
     search,
@@ -133,7 +133,7 @@ function KeyTable({ columns, rows, more, mayChange, onOpen }: KeyTableProps) {
   )
 }
 
-/** How the drawer goes to the rows before and after; nowhere where its key is none of those that are shown. */
+/** How the drawer moves to the previous and next row; not possible if its key is not among those shown. */
 function neighbours(ids: readonly string[], id: string, show: (id: string) => void) {
   const at = ids.indexOf(id)
   const [before, after] = at < 0 ? [] : [ids[at - 1], ids[at + 1]]

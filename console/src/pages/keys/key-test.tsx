@@ -1,4 +1,4 @@
-// Whether a key would be taken now, and for which models: without calling one.
+// Whether a key would be accepted now, and for which models: without calling one.
 
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'

@@ -76,7 +76,7 @@ const presetMs: Readonly<Record<string, number>> = {
   '365d': 365 * 86_400_000,
 }
 
-/** What a person typed, apart from the moment it is sent: the same body under the same Idempotency-Key. */
+/** The typed values, independent of the time of sending: the same body with the same Idempotency-Key. */
 export function bodyOf(values: KeyValues, sentMs: number, timeZone: string) {
   return {
     name: values.name.trim(),
@@ -103,12 +103,12 @@ export function bodyOf(values: KeyValues, sentMs: number, timeZone: string) {
 
 function expiryOf({ expiry, expiresAt }: KeyValues, sentMs: number, timeZone: string) {
   if (expiry === 'never') return null
-  // What cannot be read is sent as it is: the server says what it expects.
+  // A value that cannot be parsed is sent unchanged: the server says what it expects.
   if (expiry === 'at') return fromLocalInput(expiresAt, timeZone) ?? expiresAt
   return new Date(sentMs + (presetMs[expiry] ?? 0)).toISOString()
 }
 
-/** One a line, or between commas. */
+/** One per line, or separated by commas. */
 function listOf(text: string): string[] | null {
   const items = text
     .split(/[\n,]/)
@@ -117,7 +117,7 @@ function listOf(text: string): string[] | null {
   return items.length === 0 ? null : items
 }
 
-/** What is no number goes as NaN, which JSON has not: the form refuses it before. */
+/** A value that is not a number becomes NaN, which JSON cannot express: the form refuses it before. */
 function numberOf(text: string): number | null {
   return text.trim() === '' ? null : Number(text)
 }
@@ -128,7 +128,7 @@ const fieldNames: Readonly<Record<string, keyof KeyValues>> = {
   spendLimit: 'amount',
 }
 
-/** Where a refusal belongs: the API's field, down to an item of a list, to a field of the form. */
+/** The field of the form for a refusal of an API field, or of an item of a list. */
 export function formField(field: string, values: KeyValues): keyof KeyValues | null {
   const found = Object.keys(fieldNames).find((name) => field.startsWith(name))
   if (found !== undefined) return fieldNames[found] ?? null

@@ -26,7 +26,7 @@ export default function CreateManagementKey({ onClose }: { readonly onClose: () 
 interface Values {
   readonly name: string
   readonly mayWrite: boolean
-  /** Until it expires; empty: it never does. */
+  /** When it expires; empty: never. */
   readonly days: string
 }
 
@@ -96,7 +96,7 @@ function Making({ onMade, onClose }: MakingProps) {
   )
 }
 
-/** Says as whom the key will act. */
+/** Says as which account the key will act. */
 function Whose() {
   const account = useAccount()
   const isAdmin = useMe()?.role === 'admin'

@@ -1,4 +1,4 @@
-// The list of management keys, each with what may be done to it.
+// The list of management keys, each with its actions.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'

@@ -1,4 +1,4 @@
-// After a change: everything that is shown of keys is asked again.
+// Requests everything shown of keys again after a change.
 
 import type { QueryClient } from '@tanstack/react-query'
 

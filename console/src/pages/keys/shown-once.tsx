@@ -1,4 +1,4 @@
-// A secret, shown this once: to copy, with configurations ready to paste.
+// A secret, shown only once: to copy, with configurations ready to paste.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
@@ -13,7 +13,7 @@ interface ShownOnceProps {
   readonly onClose: () => void
 }
 
-/** It closes by its button alone, once the secret is said to be kept. */
+/** It closes only by its button, once the person confirms that the secret is stored. */
 export function ShownOnce({ made, onClose }: ShownOnceProps) {
   const { t } = useLingui()
   const [isSaved, setSaved] = useState(false)

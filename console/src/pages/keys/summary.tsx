@@ -1,4 +1,4 @@
-// The strip above the list: how many keys there are of each state, and what they spent together.
+// The strip above the list: the number of keys in each state, and their total spend.
 
 import { Trans } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'

@@ -1,4 +1,4 @@
-// A form of a key: it sends what was typed once however often it is repeated, and puts a refusal where it belongs.
+// The state of a key's form: repeated sending has one effect, and a refusal is shown at its field.
 
 import { useRef } from 'react'
 import { useForm } from 'react-hook-form'
@@ -8,7 +8,7 @@ import type { KeyForm } from './key-form.tsx'
 import { formField, type KeyValues } from './key-values.ts'
 
 interface Attempt {
-  /** What was typed: sent again as it was, it has the same key and the same moment. */
+  /** The typed values: sent again unchanged, they have the same idempotency key and the same time. */
   readonly typed: string
   readonly idempotencyKey: string
   readonly sentMs: number
@@ -16,7 +16,7 @@ interface Attempt {
 
 interface Sending {
   readonly form: KeyForm
-  /** A refusal that belongs to no field. */
+  /** A refusal that concerns no field. */
   readonly problem: Error | null
   readonly submit: () => void
 }

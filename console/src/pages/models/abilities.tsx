@@ -1,4 +1,4 @@
-// What a model is known to do beside answering.
+// The known abilities of a model beyond answering.
 
 import { useLingui } from '@lingui/react/macro'
 import { Badge } from '../../ui/values.tsx'

@@ -1,4 +1,4 @@
-// The models as cards, for those who look around rather than compare.
+// The models as cards, for browsing rather than comparing.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { ReactNode } from 'react'

@@ -1,4 +1,4 @@
-// One model beside the list: what it is and can, what it costs and did, how to call it, and how it does.
+// One model beside the list: its facts and abilities, prices and recent figures, and how to call it.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
@@ -50,7 +50,7 @@ export function ModelDrawer({ id, group, ...rest }: ModelDrawerProps) {
   )
 }
 
-/** Of what is known of it: no catalogue of ours has texts of its makers. */
+/** From what is known of it: the catalogue has no texts of its maker. */
 function Description({ model }: { readonly model: Model }) {
   const { i18n } = useLingui()
   const names = useModalityText()
@@ -144,7 +144,7 @@ function Facts({ model }: { readonly model: Model }) {
 
 interface FactProps {
   readonly name: ReactNode
-  /** All of a row. */
+  /** The whole row. */
   readonly wide?: boolean
   readonly children: ReactNode
 }

@@ -1,4 +1,4 @@
-// What narrows the models down and how they are sorted; each stands in the address under the name the API gives it.
+// The filters and sorting of models; each is in the address under the API's name.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
@@ -23,7 +23,7 @@ interface FiltersProps {
 export function Filters({ search, onChange }: FiltersProps) {
   const { t } = useLingui()
   const input = useRef<HTMLInputElement>(null)
-  // Cleared from outside. While it is typed in, it is ahead of the address.
+  // Cleared from outside. While somebody types, the field is ahead of the address.
   useEffect(() => {
     if (search.search === undefined && input.current !== null) input.current.value = ''
   }, [search.search])

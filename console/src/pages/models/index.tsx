@@ -1,4 +1,4 @@
-// Models: what may be called, what it costs a group, and how it does; public where operators allow.
+// Models: which may be called, their prices for a group, and their recent figures; public if operators allow it.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
@@ -29,7 +29,7 @@ type Change = (next: Partial<ModelsSearch>, replace?: boolean) => void
 export default function ModelsPage() {
   const search = route.useSearch()
   const navigate = useNavigate()
-  // What is typed replaces the address: going back does not go through every letter.
+  // Typing replaces the address, so that going back does not go through every letter.
   const change: Change = (next, replace = false) =>
     void navigate({ to: '.', replace, search: (before) => ({ ...before, ...next }) })
   const { query, rows } = useModels(search)

@@ -1,4 +1,4 @@
-// Figures of the last 24 hours, with how many requests they are of, and none where those are too few.
+// Figures of the last 24 hours with the number of requests behind them; none if there were too few.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
@@ -6,11 +6,11 @@ import { percent } from '../../format.ts'
 import { Duration, None } from '../../ui/values.tsx'
 import type { Model } from './queries.ts'
 
-/** Below so many requests a figure says more of chance than of the model. */
+/** With fewer requests than this, a figure is mostly chance. */
 const leastSample = 30
 
 interface MeasuredProps {
-  /** How many requests it is of. */
+  /** The number of requests behind it. */
   readonly sample: number
   /** null: it could not be measured. */
   readonly children: ReactNode
@@ -53,7 +53,7 @@ export function FirstToken({ live }: { readonly live: Model['live'] }) {
 
 interface SpeedProps {
   readonly live: Model['live']
-  /** Beside the first token, which says of how many requests both are. */
+  /** Beside the first token, which shows the number of requests for both. */
   readonly brief?: boolean
 }
 
@@ -75,7 +75,7 @@ export function Success({ live }: { readonly live: Model['live'] }) {
   const success = live?.success ?? null
   return (
     <Measured sample={live?.tried ?? 0}>
-      {/* Rounding never makes a whole of what is not. */}
+      {/* Rounding never shows 100 % for less. */}
       {success && percent(Math.floor(success.percent * 10) / 1_000, i18n.locale)}
     </Measured>
   )

@@ -1,4 +1,4 @@
-// How a model's prices came to be what they are, and what will change: lines over time, and each change with its figures.
+// The past and scheduled prices of a model: lines over time, and each change with its figures.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'

@@ -1,4 +1,4 @@
-// Prices over time: steps where they changed, gaps where there were none, in units that people read.
+// Tests prices over time: steps where they changed, gaps where there were none, in readable units.
 
 import { expect, test } from 'bun:test'
 import { type PriceChange, pricesOverTime } from './price-steps.ts'

@@ -1,4 +1,4 @@
-// Prices as figures over time: what held at the end of each bucket, from before the first change to after the last.
+// Prices as figures over time: the value at the end of each bucket, from before the first change to after the last.
 
 import type { Shape } from '../../api/client.ts'
 import type { Bucket } from '../../charts/series.ts'
@@ -8,17 +8,17 @@ export type PriceChange = Shape<'PriceChange'>
 
 interface PricesOverTime {
   readonly buckets: readonly Bucket[]
-  /** What the newest card begins with: `token`, `image`, ... */
+  /** The first part of the newest card's price names: `token`, `image`, ... */
   readonly unit: string
-  /** Of how many units the values are. */
+  /** The number of units to which the values apply. */
   readonly size: 1 | 1_000_000
-  /** By price name, tiers left out; at most six. Nano-units; null where there is no such price. */
+  /** By price name, without tiers; at most six. Nano-units; null if there is no such price. */
   readonly lines: readonly { readonly name: string; readonly values: readonly (number | null)[] }[]
 }
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/** Up to so many between the first change and the last. */
+/** The maximum number between the first change and the last. */
 const mostBuckets = 80
 /** On both sides, so that the first and the last change are seen as steps. */
 const margin = 4

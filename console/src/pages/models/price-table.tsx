@@ -1,4 +1,4 @@
-// What each kind of token and unit costs a group, tiers by the length of prompts included.
+// The group's price of each kind of token and unit, including tiers by the length of prompts.
 
 import { Trans } from '@lingui/react/macro'
 import { LinePrice, sizeOfLine, useLineName, useUnitText } from '../../ui/model-prices.tsx'

@@ -1,4 +1,4 @@
-// What this page asks of the API.
+// The API queries of this page.
 
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
@@ -7,7 +7,7 @@ import { filtersOf, type ModelsSearch } from './search.ts'
 
 export type Model = Shape<'Model'>
 
-/** The models that fit the address, as far as they were loaded. */
+/** The models that match the address, as far as they were loaded. */
 export function useModels(search: ModelsSearch) {
   const { sort } = search
   const given = { ...filtersOf(search), ...(sort !== undefined && { sort }) }

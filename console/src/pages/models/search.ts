@@ -1,4 +1,4 @@
-// What the address of this page holds: the API's own filters, how the models are shown, and the open one.
+// The search parameters in this page's address: the API's own filters, the view, and the open model.
 
 import { flag, oneOf, searchOf, text, wholeNumber } from '../../app/search.ts'
 
@@ -46,7 +46,7 @@ const filtersIn = searchOf(filters)
 
 type Given<Fields> = { readonly [Name in keyof Fields]?: NonNullable<Fields[Name]> }
 
-/** Those that are given; the API takes them by the same names. */
+/** Those that are set; the API has the same names. */
 export function filtersOf(search: ModelsSearch): Given<ReturnType<typeof filtersIn>> {
   return filtersIn(search) as Given<ReturnType<typeof filtersIn>>
 }

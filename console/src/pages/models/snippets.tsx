@@ -41,7 +41,7 @@ export function Snippets({ model }: { readonly model: Model }) {
   )
 }
 
-/** What is sent beside the model, by kind; kinds that are no single call have none. */
+/** The fields sent beside the model, by kind; kinds without a single call have none. */
 const bodies: Partial<Record<Model['kind'], Readonly<Record<string, unknown>>>> = {
   completion: { prompt: 'Hello' },
   embedding: { input: 'Hello' },

@@ -1,4 +1,4 @@
-// How a model did in the last 90 days, as the status page has it, where there is one.
+// The success of a model in the last 90 days, as on the status page, if there is one.
 
 import { Trans } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
@@ -12,7 +12,7 @@ import type { Model } from './queries.ts'
 
 const statusTexts: Catalog = (language) => import(`../status/locales/${language}.po`)
 
-/** With its texts, which are the status page's. */
+/** With the status page's own texts. */
 const DayBars = later(
   async () => {
     const [{ DayBars }] = await Promise.all([

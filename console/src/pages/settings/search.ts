@@ -1,4 +1,4 @@
-// What the address of this page holds.
+// The search parameters in this page's address.
 
 import { oneOf, searchOf } from '../../app/search.ts'
 
