@@ -1,4 +1,4 @@
-// Money and counts as text: what is rounded, and that nothing is invented.
+// Tests money and counts as text: rounding, and that no digits are made up.
 
 import { expect, test } from 'bun:test'
 import {

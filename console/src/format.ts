@@ -4,19 +4,19 @@ export type Nano = bigint
 
 const nanosPerUnit = 1_000_000_000n
 
-/** As it is typed: `12.5`, `0.000000001`. */
+/** In typed form: `12.5`, `0.000000001`. */
 export function unitsOfNano(amount: string): string {
   const digits = amount.padStart(10, '0')
   return `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/, '')
 }
 
-/** Of a decimal with at most nine places; the other way round. */
+/** The reverse: from a decimal with at most nine places. */
 export function nanoOfUnits(units: string): string {
   const [whole = '', fraction = ''] = units.split('.')
   return String(BigInt(whole + fraction.padEnd(9, '0')))
 }
 
-/** To make a format takes far longer than to use it, and a table uses few of them in hundreds of cells. */
+/** Making a format takes far longer than using it, and a table uses few of them in hundreds of cells. */
 function kept<Format>(make: (locale: string, detail: string) => Format) {
   const made = new Map<string, Format>()
   return (locale: string, detail = ''): Format => {
@@ -46,7 +46,7 @@ const dates = kept(
 )
 const spans = kept((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
 
-/** Of the API's decimal strings of nano-units. */
+/** From the API's decimal strings of nano-units. */
 export function nano(text: string): Nano {
   return BigInt(text)
 }
@@ -61,7 +61,7 @@ function findSymbol(locale: string, currency: string): string {
     const symbol = parts.find(({ type }) => type === 'currency')?.value ?? currency
     return /^[A-Z]{3}$/.test(symbol) ? `${symbol}\u00a0` : symbol
   } catch {
-    // A deployment may count in a unit that is no currency of the world.
+    // A deployment may count in a unit that is not an official currency.
     return `${currency}\u00a0`
   }
 }
@@ -131,7 +131,7 @@ export function duration(ms: number, locale: string): string {
   return `${Math.floor(seconds / 60)}\u00a0min ${seconds % 60}\u00a0s`
 }
 
-/** Of a ratio from 0 to 1: `12.3 %`. */
+/** From a ratio from 0 to 1: `12.3 %`. */
 export function percent(ratio: number, locale: string): string {
   return `${decimals(locale, ratio < 0.1 ? '2' : '1').format(ratio * 100)}\u00a0%`
 }
@@ -160,20 +160,20 @@ export function relativeTime(
   return spans(locale).format(Math.trunc(seconds / size), unit)
 }
 
-/** Of a request: the milliseconds of fifty days; what stands around them is the same for all of a node. */
+/** The id of a request contains milliseconds of fifty days; the rest is the same for all ids of a node. */
 const requestId = /^req_[0-9a-f]{4}([0-9a-f]{8})[0-9a-f]{16}$/
 
-/** `acc_01J4…P9QX`: ids are told apart by both ends, those of requests by their middle. */
+/** `acc_01J4…P9QX`: ids differ at both ends, those of requests in the middle. */
 export function shortId(id: string): string {
   const time = requestId.exec(id)?.[1]
   if (time !== undefined) return `req_…${time}…`
   return id.length <= 16 ? id : `${id.slice(0, 8)}…${id.slice(-4)}`
 }
 
-/** What a field of an amount takes: plain digits, so many of them after the point. */
+/** The text that a field of an amount accepts: plain digits, at most this many of them after the point. */
 export interface AmountBounds {
   readonly least: string
-  /** `least` itself is not taken. */
+  /** `least` itself is not accepted. */
   readonly isAboveLeast?: boolean
   readonly most: string
   /** Nine at most. */
@@ -191,7 +191,7 @@ export function isAmount(text: string, bounds: AmountBounds): boolean {
   return value > least || bounds.isAboveLeast !== true
 }
 
-/** A decimal that was given as plain digits, in groups as the language writes them: `1,234.5`. */
+/** A decimal given as plain digits, grouped as in the language: `1,234.5`. */
 export function decimalText(units: string, locale: string): string {
   return decimals(locale, '9').format(Number(units))
 }

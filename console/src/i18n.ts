@@ -1,4 +1,4 @@
-// The texts of the page in the language of the reader: each catalogue is loaded with what needs it.
+// Loads the texts of the page in the reader's language: each catalogue is loaded with the code that needs it.
 
 import { i18n, type Messages } from '@lingui/core'
 import { type Language, languageOf, preferences } from './state/preferences.ts'
@@ -8,7 +8,10 @@ export type Catalog = (language: Language) => Promise<{ readonly messages: Messa
 
 const loaders = new Set<Catalog>()
 
-/** Loads a catalogue in the language shown, and again whenever another is chosen. Resolves once its texts can be shown. */
+/**
+ * Loads a catalogue in the present language, and again whenever another is chosen. Resolves once its texts can be
+ * shown.
+ */
 export async function loadCatalog(loader: Catalog): Promise<void> {
   if (loaders.has(loader)) return
   const language = languageOf(preferences())
@@ -18,7 +21,7 @@ export async function loadCatalog(loader: Catalog): Promise<void> {
   activate(language)
 }
 
-/** After the language was chosen: all catalogues that were loaded so far, then the page is drawn anew. */
+/** After the language was changed: loads all catalogues that were loaded so far, then draws the page again. */
 export async function showLanguage(): Promise<void> {
   const language = languageOf(preferences())
   const loaded = await Promise.all([...loaders].map((loader) => loader(language)))
@@ -31,7 +34,7 @@ function activate(language: Language): void {
   document.documentElement.lang = language
 }
 
-// Another tab of the same browser chose it: preferences.ts has read it by now.
+// Another tab of the same browser chose it, and preferences.ts has already read it.
 addEventListener('storage', () => {
   if (languageOf(preferences()) !== i18n.locale) void showLanguage()
 })

@@ -11,10 +11,10 @@ import { createConsoleRouter } from './app/router.tsx'
 import { loadCatalog } from './i18n.ts'
 import './styles.css'
 
-// The gateway serves the console at `/` as well, where its address begins.
+// The gateway also serves the console at `/`, where its address begins.
 if (!location.pathname.startsWith('/console')) history.replaceState(null, '', '/console/')
 
-// Every page waits for who is signed in.
+// Every page first needs to know who is signed in.
 void queryClient.prefetchQuery(meQuery)
 const root = document.getElementById('root')
 if (root === null) throw new Error('index.html has no #root')

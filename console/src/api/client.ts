@@ -4,24 +4,24 @@ import createClient, { type ClientPathsWithMethod, type MaybeOptionalInit } from
 import type { components, paths } from './schema.d.ts'
 import { viewedAccount } from './viewing.ts'
 
-/** A shape of the OpenAPI document, by its name there. */
+/** A schema of the OpenAPI document, by its name there. */
 export type Shape<Name extends keyof components['schemas']> = components['schemas'][Name]
 
 export type Reason = NonNullable<Shape<'Problem'>['reason']>
 
 /**
- * What the API refuses with (RFC 9457); `offline` where no answer came, `unreadable` where something else answered than
- * the gateway (a proxy's page).
+ * A refusal by the API (RFC 9457); `offline` if no answer came, `unreadable` if the answer was not the gateway's (a
+ * proxy's page).
  */
 export class Problem extends Error {
   override readonly name = 'Problem'
   /** 0: no answer came. */
   readonly status: number
   readonly code: string
-  /** Of the body, the query or the path. */
+  /** The location: body, query or path. */
   readonly field: string | null
   readonly requestId: string | null
-  /** What exactly forbids it, of some refusals. */
+  /** The exact reason, for some refusals. */
   readonly reason: Reason | null
 
   constructor(status: number, code: string, message: string, rest: Partial<Problem> = {}) {
@@ -34,7 +34,7 @@ export class Problem extends Error {
   }
 }
 
-/** Whether it may be over in a moment, without anybody doing anything about the question. */
+/** Whether the fault may end by itself, without a change of the request. */
 export function mayPass(error: unknown): boolean {
   if (!(error instanceof Problem)) return false
   return error.status === 0 || error.status === 503 || error.code === 'unreadable'
@@ -54,7 +54,7 @@ function isJson(reply: Response): boolean {
   return /\bjson\b/.test(reply.headers.get('content-type') ?? '')
 }
 
-/** Reads a refusal; a reply that is none (a proxy's page) becomes one by its status. */
+/** Reads a refusal; a reply that is not one (a proxy's page) becomes one by its status. */
 async function problemOf(reply: Response): Promise<Problem> {
   const requestId = reply.headers.get('x-request-id')
   const body = isJson(reply) ? await reply.json() : null
@@ -64,19 +64,19 @@ async function problemOf(reply: Response): Promise<Problem> {
   return new Problem(reply.status, body.code, body.detail, { field, reason, requestId })
 }
 
-/** Who is signed in; its refusal is the answer. */
+/** The request for who is signed in; its refusal is an answer. */
 export const mePath = '/api/me'
 
 let onSignedOut = () => {
-  // Nobody wants to know yet.
+  // Nobody has registered yet.
 }
 
-/** Called when a question is refused because nobody is signed in any more. */
+/** Called when a request is refused because nobody is signed in any more. */
 export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener
 }
 
-/** Throws Problem, also for a reply that breaks off; the signal's reason where nobody waits any more. */
+/** Throws Problem, also for a reply that breaks off; throws the signal's reason if nobody waits any more. */
 async function ask(method: string, path: string, init: object, signal?: AbortSignal) {
   try {
     return (await client.request(method as never, path as never, { ...init, signal } as never)).data

@@ -1,4 +1,4 @@
-// Events as they happen (text/event-stream), for as long as a page wants them.
+// Follows events as they happen (text/event-stream), as long as a page needs them.
 
 import { lookWhoIsSignedIn } from './queries.ts'
 import { apiAddress } from './viewing.ts'
@@ -13,9 +13,9 @@ interface Follower {
 }
 
 /**
- * Gives what ends it. The browser connects again by itself where a connection breaks; where it gave up, at a refusal or
- * a proxy's page, this does. A tab that nobody sees holds no connection: browsers have six for all tabs of an address,
- * and an account may follow eight times.
+ * Returns a function that stops it. The browser reconnects by itself if a connection breaks; if it gave up, at a
+ * refusal or a proxy's page, this does. A tab in the background holds no connection: browsers have six for all tabs of
+ * an address, and an account may follow eight times.
  */
 export function follow(path: string, { on, onOpen, onBreak }: Follower): () => void {
   let source: EventSource | undefined
@@ -27,7 +27,7 @@ export function follow(path: string, { on, onOpen, onBreak }: Follower): () => v
     opened.onerror = () => {
       onBreak?.()
       if (opened.readyState !== EventSource.CLOSED) return
-      // The browser keeps the status of the refusal to itself.
+      // The browser does not reveal the status of the refusal.
       lookWhoIsSignedIn()
       timer = setTimeout(open, againMs)
     }

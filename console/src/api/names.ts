@@ -1,4 +1,4 @@
-// Names of keys, which statistics know by their ids.
+// Names of keys, since statistics only contain their ids.
 
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
@@ -6,7 +6,7 @@ import { useAccount } from '../app/account-scope.tsx'
 import { shortId } from '../format.ts'
 import { read } from './client.ts'
 
-/** The name of a key; of one that is gone, or one of very many, its id. */
+/** The name of a key; its id if the key is gone or there are too many. */
 export function useKeyName(): (id: string) => string {
   const account = useAccount()
   const { data } = useQuery({

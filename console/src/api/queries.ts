@@ -1,9 +1,9 @@
-// What every page asks: who is signed in, what the account has; and the cache behind all questions.
+// The queries of every page: who is signed in, what the account has; and the cache behind all queries.
 
 import { QueryCache, QueryClient, useQuery } from '@tanstack/react-query'
 import { mayPass, mePath, Problem, type Reply, read, type Shape, whenSignedOut } from './client.ts'
 
-/** How long after a fault that may pass what failed is asked again. */
+/** How long after a temporary fault a failed query is repeated. */
 export const recoverMs = 4_000
 
 export const queryClient: QueryClient = new QueryClient({
@@ -11,11 +11,11 @@ export const queryClient: QueryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // A refusal stays one.
+      // A refusal is not repeated.
       retry: (failures, error) => failures < 2 && mayPass(error),
       retryDelay: (failures) => 500 * 2 ** failures,
       refetchOnReconnect: true,
-      // A figure on a page in the background may be old; it is asked again when the page is looked at.
+      // A figure on a page in the background may be old; it is requested again when the page is visible.
       refetchOnWindowFocus: true,
       networkMode: 'always',
     },
@@ -27,7 +27,7 @@ export type Person = Shape<'Person'>
 
 export const meQuery = { ...read(mePath), staleTime: 60_000 }
 
-/** A session may end while a page is open: the first refusal asks again who is signed in, and the frame says so. */
+/** A session may end while a page is open: the first refusal asks again who is signed in, and the frame shows it. */
 export function lookWhoIsSignedIn(): void {
   if (isSignedOut(queryClient.getQueryState(meQuery.queryKey)?.error)) return
   void queryClient.invalidateQueries({ queryKey: meQuery.queryKey })
@@ -41,7 +41,9 @@ export function isSignedOut(error: Error | null | undefined): boolean {
 
 let isRecovering = false
 
-/** What failed for a fault that may pass comes back without a press: all that is shown, until the last is there. */
+/**
+ * After a temporary fault the failed queries are repeated automatically: all that are shown, until the last succeeds.
+ */
 function askAgain(error: Error): void {
   if (isRecovering || !mayPass(error)) return
   isRecovering = true
@@ -53,8 +55,8 @@ function askAgain(error: Error): void {
 }
 
 /**
- * undefined: not known yet; null: nobody is signed in. After the session has ended it is who was signed in before, so
- * that the page stays as it is.
+ * undefined: not known yet; null: nobody is signed in. After the session has ended it is the person who was signed in
+ * before, so that the page stays as it is.
  */
 export function useMe(): Person | null | undefined {
   const { data, error } = useQuery(meQuery)
@@ -67,7 +69,9 @@ export function useSessionEnded(): boolean {
   return data !== undefined && isSignedOut(error)
 }
 
-/** Looks whether somebody has signed in meanwhile: what was refused is asked again, and of another person everything. */
+/**
+ * Checks whether somebody has signed in meanwhile: refused queries are repeated, and all of them for another person.
+ */
 export async function signInAgain(): Promise<void> {
   const before = queryClient.getQueryData<Person>(meQuery.queryKey)?.id
   await queryClient.invalidateQueries({ queryKey: meQuery.queryKey })
@@ -80,7 +84,7 @@ export async function signInAgain(): Promise<void> {
 export function roleOf(person: Person | null | undefined): {
   readonly operator: boolean
   readonly admin: boolean
-  /** Their own account, or as an administrator any. */
+  /** Their own account, or any for an administrator. */
   readonly mayChange: boolean
 } {
   const role = person?.role
@@ -88,7 +92,7 @@ export function roleOf(person: Person | null | undefined): {
   return { operator: role === 'admin' || isAuditor, admin: role === 'admin', mayChange: !isAuditor }
 }
 
-/** What the account of the one signed in has. */
+/** The balance of the signed-in person's account. */
 export function useBalance() {
   return useQuery({ ...read('/api/balance'), staleTime: 5_000, refetchInterval: 30_000 })
 }
@@ -100,7 +104,7 @@ export async function refreshMoney(): Promise<void> {
   await Promise.all(ofMoney.map((path) => queryClient.invalidateQueries({ queryKey: [path] })))
 }
 
-/** What of this deployment is turned on; what is not known yet is off. */
+/** The features that are turned on in this deployment; unknown ones are off. */
 export function useFeatures(): Reply<'get', '/api/features'> {
   const { data } = useQuery({ ...read('/api/features'), staleTime: 300_000 })
   return data ?? { statusPage: false }

@@ -1,13 +1,13 @@
-// An operator who looks as somebody else: it stands in the address, and every question to the API says so.
+// An operator who views as somebody else: the address contains it, and every API request carries it.
 
 export const viewAs = 'view-as'
 
-/** The account; null: nobody else is looked as. */
+/** The account; null: no view as somebody else. */
 export function viewedAccount(): string | null {
   return new URLSearchParams(location.search).get(viewAs)
 }
 
-/** Of what the browser asks for by itself: downloads and event streams. */
+/** For requests that the browser makes by itself: downloads and event streams. */
 export function apiAddress(path: string): string {
   const account = viewedAccount()
   if (account === null) return path

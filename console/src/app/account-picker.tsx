@@ -1,4 +1,4 @@
-// Finds an account by anything that is known of it, and shows its data on every page.
+// Finds an account by anything known of it, and shows its data on every page.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'

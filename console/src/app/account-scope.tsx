@@ -8,8 +8,8 @@ import { later } from '../ui/later.tsx'
 const AccountPicker = later(() => import('./account-picker.tsx'), null)
 
 /**
- * The account whose data a page asks for, for the `account` parameter of the API; undefined: all of them for an
- * operator, the own one for everybody else.
+ * The account whose data a page requests, for the `account` parameter of the API; undefined: all accounts for an
+ * operator, one's own for everybody else.
  */
 export function useAccount(): string | undefined {
   return useSearch({ strict: false, select: (search) => search.account })

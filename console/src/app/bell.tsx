@@ -1,4 +1,4 @@
-// How many warnings of the own account are unread; leads to them.
+// The number of unread warnings of one's own account, with a link to them.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
@@ -14,7 +14,7 @@ export function Bell() {
   const { data } = useQuery({
     ...read('/api/me/notices', unreadOnly),
     refetchInterval: 60_000,
-    // They are the person's alone.
+    // They belong to the person alone.
     enabled: viewedAccount() === null,
   })
   const unread = data?.unread ?? 0

@@ -7,7 +7,7 @@ import { recoverMs } from '../api/queries.ts'
 import { Button } from '../ui/button.tsx'
 import { useTitle } from '../ui/page.tsx'
 
-/** What browsers say where the code of a page did not come: it may be there in a moment. */
+/** The browsers' messages for a page whose code did not load: it may load a moment later. */
 const notLoaded = /import/i
 
 export function RouteFailed({ error, reset }: ErrorComponentProps) {

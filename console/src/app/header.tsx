@@ -67,7 +67,7 @@ export function Header({ person, onMenu, onSearch }: HeaderProps) {
   )
 }
 
-/** What is left, in words and colour: enough, little (below a day at this week's pace it says so on its page), nothing. */
+/** The balance in words and colour: enough, little (the page says so below a day at this week's pace), nothing. */
 function BalanceChip() {
   const { t } = useLingui()
   const { data } = useBalance()

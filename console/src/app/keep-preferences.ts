@@ -1,4 +1,4 @@
-// Keeps what a person chose with the account, so that another browser has it too: the newest choice wins.
+// Stores a person's preferences with the account, so that other browsers have them too: the newest choice wins.
 
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
@@ -15,7 +15,7 @@ const path = '/api/me/preferences'
 const pauseMs = 500
 const mostTries = 3
 
-/** Of everything that is chosen here, what goes with the account. */
+/** Of all preferences, those that are stored with the account. */
 export function chosenHere() {
   const { language, theme, density, timeZone } = preferences()
   return { language, theme, density, timeZone, columns: columnChoices() }
@@ -64,14 +64,14 @@ export function useKeptPreferences(account: string | undefined): void {
       setKept({ account: whose, revision: now.revision, changed: !isNewest })
       client.setQueryData(read(path).queryKey, now)
     } catch {
-      // What cannot be kept now is kept when the preferences are read again.
+      // A choice that cannot be stored now is stored when the preferences are read again.
     }
   }
 }
 
 /**
- * Preferences are replaced whole. Where another window, or the timer above, changed them since they were read, they
- * are read again and `alter` is applied to what was found. Throws Problem.
+ * Preferences are replaced as a whole. If another window, or the timer above, changed them since they were read, they
+ * are read again and `alter` is applied to the result. Throws Problem.
  */
 export async function changePreferences(
   alter: (before: Document) => Partial<Document>,
@@ -89,7 +89,7 @@ export async function changePreferences(
   }
 }
 
-/** What the account never said stays as it is here. */
+/** Preferences that the account has never set stay as they are here. */
 function take({ revision, language, theme, density, timeZone, columns }: Document): void {
   if (revision === 0) return
   const before = preferences().language

@@ -27,7 +27,7 @@ export interface NavigationItem {
     | '/admin/reconcile'
   readonly label: MessageDescriptor
   readonly icon: IconName
-  /** Only where this is turned on. */
+  /** Only if this feature is turned on. */
   readonly feature?: 'statusPage'
   /** Pressed after `g`. */
   readonly shortcut?: string

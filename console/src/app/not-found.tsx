@@ -1,4 +1,4 @@
-// An address that is no page.
+// Shown for an address that belongs to no page.
 
 import { Trans } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'

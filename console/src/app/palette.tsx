@@ -16,7 +16,7 @@ interface Choice {
   readonly id: string
   readonly label: string
   readonly detail: string
-  /** What it is, in a word. */
+  /** Its kind, in a word. */
   readonly kind: string
   readonly run: () => void
 }
@@ -25,7 +25,7 @@ type Found = Shape<'Found'>
 
 const typingMs = 120
 
-/** Every page of things opens one of them by the same parameter. */
+/** Every page with a list opens one entry by the same parameter. */
 const pageOf: Readonly<Record<Found['kind'], string>> = {
   request: '/requests',
   key: '/keys',
@@ -46,7 +46,7 @@ const kindNames: Readonly<Record<Found['kind'], MessageDescriptor>> = {
 
 interface PaletteProps {
   readonly operator: boolean
-  /** What was typed before it was there. */
+  /** Text that was typed before it was loaded. */
   readonly typed: () => string
   readonly onClose: () => void
 }
@@ -56,7 +56,7 @@ export default function Palette({ operator, typed, onClose }: PaletteProps) {
   const [text, setText] = useState(typed)
   const [chosen, setChosen] = useState(0)
   const input = useRef<HTMLInputElement>(null)
-  // The dialog itself would go to its first button.
+  // By default the dialog would focus its first button.
   useEffect(() => input.current?.focus(), [])
   const search = useFound(text.trim())
   const choices = useChoices(text.trim(), operator, search.items)
@@ -111,7 +111,7 @@ export default function Palette({ operator, typed, onClose }: PaletteProps) {
   )
 }
 
-/** What the API finds, asked once the typing rests. */
+/** Results of the API, requested after a pause in typing. */
 function useFound(text: string) {
   const [asked, setAsked] = useState(text)
   useEffect(() => {
@@ -154,7 +154,7 @@ function useChoices(text: string, operator: boolean, found: readonly Found[]): r
         href: `/console${operator && kind === 'order' ? '/admin/payments' : pageOf[kind]}?${new URLSearchParams({ open: id })}`,
       }),
   }))
-  // An id that was pasted is what is meant; a word may be the name of a page.
+  // A pasted id means that entry; a word may be the name of a page.
   return found[0]?.id === text ? [...things, ...pages] : [...pages, ...things]
 }
 

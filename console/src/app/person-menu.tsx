@@ -1,4 +1,4 @@
-// The menu of the one signed in: name, theme, language, density, sign out.
+// The menu of the signed-in person: name, theme, language, density, sign out.
 
 import { useLingui } from '@lingui/react/macro'
 import { useNavigate } from '@tanstack/react-router'

@@ -32,13 +32,13 @@ export interface RangeSearch {
 export interface Range {
   readonly since: string
   readonly until: string
-  /** null: bounds of one's own. */
+  /** null: own bounds. */
   readonly preset: Preset | null
 }
 
 /**
- * What the search means now. Own bounds win over a preset. The end of a preset is the next whole minute, so that the
- * same question is asked (and answered from the cache) within a minute.
+ * The present meaning of the search. Own bounds take precedence over a preset. A preset ends at the next whole minute,
+ * so that the same query is made (and answered from the cache) within a minute.
  */
 export function rangeOf(
   search: RangeSearch,
@@ -69,14 +69,14 @@ function boundsOf(preset: Preset, endMs: number, timeZone: string): readonly [nu
   return preset === 'mtd' ? [month, endMs] : [startOfMonth(month - 1, timeZone), month]
 }
 
-/** What rows are asked by: a range that goes up to now has no end, however slow the browser's clock is. */
+/** The range for queries of rows: one up to the present has no end, so that a slow browser clock cuts nothing off. */
 export function rowBounds({ since, until, preset }: Range): { since: string; until?: string } {
   return preset === null || preset === 'last-month' ? { since, until } : { since }
 }
 
 /**
- * The span that a range is compared with: as many days before, at the same times of the zone's clocks, so that days
- * stand beside days; directly before where it is shorter than a day.
+ * The span with which a range is compared: as many days before, at the same local times, so that days correspond;
+ * directly before if it is shorter than a day.
  */
 export function rangeBefore(
   range: Pick<Range, 'since' | 'until'>,
@@ -96,7 +96,7 @@ function nextMinute(ms: number): number {
   return Math.floor(ms / minuteMs + 1) * minuteMs
 }
 
-/** The midnight before a moment, as the zone's clocks show it. */
+/** The midnight before a moment, in the zone's local time. */
 export function startOfDay(ms: number, timeZone: string): number {
   const { year, month, day } = partsOf(ms, timeZone)
   return momentOf(Date.UTC(year, month - 1, day), timeZone)
@@ -107,7 +107,10 @@ function startOfMonth(ms: number, timeZone: string): number {
   return momentOf(Date.UTC(year, month - 1, 1), timeZone)
 }
 
-/** When the zone's clocks show what UTC's would show at `wallMs`; twice, since the first guess may lie across a change. */
+/**
+ * The moment when the zone's local time equals UTC's at `wallMs`; calculated twice, since a clock change may lie
+ * between the first guess and the result.
+ */
 function momentOf(wallMs: number, timeZone: string): number {
   const guess = wallMs - offsetOf(wallMs, timeZone)
   return wallMs - offsetOf(guess, timeZone)
@@ -149,16 +152,16 @@ function partsOf(ms: number, timeZone: string) {
   }
 }
 
-/** For an `<input type="datetime-local">`: the zone's clocks, to the minute. */
+/** For an `<input type="datetime-local">`: local time in the zone, to the minute. */
 export function toLocalInput(at: string, timeZone: string): string {
   const ms = Date.parse(at)
   return new Date(ms + offsetOf(ms, timeZone)).toISOString().slice(0, 16)
 }
 
-/** Browsers make a moment of the year 2000 of what is none. */
+/** Browsers read an invalid text as a moment in the year 2000. */
 const localMinute = /^\d{4,6}-\d\d-\d\dT\d\d:\d\d$/
 
-/** Back from such an input; null: nothing readable. */
+/** The moment from such an input; null: not readable. */
 export function fromLocalInput(value: string, timeZone: string): string | null {
   const wallMs = localMinute.test(value) ? Date.parse(`${value}:00Z`) : Number.NaN
   return Number.isNaN(wallMs) ? null : textOf(momentOf(wallMs, timeZone))

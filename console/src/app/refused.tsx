@@ -1,4 +1,4 @@
-// An operators' page for somebody whose role does not allow it: that alone, and no part of the page.
+// Shown instead of an operators' page to a person whose role does not allow it.
 
 import { Trans } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'

@@ -1,4 +1,4 @@
-// What stands around every page: the notice that the gateway cannot be reached, and toasts.
+// The elements around every page: the notice that the gateway cannot be reached, and toasts.
 
 import { Trans } from '@lingui/react/macro'
 import { Outlet } from '@tanstack/react-router'

@@ -1,4 +1,5 @@
-// Every page by its path; what an address may hold stands in the page's own search.ts, and a page loads when it is opened.
+// Every page by its path; the parameters of its address are in the page's own search.ts, and a page loads when it is
+// opened.
 
 import {
   createRootRoute,
@@ -38,13 +39,13 @@ import { Root } from './root.tsx'
 import { parseSearch, searchOf, stringifySearch, text } from './search.ts'
 import { Shell } from './shell.tsx'
 
-/** What a page's index.tsx exports. */
+/** The exports of a page's index.tsx. */
 interface PageModule {
   readonly default: ComponentType
   readonly catalog: Catalog
 }
 
-/** The page's code and its texts; both are there before it is drawn. */
+/** The page's code and its texts; both are loaded before it is drawn. */
 function page(load: () => Promise<PageModule>) {
   return {
     component: lazyRouteComponent(load),
@@ -53,13 +54,13 @@ function page(load: () => Promise<PageModule>) {
 }
 
 interface RootSearch {
-  /** Whose data is shown: operators may look at one account or at all. */
+  /** Whose data is shown: operators may select one account or all. */
   readonly account?: string | undefined
-  /** Whom an operator looks as: every question to the API says so (`viewing.ts`). */
+  /** The account that an operator views as: every API request carries it (`viewing.ts`). */
   readonly 'view-as'?: string | undefined
 }
 
-/** They stay from page to page until others are chosen. */
+/** They are kept from page to page until they are changed. */
 const keepAccount: SearchMiddleware<RootSearch> = ({ search, next }) => ({
   account: search.account,
   [viewAs]: search[viewAs],

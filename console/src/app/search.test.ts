@@ -1,4 +1,4 @@
-// What an address may hold: what is broken in it never reaches a page.
+// Tests parameters of addresses: an invalid one never reaches a page.
 
 import { expect, test } from 'bun:test'
 import { list, oneOf, searchOf, time, wholeNumber } from './search.ts'

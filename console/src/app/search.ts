@@ -1,4 +1,4 @@
-// The state that an address holds: parameters read as plain text, checked, with anything unknown or broken left out.
+// The state in an address: parameters read as plain text and checked; unknown and invalid ones are left out.
 
 type Field<Value> = (text: string) => Value | undefined
 
@@ -6,7 +6,7 @@ type Field<Value> = (text: string) => Value | undefined
 export const text: Field<string> = (value) =>
   value !== '' && value.length <= 500 ? value : undefined
 
-/** A list, joined by commas in the address; values that hold a comma are written with `%2C`. */
+/** A list, joined by commas in the address; commas within values are written as `%2C`. */
 export const list: Field<readonly string[]> = (value) => {
   const items = value
     .split(',')
@@ -34,8 +34,8 @@ type Read<Fields> = {
 }
 
 /**
- * Checks a page's search: `validateSearch: searchOf({ model: list, sort: oneOf('at', 'cost') })`. What is broken is there
- * as undefined, since the router fills up what is left out with what the address says.
+ * Checks a page's search: `validateSearch: searchOf({ model: list, sort: oneOf('at', 'cost') })`. An invalid value
+ * becomes undefined, since the router would take one that is left out from the address.
  */
 export function searchOf<Fields extends Record<string, Field<unknown>>>(fields: Fields) {
   return (given: Record<string, unknown>): Read<Fields> => {
@@ -49,7 +49,7 @@ export function searchOf<Fields extends Record<string, Field<unknown>>>(fields: 
   }
 }
 
-/** Of the router: what stands behind `?`, without quotes or brackets. */
+/** For the router: the text after `?`, without quotes or brackets. */
 export function parseSearch(search: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(search))
 }

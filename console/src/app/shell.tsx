@@ -1,4 +1,4 @@
-// The frame of every page for those who are signed in: sidebar, header, shortcuts; asks to sign in where nobody is.
+// The frame of every page for signed-in people: sidebar, header, shortcuts; asks to sign in if nobody is.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
@@ -20,7 +20,7 @@ import { ViewingBanner } from './viewing-banner.tsx'
 const Palette = later(() => import('./palette.tsx'))
 const Shortcuts = later(() => import('./shortcuts.tsx'))
 
-/** They say themselves where the operator does not open them to everybody. */
+/** These pages say themselves if the operator has not made them public. */
 const publicPages: ReadonlySet<string> = new Set(['/models', '/shared', '/status'])
 
 function isOperatorPath(pathname: string): boolean {
@@ -45,7 +45,7 @@ export function Shell() {
   useKeptPreferences(me?.id)
   const mustSignIn = me === null && !isPublic
   useEffect(() => {
-    // While that page loads this one still stands.
+    // While that page loads, the present one is still shown.
     if (mustSignIn && !leaves)
       void navigate({ to: '/sign-in', search: { 'return-to': location.href }, replace: true })
   }, [mustSignIn, leaves, navigate, location.href])
@@ -83,7 +83,7 @@ export function Shell() {
   )
 }
 
-/** Until it is known who is signed in, or why that cannot be told. */
+/** Until it is known who is signed in, or why that is unknown. */
 function Waiting() {
   const { error, refetch } = useQuery(meQuery)
   if (error !== null && !isSignedOut(error))
@@ -104,7 +104,7 @@ function Waiting() {
   )
 }
 
-/** What is typed while the palette still loads belongs to it, and to no shortcut. */
+/** Keys pressed while the palette is still loading are typed into it, and trigger no shortcut. */
 function useTypedBefore(isOpen: boolean): () => string {
   const typed = useRef('')
   useLayoutEffect(() => {

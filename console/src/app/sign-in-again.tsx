@@ -1,4 +1,4 @@
-// The session ended while a page was open: the page stays as it is, with what was typed, until somebody signs in again.
+// Shown when the session ended while a page was open: the page and typed text stay until somebody signs in again.
 
 import { Trans } from '@lingui/react/macro'
 import { useEffect } from 'react'

@@ -1,4 +1,4 @@
-// Says on every page that an operator looks as somebody else, and ends it.
+// Shows on every page that an operator views as somebody else, and ends it.
 
 import { Trans } from '@lingui/react/macro'
 import { viewedAccount } from '../api/viewing.ts'
@@ -16,7 +16,7 @@ export function ViewingBanner() {
         You see what {account} sees. Nothing can be changed, what is theirs alone stays hidden, and
         the audit log has it.
       </Trans>
-      {/* A whole load: no answer to one may be shown to the other. */}
+      {/* A full page load, so that no answer for one account is shown to the other. */}
       <a
         href={`/console/admin/users?open=${encodeURIComponent(account)}`}
         className={buttonClass('secondary')}

@@ -1,4 +1,4 @@
-// The time zone that all times and days are shown in: the browser's, UTC, or another one from the settings.
+// The time zone in which all times and days are shown: the browser's, UTC, or another one from the settings.
 
 import { useLingui } from '@lingui/react/macro'
 import { useNavigate } from '@tanstack/react-router'

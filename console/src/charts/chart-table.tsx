@@ -1,4 +1,4 @@
-// A chart as a table: the same figures, for those who read rather than look, and to copy.
+// A chart as a table: the same figures, for screen readers and for copying.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useTimeZone } from '../state/preferences.ts'
@@ -15,7 +15,7 @@ export function ChartTable(props: TimeChartProps) {
     value === null || value === undefined ? '–' : format(value)
   const head = 'h-8 border-b border-border px-3 text-label whitespace-nowrap text-text-2'
   return (
-    // A region that scrolls must be reachable by the keyboard.
+    // A scrolling region must be reachable by the keyboard.
     <div
       role="region"
       aria-label={label}

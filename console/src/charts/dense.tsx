@@ -20,13 +20,13 @@ export default function DenseMarks({ kind, series, highlighted, frame, left, top
   useEffect(() => {
     const box = element.current
     if (box === null) return
-    // A canvas knows no variables: the colours of the theme are read when it is drawn.
+    // A canvas does not support CSS variables: the theme's colours are read when it is drawn.
     const resolve = (colour: string) => {
       box.style.color = colour
       return getComputedStyle(box).color
     }
     const tops = stack(series).map((layer) => layer.map((part) => part?.[1] ?? null))
-    // Bars that stand on others are drawn first, and the others over them.
+    // Upper bars of a stack are drawn first, and the lower ones over them.
     const drawn = series.map((one, index) => ({
       ...one,
       points: kind === 'bars' ? (tops[index] ?? []) : [...one.values],

@@ -1,4 +1,4 @@
-// Where a chart's parts stand.
+// Tests the positions of a chart's parts.
 
 import { expect, test } from 'bun:test'
 import {

@@ -1,8 +1,8 @@
-// Where a chart's parts stand: plain arithmetic, without a page.
+// Calculates the positions of a chart's parts, without a page.
 
 import type { Series } from './series.ts'
 
-/** Where values stand: from 0 up to `top`, with a grid line at each of `ticks`. */
+/** The scale of values: from 0 up to `top`, with a grid line at each of `ticks`. */
 export interface Scale {
   readonly top: number
   readonly ticks: readonly number[]
@@ -11,7 +11,7 @@ export interface Scale {
 const niceSteps = [1, 2, 2.5, 5, 10]
 const mostLines = 4
 
-/** Up to four lines above 0 at round values; `isWhole`: where half of one would mean nothing. */
+/** Up to four lines above 0 at round values; `isWhole`: if fractions have no meaning. */
 export function scaleOf(largest: number, isWhole: boolean): Scale {
   if (!(largest > 0)) return { top: 1, ticks: [] }
   const least = largest / mostLines
@@ -24,10 +24,10 @@ export function scaleOf(largest: number, isWhole: boolean): Scale {
   return { top: step * lines, ticks }
 }
 
-/** From and to of a part of a stacked bar; null where the series has no figure. */
+/** Start and end of a part of a stacked bar; null if the series has no figure. */
 export type Layer = readonly (readonly [from: number, to: number] | null)[]
 
-/** One layer for each series, each standing on those before it. */
+/** One layer for each series, each on top of those before it. */
 export function stack(series: readonly Series[]): readonly Layer[] {
   const reached: number[] = []
   return series.map(({ values }) =>
@@ -40,13 +40,13 @@ export function stack(series: readonly Series[]): readonly Layer[] {
   )
 }
 
-/** What all series of a bucket add up to; null where none has a figure. */
+/** The sum of all series of a bucket; null if none has a figure. */
 export function sumAt(series: readonly Series[], bucket: number): number | null {
   const values = series.flatMap(({ values }) => values[bucket] ?? [])
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0)
 }
 
-/** The largest value that must find room. */
+/** The largest value that must fit. */
 export function largestOf(
   kind: 'bars' | 'lines',
   series: readonly Series[],
@@ -63,7 +63,7 @@ export function largestOf(
   )
 }
 
-/** Stretches without a gap: indices from and up to, not including. */
+/** Stretches without a gap: indices from (inclusive) and to (exclusive). */
 export function runs(values: readonly (number | null)[]): readonly (readonly [number, number])[] {
   const found: [number, number][] = []
   values.forEach((value, index) => {
@@ -75,13 +75,13 @@ export function runs(values: readonly (number | null)[]): readonly (readonly [nu
   return found
 }
 
-/** The bucket below a pointer; null beside them all. */
+/** The bucket under a pointer; null outside all of them. */
 export function bucketAt(x: number, width: number, count: number): number | null {
   if (count === 0 || x < 0 || x > width) return null
   return Math.min(count - 1, Math.floor((x / width) * count))
 }
 
-/** The series whose part of a stacked bar holds a value; else, of lines, the nearest. */
+/** The series whose part of a stacked bar contains a value; for lines, the nearest. */
 export function seriesAt(
   kind: 'bars' | 'lines',
   series: readonly Series[],

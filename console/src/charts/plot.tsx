@@ -1,4 +1,4 @@
-// The drawn parts of a chart: grid and axes, stacked bars, lines, marks, and what the pointer points at.
+// The drawn parts of a chart: grid and axes, stacked bars, lines, marks, and the highlight under the pointer.
 
 import { useId } from 'react'
 import { barsPath, type Frame, linePath, stack, xOf, yOf } from './geometry.ts'
@@ -31,7 +31,7 @@ export function Grid({ frame, format, labels }: GridProps) {
       })}
       {labels.map(({ bucket, text }) => {
         const x = xOf(frame, bucket) + middle
-        // One that would be cut at an end is left out.
+        // A label that would be cut off at an end is left out.
         const isInside = x > text.length * 3 && x < width - text.length * 3
         return (
           isInside && (
@@ -111,7 +111,7 @@ export function Lines({ frame, series, isLastPartial, highlighted }: DrawingProp
   )
 }
 
-/** All together in the period before. */
+/** The total of the period before. */
 export function Previous({
   frame,
   values,
@@ -133,7 +133,7 @@ export function Previous({
 interface PointedProps {
   readonly frame: Frame
   readonly bucket: number
-  /** Where a selection ends that begins at `bucket`; both inclusive. */
+  /** The end of a selection that begins at `bucket`; both inclusive. */
   readonly end: number | null
 }
 

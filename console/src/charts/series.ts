@@ -1,13 +1,13 @@
-// What a chart shows: values by bucket of time, in series with colours of the theme.
+// The data of a chart: values by bucket of time, in series with colours of the theme.
 
-/** `other`: all that are not shown by themselves; `danger`: errors, never a series among others. */
+/** `other`: all that are not shown separately; `danger`: errors, never one series among others. */
 export type SeriesColour = 1 | 2 | 3 | 4 | 5 | 6 | 'other' | 'danger'
 
 export interface Series {
   readonly id: string
   readonly name: string
   readonly colour: SeriesColour
-  /** One for each bucket; null: there is no figure, and the chart has a gap there. */
+  /** One for each bucket; null: no figure, and a gap in the chart. */
   readonly values: readonly (number | null)[]
 }
 
@@ -18,9 +18,9 @@ export interface Bucket {
 }
 
 export interface TimeChartProps {
-  /** Bars are stacked, so their values must add up; lines stand beside each other. */
+  /** Bars are stacked, so their values must add up; lines are independent. */
   readonly kind: 'bars' | 'lines'
-  /** A sentence that sums it up, for those who do not see it: "Spend, last 7 days: ¥41.20, up 12 %". */
+  /** A sentence that sums it up for screen readers: "Spend, last 7 days: ¥41.20, up 12 %". */
   readonly label: string
   readonly buckets: readonly Bucket[]
   /** The largest first. */
@@ -36,9 +36,9 @@ export interface TimeChartProps {
   readonly height?: number
   /** The last bucket is not over yet, and hatched. */
   readonly isLastPartial?: boolean
-  /** Moments worth a thin line: a price change, an incident. */
+  /** Moments marked by a thin line: a price change, an incident. */
   readonly marks?: readonly { readonly at: string; readonly label: string }[]
-  /** All together in the period before, by bucket: a dashed line, and the change in the tooltip. */
+  /** The total of the period before, by bucket: a dashed line, and the change in the tooltip. */
   readonly previous?: readonly (number | null)[]
   /** The series the pointer is on elsewhere: the others become paler. */
   readonly highlighted?: string | undefined

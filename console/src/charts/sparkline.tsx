@@ -1,10 +1,10 @@
-// A line of figures the size of a word, without axes; it stands beside the figure it explains.
+// A line of figures in the size of a word, without axes, beside the figure that it explains.
 
 import { type Frame, largestOf, linePath } from './geometry.ts'
 import { colourOf, type SeriesColour } from './series.ts'
 
 interface SparklineProps {
-  /** A sentence, for those who do not see it. */
+  /** A sentence for screen readers. */
   readonly label: string
   /** null: a gap. */
   readonly values: readonly (number | null)[]
@@ -17,7 +17,7 @@ export function Sparkline({ label, values, colour = 1, width = 80, height = 20 }
   const largest = largestOf('lines', [{ id: '', name: '', colour, values }])
   const scale = { top: largest > 0 ? largest : 1, ticks: [] }
   const count = Math.max(1, values.length)
-  // Half a bucket beyond both ends, so that the line begins and ends with its box.
+  // Half a bucket more at both ends, so that the line begins and ends at the edges of its box.
   const whole = count === 1 ? width : ((width - 3) * count) / (count - 1)
   const frame: Frame = { width: whole, height: height - 3, scale, count }
   const left = count === 1 ? 0 : 1.5 - whole / count / 2

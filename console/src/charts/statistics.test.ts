@@ -1,4 +1,4 @@
-// Answers of the statistics API as charts show them.
+// Tests converting answers of the statistics API to charts.
 
 import { expect, test } from 'bun:test'
 import { bucketsOf, coloursOf, groupId, otherId, seriesOf } from './statistics.ts'

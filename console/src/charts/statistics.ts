@@ -1,4 +1,4 @@
-// Answers of the statistics API as charts show them: buckets, series with colours by rank, numbers for heights.
+// Converts answers of the statistics API to charts: buckets, series with colours by rank, numbers for heights.
 
 import type { Shape } from '../api/client.ts'
 import type { Bucket, Series, SeriesColour } from './series.ts'
@@ -6,13 +6,13 @@ import type { Bucket, Series, SeriesColour } from './series.ts'
 type Statistics = Shape<'Statistics'>
 type Group = Readonly<Record<string, string>>
 
-/** So many series have a colour of their own; all others together are one. */
+/** This many series have a separate colour; all others together are one. */
 export const mostColours = 6
 
-/** The series of all groups that are not shown by themselves. */
+/** The series of all groups that are not shown separately. */
 export const otherId = '…'
 
-/** Tells groups apart, as series and as rows: their values by dimension. */
+/** Distinguishes groups, as series and as rows: their values by dimension. */
 export function groupId(group: Group, by: readonly string[]): string {
   return by.length > 0 && Object.keys(group).length === 0
     ? otherId
@@ -30,8 +30,8 @@ export function pointsOf(points: Statistics['total']): readonly (number | null)[
 }
 
 /**
- * Colours that stay while filters change: a group keeps the colour of its rank in the whole range, `ranked`; what is
- * shown beyond those takes the colours that are free.
+ * Colours that stay while filters change: a group keeps the colour of its rank in the whole range, `ranked`; other
+ * shown groups get the free colours.
  */
 export function coloursOf(
   ranked: readonly string[],
@@ -58,7 +58,7 @@ interface Named {
   readonly statistics: Statistics
   readonly colours: ReadonlyMap<string, SeriesColour>
   readonly nameOf: (group: Group) => string
-  /** Of the one series where nothing is grouped. */
+  /** The name of the only series if nothing is grouped. */
   readonly allName: string
   readonly otherName: string
 }
@@ -73,7 +73,7 @@ export function seriesOf(named: Named): readonly Series[] {
   const ids = series.map(({ group }) => groupId(group, by))
   return series.map(({ group, ...points }, index) => {
     const id = ids[index] ?? ''
-    // Failures of ours have the colour of failures wherever they are shown.
+    // Failures of the gateway have the same colour everywhere.
     const isFailed = by.length === 1 && group['statusClass'] === '5xx'
     return {
       id,

@@ -16,11 +16,11 @@ import { useWidth } from './use-width.ts'
 
 const DenseMarks = later(() => import('./dense.tsx'), null)
 
-/** Above so many buckets a drawing of single shapes grows slow. */
+/** With more buckets than this, drawing single shapes becomes slow. */
 const mostDrawn = 500
 const above = 10
 const below = 24
-/** Of a time on the axis, with the space to the next. */
+/** The label of a time on the axis, with the space to the next. */
 const labelWidth = 72
 
 export function TimeChart(props: TimeChartProps) {
@@ -132,7 +132,7 @@ interface ReadProps extends TimeChartProps {
   readonly width: number
 }
 
-/** The figures of the bucket that is pointed at, shown, and by the keyboard also read aloud. */
+/** The figures of the highlighted bucket, shown, and with the keyboard also read aloud. */
 function Read({ pointing, at, width, ...props }: ReadProps) {
   const { buckets, previous, highlighted, isLastPartial = false } = props
   const bucket = buckets[pointing.bucket]
@@ -171,7 +171,7 @@ interface SpokenProps extends TimeChartProps {
   readonly pointing: Pointing
 }
 
-/** What the arrow keys came to, read aloud. */
+/** The result of the arrow keys, read aloud. */
 function Spoken({ buckets, series, format, pointing }: SpokenProps) {
   const { i18n } = useLingui()
   const zone = useTimeZone()

@@ -1,4 +1,4 @@
-// How buckets of time are named on an axis and in a tooltip.
+// Names buckets of time on an axis and in a tooltip.
 
 import type { Bucket } from './series.ts'
 
@@ -40,8 +40,8 @@ export interface AxisLabel {
 const clockSteps = [15, 30, 60, 120, 180, 240, 360, 720, 1_440]
 
 /**
- * Up to so many labels of an axis: days where buckets are days or longer, else times that are round on the zone's
- * clocks, with the date at midnight.
+ * At most this many labels of an axis: days if buckets are days or longer, else times that are round in the zone's
+ * local time, with the date at midnight.
  */
 export function axisLabels(
   buckets: readonly Bucket[],
@@ -79,7 +79,7 @@ export function axisLabels(
     }))
 }
 
-/** Of the first two: the first may be cut by the range. */
+/** The distance of the first two: the first bucket may be cut by the range. */
 function longest(buckets: readonly Bucket[]): number {
   return Math.max(...buckets.slice(0, 2).map(lengthMs))
 }

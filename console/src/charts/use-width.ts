@@ -1,4 +1,4 @@
-// How wide an element is, measured by the browser when it changes and never in between.
+// The width of an element, measured by the browser when it changes and never in between.
 
 import { type RefObject, useEffect, useRef, useState } from 'react'
 

@@ -12,9 +12,9 @@ import { CodeBlock } from './code-block.tsx'
 import { clientNotes } from './notes.ts'
 
 interface ClientSetupProps {
-  /** null: not known; the text then says where it goes. */
+  /** null: not known; the text then has a placeholder. */
   readonly secret: string | null
-  /** Whose models are offered; left out: those of the own first group. */
+  /** The group whose models are offered; left out: the account's first group. */
   readonly group?: string | undefined
   readonly client: string | undefined
   readonly onClient: (id: string) => void
@@ -26,7 +26,7 @@ export function ClientSetup(props: ClientSetupProps) {
   const { secret, group, client: asked, onClient, model: wanted, onModel } = props
   const { t } = useLingui()
   const list = useId()
-  // What is being typed, which may be nothing for a moment.
+  // The typed value, which may be empty for a moment.
   const [typed, setTyped] = useState<string>()
   const models = useQuery(
     read('/api/models', {

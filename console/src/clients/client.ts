@@ -1,6 +1,6 @@
-// How a client is set up: data, so that a test reads it as a person would.
+// The setup of a client as data, so that a test reads it as a person would.
 
-/** What is filled in. `base`: the gateway's address without a path or a slash at its end. */
+/** The values that are filled in. `base`: the gateway's address without a path or a slash at its end. */
 export interface Setup {
   readonly base: string
   readonly key: string
@@ -8,11 +8,11 @@ export interface Setup {
 }
 
 export interface Client {
-  /** Stands in addresses. */
+  /** Used in addresses. */
   readonly id: string
   readonly name: string
   readonly kind: 'code' | 'agent' | 'app'
-  /** In the order in which they are done. */
+  /** The steps in order. */
   readonly steps: (setup: Setup) => readonly Step[]
 }
 
@@ -25,7 +25,7 @@ export interface Step {
 /** Between double quotes, as JSON, TOML, YAML, Python, Go and JavaScript read it. */
 export const quoted = JSON.stringify
 
-/** One word of a shell: between single quotes where it has to be. */
+/** One word of a shell: in single quotes if necessary. */
 export function word(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -1,4 +1,4 @@
-// Text to copy: a file's or a terminal's, with where it belongs.
+// Text to copy into a file or a terminal, with its destination.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
@@ -9,7 +9,7 @@ interface CodeBlockProps {
   readonly where: string | null
   /** What is copied. */
   readonly text: string
-  /** In place of the text, where it shows less. */
+  /** Shown in place of the text, if less should be shown. */
   readonly shown?: ReactNode
 }
 

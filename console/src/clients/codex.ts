@@ -1,4 +1,4 @@
-// Codex speaks the Responses format alone, through a provider of its own.
+// Codex, which only supports the Responses format, through a custom provider.
 
 import { type Client, exported, quoted } from './client.ts'
 

@@ -1,4 +1,4 @@
-// Continue: capabilities are said outright, since it guesses them from names it knows.
+// Continue: capabilities are set explicitly, since it guesses them from names it knows.
 
 import { type Client, quoted } from './client.ts'
 

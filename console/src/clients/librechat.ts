@@ -1,4 +1,4 @@
-// LibreChat: an endpoint of its own, whose models it asks for.
+// LibreChat: a custom endpoint, whose models it requests.
 
 import { type Client, quoted } from './client.ts'
 

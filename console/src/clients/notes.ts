@@ -1,4 +1,4 @@
-// What people should know of a client before they paste its configuration.
+// Notes that people should read before they paste a client's configuration.
 
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'

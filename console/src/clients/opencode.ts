@@ -1,4 +1,4 @@
-// opencode, which has to be told each model of a provider of one's own.
+// opencode, which needs each model of a custom provider listed.
 
 import type { Client } from './client.ts'
 

@@ -2,7 +2,7 @@
 
 import { markChanged } from './kept.ts'
 
-/** By column id; what is left out is as at first. */
+/** By column id; those that are left out have their default. */
 export type ColumnChoice = Readonly<Record<string, boolean>>
 type Choices = Readonly<Record<string, ColumnChoice>>
 
@@ -32,7 +32,7 @@ export function chooseColumns(table: string, choice: ColumnChoice): void {
   markChanged()
 }
 
-/** As the account has them. */
+/** As stored with the account. */
 export function applyColumns(next: Choices): void {
   choices = next
   try {

@@ -1,9 +1,10 @@
-// Whether what was chosen in this browser is kept with the account too: of which account, and since when it is not.
+// Whether the choices in this browser are also stored with the account: which account, and which changes are not stored
+// yet.
 
 interface Kept {
-  /** Whose choices these are; null: nobody has signed in here. */
+  /** The account of these choices; null: nobody has signed in here. */
   readonly account: string | null
-  /** Of the account's preferences, as this browser last had them. */
+  /** The version of the account's preferences that this browser last read. */
   readonly revision: number
   /** Something was chosen here that the account does not have yet. */
   readonly changed: boolean
@@ -12,10 +13,10 @@ interface Kept {
 const storageKey = 'tollgate.kept'
 const nothing: Kept = { account: null, revision: 0, changed: false }
 const listeners = new Set<() => void>()
-/** Where storage is denied it lasts as long as the page. */
+/** If storage is denied, it lasts as long as the page. */
 let inMemory: Kept = nothing
 
-/** Read anew each time: another tab may have kept them meanwhile. */
+/** Read again each time, since another tab may have stored it meanwhile. */
 export function kept(): Kept {
   try {
     return { ...nothing, ...JSON.parse(localStorage.getItem(storageKey) ?? '{}') }
@@ -29,17 +30,17 @@ export function setKept(next: Kept): void {
   try {
     localStorage.setItem(storageKey, JSON.stringify(next))
   } catch {
-    // Full or denied.
+    // Storage is full or denied.
   }
 }
 
-/** Called after each choice that goes with the account. */
+/** Called after each choice that is stored with the account. */
 export function markChanged(): void {
   setKept({ ...kept(), changed: true })
   for (const listener of listeners) listener()
 }
 
-/** Gives what ends it. */
+/** Returns a function that ends it. */
 export function onChanged(listener: () => void): () => void {
   listeners.add(listener)
   return () => void listeners.delete(listener)

@@ -1,4 +1,5 @@
-// What a person chose: language, theme, density, time zone. Kept in local storage, read by boot.js, and with the account.
+// A person's preferences: language, theme, density, time zone. Stored in local storage, read by boot.js, and with the
+// account.
 
 import { useSyncExternalStore } from 'react'
 import { markChanged } from './kept.ts'
@@ -38,13 +39,13 @@ export function preferences(): Preferences {
   return current
 }
 
-/** The sidebar is of the browser: how wide it is goes nowhere else. */
+/** The sidebar belongs to the browser: its width is not stored with the account. */
 export function setPreferences(change: Partial<Preferences>): void {
   applyPreferences(change)
   if (Object.keys(change).some((name) => name !== 'sidebar')) markChanged()
 }
 
-/** As the account has them. */
+/** As stored with the account. */
 export function applyPreferences(change: Partial<Preferences>): void {
   current = { ...current, ...change }
   try {
@@ -81,7 +82,7 @@ export function usePreferences(): Preferences {
   return useSyncExternalStore(subscribe, preferences)
 }
 
-/** Asked once: to ask takes longer than to write the time, and a table has hundreds of times. */
+/** Read once: reading takes longer than writing a time, and a table has hundreds of times. */
 export const browserTimeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** The zone that times are shown in. */
@@ -89,7 +90,7 @@ export function useTimeZone(): string {
   return usePreferences().timeZone ?? browserTimeZone
 }
 
-/** The language of the page: the chosen one, else the browser's where it is one of ours. */
+/** The language of the page: the chosen one, else the browser's if the console supports it. */
 export function languageOf({ language }: Preferences): Language {
   if (language !== null) return language
   return navigator.languages.some((name) => name.toLowerCase().startsWith('zh')) &&

@@ -1,19 +1,20 @@
-// What a field of an amount or a count takes, as a rule of its form, and the sentence that names these bounds.
+// The values that a field of an amount or a count accepts, as a rule of its form, and the sentence that names these
+// bounds.
 
 import { i18n } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { type AmountBounds, decimalText, isAmount } from '../format.ts'
 
-/** Credit, as the ledger can hold it. */
+/** Credit, up to what the ledger can store. */
 export const creditBounds = { least: '0', isAboveLeast: true, most: '9223372036', decimals: 9 }
 
-/** A payment, where the deployment sets nothing closer. */
+/** A payment, if the deployment sets no narrower bounds. */
 export const paymentBounds = { least: '0', isAboveLeast: true, most: '9999999.99', decimals: 2 }
 
-/** A limit that something is compared with: it has 18 digits. */
+/** A limit that is only compared: it has 18 digits. */
 export const thresholdBounds = { least: '0', isAboveLeast: true, most: '999999999', decimals: 9 }
 
-/** What prices are multiplied by. */
+/** Multipliers of prices. */
 export const multiplierBounds = { least: '0', most: '999999999', decimals: 6 }
 
 export const priceBounds = { least: '0', most: '9223372036', decimals: 9 }
@@ -23,7 +24,7 @@ interface Optional {
   readonly isOptional?: boolean
 }
 
-/** In the reader's language; undefined: nothing is wrong. */
+/** In the reader's language; undefined: the value is valid. */
 export function amountProblem(text: string, bounds: AmountBounds & Optional): string | undefined {
   if ((bounds.isOptional === true && text.trim() === '') || isAmount(text, bounds)) return undefined
   const { decimals } = bounds
@@ -41,7 +42,7 @@ interface CountBounds extends Optional {
   readonly most: number
 }
 
-/** The same of a whole number. */
+/** The same for a whole number. */
 export function countProblem(
   text: string,
   { least, most, isOptional = false }: CountBounds,

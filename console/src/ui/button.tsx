@@ -23,7 +23,7 @@ export function buttonClass(variant: ButtonVariant = 'secondary'): string {
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly variant?: ButtonVariant
   readonly icon?: IconName
-  /** What was asked for is under way: the label stays, a second press does nothing. */
+  /** The action is running: the label stays, and a second press does nothing. */
   readonly busy?: boolean
 }
 
@@ -46,7 +46,7 @@ export function Button(props: ButtonProps) {
 
 interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly icon: IconName
-  /** What it does, for those who do not see it; shown on hover as well. */
+  /** Its action, for screen readers; shown on hover as well. */
   readonly label: string
 }
 

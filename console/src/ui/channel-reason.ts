@@ -1,4 +1,4 @@
-// Why a channel is not asked, as the server says it, in the reader's language.
+// Translates the server's reason why a channel is not used.
 
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
@@ -15,7 +15,7 @@ const words: Readonly<Record<Reason, MessageDescriptor>> = {
   failing: msg`it failed lately`,
 }
 
-/** A reason that this console does not know stands as it is. */
+/** A reason that this console does not know is shown unchanged. */
 export function reasonText(reason: string, t: (word: MessageDescriptor) => string): string {
   return Object.hasOwn(words, reason) ? t(words[reason as Reason]) : reason
 }

@@ -12,7 +12,7 @@ interface Option {
 }
 
 interface ChoiceFilterProps {
-  /** What is filtered by: a noun. */
+  /** What is filtered: a noun. */
   readonly label: string
   readonly options: readonly Option[]
   readonly chosen: readonly string[]
@@ -22,7 +22,7 @@ interface ChoiceFilterProps {
 export function ChoiceFilter({ label, options, chosen, onChange }: ChoiceFilterProps) {
   const { t } = useLingui()
   const [text, setText] = useState('')
-  // What is chosen stays in the list, also where nothing of it is there any more.
+  // A chosen value stays in the list even if nothing has it any more.
   const all = [
     ...options,
     ...chosen

@@ -1,4 +1,4 @@
-// Which columns of a table are shown: chosen by menu.
+// A menu that chooses which columns of a table are shown.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMemo, useSyncExternalStore } from 'react'

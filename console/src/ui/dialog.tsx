@@ -1,4 +1,5 @@
-// Dialogs to create and to confirm, and the drawer that shows one thing beside its list; on the platform's <dialog>.
+// Dialogs to create and to confirm, and the drawer that shows one entry beside its list; based on the platform's
+// <dialog>.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import {
@@ -22,7 +23,7 @@ interface DialogProps {
   /** The row of buttons at its end. */
   readonly footer?: ReactNode
   readonly wide?: boolean
-  /** What was typed would be lost: Escape and a click beside it do not close it. */
+  /** Typed text would be lost, so Escape and a click outside do not close it. */
   readonly keep?: boolean
 }
 
@@ -30,7 +31,7 @@ const firstField = ['input', 'select', 'textarea']
   .map((name) => `form ${name}:not([type=radio], :disabled)`)
   .join()
 
-/** Mounted means open. The focus goes into it, stays there, and returns where it was. */
+/** It is open while it is mounted. The focus moves into it, stays there, and returns to where it was. */
 export function Dialog({
   title,
   onClose,
@@ -43,11 +44,11 @@ export function Dialog({
   const element = useRef<HTMLDialogElement>(null)
   const heading = useId()
   const isPressedBeside = useRef(false)
-  // The platform gives the focus back at `close`, but no more once the dialog has left the page.
+  // The platform returns the focus at `close`, but not once the dialog has left the page.
   useLayoutEffect(() => {
     const dialog = element.current
     dialog?.showModal()
-    // Else it is at the button that closes, where Enter would lose what is to be filled in.
+    // Otherwise the focus is on the close button, where Enter would discard the form.
     dialog?.querySelector<HTMLElement>(firstField)?.focus()
     return () => dialog?.close()
   }, [])
@@ -56,7 +57,7 @@ export function Dialog({
     <dialog
       ref={element}
       aria-labelledby={heading}
-      // Chrome lets only the first of two Escapes be refused by `cancel`.
+      // Chrome lets `cancel` refuse only the first of two Escapes.
       onKeyDown={(event) => {
         if (keep && event.key === 'Escape') event.preventDefault()
       }}
@@ -64,7 +65,7 @@ export function Dialog({
         event.preventDefault()
         if (!keep) onClose()
       }}
-      // Who marks a text and lets go beside the dialog has not pressed beside it.
+      // Selecting text and releasing the button outside the dialog is not a click outside.
       onPointerDown={(event) => {
         isPressedBeside.current = event.target === element.current
       }}
@@ -93,16 +94,16 @@ export function Dialog({
 interface ConfirmProps {
   readonly title: ReactNode
   readonly children: ReactNode
-  /** What the button says: the verb and its object. */
+  /** The button's label: the verb and its object. */
   readonly action: string
   readonly danger?: boolean
-  /** Has to be typed first. */
+  /** A text that has to be typed first. */
   readonly typed?: string
   readonly onConfirm: () => Promise<unknown>
   readonly onClose: () => void
 }
 
-/** Asks before something that cannot be taken back; stays open with the reason where it fails. */
+/** Asks for confirmation of an irreversible action; stays open with the reason if it fails. */
 export function Confirm({
   title,
   children,
@@ -167,17 +168,17 @@ export function Confirm({
 }
 
 interface DrawerProps {
-  /** What it is of; read aloud when it opens. */
+  /** Its subject; read aloud when it opens. */
   readonly label: string
   readonly header: ReactNode
   readonly onClose: () => void
-  /** To the row before and after, by the buttons and by K and J. */
+  /** Moves to the previous or next row, by the buttons and by K and J. */
   readonly onPrevious?: (() => void) | undefined
   readonly onNext?: (() => void) | undefined
   readonly children: ReactNode
 }
 
-/** One thing beside its list: 640 px at the right, the whole page below 1024 px. The list can still be used. */
+/** One entry beside its list: 640 px at the right, the whole page below 1024 px. The list can still be used. */
 export function Drawer({ label, header, onClose, onPrevious, onNext, children }: DrawerProps) {
   const { t } = useLingui()
   const element = useRef<HTMLElement>(null)

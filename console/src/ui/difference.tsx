@@ -1,4 +1,4 @@
-// What differs between two documents, member by member.
+// The differences between two documents, by member.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 
@@ -10,7 +10,7 @@ interface Differing {
   readonly after: unknown
 }
 
-/** Members that one of both says otherwise, or does not say; null: there is none. */
+/** Members that differ or that only one of them has; null: there are none. */
 export function differences(before: Document | null, after: Document | null): Differing[] {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
   return [...names].flatMap((name) => {
@@ -34,7 +34,7 @@ export function Difference({ before, after }: DifferenceProps) {
       </p>
     )
   return (
-    // A region that scrolls must be reachable by the keyboard.
+    // A scrolling region must be reachable by the keyboard.
     <div role="region" aria-label={t`What differs`} tabIndex={0} className="overflow-x-auto">
       <table className="w-full text-cell">
         <thead>

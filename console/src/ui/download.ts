@@ -1,4 +1,4 @@
-// Saves what the page has as a file of whoever reads it.
+// Saves data of the page as a file on the reader's machine.
 
 export function download(name: string, type: string, text: string): void {
   const address = URL.createObjectURL(new Blob([text], { type }))

@@ -1,4 +1,4 @@
-// Form fields: label, hint and error stand together, and a screen reader hears them together.
+// Form fields: label, hint and error belong together, also for a screen reader.
 
 import {
   createContext,
@@ -69,7 +69,7 @@ const control =
 
 type InputProps = InputHTMLAttributes<HTMLInputElement> & {
   readonly ref?: Ref<HTMLInputElement>
-  /** Stands behind the text: a unit. */
+  /** Shown after the text: a unit. */
   readonly unit?: ReactNode
 }
 
@@ -99,7 +99,7 @@ export function TextArea({
   )
 }
 
-/** The platform's own select: right on phones and for screen readers. */
+/** The platform's own select, which works well on phones and with screen readers. */
 export function Select({
   className = '',
   ...rest
@@ -144,7 +144,7 @@ interface SegmentsProps<Value extends string> {
   readonly onChange: (value: Value) => void
 }
 
-/** One of a few, all in sight. */
+/** One of a few choices, all visible. */
 export function Segments<Value extends string>({
   label,
   value,

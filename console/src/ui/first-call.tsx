@@ -14,13 +14,13 @@ function curlOf(origin: string, model: string): string {
        "messages": [{"role": "user", "content": "Hello"}]}'`
 }
 
-/** Asks a model that is served here; the sandbox's until one is known. */
+/** The request goes to a model that is served here; the sandbox's until one is known. */
 export function FirstCall() {
   const { data } = useQuery(read('/api/models', aChatModel))
   const curl = curlOf(location.origin, data?.items[0]?.id ?? 'sandbox/chat')
   return (
     <div className="mt-3 flex items-start gap-2 rounded-control bg-sunken p-3 text-left text-text">
-      {/* A region that scrolls must be reachable by the keyboard. */}
+      {/* A scrolling region must be reachable by the keyboard. */}
       <pre tabIndex={0} className="min-w-0 flex-1 overflow-x-auto font-mono text-code">
         {curl}
       </pre>

@@ -53,7 +53,7 @@ const paths = {
 
 export type IconName = keyof typeof paths
 
-/** Decoration: what it means is said in words beside it, or in the control's `label`. */
+/** Decoration: its meaning is also in the text beside it, or in the control's `label`. */
 export function Icon({ name, size = 16 }: { readonly name: IconName; readonly size?: number }) {
   return (
     <svg

@@ -5,8 +5,8 @@ import { Problem } from '../api/client.ts'
 import { Failure } from './state.tsx'
 
 /**
- * Like React's `lazy`, but where the code cannot be loaded the part alone fails, and may be tried again. `waiting` stands
- * in its place until then; a part without one lies over the page, and so does what says that it failed.
+ * Like React's `lazy`, but if the code cannot be loaded only this part fails, and can be tried again. `waiting` is
+ * shown until then; a part without it is an overlay, and its error is shown as one too.
  */
 export function later<Props extends object>(
   load: () => Promise<{ readonly default: ComponentType<Props> }>,

@@ -1,4 +1,4 @@
-// A button that opens a list of actions; Base UI keeps the focus and the keyboard right.
+// A button that opens a list of actions; Base UI handles the focus and the keyboard.
 
 import { Menu as BaseMenu } from '@base-ui/react/menu'
 import type { ReactNode } from 'react'
@@ -13,7 +13,7 @@ export interface MenuItem {
 interface MenuProps {
   /** What the button shows. */
   readonly trigger: ReactNode
-  /** What it is for, where the button shows no words. */
+  /** Its purpose, if the button shows no text. */
   readonly label?: string
   readonly className?: string
   readonly items: readonly MenuItem[]

@@ -1,4 +1,4 @@
-// What a model is for, in a word.
+// The purpose of a model, in a word.
 
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
@@ -22,7 +22,7 @@ const names: Readonly<Record<Kind, MessageDescriptor>> = {
   realtime: msg`realtime`,
 }
 
-/** A kind of a newer gateway stands as it is. */
+/** A kind of a newer gateway is shown unchanged. */
 export function useKindName(): (kind: string) => string {
   const { t } = useLingui()
   return (kind) => (Object.hasOwn(names, kind) ? t(names[kind as Kind]) : kind)

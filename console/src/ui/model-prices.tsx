@@ -1,4 +1,4 @@
-// How prices of models are shown: by which unit, for whom, and beside them what the vendor publishes.
+// How prices of models are shown: the unit, the group, and the vendor's published price beside it.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { Shape } from '../api/client.ts'
@@ -10,7 +10,7 @@ type Model = Shape<'Model'>
 
 export type PriceLine = Model['price']['lines'][number]
 
-/** What is counted, after a price: `/ image`, `/ 1 M characters`. */
+/** The unit after a price: `/ image`, `/ 1 M characters`. */
 export function useUnitText(): (unit: string, size: 1 | 1_000_000) => string {
   const { t } = useLingui()
   return (unit, size) => {
@@ -35,7 +35,7 @@ export function useUnitText(): (unit: string, size: 1 | 1_000_000) => string {
   }
 }
 
-/** What a line is the price of, in words: its kind, then what narrows it down. */
+/** The name of a price in words: its kind, then what narrows it down. */
 export function useLineName(): (name: string) => string {
   const { t } = useLingui()
   const names: Readonly<Record<string, string>> = {
@@ -74,7 +74,7 @@ interface LinePriceProps {
   readonly model: Model
 }
 
-/** What the group pays; struck through before it what the vendor publishes, where that is more. */
+/** The group's price; before it, struck through, the vendor's published price if that is higher. */
 export function LinePrice({ line, model }: LinePriceProps) {
   const { t, i18n } = useLingui()
   const unitText = useUnitText()
@@ -113,7 +113,7 @@ interface PriceProps {
   readonly kind: string
 }
 
-/** Of a kind of token, for a million; says where longer prompts cost something else. */
+/** The price of a kind of token, for a million; says if longer prompts have another price. */
 export function Price({ model, kind }: PriceProps) {
   const { lines } = model.price
   const line = lines.find(({ name }) => name === kind)
@@ -143,7 +143,7 @@ function Tiers({ tiers, model }: { readonly tiers: readonly PriceLine[]; readonl
   )
 }
 
-/** What it costs to send it something: tokens, or where none are priced the unit it is sold by, the cheapest first. */
+/** The price of input: of tokens, or if these have no price, of its unit, the cheapest first. */
 export function FirstPrice({ model }: { readonly model: Model }) {
   const unitText = useUnitText()
   const { lines } = model.price

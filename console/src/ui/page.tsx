@@ -13,7 +13,7 @@ interface PageProps {
   readonly children: ReactNode
 }
 
-/** The tab is called as the heading that this is given to. */
+/** The browser tab gets the name of the heading that has this. */
 export function useTitle(): RefObject<HTMLHeadingElement | null> {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {

@@ -1,4 +1,4 @@
-// A button that opens a small panel below it; Base UI places it and keeps the focus right.
+// A button that opens a small panel below it; Base UI handles its position and the focus.
 
 import { Popover as BasePopover } from '@base-ui/react/popover'
 import type { ReactNode } from 'react'
@@ -8,9 +8,9 @@ import { Icon, type IconName } from './icon.tsx'
 interface PopoverProps {
   readonly label: string
   readonly icon?: IconName
-  /** In place of the label, where it says what is chosen. */
+  /** In place of the label, if it shows the choice. */
   readonly text?: ReactNode
-  /** Given with `onOpenChange` where a choice in it closes it. */
+  /** Set together with `onOpenChange` if a choice in it closes it. */
   readonly open?: boolean
   readonly onOpenChange?: (isOpen: boolean) => void
   readonly children: ReactNode
@@ -24,7 +24,7 @@ export function Popover({ label, icon, text, children, ...opening }: PopoverProp
         className={buttonClass()}
       >
         {icon !== undefined && <Icon name={icon} />}
-        {/* Who speaks to the page says what it shows: that must be part of the name. */}
+        {/* People who use voice control say the visible text, so it must be part of the name. */}
         {text !== undefined && typeof text !== 'string' && <span className="sr-only">{label}</span>}
         {text ?? label}
         <Icon name="down" size={12} />

@@ -1,6 +1,6 @@
-// Of how many units prices are shown.
+// The number of units for which prices are shown.
 
-/** So few are asked for at once that a price of one says more than a price of a million. */
+/** These are requested in such small numbers that the price of one is clearer than the price of a million. */
 const countedSingly: ReadonlySet<string> = new Set([
   'image',
   'second',
@@ -9,7 +9,10 @@ const countedSingly: ReadonlySet<string> = new Set([
   'webSearch',
 ])
 
-/** Of how many a unit's prices are shown: of a million where the price of one has no whole nano-units. */
+/**
+ * The number of units for which a unit's prices are shown: a million if the price of one is not a whole number of
+ * nano-units.
+ */
 export function sizeOf(unit: string, ...nanos: readonly (string | null)[]): 1 | 1_000_000 {
   const isWhole = nanos.every((nano) => BigInt(nano ?? 0) % 1_000_000n === 0n)
   return countedSingly.has(unit) && isWhole ? 1 : 1_000_000

@@ -1,8 +1,8 @@
-// Providers of payment in words.
+// Names of payment providers.
 
 import { useLingui } from '@lingui/react/macro'
 
-/** Of `alipay`, `wechatpay`, `stripe`. */
+/** The name for `alipay`, `wechatpay`, `stripe`. */
 export function useProviderName(): (provider: string) => string {
   const { t } = useLingui()
   return (provider) => {

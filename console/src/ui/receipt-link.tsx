@@ -1,4 +1,4 @@
-// Leads to the receipt of an order that was paid: a page that the browser prints, also as PDF.
+// A link to the receipt of a paid order: a page that the browser prints, also as PDF.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { apiAddress } from '../api/viewing.ts'

@@ -1,10 +1,10 @@
-// What the control API refuses, in the reader's words, as text that stands beside a field.
+// Refusals of the control API in the reader's language, as text beside a field.
 
 import { i18n, type MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { Problem, type Reason } from '../api/client.ts'
 
-/** By code and field, where these alone say what is wrong: without the places in lists, `models[1]`. */
+/** By code and field, if these alone say what is wrong: without positions in lists, `models[1]`. */
 const byField: ReadonlyMap<string, MessageDescriptor> = new Map([
   [
     'invalid name',
@@ -52,23 +52,23 @@ const byReason: Readonly<Record<Reason, MessageDescriptor>> = {
   sign_in_again: msg`Sign in again first: this needs a sign-in within the last 15 minutes.`,
 }
 
-/** The API's sentence has names or an amount that the reader needs: it follows. */
+/** The API's sentence contains names or an amount that the reader needs, so it follows. */
 const withDetail: ReadonlySet<Reason> = new Set(['in_use', 'refund_too_large'])
 
-/** By code, where the field says too little; the API's own sentence follows. */
+/** By code, if the field does not say enough; the API's own sentence follows. */
 const byCode: ReadonlyMap<string, MessageDescriptor> = new Map([
   ['invalid', msg`This value is not accepted.`],
   ['not_found', msg`It does not exist any more, or never did.`],
   ['conflict', msg`The current state does not allow this.`],
 ])
 
-/** By code, where that says all. */
+/** By code, if that says everything. */
 const whole: ReadonlyMap<string, MessageDescriptor> = new Map([
   ['too_large', msg`The request is too large.`],
   ['limited', msg`Too many requests. Wait a moment, then try again.`],
 ])
 
-/** A refusal of what was typed or asked for; English where the API says more than its codes do. */
+/** The refusal of an input or an action; English if the API says more than its codes do. */
 export function refusalText(error: Error): string {
   if (!(error instanceof Problem)) return error.message
   const { code, field, message, reason } = error
@@ -83,7 +83,7 @@ export function refusalText(error: Error): string {
   return `${i18n._(lead)} (${message})`
 }
 
-/** Without the API's name of the field before it. */
+/** Without the API's field name before it. */
 function plainMessage({ field, message }: Problem): string {
   return field !== null && message.startsWith(`${field}: `)
     ? message.slice(field.length + 2)

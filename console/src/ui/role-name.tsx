@@ -1,4 +1,4 @@
-// What somebody may do in the deployment, in a word.
+// Names of people's roles in the deployment.
 
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
@@ -14,7 +14,7 @@ const names: Readonly<Record<Role, MessageDescriptor>> = {
   admin: msg`admin`,
 }
 
-/** A role of a newer gateway stands as it is. */
+/** A role of a newer gateway is shown unchanged. */
 export function RoleName({ role }: { readonly role: string }) {
   const { t } = useLingui()
   return <Badge>{Object.hasOwn(names, role) ? t(names[role as Role]) : role}</Badge>

@@ -1,4 +1,4 @@
-// How a part of a page waits, fails and is empty, each in its own place, so that the rest of the page goes on.
+// How a part of a page waits, fails and is empty, each separately, so that the rest of the page continues to work.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { UseQueryResult } from '@tanstack/react-query'
@@ -13,14 +13,14 @@ interface WidgetProps<Data> {
     UseQueryResult<Data>,
     'data' | 'error' | 'isFetching' | 'isPlaceholderData' | 'refetch'
   >
-  /** What stands here until the first answer, of the size of what will. */
+  /** Shown until the first answer, in the size of the result. */
   readonly skeleton?: ReactNode
   readonly children: (data: Data) => ReactNode
 }
 
 /**
- * Shows a question's answer: a skeleton at first, what was there (paler) while it is asked again, and a refusal with a
- * way to try again, beside old figures where there are some.
+ * Shows the answer of a query: first a skeleton, then during a repeat the previous answer (paler), and for a refusal a
+ * way to try again, beside old figures if there are some.
  */
 export function Widget<Data>({ query, skeleton, children }: WidgetProps<Data>) {
   const { data, error, isFetching, isPlaceholderData, refetch } = query
@@ -44,7 +44,7 @@ export function Widget<Data>({ query, skeleton, children }: WidgetProps<Data>) {
   )
 }
 
-/** A widget that throws while it is drawn takes nothing else with it. */
+/** A part that throws while it is drawn does not affect the others. */
 export class Boundary extends Component<
   { readonly children: ReactNode },
   { readonly error: Error | null }
@@ -86,7 +86,7 @@ export function Failure({ error, retry }: { readonly error: Error; readonly retr
   )
 }
 
-/** Why what was just asked for was not done, where it was asked for. */
+/** Why an action failed, shown where it was started. */
 export function ProblemLine({
   error,
   wide = false,
