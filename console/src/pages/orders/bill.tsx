@@ -1,4 +1,5 @@
-// A provider's bill of a day beside what was booked; what can be proved is repaired by asking about the order.
+// A provider's bill of a day compared with the recorded payments; provable differences are repaired by querying the
+// order.
 
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -16,7 +17,7 @@ type Bill = Shape<'PaymentBill'>
 type Difference = Bill['differences'][number]
 type Asked = { readonly provider: 'alipay' | 'wechatpay' | 'stripe'; readonly day: string }
 
-/** The day before, by the days of China, by which bills go. */
+/** Yesterday in China's time zone, by which the bills are made. */
 function yesterday(): string {
   return new Date(Date.now() + (8 - 24) * 3_600_000).toISOString().slice(0, 10)
 }

@@ -1,4 +1,4 @@
-// What a test of a notification address found: the cause in words, and what to do next.
+// The result of testing a notification address: the cause in words, and what to do next.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { Shape } from '../../api/client.ts'
@@ -8,7 +8,7 @@ type Test = Shape<'CallbackTest'>
 
 interface FindingProps {
   readonly test: Test
-  /** The provider's. */
+  /** The provider's address. */
   readonly name: string
   readonly isPlay: boolean
 }
@@ -46,7 +46,7 @@ export function CallbackFinding({ test, name, isPlay }: FindingProps) {
   )
 }
 
-/** What no provider would do, though this deployment can. */
+/** Actions that no provider takes, but this deployment can. */
 function useReach({ isPublic, isSecure, outcome }: Test, name: string): readonly string[] {
   const { t } = useLingui()
   const isKnown = outcome !== 'unknown_host'
@@ -111,7 +111,7 @@ function useFinding(test: Test): { readonly cause: string; readonly next: string
   }
 }
 
-/** Where nothing came back. */
+/** If nothing came back. */
 function useUnanswered({ outcome, detail }: Test) {
   const { t } = useLingui()
   const why = detail ?? ''

@@ -1,4 +1,4 @@
-// How each provider's messages reach this deployment: what came of late, what waits, and a test of the way.
+// How each provider's messages reach this deployment: recent ones, waiting orders, and a test of the address.
 
 import { Trans } from '@lingui/react/macro'
 import { useMutation, useQuery } from '@tanstack/react-query'

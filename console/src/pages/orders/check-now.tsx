@@ -1,4 +1,4 @@
-// Asks the provider about one order of a list, and says what came of it there.
+// Queries the provider about one order of a list, and shows the result there.
 
 import { Trans } from '@lingui/react/macro'
 import { useMutation } from '@tanstack/react-query'

@@ -154,7 +154,7 @@ function MakeDialog({ onClose }: { readonly onClose: () => void }) {
   )
 }
 
-/** Notes are of people: one that a spreadsheet would take for a formula is taken for text. */
+/** Notes are written by people: one that a spreadsheet would read as a formula is marked as text. */
 function csvOf({ secrets, amountNano, currency, expiresAt, note }: NewBatch): string {
   const text = `"${note.replace(/^(?=[=+\-@\t\r])/, "'").replaceAll('"', '""')}"`
   const rest = [unitsOfNano(amountNano), currency, expiresAt ?? '', text].join(',')
@@ -184,7 +184,7 @@ interface MakeFormProps {
 function MakeForm({ onMade, onClose }: MakeFormProps) {
   const id = useId()
   const timeZone = useTimeZone()
-  // One key for all tries of one form: an answer that was lost makes no second batch.
+  // One idempotency key for all attempts of one form: a lost answer makes no second batch.
   const [idempotencyKey, setKey] = useState(randomId)
   const form = useForm<Values>({
     defaultValues: { codes: '10', amount: '', note: '', expires: '' },

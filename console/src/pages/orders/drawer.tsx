@@ -1,4 +1,4 @@
-// One order beside the list: its facts, what happened to it, and what may be done about it.
+// One order beside the list: its facts, its events, and the possible actions.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -106,7 +106,7 @@ function Fact({ name, children }: { readonly name: ReactNode; readonly children:
   )
 }
 
-/** Asking the provider and cancelling; both show what became of it. */
+/** Querying the provider and cancelling; both show their result. */
 function useOrderChanges(id: string) {
   const client = useQueryClient()
   const params = { path: { id } }

@@ -1,4 +1,4 @@
-// Which orders are listed.
+// The filters of the list of orders.
 
 import { useLingui } from '@lingui/react/macro'
 import { type FormEvent, useState } from 'react'
@@ -72,7 +72,7 @@ function Choice({ label, any, value = '', choices, onChange }: ChoiceProps) {
   )
 }
 
-/** Asked for when it is whole: a part of a number finds nothing. */
+/** The search starts when the number is complete, since a part of one finds nothing. */
 function ByNumber({ search, onChange }: FiltersProps) {
   const { t } = useLingui()
   const [number, setNumber] = useState(search.number ?? '')

@@ -1,4 +1,4 @@
-// Orders for credit: an account's own below Billing, everybody's for operators below Payments.
+// Orders for credit: an account's own under Billing, everybody's under Payments for operators.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery } from '@tanstack/react-query'

@@ -1,4 +1,4 @@
-// Paying back an order or a part of it, with the reason.
+// Refunds an order or a part of it, with the reason.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
@@ -35,7 +35,7 @@ interface RefundDialogProps {
 export function RefundDialog({ order, onClose }: RefundDialogProps) {
   const { t } = useLingui()
   const id = useId()
-  // One name for all tries of one form: an answer that was lost is not done twice.
+  // One name for all attempts of one form: a lost answer causes no second refund.
   const [refund, setRefund] = useState(randomId)
   const form = useForm<Values>({
     defaultValues: { amount: order.refundable, reason: '' },
@@ -139,7 +139,7 @@ function Refundable({ account }: { readonly account: string }) {
   )
 }
 
-/** What the server would take from the wallet for it. */
+/** The amount that the server would take from the wallet for it. */
 function Planned({
   order,
   amount,

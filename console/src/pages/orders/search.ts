@@ -1,4 +1,4 @@
-// What the address of these pages holds.
+// The search parameters in these pages' addresses.
 
 import { flag, oneOf, searchOf, text } from '../../app/search.ts'
 

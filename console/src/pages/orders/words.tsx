@@ -1,4 +1,4 @@
-// What states, flags and events of orders are called.
+// Names of states, flags and events of orders.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { Shape } from '../../api/client.ts'
@@ -47,7 +47,7 @@ export function OrderState({ order }: { readonly order: Pick<Order, 'state' | 'm
   )
 }
 
-/** What was unusual about the payment; nothing where nothing was. */
+/** What was unusual about the payment; nothing if it was normal. */
 export function OrderFlag({ order: { flag } }: { readonly order: Pick<Order, 'flag'> }) {
   switch (flag) {
     case 'late':
@@ -63,7 +63,7 @@ export function OrderFlag({ order: { flag } }: { readonly order: Pick<Order, 'fl
   }
 }
 
-/** What is not known here is shown as the API says it. */
+/** A value that is unknown here is shown as in the API. */
 export function useEventName(): (what: string) => string {
   const { t } = useLingui()
   const names: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-// What every part of the page asks about: the period, the zone and whose usage.
+// What every part of the page queries: the period, the zone and the account.
 
 import { useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'

@@ -1,4 +1,4 @@
-// What is left, and how long it lasts at this week's pace, in plain words.
+// The balance, and how long it lasts at this week's pace, in words.
 
 import { Plural, Trans } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'

@@ -1,4 +1,4 @@
-// The six figures of the period, each against the one before, with how it went.
+// The six figures of the period, each compared with the one before, with its course over time.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
@@ -83,7 +83,7 @@ export function Figures({ asked, overview }: FiguresProps) {
 
 type Period = Overview[Asked['period']]
 
-/** The middle and the slowest of the times to the first token. */
+/** The median and the slowest times to the first token. */
 function FirstToken({ asked, now }: { readonly asked: Asked; readonly now: Period }) {
   const { t } = useLingui()
   const before = now.previous
@@ -117,7 +117,7 @@ interface TileProps {
   readonly metric: Metric
   readonly name: string
   readonly value: ReactNode
-  /** Of the value, in characters, where it may be too long for the size of the others. */
+  /** The length of the value in characters, if it may be too long for the size of the others. */
   readonly length?: number
   readonly delta: ReactNode
   readonly more?: ReactNode
@@ -142,7 +142,7 @@ function Tile({ asked, metric, name, value, length = 0, delta, more, colour }: T
 
 type CourseProps = Pick<TileProps, 'asked' | 'metric' | 'name' | 'colour'>
 
-/** How the figure went: a decoration of the figure, so it waits and fails in silence. */
+/** The course of the figure: it is decoration, so it shows no waiting state and no error. */
 function Course({ asked, metric, name, colour }: CourseProps) {
   const { t } = useLingui()
   const { span, whose, period } = asked

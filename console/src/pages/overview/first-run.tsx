@@ -1,4 +1,4 @@
-// Before the first request: what will stand here, and how to make it appear.
+// Shown before the first request: what the page will contain, and how to make it appear.
 
 import { Trans } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'

@@ -1,4 +1,4 @@
-// The first page: what is left and how long it lasts, how the period went, the last requests.
+// The first page: the balance and how long it lasts, the figures of the period, the last requests.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'

@@ -1,4 +1,4 @@
-// What the operators tell everybody at the moment.
+// Current notices of the operators to everybody.
 
 import { useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'

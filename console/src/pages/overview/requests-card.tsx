@@ -1,4 +1,4 @@
-// The last ten requests; a row opens its detail on the page of requests.
+// The last ten requests; a row opens its details on the page of requests.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { UseQueryResult } from '@tanstack/react-query'

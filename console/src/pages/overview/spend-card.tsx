@@ -1,4 +1,4 @@
-// Spend over time by model: the chart one looks at first. A bar leads to its requests.
+// The main chart: spend over time by model. A bar links to its requests.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'

@@ -2,7 +2,7 @@
 
 import type { Attachment } from './chat.ts'
 
-/** Of one message together: with base64 it stays well below what the gateway takes. */
+/** The limit for one message: with base64 it stays well below what the gateway accepts. */
 export const mostBytes = 20 * 1024 * 1024
 
 export type AttachmentProblem =
@@ -12,7 +12,7 @@ export type AttachmentProblem =
 const texts =
   /\.(txt|md|csv|tsv|json|jsonl|xml|ya?ml|toml|html?|css|[cm]?[jt]sx?|py|go|rs|java|kt|swift|c|h|cpp|hpp|cs|rb|php|sh|sql|log)$/i
 
-/** Resolves with what could be read, and what is wrong with the first that could not. */
+/** Resolves with the files that could be read, and the error of the first that could not. */
 export async function readFiles(
   files: readonly File[],
   before: number,
@@ -59,7 +59,7 @@ function dataUrl(file: File): Promise<string> {
   })
 }
 
-/** Of what is attached, about: base64 is a third longer. */
+/** The approximate size of the attachments: base64 is a third longer. */
 export function sizeOf(attachments: readonly Attachment[]): number {
   return attachments.reduce((sum, { part }) => sum + JSON.stringify(part).length * 0.75, 0)
 }

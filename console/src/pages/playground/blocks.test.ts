@@ -1,4 +1,4 @@
-// Markdown read piece by piece, as it streams in, against the same text read at once.
+// Compares Markdown read piece by piece, as it streams in, with the same text read at once.
 
 import { expect, test } from 'bun:test'
 import { nothingRead, readOn } from './blocks.ts'

@@ -1,17 +1,17 @@
-// The blocks of a Markdown text that grows: only the last one is read again.
+// The blocks of a growing Markdown text: only the last one is read again.
 
 import { lexer, type Token } from 'marked'
 
 interface Read {
   readonly text: string
   readonly blocks: readonly Token[]
-  /** Where the last block begins: all before it is done. */
+  /** Where the last block begins: all before it is finished. */
   readonly lastAt: number
 }
 
 export const nothingRead: Read = { text: '', blocks: [], lastAt: 0 }
 
-/** What was read before is kept as long as the text only grows. */
+/** The blocks read before are kept as long as the text only grows. */
 export function readOn(before: Read, text: string): Read {
   const isMore = text.startsWith(before.text)
   const done = isMore ? before.blocks.slice(0, -1) : []

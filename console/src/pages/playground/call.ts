@@ -1,4 +1,4 @@
-// Calls to models from this page: with a key of its own, which lives an hour and stays in memory.
+// Calls to models from this page: with a separate key, which lives an hour and is kept only in memory.
 
 import { change, Problem } from '../../api/client.ts'
 import { meQuery, type Person, queryClient } from '../../api/queries.ts'
@@ -7,11 +7,11 @@ import { eventReader, failureOf, hear, nothingHeard } from './events.ts'
 
 interface HeldKey {
   readonly key: string
-  /** By the browser's clock since the page was opened, so that a wrong time of day changes nothing. */
+  /** In milliseconds since the page was opened, so that a wrong clock does not matter. */
   readonly madeAtMs: number
 }
 
-/** By account and group; '' is the account's first one. Somebody else may sign in while the page is open. */
+/** By account and group; '' is the account's first group. Somebody else may sign in while the page is open. */
 const held = new Map<string, Promise<HeldKey>>()
 const usedForMs = 50 * 60_000
 /** Every process of the gateway knows a key within a second. */
@@ -43,7 +43,7 @@ interface Call {
   readonly signal: AbortSignal
 }
 
-/** The reply, whatever its status. Throws Problem where no key is given, TypeError where nothing answers. */
+/** The reply, whatever its status. Throws Problem if no key is given, TypeError if nothing answers. */
 export async function callModel({ path, body, group = '', signal }: Call): Promise<Response> {
   const name = nameOf(group)
   for (let triesLeft = 2; ; triesLeft -= 1) {
@@ -58,7 +58,7 @@ export async function callModel({ path, body, group = '', signal }: Call): Promi
     const isOld = ageMs > usedForMs
     if (isOld) held.delete(name)
     if (reply.status !== 401 || triesLeft === 0) return reply
-    // A new key may not be known everywhere yet; an older one has ended, or another page asked twice meanwhile.
+    // A new key may not be known everywhere yet; an older one has expired, or another page replaced it meanwhile.
     if (ageMs > knownAfterMs) held.delete(name)
     else await waited(knownAfterMs - ageMs, signal)
   }
@@ -74,7 +74,7 @@ function waited(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** What a reply that is no success says. */
+/** The error in a reply that is not a success. */
 export async function refusalOf(reply: Response): Promise<Failure> {
   try {
     const { error } = await reply.json()
@@ -84,7 +84,7 @@ export async function refusalOf(reply: Response): Promise<Failure> {
   }
 }
 
-/** What went wrong before there was a reply, or in the middle of it. */
+/** An error before there was a reply, or in the middle of it. */
 export function failureBy(error: unknown): Failure {
   if (error instanceof Problem) return { code: error.code, message: error.message }
   if (error instanceof SyntaxError) return { code: 'unreadable', message: error.message }
@@ -93,7 +93,7 @@ export function failureBy(error: unknown): Failure {
 
 type Change = Partial<Answer>
 
-/** Tells of the answer as it comes; never throws. What came before it is stopped or fails stays. */
+/** Reports the answer as it arrives; never throws. What arrived before a stop or failure is kept. */
 export async function streamChat(
   call: Omit<Call, 'path'>,
   tell: (change: Change) => void,

@@ -1,4 +1,4 @@
-// Chats: columns of conversations over one composer, and what goes with every request beside them.
+// Chats: columns of conversations above one composer, and the settings of every request beside them.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { type ReactNode, useState } from 'react'
@@ -122,7 +122,7 @@ function Actions({ playground, models, chosen, groupChoice, onModels, mayShowCod
   )
 }
 
-/** Beside each other, and sideways out of sight where they have no room. */
+/** Side by side, with horizontal scrolling if there is no room. */
 export function Columns({ children }: { readonly children: ReactNode }) {
   return (
     <div className="grid snap-x auto-cols-[minmax(min(100%,264px),1fr)] grid-flow-col gap-4 overflow-x-auto *:snap-start">
@@ -137,7 +137,7 @@ interface CodeProps {
   readonly isDisabled: boolean
 }
 
-/** Of the first model: what would be sent now, with what is being typed. */
+/** The request to the first model: what would be sent now, with the typed message. */
 function Code({ playground, chosen, isDisabled }: CodeProps) {
   const [isOpen, setOpen] = useState(false)
   const { text, settings } = playground.draft
@@ -161,7 +161,7 @@ function Code({ playground, chosen, isDisabled }: CodeProps) {
   )
 }
 
-/** What the last answer answered. */
+/** The message that the last answer replied to. */
 function upToQuestion<Each extends { readonly kind: string }>(messages: readonly Each[]) {
   const last = messages.findLastIndex(({ kind }) => kind !== 'assistant')
   return messages.slice(0, last + 1)

@@ -1,4 +1,4 @@
-// What a conversation is sent as, and what is wrong with what is typed.
+// Tests how a conversation is sent, and errors in typed settings.
 
 import { expect, test } from 'bun:test'
 import { type Answer, chatBody, type Message, noSettings } from './chat.ts'

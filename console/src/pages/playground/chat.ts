@@ -1,10 +1,10 @@
-// A conversation as this page keeps it, and as the API takes it.
+// A conversation as this page stores it, and in the form of the API.
 
 export interface Attachment {
   readonly name: string
   /** As a part of the message's content; null: only the name was kept. */
   readonly part: object | null
-  /** A picture's own bytes as an address; null: no picture. */
+  /** A picture's own bytes as an address; null: not a picture. */
   readonly preview: string | null
 }
 
@@ -14,7 +14,7 @@ export interface ToolCall {
   readonly arguments: string
 }
 
-/** What an answer failed with: of the API, or `offline`. */
+/** The error of an answer: the API's, or `offline`. */
 export interface Failure {
   readonly code: string
   readonly message: string
@@ -52,7 +52,7 @@ export type Message = UserMessage | ToolMessage | Answer
 
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high'] as const
 
-/** As they are typed; empty: the model's own. */
+/** The typed values; empty: the model's default. */
 export interface Settings {
   readonly system: string
   readonly temperature: string
@@ -60,7 +60,7 @@ export interface Settings {
   readonly maxTokens: string
   readonly effort: '' | (typeof efforts)[number]
   readonly json: boolean
-  /** One a line. */
+  /** One per line. */
   readonly stop: string
   /** JSON: a list of tools. */
   readonly tools: string
@@ -105,7 +105,7 @@ export function chatBody(model: string, messages: readonly Message[], settings: 
   }
 }
 
-/** A call without a result is left out: vendors refuse it. */
+/** A call without a result is left out, since vendors refuse it. */
 function sent(message: Message, answered: ReadonlySet<string>): readonly object[] {
   if (message.kind === 'tool')
     return [{ role: 'tool', tool_call_id: message.callId, content: message.text }]

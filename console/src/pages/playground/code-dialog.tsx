@@ -1,4 +1,4 @@
-// The request that is sent, as code to paste elsewhere.
+// The request as code to copy.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-// Requests as code: valid in each language, without keys and bytes.
+// Tests requests as code: valid in each language, without keys and file contents.
 
 import { expect, test } from 'bun:test'
 import { codeOf } from './code.ts'

@@ -17,7 +17,7 @@ interface ColumnFrameProps {
   readonly children: ReactNode
 }
 
-/** A model's column, whatever it is asked. */
+/** A model's column, for any kind of request. */
 export function ColumnFrame({ model, models, onModel, onClose, children }: ColumnFrameProps) {
   const { t } = useLingui()
   const known = models.find(({ id }) => id === model)
@@ -97,7 +97,7 @@ export function Conversation({ place, model, playground, hindrance }: Conversati
   )
 }
 
-/** Stays at the end while more comes, unless one has scrolled up. */
+/** Stays at the end while more arrives, unless the person has scrolled up. */
 function useFollowing(messages: readonly Message[]) {
   const element = useRef<HTMLDivElement>(null)
   const follows = useRef(true)

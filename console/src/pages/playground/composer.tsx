@@ -1,4 +1,4 @@
-// Where a message is written: text and files for all models at once, and the way to stop them.
+// The message field: text and files for all models at once, and a button to stop them.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { type FormEvent, useRef, useState } from 'react'

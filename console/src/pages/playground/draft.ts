@@ -1,11 +1,11 @@
-// What is kept of this page in the browser, for each account: settings, what is being typed, and the conversations.
+// The page's data that the browser stores for each account: settings, typed text, and the conversations.
 
 import { type Message, noSettings, type Settings } from './chat.ts'
 
 export interface Draft {
   readonly settings: Settings
   readonly text: string
-  /** Of each column. */
+  /** For each column. */
   readonly conversations: readonly (readonly Message[])[]
 }
 
@@ -16,7 +16,7 @@ const mostLength = 400_000
 
 const nameOf = (account: string) => `tollgate.playground.${account}`
 
-/** What is broken is left out. */
+/** Invalid parts are left out. */
 export function loadDraft(account: string): Draft {
   try {
     const kept = JSON.parse(localStorage.getItem(nameOf(account)) ?? '{}')
@@ -30,7 +30,7 @@ export function loadDraft(account: string): Draft {
   }
 }
 
-/** Without the bytes of attachments; where it is too long, without the conversations. */
+/** Without the bytes of attachments; if it is too long, without the conversations. */
 export function keepDraft(account: string, { settings, text, conversations }: Draft): void {
   const kept = {
     settings,

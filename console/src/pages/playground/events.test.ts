@@ -1,4 +1,4 @@
-// Streams of chats, cut anywhere.
+// Tests streams of chats, divided anywhere.
 
 import { expect, test } from 'bun:test'
 import { eventReader, hear, nothingHeard } from './events.ts'

@@ -1,12 +1,12 @@
-// Server-sent events as they come in, wherever they are cut, and what the chunks of a chat add up to.
+// Reads server-sent events as they arrive, divided anywhere, and joins the chunks of a chat.
 
 import type { Answer, Failure, ToolCall } from './chat.ts'
 
-/** Takes the next piece of a stream's text and gives the data of the events that it completes. */
+/** Takes the next piece of a stream's text and returns the data of the events that it completes. */
 export function eventReader(): (piece: string) => readonly string[] {
   let rest = ''
   return (piece) => {
-    // A carriage return at the end may be half of a line's end.
+    // A carriage return at the end may be half of a line end.
     const text = rest + piece
     const lines = text.split(/\r\n|\n|\r(?!$)/)
     const found: string[] = []
@@ -30,7 +30,7 @@ export function eventReader(): (piece: string) => readonly string[] {
 type Content = Pick<Answer, 'text' | 'reasoning' | 'calls'>
 
 export interface Heard extends Content {
-  /** `[DONE]` came, or the model said why it ended. */
+  /** `[DONE]` arrived, or the model gave a finish reason. */
   readonly isWhole: boolean
   readonly failure: Failure | null
 }
@@ -64,7 +64,7 @@ interface Chunk {
   readonly error?: { readonly code?: string | null; readonly message?: string }
 }
 
-/** Throws SyntaxError where an event is not JSON. */
+/** Throws SyntaxError if an event is not JSON. */
 export function hear(heard: Heard, data: string): Heard {
   if (data === '[DONE]') return { ...heard, isWhole: true }
   const { choices, error }: Chunk = JSON.parse(data)

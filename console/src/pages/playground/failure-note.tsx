@@ -31,7 +31,7 @@ export function FailureNote({ failure, onRetry }: FailureNoteProps) {
   )
 }
 
-/** undefined: what the API says is all there is to say. */
+/** undefined: there is nothing to add to the API's message. */
 function useWords(code: string): ReactNode | undefined {
   const { t } = useLingui()
   switch (code) {

@@ -1,4 +1,4 @@
-// What one message took and cost, as the gateway recorded it: nothing here is estimated.
+// The time and cost of one message, as the gateway recorded them: nothing here is estimated.
 
 import { Trans } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
@@ -10,7 +10,7 @@ import { Count, Duration, Money } from '../../ui/values.tsx'
 import { replyTokens, tokensPerSecond, totalTokens } from '../requests/counts.ts'
 import { useCurrency } from '../requests/currency.ts'
 
-/** A record is there within a second of its request's end; one that takes longer is asked for less and less often. */
+/** A record exists within a second of its request's end; a later one is queried at growing intervals. */
 const everyMs = 300
 const lateMs = 12_000
 

@@ -1,4 +1,4 @@
-// The playground: one message to up to four models side by side, with what each answer took and cost.
+// The playground: one message to up to four models side by side, with the time and cost of each answer.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
@@ -85,7 +85,7 @@ function Playing({ account, models }: PlayingProps) {
     ),
     groupChoice: <GroupChoice />,
     onModels: (next: readonly string[]) => {
-      // Models of one kind stand beside each other.
+      // Models of one kind are shown side by side.
       const kindOf = (id: string) => models.find((each) => each.id === id)?.kind ?? 'chat'
       const changed = next.find((id) => !chosen.includes(id)) ?? next[0] ?? ''
       const alike = next.filter((id) => kindOf(id) === kindOf(changed))
@@ -96,7 +96,7 @@ function Playing({ account, models }: PlayingProps) {
   return <ChatView playground={playground} {...shared} />
 }
 
-/** Shown where there is a choice. */
+/** Shown if there is a choice. */
 function GroupChoice() {
   const { t } = useLingui()
   const { group } = route.useSearch()
@@ -129,7 +129,7 @@ function GroupChoice() {
 type Load = ReturnType<typeof usePlayground>['load']
 type Outcome = React.ComponentProps<typeof KeptNote>['outcome']
 
-/** Loads the request that the address names, once, and takes it out of the address. null: none was named. */
+/** Loads the request that the address names, once, and removes it from the address. null: none was named. */
 function useKept(load: Load): Outcome | null {
   const { from } = route.useSearch()
   const navigate = useNavigate()

@@ -1,4 +1,4 @@
-// Whether the place where JSON breaks is found, held against the runtime's own reader.
+// Compares the position of an error in JSON with the runtime's own reader.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

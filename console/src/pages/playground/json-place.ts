@@ -1,9 +1,9 @@
-// Where a text stops being JSON: browsers do not always say.
+// Finds where a text stops being JSON, since browsers do not always say.
 
 const value =
   /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
-/** Of the first character that cannot stand where it does, from 0; the length where something is missing; null: it is JSON. */
+/** The index of the first invalid character, from 0; the length if something is missing; null: it is JSON. */
 export function breakOf(text: string): number | null {
   let at = 0
   const next = () => {
@@ -21,7 +21,7 @@ export function breakOf(text: string): number | null {
     at = value.lastIndex
     return true
   }
-  /** Items up to the bracket that ends them. */
+  /** Items up to the closing bracket. */
   const items = (end: string, item: () => boolean): boolean => {
     if (take(end)) return true
     do if (!item()) return false

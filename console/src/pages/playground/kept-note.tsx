@@ -1,4 +1,4 @@
-// What became of "open in playground": loaded, or why not.
+// The result of "open in playground": loaded, or why not.
 
 import { Trans } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'

@@ -1,23 +1,23 @@
-// The kept messages of a request, to go on from.
+// The kept messages of a request, from which to continue.
 
 import { get, type Reply, randomId } from '../../api/client.ts'
 import { conversationOf, type Part, type Turn } from '../requests/conversation.ts'
 import { type Answer, type Message, noSettings, type Settings } from './chat.ts'
 
-/** Why there is nothing to go on from. */
+/** Why it is not possible to continue. */
 export type NotKept = 'not-kept' | 'sealed' | 'withheld' | 'no-chat'
 
 export interface Kept {
   readonly model: string | null
   readonly settings: Settings
   readonly messages: readonly Message[]
-  /** Media and files are not carried over. */
+  /** Media and files are not copied. */
   readonly leftOut: number
 }
 
 /** Throws Problem. */
 export async function readKept(id: string, signal: AbortSignal): Promise<Kept | NotKept> {
-  // Asked first: a request that is not there would be an error in the browser's log.
+  // Checked first, since a missing request would be an error in the browser's log.
   const query = { id, limit: 1 }
   const { items } = await get('/api/history', { params: { query } }, signal)
   if (items.length === 0) return 'not-kept'

@@ -1,5 +1,5 @@
-// Markdown of models as React elements: no HTML of theirs, links that tell nothing, and only the last block read again
-// while it grows.
+// Shows Markdown of models as React elements: without HTML, with links that reveal nothing; while it grows only the
+// last block is read again.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { MarkedToken, Token, Tokens } from 'marked'
@@ -63,7 +63,7 @@ function BlockOf({ token }: { readonly token: MarkedToken }): ReactNode {
         </p>
       )
     default:
-      // HTML, as it was written.
+      // HTML is shown as text.
       return <p className="whitespace-pre-wrap">{token.raw}</p>
   }
 }
@@ -173,7 +173,7 @@ function InlineOf({ token }: { readonly token: MarkedToken }): ReactNode {
         </External>
       )
     case 'image':
-      // It is fetched only by whoever opens it: that would tell its server who reads.
+      // The image is loaded only when the person opens it, since its server would learn who reads.
       return (
         <External href={token.href}>
           <Trans>Image: {token.text || token.href}</Trans>

@@ -1,4 +1,4 @@
-// Asking models for pictures or speech, side by side.
+// Requests pictures or speech from models, side by side.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { type FormEvent, useEffect, useRef, useState } from 'react'

@@ -1,4 +1,4 @@
-// Pictures and speech: columns of results over one form.
+// Pictures and speech: columns of results above one form.
 
 import { Trans } from '@lingui/react/macro'
 import { useState } from 'react'

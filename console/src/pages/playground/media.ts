@@ -8,7 +8,7 @@ export type MediaKind = 'image' | 'speech'
 export interface MediaAsked {
   readonly model: string
   readonly text: string
-  /** Of pictures; empty: the model's own. */
+  /** For pictures; empty: the model's default. */
   readonly size: string
   readonly voice: string
 }
@@ -18,7 +18,7 @@ export interface MediaResult {
   readonly model: string
   readonly text: string
   readonly state: 'waiting' | 'done' | 'stopped' | 'failed'
-  /** Addresses of this page's own, or of elsewhere. */
+  /** Addresses of this page's own data, or of other sites. */
   readonly sources: readonly string[]
   readonly requestId: string | null
   readonly failure: Failure | null
@@ -41,7 +41,7 @@ interface MediaCall {
   readonly signal: AbortSignal
 }
 
-/** What it came to; never throws. */
+/** The result; never throws. */
 export async function askMedia({
   kind,
   asked,
@@ -70,7 +70,7 @@ async function picturesOf(reply: Response): Promise<readonly string[]> {
   )
 }
 
-/** PNG, JPEG and WebP begin otherwise; browsers look at the bytes themselves. */
+/** PNG, JPEG and WebP begin differently; browsers detect the type from the bytes. */
 function pictureUrl(base64: string): string {
   const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))
   return URL.createObjectURL(new Blob([bytes], { type: 'image/png' }))

@@ -1,4 +1,4 @@
-// One message of a conversation: what was asked, what a tool gave, or an answer with what it cost.
+// One message of a conversation: a question, a tool's result, or an answer with its cost.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { type ReactNode, useState } from 'react'
@@ -14,7 +14,7 @@ import { ToolCalls } from './tool-calls.tsx'
 
 interface MessageViewProps {
   readonly message: Message
-  /** Stands last: an answer's tool calls wait for results. */
+  /** It is the last message: an answer's tool calls wait for results. */
   readonly isLast: boolean
   readonly onEdit: (text: string, again: boolean) => void
   readonly onRemove: () => void

@@ -1,4 +1,4 @@
-// Which model answers: a searchable list with the group's prices per million tokens.
+// Chooses the model that answers: a searchable list with the group's prices per million tokens.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
@@ -99,7 +99,7 @@ function Choice({ model, isChosen, onChoose }: ChoiceProps) {
   )
 }
 
-/** Of both directions, for a million tokens; else by what it is sold. */
+/** The prices of input and output, for a million tokens; else the price of its unit. */
 export function PriceOf({ model }: { readonly model: Model }) {
   const isByToken = model.price.lines.some(({ name }) => name === 'input' || name === 'output')
   return (

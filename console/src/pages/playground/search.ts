@@ -1,8 +1,8 @@
-// What the address of this page holds: the models beside each other, their group, and the request to begin from.
+// The search parameters in this page's address: the models side by side, their group, and the initial request.
 
 import { list, searchOf, text } from '../../app/search.ts'
 
-/** Beside each other. */
+/** Side by side. */
 export const mostModels = 4
 
 const models = (value: string) => list(value)?.slice(0, mostModels)

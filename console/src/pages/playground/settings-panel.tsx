@@ -1,4 +1,4 @@
-// What goes with every request: system prompt, parameters and tools.
+// The settings of every request: system prompt, parameters and tools.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { Checkbox, Field, Input, Select, TextArea } from '../../ui/field.tsx'

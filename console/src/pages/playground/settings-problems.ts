@@ -1,9 +1,9 @@
-// What is wrong with parameters and tools as they are typed.
+// Errors in parameters and tools as they are typed.
 
 import type { Settings } from './chat.ts'
 import { breakOf } from './json-place.ts'
 
-/** Where a JSON text breaks, from 1; or which tool is none, from 0. */
+/** The position where a JSON text is invalid, from 1; or the index of an invalid tool, from 0. */
 export type ToolsProblem =
   | { readonly kind: 'syntax'; readonly line: number; readonly column: number }
   | { readonly kind: 'not-a-list' }

@@ -1,4 +1,4 @@
-// What a model wants its tools to do, and fields for what they gave.
+// The tool calls of a model, and fields for their results.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
@@ -67,7 +67,7 @@ export function ToolCalls({ calls, onSend }: ToolCallsProps) {
   )
 }
 
-/** Arguments may be cut off, and are then no JSON. */
+/** Arguments may be cut off, and are then not valid JSON. */
 function indented(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2)

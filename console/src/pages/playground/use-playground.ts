@@ -1,4 +1,4 @@
-// What happens on this page: conversations side by side, answers as they stream in, and the draft in the browser.
+// The state of this page: conversations side by side, answers as they stream in, and the draft in the browser.
 
 import { type Dispatch, type SetStateAction, useCallback, useEffect, useRef, useState } from 'react'
 import { randomId } from '../../api/client.ts'
@@ -28,7 +28,7 @@ export function usePlayground(asked: Asked) {
   const { begin, stop } = useAnswers(asked, draft, setDraft)
   const conversationOf = (place: number) => draft.conversations[place] ?? []
   const run = (place: number, messages: readonly Message[]) => {
-    // What it replaces may still be coming.
+    // The answer that it replaces may still be arriving.
     for (const { id } of conversationOf(place)) stop(id)
     begin(place, messages)
   }
@@ -38,7 +38,7 @@ export function usePlayground(asked: Asked) {
     draft,
     conversationOf,
     isRunning: draft.conversations.some((each) => each.some(isRunning)),
-    /** All that run, or one answer. */
+    /** Stops all running answers, or one. */
     stop,
     /** Replaces all of it. */
     load: setDraft,
@@ -51,7 +51,7 @@ export function usePlayground(asked: Asked) {
       setDraft((before) => ({ ...before, text: '' }))
       for (const place of models.keys()) run(place, [...conversationOf(place), message])
     },
-    /** The answer again, or the first to what stands last. */
+    /** Repeats the answer, or makes the first one to the last message. */
     answerAgain(place: number, id?: string) {
       const messages = conversationOf(place)
       const at = messages.findIndex((each) => each.id === id)
@@ -63,7 +63,7 @@ export function usePlayground(asked: Asked) {
       })
       run(place, [...conversationOf(place), ...said])
     },
-    /** A message of the person's is one in all columns. `again`: what came after it goes, and it is answered anew. */
+    /** Replaces a person's message in all columns. `again`: later messages are removed, and it is answered again. */
     edit(id: string, text: string, again: boolean) {
       for (const [place, messages] of draft.conversations.entries()) {
         const at = messages.findIndex((each) => each.id === id)
@@ -73,7 +73,7 @@ export function usePlayground(asked: Asked) {
       }
     },
     remove: (id: string) => setDraft((before) => without(before, id)),
-    /** A column more, which has what the first was asked; its last question waits for an answer. */
+    /** Adds a column with the questions of the first; its last question waits for an answer. */
     addColumn() {
       const [first = []] = draft.conversations
       const last = first.findLastIndex(({ kind }) => kind === 'user')
@@ -100,7 +100,7 @@ function useAnswers({ models, group }: Asked, { settings }: Draft, setDraft: Set
   const running = useRef(new Map<string, AbortController>())
   useEffect(() => {
     const all = running.current
-    // Whoever leaves the page pays for nothing more.
+    // Leaving the page stops them, so that nothing more is charged.
     return () => {
       for (const leave of all.values()) leave.abort()
     }

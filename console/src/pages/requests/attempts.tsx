@@ -1,4 +1,4 @@
-// Which vendors were asked, when and for how long, and why another followed: a bar each, on one scale.
+// The vendors that were called, when and for how long, and why another followed: a bar for each, on one scale.
 
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
@@ -95,7 +95,7 @@ export function Attempts({ request }: AttemptsProps) {
   )
 }
 
-/** Operators may see how the channel does now. */
+/** Operators may see the present state of the channel. */
 function ChannelName({ id }: { readonly id: string }) {
   const { operator } = roleOf(useMe())
   if (!operator) return id

@@ -1,4 +1,4 @@
-// Why a request failed and what to do next, in the reader's words: by the code of the error and whose fault it was.
+// Why a request failed and what to do next, in the reader's language: by the code of the error and whose fault it was.
 
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
@@ -104,7 +104,7 @@ const byOperator: Words = {
   next: msg`Tell the operator of the gateway.`,
 }
 
-/** undefined: of a newer gateway, whose own words are all there is. `wasAsked`: a vendor was. */
+/** undefined: a code of a newer gateway, whose own message is shown. `wasAsked`: a vendor was called. */
 export function blameWords(code: string, party: string, wasAsked: boolean): Words | undefined {
   if (Object.hasOwn(byVendor, code)) {
     if (party === 'vendor') return byVendor[code]

@@ -112,7 +112,7 @@ const rest: readonly Column<RequestRow>[] = [
   },
 ]
 
-/** Of the list: who runs the deployment sees whose they are and which channel answered. */
+/** Optional columns: operators see the account and the channel that answered. */
 export const requestColumns = {
   user: [...first, ...rest],
   operator: [...first, ...operatorColumns, ...rest],
@@ -122,7 +122,7 @@ function Cost({ nano }: { readonly nano: string }) {
   return <Money nano={nano} currency={useCurrency()} />
 }
 
-/** The word of its end: the status, and why where it failed. */
+/** How it ended: the status, and the reason if it failed. */
 export function RequestStatus({ row }: { readonly row: Pick<RequestRow, 'status' | 'errorCode'> }) {
   const { status, errorCode } = row
   return (
@@ -142,7 +142,7 @@ function ModelName({ row: { model, modelServed, stream } }: { readonly row: Requ
     <span className="flex items-center gap-1.5" title={modelServed ?? model}>
       {model === '' ? <None /> : <span className="min-w-0 truncate">{model}</span>}
       {modelServed !== null && modelServed !== model && (
-        // The name that was asked for goes before it where there is room for one alone.
+        // If there is room for only one name, the requested one is shown.
         <span className="min-w-0 shrink-[9999] truncate text-text-3">→ {modelServed}</span>
       )}
       {stream && (

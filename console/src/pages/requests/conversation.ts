@@ -15,7 +15,7 @@ export interface Turn {
   readonly parts: readonly Part[]
 }
 
-/** null: a format that has no turns; the raw body is shown. */
+/** null: a format without turns; the raw body is shown. */
 export function conversationOf(request: unknown, reply: unknown): readonly Turn[] | null {
   if (!isObject(request)) return null
   const asked = [
@@ -116,7 +116,7 @@ function otherPart(part: Json): readonly Part[] {
   return part['inlineData'] === undefined ? [] : mediaOf(part)
 }
 
-/** Wherever a format puts it, what was kept stands as `blob:ID`; else it is an address. */
+/** Wherever a format puts it, stored content is `blob:ID`; anything else is an address. */
 function mediaOf(part: Json): readonly Part[] {
   const found = /"(blob:[\w-]+|https?:[^"]+)"/.exec(JSON.stringify(part))?.[1]
   return found === undefined

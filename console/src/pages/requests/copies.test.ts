@@ -1,4 +1,4 @@
-// What is copied of a request makes it again, and says nothing that is private.
+// Tests that a copied request makes the same request again, and contains nothing private.
 
 import { expect, test } from 'bun:test'
 import { curlOf, reportOf } from './copies.ts'

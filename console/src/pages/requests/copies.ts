@@ -1,4 +1,4 @@
-// A request as text to take elsewhere: a command that makes it again, and a report without what was said in it.
+// A request as text to copy: a command that makes it again, and a report without its messages.
 
 import { word } from '../../clients/client.ts'
 import type { RequestDetail } from './drawer.tsx'
@@ -13,7 +13,7 @@ const paths: Readonly<Record<string, string>> = {
   'anthropic-messages': '/v1/messages',
 }
 
-/** null: a format that is no JSON at one address. `base`: the gateway's address without a slash at its end. */
+/** null: a format that is not JSON at one address. `base`: the gateway's address without a slash at its end. */
 export function curlOf(base: string, format: string, body: unknown): string | null {
   const path = paths[format]
   if (path === undefined || typeof body !== 'object' || body === null) return null
@@ -23,7 +23,7 @@ export function curlOf(base: string, format: string, body: unknown): string | nu
   -d ${word(JSON.stringify(body, null, 2))}`
 }
 
-/** What whoever looks into a problem needs: ids, times, status and models; no account, key, address or message. */
+/** What is needed to investigate a problem: ids, times, status and models; no account, key, address or message. */
 export function reportOf(base: string, request: RequestDetail): string {
   const lines: readonly (readonly [string, string | number | null])[] = [
     ['Gateway', base],

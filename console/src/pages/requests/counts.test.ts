@@ -1,4 +1,4 @@
-// What is said of a request in a word or a number.
+// Tests the words and numbers that describe a request.
 
 import { expect, test } from 'bun:test'
 import { endOf, replyTokens, tokensPerSecond, totalTokens } from './counts.ts'

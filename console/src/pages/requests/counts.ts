@@ -1,8 +1,11 @@
-// What is said of a request in a word or a number: how it ended, its tokens, its speed.
+// The words and numbers that describe a request: how it ended, its tokens, its speed.
 
 import type { RequestRow } from './queries.ts'
 
-/** `failed` is the gateway's or the vendor's refusal; a stream that broke off has the status it began with, and an error. */
+/**
+ * `failed` is a refusal by the gateway or the vendor; a stream that broke off has the status with which it began, and
+ * an error.
+ */
 export function endOf({
   status,
   errorCode,
@@ -15,7 +18,7 @@ type Counted = Pick<RequestRow, 'tokens'>
 
 const replyKinds = ['output', 'reasoning', 'audioOutput', 'imageOutput']
 
-/** Of every kind: none of them is part of another. */
+/** The sum of every kind: none of them is part of another. */
 export function totalTokens({ tokens }: Counted): number {
   return Object.values(tokens).reduce((sum, count) => sum + count, 0)
 }
@@ -24,7 +27,7 @@ export function replyTokens({ tokens }: Counted): number {
   return replyKinds.reduce((sum, kind) => sum + (tokens[kind] ?? 0), 0)
 }
 
-/** Of the reply, thought included, after the first token; null: too short to say. */
+/** For the reply, including reasoning, after the first token; null: too short to say. */
 export function tokensPerSecond({
   tokens,
   ttftMs,

@@ -1,4 +1,4 @@
-// The deployment's one currency, as the balance names it.
+// The deployment's only currency, as the balance names it.
 
 import { useBalance } from '../../api/queries.ts'
 

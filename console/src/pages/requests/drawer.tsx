@@ -20,7 +20,7 @@ import { Fact } from './fact.tsx'
 import { Receipt } from './receipt.tsx'
 import { ShareButton } from './share.tsx'
 
-// Few requests are read word by word: what shows messages comes with the first that is.
+// The messages of few requests are read, so the code that shows them is loaded when it is first needed.
 const Messages = later(() => import('./messages.tsx'), <Skeleton rows={6} />)
 
 export type RequestDetail = Reply<'get', '/api/requests/{id}'>
@@ -39,7 +39,7 @@ export default function RequestDrawer({ id, tab, onTab, ...rest }: RequestDrawer
   const { t } = useLingui()
   const query = useQuery({
     ...read('/api/requests/{id}', { params: { path: { id } } }),
-    // What has ended does not change.
+    // A request that has ended does not change.
     staleTime: Number.POSITIVE_INFINITY,
   })
   return (
@@ -149,7 +149,7 @@ function Raw({ request }: { readonly request: RequestDetail }) {
       <span className="absolute top-2 right-2">
         <Copy text={text} />
       </span>
-      {/* A region that scrolls must be reachable by the keyboard. */}
+      {/* A scrolling region must be reachable by the keyboard. */}
       <pre tabIndex={0} className="overflow-x-auto rounded-card bg-sunken p-3 font-mono text-code">
         {text}
       </pre>

@@ -1,4 +1,4 @@
-// The rows of the list as a file, by the same filters; the browser saves it as it comes.
+// The rows of the list as a file, with the same filters; the browser saves it as it arrives.
 
 import { useLingui } from '@lingui/react/macro'
 import { apiAddress } from '../../api/viewing.ts'

@@ -1,4 +1,4 @@
-// What narrows the list down: each filter stands in the address, under the name the API gives it.
+// The filters of the list: each is in the address, under the API's name.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
@@ -97,7 +97,7 @@ function useKeyNames(query: { readonly account?: string }): ReadonlyMap<string, 
   return new Map(data?.items.map(({ id, name }) => [id, name] as const))
 }
 
-/** At most a day, as the API takes it. */
+/** At most a day, which is the API's maximum. */
 const latencyBounds = { least: 0, most: 86_400_000, isOptional: true }
 
 function MoreFilters({ search, onChange }: Pick<FiltersProps, 'search' | 'onChange'>) {

@@ -1,4 +1,4 @@
-// How many requests ended well and how many did not, over the range; dragging zooms in.
+// How many requests succeeded and how many failed, over the range; dragging zooms in.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { Shape } from '../../api/client.ts'

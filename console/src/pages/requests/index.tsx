@@ -1,4 +1,4 @@
-// Requests: every call with what it cost and why it failed, as a list one may narrow down, and as it happens.
+// Requests: every call with its cost and the reason of a failure, as a list with filters, and live.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
@@ -23,7 +23,7 @@ import type { RequestsSearch } from './search.ts'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
-// The list stands first; what shows one request comes with the first that is opened.
+// The list is loaded first; the code that shows one request is loaded when the first is opened.
 const RequestDrawer = later(() => import('./drawer.tsx'))
 
 const route = getRouteApi('/shell/requests')
@@ -37,7 +37,7 @@ export default function RequestsPage() {
   const account = useAccount()
   const range = useMemo(() => rangeOf(search, nowMs, zone), [search, nowMs, zone])
   const asked = useMemo(() => ({ search, range, account }), [search, range, account])
-  // What was pressed shows at once; the list follows.
+  // The pressed button shows at once; the list follows.
   const shown = useDeferredValue(asked)
   const isLive = search.live === true
   const change = useCallback(
@@ -53,7 +53,7 @@ export default function RequestsPage() {
       }
       actions={
         <>
-          {/* They are of who is signed in, not of who is looked at. */}
+          {/* They belong to the signed-in person, not to the account that is viewed. */}
           {viewedAccount() === null && <SavedViews search={search} onChange={change} />}
           <ExportButton search={search} range={range} account={account} />
           <Button
@@ -116,7 +116,7 @@ function PlainListed({ asked, onChange }: ListedProps) {
   )
 }
 
-/** What came while it was followed, and the list below it. */
+/** Requests that arrived while following, and the list below them. */
 function useRows(list: ReturnType<typeof useRequests>, tail: ReturnType<typeof useTail>) {
   return useMemo(() => {
     const listed = list.data?.pages.flatMap(({ items }) => items) ?? []

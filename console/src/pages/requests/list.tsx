@@ -1,4 +1,4 @@
-// The list itself: one row a request, newest first, as far back as one scrolls.
+// The list: one row per request, newest first, as far back as the person scrolls.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'
@@ -18,11 +18,11 @@ import { filtersOf, type RequestsSearch, withoutFilters } from './search.ts'
 
 interface ListProps {
   readonly list: ReturnType<typeof useRequests>
-  /** Those of the list, and before them those that came meanwhile. */
+  /** The rows of the list, preceded by those that arrived meanwhile. */
   readonly rows: readonly RequestRow[]
   readonly search: RequestsSearch
   readonly isLive: boolean
-  /** Of those that came meanwhile some are left out. */
+  /** Some of those that arrived meanwhile are left out. */
   readonly hasGaps: boolean
   readonly onChange: (next: Partial<RequestsSearch>) => void
 }
@@ -101,7 +101,7 @@ function Following({ hasGaps }: Pick<ListProps, 'hasGaps'>) {
   )
 }
 
-/** No row fits the filters, or there is none at all yet: the one has a way back, the other a way on. */
+/** No row matches the filters, or there is none yet: the first offers to clear the filters, the second to begin. */
 function Nothing({ search, onChange }: Pick<ListProps, 'search' | 'onChange'>) {
   const isFiltered = Object.keys(filtersOf(search)).length > 0
   if (isFiltered)

@@ -1,4 +1,4 @@
-// What was asked and answered, where the account keeps it: as a conversation, with media shown, or why there is nothing.
+// The messages of a request, if the account keeps them: as a conversation, with media shown, or why there are none.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
@@ -21,13 +21,13 @@ import { fromBase64, openContent, openDataKey, readSecretKey, type SecretKey } f
 type Kept = Shape<'HistoryMessage'>
 type Body = NonNullable<Kept['body']>
 
-/** A longer body is shown only when asked for: it would hold the page up. */
+/** A longer body is shown only on request, since it would make the page slow. */
 const usualLength = 200_000
-/** Only while the page is open, and nowhere else. */
+/** Kept only while the page is open, and nowhere else. */
 let secretInMemory: SecretKey | null = null
 
 export default function Messages({ id }: { readonly id: string }) {
-  // Whether anything is kept is asked first: what is not there would be an error in the browser's log.
+  // It is first checked whether anything is kept, since a missing message would be an error in the browser's log.
   const listed = useQuery(read('/api/history', { params: { query: { id, limit: 1 } } }))
   return (
     <Widget query={listed} skeleton={<Skeleton rows={6} />}>
@@ -77,7 +77,7 @@ function KeptView({ id, kept }: { readonly id: string; readonly kept: Kept }) {
   )
 }
 
-/** Each reading is noted: asked for once, where somebody said so. */
+/** Each reading is recorded, so it is requested once, after a person confirmed. */
 function Inspected({ id }: { readonly id: string }) {
   const query = useQuery({
     ...read('/api/admin/history/{id}', { params: { path: { id } } }),
@@ -113,7 +113,7 @@ function NotKept() {
 
 interface BodyViewProps {
   readonly id: string
-  /** Of the client: `openai-chat`, ... */
+  /** The client's format: `openai-chat`, ... */
   readonly format: string
   readonly body: Body
   /** Another page may read it as well: it is not sealed. */
@@ -199,7 +199,7 @@ function matching(turns: readonly Turn[], text: string): readonly Turn[] {
 }
 
 interface AgainProps {
-  /** null: the playground cannot take it. */
+  /** null: the playground does not support it. */
   readonly id: string | null
   readonly format: string
   readonly body: Body
@@ -247,7 +247,7 @@ interface SealedProps {
   readonly sealed: NonNullable<Kept['sealed']>
 }
 
-/** The secret key is read here, from the person's own file, and never sent. */
+/** The secret key is read here from the person's own file, and never sent. */
 function Sealed({ id, format, sealed }: SealedProps) {
   const [body, setBody] = useState<Body | null>(null)
   const [isWrong, setWrong] = useState(false)

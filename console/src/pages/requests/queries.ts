@@ -1,4 +1,4 @@
-// The questions of this page: the list in pages, its histogram, and the rows that come meanwhile.
+// The queries of this page: the list in pages, its histogram, and the rows that arrive meanwhile.
 
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
@@ -21,7 +21,7 @@ function filtersFor({ search, account }: Omit<Asked, 'range'>) {
 }
 
 export function useRequests(asked: Asked) {
-  // Whoever has an id need not know when.
+  // A person who has an id need not know the time.
   const range = asked.search.id === undefined ? rowBounds(asked.range) : {}
   const filters = { ...filtersFor(asked), ...range }
   return useInfiniteQuery({
@@ -36,7 +36,7 @@ export function useRequests(asked: Asked) {
   })
 }
 
-/** Requests by class of status over time; without the filters that totals do not know. */
+/** Requests by class of status over time; without the filters that totals do not support. */
 export function useHistogram({ search, range, account }: Asked) {
   const timeZone = useTimeZone()
   const { model, key, group, channel, operation, statusClass } = search
@@ -57,7 +57,7 @@ export function useHistogram({ search, range, account }: Asked) {
 }
 
 const mostKept = 500
-/** In half a second: nobody reads faster. */
+/** Rows per half second: nobody reads faster. */
 const mostAtOnce = '50'
 
 interface Tail {
@@ -68,7 +68,7 @@ interface Tail {
 
 const nothing: Tail = { rows: [], hasGaps: false }
 
-/** Rows as they end, newest first, by the same filters. */
+/** Rows as they end, newest first, with the same filters. */
 export function useTail({ search, account }: Omit<Asked, 'range'>, isOn: boolean): Tail {
   const [tail, setTail] = useState(nothing)
   const query = new URLSearchParams(
@@ -89,7 +89,7 @@ export function useTail({ search, account }: Omit<Asked, 'range'>, isOn: boolean
         },
         missed: () => setTail(({ rows }) => ({ rows, hasGaps: true })),
       },
-      // What ended meanwhile stands in the list.
+      // Requests that ended meanwhile are in the list.
       onOpen: () => hasBroken && void client.invalidateQueries({ queryKey: ['/api/requests'] }),
       onBreak: () => {
         hasBroken = true

@@ -1,4 +1,4 @@
-// What the request cost, line by line, added up again here: count x price x multiplier, to the last digit.
+// The cost of the request, line by line, added up again here: count x price x multiplier, to the last digit.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'
@@ -77,7 +77,7 @@ function Lines({ receipt, money }: PartProps) {
   )
 }
 
-/** Of a kind of token or unit, and of how long prompts where the price goes by that: `input>200000`. */
+/** The name of a kind of token or unit, with the prompt length if the price depends on it: `input>200000`. */
 function LineName({ item }: { readonly item: string }) {
   const lineName = useLineName()
   const above = item.split('>')[1]
@@ -95,7 +95,7 @@ function LineName({ item }: { readonly item: string }) {
   )
 }
 
-/** What goes with the sum: the price it was by, what was held for it, and where it is posted. */
+/** Details of the sum: the price version, the hold, and the ledger entry. */
 function Around({ request, receipt, money }: PartProps & { readonly request: RequestDetail }) {
   const { currency, account, vendorCostNano } = request
   return (
@@ -130,7 +130,7 @@ function Around({ request, receipt, money }: PartProps & { readonly request: Req
   )
 }
 
-/** Adds the lines up in this browser, and multiplies each: what is shown must be what was charged. */
+/** Adds up and multiplies the lines in this browser: the shown result must equal the charge. */
 function Check({ receipt }: { readonly receipt: Known }) {
   const sum = receipt.lines.reduce((total, { amountNano }) => total + BigInt(amountNano), 0n)
   const total = BigInt(receipt.totalNano)

@@ -1,4 +1,4 @@
-// Requests that still run, with what they cost until now, and a button that stops one.
+// Requests that are still running, with their cost so far, and a button that stops one.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -14,7 +14,7 @@ import { useCurrency } from './currency.ts'
 
 type RunningRow = Shape<'RunningRequest'>
 
-/** How often it is asked: while some run they change fast. */
+/** How often they are queried: while some run they change quickly. */
 const everyMs = { some: 1_000, none: 4_000 } as const
 
 export function Running({ account }: { readonly account: string | undefined }) {

@@ -1,4 +1,4 @@
-// Filters and range under a name of one's own, kept with the account: another browser has them too.
+// Filters and range saved under a name with the account, so that other browsers have them too.
 
 import { useLingui } from '@lingui/react/macro'
 import { useState } from 'react'

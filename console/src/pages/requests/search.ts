@@ -1,4 +1,4 @@
-// What the address of this page holds: the API's own filters, the range, the open request.
+// The search parameters in this page's address: the API's own filters, the range, the open request.
 
 import { rangeFields } from '../../app/range.ts'
 import { flag, oneOf, searchOf, stringifySearch, text, wholeNumber } from '../../app/search.ts'
@@ -44,7 +44,7 @@ const filterNames = [
   'minCost',
 ] as const
 
-/** The filters as the API takes them. */
+/** The filters in the API's form. */
 export function filtersOf(search: RequestsSearch) {
   const given = filterNames.flatMap((name) =>
     search[name] === undefined ? [] : [[name, search[name]]],
@@ -56,13 +56,13 @@ export function filtersOf(search: RequestsSearch) {
   }
 }
 
-/** Everything but the range taken away. */
+/** Removes everything but the range. */
 export const withoutFilters = {
   ...Object.fromEntries(filterNames.map((name) => [name, undefined])),
   minLatencyMs: undefined,
 } as const
 
-/** All that a saved view has, taken away, and what was open with it. */
+/** Removes all that a saved view has, and what was open. */
 export const withoutView = {
   ...withoutFilters,
   ...Object.fromEntries(Object.keys(rangeFields).map((name) => [name, undefined])),
@@ -71,7 +71,7 @@ export const withoutView = {
   tab: undefined,
 } as const
 
-/** What is kept of the page's address as a view: filters, range and whether it follows, without whose data it is. */
+/** The part of the address that is saved as a view: filters, range and whether it follows, without the account. */
 export function savedSearch(search: RequestsSearch): string {
   return stringifySearch({ ...validateRequestsSearch(search), open: undefined, tab: undefined })
 }

@@ -1,4 +1,4 @@
-// What vendors were sent beside what the client asked: for operators, where the deployment keeps it.
+// The requests that vendors were sent, next to the client's: for operators, if the deployment keeps them.
 
 import { Trans } from '@lingui/react/macro'
 import { Difference } from '../../ui/difference.tsx'
@@ -9,7 +9,7 @@ interface Sent {
   readonly request: unknown
 }
 
-/** Empty where nothing of it was kept. */
+/** Empty if nothing of it was kept. */
 export function sentOf(kept: unknown): readonly Sent[] {
   return Array.isArray(kept) ? kept.filter(isSent) : []
 }

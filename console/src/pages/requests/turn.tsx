@@ -1,4 +1,4 @@
-// One turn of a conversation: text, reasoning folded away, tool calls with their results, media from where it is kept.
+// One turn of a conversation: text, collapsed reasoning, tool calls with their results, stored media.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
@@ -67,7 +67,7 @@ interface MediaProps {
   readonly source: string
 }
 
-/** What was kept is fetched; an address of elsewhere is only named: opening it would tell others who reads. */
+/** Stored content is loaded; an address of another site is only shown, since opening it would reveal who reads. */
 function Media({ id, type, source }: MediaProps) {
   const { t } = useLingui()
   const [blob, setBlob] = useState<Blob | null>(null)

@@ -8,14 +8,14 @@ export interface SecretKey {
   readonly secretKey: string
 }
 
-/** Of the file that `tollgate history keygen` writes. Throws where it is none. */
+/** From the file that `tollgate history keygen` writes. Throws if it is not one. */
 export function readSecretKey(text: string): SecretKey {
   const { publicKey, secretKey } = JSON.parse(text)
   if (typeof publicKey !== 'string' || typeof secretKey !== 'string') throw new Error('no key')
   return { publicKey, secretKey }
 }
 
-/** The data key of one message. Rejects where the key is another's. */
+/** The data key of one message. Rejects if it was made for another key. */
 export async function openDataKey(
   wrapped: Uint8Array<ArrayBuffer>,
   requestId: string,
@@ -73,7 +73,7 @@ function decrypt(
   return crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData }, key, bytes)
 }
 
-/** With either alphabet. */
+/** In either base64 alphabet. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
   return Uint8Array.from(binary, (character) => character.charCodeAt(0))

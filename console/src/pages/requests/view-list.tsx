@@ -1,4 +1,4 @@
-// The views of Requests that are saved with the account: chosen, saved, renamed, deleted.
+// The views of Requests saved with the account: chosen, saved, renamed, deleted.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import {
@@ -104,7 +104,7 @@ function ViewRow({ view, isCurrent, alter, onChoose }: ViewRowProps) {
       .mutateAsync((views) => without(views, name))
       .then(
         () => showToast({ text: t`The view ${name} was deleted.`, tone: 'info', action }),
-        // The list says it.
+        // The list shows it.
         () => undefined,
       )
   }
@@ -135,7 +135,7 @@ function ViewRow({ view, isCurrent, alter, onChoose }: ViewRowProps) {
   )
 }
 
-/** All but the one of this name. */
+/** All except the one with this name. */
 function without(views: Views, name: string): Views {
   return views.filter((view) => view.name !== name)
 }

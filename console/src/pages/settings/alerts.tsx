@@ -1,4 +1,4 @@
-// What the one signed in wants to be warned of, and what was told.
+// The alerts of the signed-in person, and the notices so far.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
@@ -64,7 +64,7 @@ function Form({ alerts }: { readonly alerts: Alerts }) {
     await attempt(async () => {
       const body = bodyOf(values)
       const saved = await change('put', '/api/me/alerts', { body, ifMatch: alerts.revision })
-      // The secret stands in this answer alone.
+      // Only this answer contains the secret.
       setSecret(saved.webhookSecret)
       showToast({ text: t`Saved.`, tone: 'info' })
       if (saved.webhookSecret === null)

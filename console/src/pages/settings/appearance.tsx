@@ -1,4 +1,4 @@
-// Language, theme, density and time zone: kept in this browser.
+// Language, theme, density and time zone: stored in this browser.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { type ReactNode, useId, useState } from 'react'
@@ -10,7 +10,7 @@ import { Time } from '../../ui/values.tsx'
 
 const zones = Intl.supportedValuesOf('timeZone')
 
-/** Also by its other names, which the list leaves out: Asia/Kolkata is listed as Asia/Calcutta. */
+/** Also by its alternative names, which the list leaves out: Asia/Kolkata is listed as Asia/Calcutta. */
 function isZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })

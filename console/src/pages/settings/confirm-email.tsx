@@ -1,4 +1,4 @@
-// The code that was mailed to an address, which shows that whoever gave it reads it.
+// The code that was mailed to an address, which proves that its owner reads it.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQueryClient } from '@tanstack/react-query'

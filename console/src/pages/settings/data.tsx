@@ -1,4 +1,4 @@
-// All data of the account as a file, and the end of the account.
+// All data of the account as a file, and deleting the account.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-// What is kept of the account's messages, for how long, and the deletion of it.
+// Which messages of the account are kept, for how long, and deleting them.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -97,7 +97,7 @@ function Form({ choice }: { readonly choice: Choice }) {
 
 interface ModesProps {
   readonly mode: Mode
-  /** The most that the operator allows. */
+  /** The operator's maximum. */
   readonly allowed: Mode
   readonly onChange: (mode: Mode) => void
 }
@@ -157,7 +157,7 @@ interface SealKeyProps {
   readonly error: string | undefined
 }
 
-/** Made in this browser: the secret half goes into a file of the person's own and nowhere else. */
+/** Made in this browser: the secret key is only saved to a file of the person's own. */
 function SealKey({ value, onChange, error }: SealKeyProps) {
   const make = useMutation({
     mutationFn: async () => {

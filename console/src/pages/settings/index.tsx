@@ -1,4 +1,4 @@
-// Settings of the one signed in: profile, sessions, message history, appearance, data.
+// Settings of the signed-in person: profile, sessions, message history, appearance, data.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'

@@ -5,7 +5,7 @@ export interface HistoryKeys {
   readonly secretKey: string
 }
 
-/** Rejects where the browser cannot make such keys. */
+/** Rejects if the browser cannot make such keys. */
 export async function makeKeys(): Promise<HistoryKeys> {
   const pair = await crypto.subtle.generateKey('X25519', true, ['deriveBits'])
   if (!('privateKey' in pair)) throw new Error('This browser makes no X25519 keys.')

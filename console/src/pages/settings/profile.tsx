@@ -1,4 +1,4 @@
-// Name, role and the providers that vouch for the person.
+// Name, role and the linked providers of the person.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -133,7 +133,7 @@ function Identities() {
   )
 }
 
-/** It answers with the provider's address, which the browser then goes to; it comes back here. */
+/** The answer has the provider's address, to which the browser then goes; it returns here afterwards. */
 function LinkButton({ id, name }: { readonly id: string; readonly name: string }) {
   const link = useMutation({
     mutationFn: () => {

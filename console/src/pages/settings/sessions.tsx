@@ -1,4 +1,4 @@
-// Where the person is signed in, and the end of it.
+// Where the person is signed in, and buttons to end these sessions.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'

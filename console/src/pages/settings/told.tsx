@@ -1,4 +1,4 @@
-// What somebody was warned of, newest first, with whether the webhook took it.
+// The notices of an account, newest first, with whether the webhook accepted each.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
@@ -74,7 +74,7 @@ function List({ items }: { readonly items: readonly Notice[] }) {
   )
 }
 
-/** In the reader's language: what was the case against what was asked for. */
+/** In the reader's language: the value and the limit that was set. */
 function Sentence({ notice }: { readonly notice: Notice }) {
   const { rule, currency, valueNano, limitNano, valuePercent, limitPercent, keyName } = notice
   if (

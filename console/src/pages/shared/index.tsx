@@ -1,4 +1,4 @@
-// A request that somebody shared: how it went, for whoever has the link.
+// A request that somebody shared: how it went, for anyone with the link.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
@@ -14,7 +14,7 @@ import { RequestStatus } from '../requests/columns.tsx'
 import { totalTokens } from '../requests/counts.ts'
 import { Fact } from '../requests/fact.tsx'
 
-/** Parts of the page of requests stand here too, with their texts. */
+/** Parts of the page of requests are used here too, with their texts. */
 export const catalog: Catalog = async (language) => {
   const [own] = await Promise.all([
     import(`./locales/${language}.po`),

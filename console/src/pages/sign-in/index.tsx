@@ -27,7 +27,7 @@ export default function SignInPage() {
   const goesOn = isDone && search.error === undefined
   useEffect(() => {
     document.title = `${t`Sign in`} · Tollgate`
-    // The path holds its own search: the router reads it as an address.
+    // The path includes its search: the router reads it as an address.
     if (goesOn) void navigate({ href: `/console${goOn}`, replace: true })
   }, [goesOn, goOn, navigate, t])
   return (
@@ -122,7 +122,7 @@ function Ways({ goOn, invitation: given, error }: WaysProps) {
   )
 }
 
-/** Where the operator has named no provider, the machine itself lets in. */
+/** If the operator has configured no provider, a link from the machine itself signs in. */
 function ByLink() {
   return (
     <div className="flex flex-col gap-3">
@@ -147,7 +147,7 @@ function Small({ children }: { readonly children: ReactNode }) {
   return <p className="text-label font-normal text-text-2">{children}</p>
 }
 
-/** Before anybody is signed in there is no menu: language and theme stand here. */
+/** Without a signed-in person there is no menu, so language and theme are here. */
 function Choices() {
   const { t, i18n } = useLingui()
   const { theme } = usePreferences()

@@ -1,4 +1,4 @@
-// Where a sign-in goes on: to a page of this console, and nowhere else.
+// Where a sign-in continues: only at a page of this console.
 
 /** A path below /console, which begins with a slash; `/` for anything else, such as another site's address. */
 export function ownPath(given: string | undefined): string {

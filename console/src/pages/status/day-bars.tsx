@@ -1,4 +1,4 @@
-// A model's days as a strip of bars; the arrow keys and the pointer choose the day that is told of below it.
+// A model's days as a strip of bars; the arrow keys and the pointer choose the day that is described below it.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { type KeyboardEvent, useState } from 'react'
@@ -8,13 +8,13 @@ import { leastSample, useSuccessText } from './words.tsx'
 interface DayBarsProps {
   /** Oldest first: `2027-01-31`. */
   readonly days: readonly string[]
-  /** Its `daily` are as many. */
+  /** It has as many `daily` values. */
   readonly model: Shape<'ModelStatus'>
 }
 
 type Day = Shape<'ModelStatus'>['daily'][number]
 
-/** Those of the states of a model: 99 % and 90 %. */
+/** The limits of the states of a model: 99 % and 90 %. */
 function colourOf({ requests, successRate }: Day): string {
   if (successRate === null) return 'bg-sunken'
   if (requests < leastSample) return 'bg-text-3/40'
@@ -22,7 +22,7 @@ function colourOf({ requests, successRate }: Day): string {
   return successRate >= 0.9 ? 'bg-warning' : 'bg-danger'
 }
 
-/** What is worse is lower too, so that colour is not all that tells. */
+/** A worse day is also lower, so that the difference is not only in colour. */
 function heightOf({ requests, successRate }: Day): string {
   if (successRate === null) return '25%'
   if (requests < leastSample) return '50%'

@@ -19,7 +19,7 @@ export function DayTable({ days, models }: DayTableProps) {
   })
   const newestFirst = days.map((_, place) => days.length - 1 - place)
   return (
-    // What scrolls must be reached by the keyboard.
+    // A scrolling element must be reachable by the keyboard.
     <section className="overflow-x-auto" tabIndex={0} aria-label={t`Days as a table`}>
       <table className="w-full text-left text-cell">
         <thead>

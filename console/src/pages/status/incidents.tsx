@@ -1,4 +1,4 @@
-// What the operator says of incidents: under way, announced, over.
+// The operator's incidents: current, announced, past.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { Shape } from '../../api/client.ts'

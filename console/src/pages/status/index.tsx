@@ -1,4 +1,4 @@
-// Status: how the models have done in 90 days and what the operator says of incidents; for anyone, where it is turned on.
+// Status: the success of the models in 90 days and the operator's incidents; public if it is turned on.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'

@@ -1,4 +1,4 @@
-// What the states of models are called, and how a share of successes is written.
+// Names of models' states, and how a success rate is written.
 
 import { useLingui } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
@@ -21,7 +21,7 @@ export function StateWord({ state, text }: { readonly state: State; readonly tex
   return <Status tone={tones[state]}>{text ?? words[state]}</Status>
 }
 
-/** Below this many requests a share says little. */
+/** With fewer requests than this, a rate means little. */
 export const leastSample = 30
 
 interface SuccessProps {
@@ -29,7 +29,7 @@ interface SuccessProps {
   readonly successRate: number | null
 }
 
-/** A share with the number it is of; too few for one are said in words. */
+/** A rate with the number of requests; too few for one are described in words. */
 export function useSuccessText(): (of: SuccessProps) => string {
   const { t, i18n } = useLingui()
   return ({ requests, successRate }) => {
@@ -41,7 +41,7 @@ export function useSuccessText(): (of: SuccessProps) => string {
   }
 }
 
-/** Rounding never makes a whole of what is not. */
+/** Rounding never shows 100 % for less. */
 function shownShare(rate: number): number {
   return rate === 1 ? 1 : Math.min(Math.floor(rate * 1_000) / 1_000, 0.999)
 }

@@ -1,4 +1,4 @@
-// The amount, what it buys, and who is paid: becomes an order.
+// The form for a new order: the amount, what it buys, and the provider.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
@@ -129,7 +129,7 @@ function OwnAmount({ offer, provider, amount, onChange }: AmountProps) {
         value={shown}
         onChange={({ target: { value } }) => {
           setTyped(value)
-          // Left empty, the amount is the first of those above again.
+          // If it is emptied, the amount is the first of those above again.
           onChange({ amount: value.trim() || undefined })
         }}
       />
@@ -216,7 +216,7 @@ function Pay({ offer, provider, amount, disabled }: PayProps) {
   const reason = useId()
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState<Error | null>(null)
-  // Another press under the same choice is the same order; what was refused may be tried as a new one.
+  // Pressing again with the same choice gives the same order; a refused one may be tried as a new one.
   const [attempt, setAttempt] = useState(randomId)
   async function pay() {
     setBusy(true)

@@ -1,4 +1,4 @@
-// A ring that empties as an order runs out, with the time left in it.
+// A ring that empties until an order expires, with the time left in it.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useNow } from '../../ui/values.tsx'

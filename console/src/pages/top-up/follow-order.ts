@@ -1,4 +1,4 @@
-// An order as it changes: told by the gateway, and asked about at its provider while somebody waits for it.
+// Follows an order as it changes: reported by the gateway, and queried at its provider while somebody waits for it.
 
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef } from 'react'
@@ -9,7 +9,7 @@ import { refreshMoney } from '../../api/queries.ts'
 export type Order = Shape<'OrderDetails'>
 
 const askMs = 10_000
-/** Between two questions that nobody pressed a button for. */
+/** The interval between two automatic queries. */
 const leastPauseMs = 5_000
 
 const orderQuery = (id: string) => read('/api/orders/{id}', { params: { path: { id } } })
@@ -26,7 +26,7 @@ export function useOrder(id: string) {
     await client.invalidateQueries({ queryKey: orderQuery(id).queryKey })
   }, [id, client])
 
-  // A payment may still arrive after the order has ended, a second one after the first.
+  // A payment may still arrive after the order has ended, and a second one after the first.
   const isThere = order.data !== undefined
   useEffect(() => {
     if (!isThere) return
@@ -38,7 +38,7 @@ export function useOrder(id: string) {
 
   useEffect(() => {
     if (!isOpen) return
-    // Whoever comes back to the page has paid, most likely; a failure is said where a button was pressed.
+    // A person who comes back to the page has probably paid; an error is only shown if a button was pressed.
     const ask = () => {
       if (document.visibilityState !== 'visible') return
       if (Date.now() - askedMs.current < leastPauseMs) return

@@ -1,4 +1,4 @@
-// Ways to pay, in words.
+// Names of the ways to pay.
 
 import { useLingui } from '@lingui/react/macro'
 
@@ -30,7 +30,7 @@ const inside = 'jsapi'
 const ofPhones: ReadonlySet<string> = new Set(['wap', 'h5'])
 const ofAll: ReadonlySet<string> = new Set(['checkout'])
 
-/** What fits the browser in hand; all of them where nothing does. Inside WeChat its own way alone works. */
+/** The ways that suit the present browser; all of them if none does. Inside WeChat only its own way works. */
 export function fittingMethods(methods: readonly string[], isPhone: boolean): readonly string[] {
   if (isWeChat() && methods.includes(inside)) return [inside]
   const outside = methods.filter((each) => each !== inside)
@@ -43,7 +43,7 @@ function isWeChat(): boolean {
   return /MicroMessenger/i.test(navigator.userAgent)
 }
 
-/** A small screen that is touched. */
+/** A small touch screen. */
 export function isPhone(): boolean {
   return matchMedia('(pointer: coarse) and (max-width: 767px), (max-width: 480px)').matches
 }

@@ -1,4 +1,4 @@
-// One order: how to pay it while it can be paid, and what became of it.
+// One order: how to pay it while it can be paid, and its result.
 
 import { Trans } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -112,7 +112,7 @@ interface HavePaidProps {
   readonly children: ReactNode
 }
 
-/** Has the provider asked, and says so where it knows of no payment. */
+/** Has the provider queried, and says so if it knows of no payment. */
 function HavePaid({ order, check, children }: HavePaidProps) {
   const nameOf = useProviderName()
   const asked = useMutation({ mutationFn: check })
@@ -222,7 +222,7 @@ function Ended({ children }: { readonly children: ReactNode }) {
   )
 }
 
-/** It may have been paid in the last moment, or after it. */
+/** It may have been paid at the last moment, or later. */
 function Unpaid({ order, check, children }: HavePaidProps) {
   return (
     <div className="flex flex-col gap-3">

@@ -1,4 +1,4 @@
-// Pays by the script that WeChat puts into the pages of its own browser.
+// Pays with the script that WeChat adds to pages in its own browser.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
@@ -40,7 +40,7 @@ export function PayInWeChat({ bridge, check }: PayInWeChatProps) {
     setSaid(null)
     weChat?.invoke('getBrandWCPayRequest', bridge, ({ err_msg: result }) => {
       setOpen(false)
-      // That it is paid is believed of the provider alone.
+      // Only the provider's message counts as proof of payment.
       if (result.endsWith(':ok')) void check()
       else
         setSaid(
@@ -58,7 +58,7 @@ export function PayInWeChat({ bridge, check }: PayInWeChatProps) {
   )
 }
 
-/** It may come after the page; null: this is another browser, or it is not there yet. */
+/** It may arrive after the page; null: this is another browser, or it is not there yet. */
 function useWeChat(): WeChatBridge | null {
   const [weChat, setWeChat] = useState(window.WeixinJSBridge ?? null)
   useEffect(() => {

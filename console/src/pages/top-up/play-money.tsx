@@ -1,4 +1,4 @@
-// Says that no real money is asked for, and why.
+// Says that no real money is needed, and why.
 
 import { Trans } from '@lingui/react/macro'
 

@@ -3,11 +3,11 @@
 import { searchOf, text } from '../../app/search.ts'
 
 export const validateTopUpSearch = searchOf({
-  /** An order that is shown, so that it can be paid later, and found again after paying. */
+  /** The order that is shown, so that it can be paid later, and found again after paying. */
   order: text,
   provider: text,
-  /** What is to be paid, in the provider's currency. */
+  /** The amount to pay, in the provider's currency. */
   amount: text,
-  /** The model that amounts are counted in. */
+  /** The model in whose tokens amounts are shown. */
   model: text,
 })

@@ -1,4 +1,4 @@
-// What the address of the page asks of the API: the same for the chart, the table and the files.
+// The API query for the page's address: the same for the chart, the table and the files.
 
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
@@ -8,7 +8,7 @@ import { useTimeZone } from '../../state/preferences.ts'
 import { useNow } from '../../ui/values.tsx'
 import { type Dimension, filterNames, type Metric, type UsageSearch } from './search.ts'
 
-/** Parameters of the API: lists are joined by commas, and a comma within a name has a backslash before it. */
+/** Parameters of the API: lists are joined by commas, and a comma within a name is preceded by a backslash. */
 function filtersOf(search: UsageSearch) {
   return Object.fromEntries(
     filterNames.flatMap((name) => {
@@ -59,7 +59,7 @@ export function useAsked(): Asked {
   }, [search, account, timeZone, nowMs])
 }
 
-/** Changes a part of the address; filters leave no step in the browser's history. */
+/** Changes a part of the address; filters add no step to the browser's history. */
 export function useChange(): (change: Partial<UsageSearch>, options?: { push?: boolean }) => void {
   const navigate = useNavigate({ from: '/usage' })
   return (change, { push = false } = {}) =>

@@ -1,4 +1,4 @@
-// The figure over time: its sum for the range, against the period before where asked, and the chart by group.
+// The figure over time: its sum for the range, compared with the period before on request, and the chart by group.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMemo } from 'react'
@@ -25,7 +25,7 @@ interface ChartCardProps {
 
 type Statistics = Shape<'Statistics'>
 
-/** Its total, as a number for the change against the period before. */
+/** Its total, as a number for the change compared with the period before. */
 function totalOf({ total, totalNano }: Statistics['total']): number | null {
   return totalNano === undefined ? (total ?? null) : Number(totalNano)
 }
@@ -148,7 +148,7 @@ function Figures({ asked, statistics, highlighted, onHighlight }: FiguresProps) 
   )
 }
 
-/** Nothing in the range, or nothing that the filters leave. */
+/** Nothing in the range, or nothing that matches the filters. */
 function Nothing({ asked, metric }: { readonly asked: Asked; readonly metric: string }) {
   const isFiltered = Object.keys(asked.filters).length > 0
   const isOfErrors = metric === 'errors' || metric === 'errorRate'

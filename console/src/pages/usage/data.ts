@@ -1,4 +1,4 @@
-// What the page asks: the figure over time, its breakdown, and the groups that colours go by.
+// The queries of the page: the figure over time, its breakdown, and the groups that determine colours.
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
@@ -10,7 +10,7 @@ import type { Asked } from './asked.ts'
 
 export const mostRows = 100
 
-/** Where only the total is needed, without groups. */
+/** If only the total is needed, without groups. */
 function parametersOf({ metric, filters, search }: Asked) {
   return {
     ...filters,
@@ -31,7 +31,7 @@ export function useStatistics(asked: Asked) {
   })
 }
 
-/** All together in the period before; undefined where nobody asked to compare. */
+/** The total of the period before; undefined if no comparison was requested. */
 export function useBefore(asked: Asked): Shape<'Statistics'> | undefined {
   const { range, span, search } = asked
   const before = rangeBefore(range, span.timeZone)
@@ -64,8 +64,8 @@ export function useBreakdown({ by, span, filters, search }: Asked) {
 }
 
 /**
- * The colour of each series of the chart. They go by rank in the whole range, by spend and without filters, so that a
- * model keeps its colour while filters and metrics change.
+ * The colour of each series of the chart. Colours follow the rank in the whole range, by spend and without filters, so
+ * that a model keeps its colour while filters and metrics change.
  */
 export function useColours(asked: Asked): ReadonlyMap<string, SeriesColour> {
   const { by, span } = asked

@@ -1,4 +1,4 @@
-// Exactly what is shown, as a file: the chart's series or the table's rows, for a spreadsheet or a program.
+// Exports exactly what is shown: the chart's series or the table's rows, for a spreadsheet or a program.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { apiAddress } from '../../api/viewing.ts'
@@ -26,7 +26,7 @@ function addressOf(asked: Asked, view: View, format: 'csv' | 'json'): string {
   return apiAddress(`/api/statistics/export?${query}`)
 }
 
-/** The browser saves it as it comes. */
+/** The browser saves it as it arrives. */
 function save(address: string): void {
   const link = document.createElement('a')
   link.href = address

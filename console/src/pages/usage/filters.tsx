@@ -1,4 +1,4 @@
-// What is measured, grouped by what, of which part of the usage: everything stands in the address.
+// The metric, the grouping and the filters of usage, all of which are in the address.
 
 import { useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'

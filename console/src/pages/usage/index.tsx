@@ -1,4 +1,4 @@
-// Usage: one figure over time by up to two dimensions, what it is made of, and what it would have cost otherwise.
+// Usage: one figure over time by up to two dimensions, its breakdown, and what it would have cost otherwise.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { memo, useDeferredValue, useState } from 'react'
@@ -19,7 +19,7 @@ export default function UsagePage() {
   const { t } = useLingui()
   const asked = useAsked()
   const change = useChange()
-  // What was pressed shows at once; the figures follow.
+  // The pressed button shows at once; the figures follow.
   const shown = useDeferredValue(asked)
   return (
     <Page

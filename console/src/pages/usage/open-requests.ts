@@ -1,4 +1,4 @@
-// From a bar to its requests: the same filters, the bar's group and its span.
+// The link from a bar to its requests: the same filters, the bar's group and its span.
 
 import { useNavigate } from '@tanstack/react-router'
 import type { Asked } from './asked.ts'

@@ -18,7 +18,7 @@ export const metricNames = [
 ] as const
 export type Metric = (typeof metricNames)[number]
 
-/** What one may group and filter by, beside the account that is chosen for every page. */
+/** The dimensions for grouping and filtering, besides the account that is chosen for every page. */
 export const filterNames = ['model', 'key', 'group', 'operation', 'statusClass', 'channel'] as const
 export type FilterName = (typeof filterNames)[number]
 export const dimensionNames = [...filterNames, 'account'] as const
@@ -44,10 +44,10 @@ export type Interval = (typeof intervals)[number]
 export const validateUsageSearch = searchOf({
   ...rangeFields,
   metric: oneOf(...metricNames),
-  /** `model` where nothing is said. */
+  /** `model` if nothing is set. */
   by: oneOf(...dimensionNames, 'none'),
   by2: oneOf(...dimensionNames),
-  /** Nothing: what suits the range. */
+  /** Not set: chosen to suit the range. */
   interval: oneOf(...intervals),
   compare: flag,
   model: list,
@@ -58,7 +58,7 @@ export const validateUsageSearch = searchOf({
   channel: list,
   sort: oneOf(...sorts),
   order: oneOf('asc'),
-  /** The question what the same requests would cost otherwise is open. */
+  /** The panel "what the same requests would cost otherwise" is open. */
   whatif: flag,
   toModel: text,
   toGroup: text,

@@ -1,4 +1,4 @@
-// What the figure is made of: one row for each group, and a totals row that the chart's sums equal.
+// The breakdown of the figure: one row for each group, and a totals row that equals the chart's sums.
 
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useMemo } from 'react'

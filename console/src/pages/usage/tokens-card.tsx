@@ -1,4 +1,4 @@
-// Which kinds of tokens there were: one bar, and a row for each kind.
+// The kinds of tokens used: one bar, and a row for each kind.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { colourOf, type SeriesColour } from '../../charts/series.ts'

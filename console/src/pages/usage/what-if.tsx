@@ -1,4 +1,5 @@
-// What the same requests would cost today by another model or in another group: a saving for each key, or why not.
+// The cost of the same requests today with another model or in another group: the saving for each key, or why it is
+// unknown.
 
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
@@ -16,7 +17,7 @@ type KeyRow = Answer['keys'][number]
 
 const mostDaysMs = 90 * 86_400_000
 
-/** The span of the page, or as much of its end as the API prices. */
+/** The span of the page, or the latest part of it that the API prices. */
 function spanOf({ range: { since, until } }: Asked) {
   const least = Date.parse(until) - mostDaysMs
   return Date.parse(since) >= least
@@ -176,7 +177,7 @@ function AnswerParts({ answer }: { readonly answer: Answer }) {
   )
 }
 
-/** Which requests were priced again, and how far that can be trusted. */
+/** Which requests were priced again, and how reliable that is. */
 function Covered({ answer }: { readonly answer: Answer }) {
   const { since, until, coveredSince, exact } = answer
   return (
@@ -223,7 +224,7 @@ function Verdict({ answer }: { readonly answer: Answer }) {
   )
 }
 
-/** What is in no sum, and why. */
+/** What is not included in any sum, and why. */
 function Unpriced({ answer: { unpriced, currency } }: { readonly answer: Answer }) {
   return (
     <section className="rounded-card bg-warning-tint p-3 text-cell">

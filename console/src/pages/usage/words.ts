@@ -73,7 +73,7 @@ export function isSum(unit: string): boolean {
   return unit === 'nano' || unit === 'requests' || unit === 'tokens'
 }
 
-/** Of a number in a metric's unit; money in nano-units. */
+/** For a number in a metric's unit; money in nano-units. */
 export function useWrite(unit: string, currency: string): (value: number) => string {
   const { i18n, t } = useLingui()
   const { locale } = i18n
