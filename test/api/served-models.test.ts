@@ -10,7 +10,7 @@ import { startServer } from '../support/server-process.ts'
 
 let gateway: Gateway
 let stub: Bun.Server<undefined>
-/** Ids of the newest chat. */
+/** Request id of the newest chat. */
 let requestId = ''
 const limited = 'sk-limited-0123456789'
 const prices = { input: '1', output: '2' }

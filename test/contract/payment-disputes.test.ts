@@ -14,7 +14,7 @@ const bonus = { amountNano: unit, expiresAt: null }
 interface Step {
   readonly do: 'pay' | 'refund' | 'fail' | 'spend' | 'open' | 'won' | 'lost'
   readonly minor: number
-  /** Of the existing payments and disputes. */
+  /** Its index among the existing payments and disputes. */
   readonly which: number
 }
 
@@ -33,12 +33,12 @@ const spent: Step[] = [
 
 interface Account {
   readonly name: string
-  /** Of its payments. */
+  /** Ids of its payments. */
   readonly paid: string[]
   readonly refunds: string[]
 }
 
-/** The one order that everything concerns. */
+/** Executes one step; all steps concern one order. */
 async function take(store: Store, account: Account, given: Step, at: number): Promise<void> {
   const { name, paid, refunds } = account
   const id = `${name}-${at}`

@@ -13,7 +13,10 @@ if (given === null) console.log('left out: system calls, which needs strace')
 
 /** 50 ms with a disk and a processor of its own: the measured time is printed. */
 const boundMs = 500
-/** Nine of ten syncs: others may use the disk or the processor for a moment. A missing sync never appears at all. */
+/**
+ * The bound holds for nine of ten syncs, since others may use the disk or the processor for a moment; a sync that takes
+ * longer than this was forgotten.
+ */
 const forgottenMs = 15_000
 
 interface Call {

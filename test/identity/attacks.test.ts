@@ -220,7 +220,8 @@ describe('ID tokens', () => {
 
 describe('providers', () => {
   /**
-   * The providers of a stage are cached together with their documents; these tests check calls that are made each time.
+   * A stage keeps its providers' documents once they are read, so these tests change the answers to calls that are made
+   * each time.
    */
   const answers: readonly (readonly [string, { status: number; text: string }, number])[] = [
     ['that fail', { status: 500, text: 'oops' }, 503],

@@ -45,7 +45,7 @@ interface Stage {
 interface StageOptions {
   poll(times: number): VideoNews | Promise<VideoNews>
   readonly longestMs?: number
-  /** The function for changes of a video: if it throws, the call rejects. */
+  /** Called at each change of a video; the change fails if it throws. */
   readonly change?: (kind: string) => void
 }
 

@@ -39,7 +39,7 @@ export function expectOnlyAnswered(ended: readonly Ended[], rows: readonly Usage
   expect(overcharged).toEqual([])
 }
 
-/** Only the account that runs out may have been refused for lack of money. */
+/** Only the account that runs out may have a write-off. */
 export function expectNothingGiven(rows: readonly UsageRow[]): void {
   const given = rows.filter(({ account, writeoffNano }) => account !== 'dent' && writeoffNano > 0n)
   expect(given).toEqual([])

@@ -15,7 +15,7 @@ export interface PaymentScene {
   readonly simulator: PaysimScene
   /** The providers by which this deployment may be paid. */
   readonly payments: Payments
-  /** The calls that passed through `around`. */
+  /** Errors that were handled and reported while the deployment ran. */
   readonly problems: Error[]
   /** A second process, whose calls of the store and of providers pass through `around`. */
   deskOn(around: Around): OrderDesk & { readonly store: Store }

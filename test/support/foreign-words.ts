@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../src/wire/ir.ts'
 
 export const foreignWords = ['constructor', '__proto__', 'toString'] as const
 
-/** Each with one text replaced: a value, or the name of a member. */
+/** Copies of the value, each with one text replaced by the word: a value, or the name of a member. */
 export function* withWord(value: JsonValue, word: string): Generator<JsonValue> {
   if (typeof value === 'string' && value !== word) yield word
   if (typeof value !== 'object' || value === null) return

@@ -52,7 +52,7 @@ const readsEnvironment: readonly RegExp[] = [
 ]
 
 const connecting = /^(node:)?(net|tls|http|https|http2|dgram)$/
-/** The modules among those that work only on values. */
+/** The exports of those modules that only work on values. */
 const harmless = new Set(['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'SocketAddress', 'STATUS_CODES'])
 const databases = /^(bun:sqlite|node:sqlite|pg|kysely)(\/|$)/
 const builtins = new Set(builtinModules)
@@ -207,7 +207,7 @@ export function environmentIsConfig(sources: readonly Source[]): string[] {
       .map(({ line }) => `${path}:${line}: imports the environment`),
     ...references
       .filter(({ name, member, own }) => {
-        // After this, a bare `process` could be destructured anywhere.
+        // A bare `process` could be destructured anywhere afterwards.
         if (name === 'process') return member === 'env' || (member === '' && !own)
         return name === 'Bun' && member === 'env'
       })

@@ -68,7 +68,7 @@ async function problemOf(reply: Response): Promise<Problem> {
 export const mePath = '/api/me'
 
 let onSignedOut = () => {
-  // Nobody has registered yet.
+  // No callback is set yet.
 }
 
 /** Called when a request is refused because nobody is signed in any more. */

@@ -79,7 +79,7 @@ export function axisLabels(
     }))
 }
 
-/** The distance of the first two: the first bucket may be cut by the range. */
+/** The longer of the first two buckets, since the range may cut the first. */
 function longest(buckets: readonly Bucket[]): number {
   return Math.max(...buckets.slice(0, 2).map(lengthMs))
 }

@@ -112,7 +112,7 @@ const rest: readonly Column<RequestRow>[] = [
   },
 ]
 
-/** Optional columns: operators see the account and the channel that answered. */
+/** The columns of the list by role: operators also see the account and the channel that answered. */
 export const requestColumns = {
   user: [...first, ...rest],
   operator: [...first, ...operatorColumns, ...rest],
