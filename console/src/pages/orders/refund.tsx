@@ -38,6 +38,8 @@ export function RefundDialog({ order, onClose }: RefundDialogProps) {
   // One name for all attempts of one form: a lost answer causes no second refund.
   const [refund, setRefund] = useState(randomId)
   const form = useForm<Values>({
+    // What the amount takes from the wallet is shown as it is typed, so what is wrong with it is, too.
+    mode: 'onChange',
     defaultValues: { amount: order.refundable, reason: '' },
   })
   const { handleSubmit, formState } = form
