@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { refusedParameter } from './parameter-rules.ts'
-import { pairs, part, sparse, sparseKey, wholeNumber } from './schema-parts.ts'
+import { count, pairs, part, sparse, sparseKey, wholeNumber } from './schema-parts.ts'
 
 const mostCharacters = 16_384
 
@@ -55,8 +55,6 @@ export const retryStatuses = sparse({
     if (add.includes(status))
       addIssue({ code: 'custom', path: ['remove', index], message: 'is also in add' })
 })
-
-const count = wholeNumber(1, 1_000_000_000)
 
 export const channelLimits = part(
   sparse({

@@ -6,6 +6,7 @@ import { isAddressRange, isTimeZone } from './rules.ts'
 import {
   checkedText,
   choice,
+  count,
   decimal,
   identifier,
   instant,
@@ -16,11 +17,8 @@ import {
   sparse,
   sparseKey,
   text,
-  wholeNumber,
   yesOrNo,
 } from './schema-parts.ts'
-
-const count = wholeNumber(1, 1_000_000_000)
 
 export const limits = part(
   sparse({

@@ -1,9 +1,17 @@
 // The section of the file on images, sound and video.
 
 import { isHttpUrl, withoutTrailingSlash } from './rules.ts'
-import { checkedText, key, part, secretText, section, text, wholeNumber } from './schema-parts.ts'
+import {
+  bytes,
+  checkedText,
+  key,
+  part,
+  secretText,
+  section,
+  text,
+  wholeNumber,
+} from './schema-parts.ts'
 
-const bytes = wholeNumber(1_024, 1_099_511_627_776)
 /** S3's signed addresses are valid for at most seven days (Signature Version 4, query string). */
 const hours = wholeNumber(1, 168)
 

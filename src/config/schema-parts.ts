@@ -25,6 +25,11 @@ export function wholeNumber(min: number, max: number): z.ZodType<number, unknown
   return z.preprocess(numberLike, z.int(error).min(min, error).max(max, error))
 }
 
+export const dayMs = 86_400_000
+export const milliseconds = wholeNumber(1, dayMs)
+export const count = wholeNumber(1, 1_000_000_000)
+export const bytes = wholeNumber(1_024, 1_099_511_627_776)
+
 export const yesOrNo: z.ZodType<boolean, unknown> = z.preprocess(
   booleanLike,
   z.boolean('expected true or false'),

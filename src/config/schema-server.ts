@@ -9,20 +9,19 @@ import {
   workersRange,
 } from './rules.ts'
 import {
+  bytes,
   checkedText,
   choice,
+  count,
+  dayMs,
   key,
+  milliseconds,
   secretText,
   section,
   text,
   wholeNumber,
   yesOrNo,
 } from './schema-parts.ts'
-
-const day = 86_400_000
-const milliseconds = wholeNumber(1, day)
-const count = wholeNumber(1, 1_000_000_000)
-const bytes = wholeNumber(1_024, 1_099_511_627_776)
 
 export const server = section({
   host: key(
@@ -90,7 +89,7 @@ export const server = section({
     60_000,
   ),
   drainDelayMs: key(
-    wholeNumber(0, day),
+    wholeNumber(0, dayMs),
     'Time after SIGTERM in which requests are still served while /readyz replies 503, so that load balancers stop sending first; left out: 5000 if readiness was checked within the last minute and neither a terminal nor npm start started the server, else 0.',
   ),
   drainMs: key(

@@ -1,8 +1,6 @@
 // The section of the file on files that clients send.
 
-import { key, section, wholeNumber } from './schema-parts.ts'
-
-const bytes = wholeNumber(1_024, 1_099_511_627_776)
+import { bytes, key, section } from './schema-parts.ts'
 
 export const uploads = section({
   maxImageBytes: key(

@@ -21,11 +21,14 @@ import { apiKey, limits } from './schema-keys.ts'
 import { media } from './schema-media.ts'
 import { billing, ledger } from './schema-money.ts'
 import {
+  bytes,
   checkedText,
   choice,
+  count,
   decimal,
   identifier,
   key,
+  milliseconds,
   modelPattern,
   modelPatterns,
   named,
@@ -46,11 +49,6 @@ import { smtp } from './schema-smtp.ts'
 import { telemetry } from './schema-telemetry.ts'
 import { uploads } from './schema-uploads.ts'
 import { webhooks } from './schema-webhooks.ts'
-
-const day = 86_400_000
-const milliseconds = wholeNumber(1, day)
-const count = wholeNumber(1, 1_000_000_000)
-const bytes = wholeNumber(1_024, 1_099_511_627_776)
 
 /** Time limits of one attempt; each may be set for all, by channel and by model. */
 const timers = {
