@@ -38,6 +38,30 @@ migrationTests('sqlite', async () => {
   }
 })
 
+test('a new SQLite database has the schema and rows that its migrations make one by one', async () => {
+  const [scratch, atOnce, oneByOne] = [makeDirectory(), makeDirectory(), makeDirectory()]
+  const made = await openSqlite(atOnce.path)
+  const stepped = await openSqlite(oneByOne.path, folderWith(scratch.path, 'sqlite', []))
+  expect(await contentOf(made)).toEqual(await contentOf(stepped))
+  await Promise.all([made.close(), stepped.close()])
+  for (const directory of [scratch, atOnce, oneByOne]) directory.remove()
+})
+
+/** Each table, index and trigger with its SQL, and a table's rows, but for the time at which migrations were applied. */
+async function contentOf(engine: Engine): Promise<unknown[]> {
+  const objects = await engine.query<{ type: string; name: string; sql: string | null }>(
+    'SELECT type, name, sql FROM sqlite_master ORDER BY type, name',
+    [],
+  )
+  return Promise.all(
+    objects.map(async (object) => {
+      if (object.type !== 'table') return object
+      const columns = object.name === 'schema_migration' ? 'version, name, checksum' : '*'
+      return { ...object, rows: await engine.query(`SELECT ${columns} FROM "${object.name}"`, []) }
+    }),
+  )
+}
+
 const url = testDatabaseUrl
 if (url !== null) {
   migrationTests('postgres', async () => {
