@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodeBody, encodeBody, encodeRecord } from '../src/ledger/record.ts'
-import type { Bulk, Engine, Session } from '../src/store/engine.ts'
+import type { Bulk, Session } from '../src/store/engine.ts'
 import type { Settlement } from '../src/store/ledger.ts'
 import { checkSettlement } from '../src/store/settlement-check.ts'
 import { openSqlite } from '../src/store/sqlite.ts'
@@ -51,22 +51,37 @@ function read(bodies: readonly string[]): Settlement[] {
   )
 }
 
-/** Statements with this beginning are not run, and are reported as having changed all their rows. */
-function without(engine: Engine, starts: readonly string[]): Engine {
-  const isOff = (sql: string) => starts.some((start) => sql.trimStart().startsWith(start))
-  const inside = (session: Session): Session => ({
+/** The records of the batch that is being settled, as the outbox has them. */
+let batchText = ''
+
+/** Stores these records compressed in one value, the least that storing a batch can take, instead of usage rows. */
+function inOneValue(session: Session): Session {
+  return {
+    ...session,
+    async bulk(statement: Bulk, rows) {
+      if (!startsWith(statement.sqlite, [usage])) return session.bulk(statement, rows)
+      const compressed = Bun.zstdCompressSync(batchText, { level: 1 })
+      await session.run('INSERT INTO usage_batch (records) VALUES (?)', [compressed])
+      return rows.length
+    },
+  }
+}
+
+/** Statements that start so are not run, and are reported as having changed all their rows. */
+const without =
+  (starts: readonly string[]) =>
+  (session: Session): Session => ({
     ...session,
     bulk: async (statement: Bulk, rows) =>
-      isOff(statement.sqlite) ? rows.length : session.bulk(statement, rows),
+      startsWith(statement.sqlite, starts) ? rows.length : session.bulk(statement, rows),
     query: async (sql, values) => {
-      if (isOff(sql)) return [{ number: 1 }] as never
+      if (startsWith(sql, starts)) return [{ number: 1 }] as never
       return session.query(sql, values)
     },
   })
-  return {
-    ...engine,
-    transaction: (work) => engine.transaction((session) => work(inside(session))),
-  }
+
+function startsWith(sql: string, starts: readonly string[]): boolean {
+  return starts.some((start) => sql.trimStart().startsWith(start))
 }
 
 interface Variant {
@@ -74,10 +89,16 @@ interface Variant {
   run(bodies: readonly string[]): Promise<void>
 }
 
-async function settling(
-  dataDir: string,
-  { name, off = [], sql = [] }: { name: string; off?: readonly string[]; sql?: readonly string[] },
-): Promise<Variant> {
+interface Change {
+  readonly name: string
+  /** Statements that are run once before. */
+  readonly sql?: readonly string[]
+  /** What settling sees in place of the database's transaction. */
+  readonly inside?: (session: Session) => Session
+}
+
+async function settling(dataDir: string, change: Change): Promise<Variant> {
+  const { name, sql = [], inside = (session) => session } = change
   const engine = await openSqlite(join(dataDir, name.replaceAll(/\W+/g, '-')))
   const whole = createStore(engine)
   for (const account of accounts) {
@@ -85,7 +106,10 @@ async function settling(
     await lessee(whole, node.node, account, 10n ** 17n)
   }
   for (const each of sql) await engine.run(each, [])
-  const store = createStore(without(engine, off))
+  const store = createStore({
+    ...engine,
+    transaction: (work) => engine.transaction((session) => work(inside(session))),
+  })
   return {
     name,
     run: async (bodies) => {
@@ -106,7 +130,12 @@ async function main(): Promise<void> {
   })
   const variants = [
     await settling(dataDir, { name: 'all' }),
-    await settling(dataDir, { name: 'without usage rows', off: [usage] }),
+    await settling(dataDir, { name: 'without usage rows', inside: without([usage]) }),
+    await settling(dataDir, {
+      name: 'usage rows in one value',
+      sql: ['CREATE TABLE usage_batch (id INTEGER PRIMARY KEY, records BLOB NOT NULL) STRICT'],
+      inside: inOneValue,
+    }),
     await settling(dataDir, {
       name: 'without index of account',
       sql: ['DROP INDEX usage_account_time'],
@@ -115,12 +144,15 @@ async function main(): Promise<void> {
       name: 'without either index',
       sql: ['DROP INDEX usage_account_time', 'DROP INDEX usage_time'],
     }),
-    await settling(dataDir, { name: 'without the journal', off: [journal] }),
-    await settling(dataDir, { name: 'without totals', off: totals }),
-    await settling(dataDir, { name: 'without the log', off: ['INSERT INTO settlement_log'] }),
+    await settling(dataDir, { name: 'without the journal', inside: without([journal]) }),
+    await settling(dataDir, { name: 'without totals', inside: without(totals) }),
+    await settling(dataDir, {
+      name: 'without the log',
+      inside: without(['INSERT INTO settlement_log']),
+    }),
     await settling(dataDir, {
       name: 'without rows journal totals',
-      off: [usage, journal, ...totals],
+      inside: without([usage, journal, ...totals]),
     }),
     await settling(dataDir, { name: 'without syncs', sql: ['PRAGMA synchronous = OFF'] }),
     only('reading records', (bodies) => void read(bodies)),
@@ -132,6 +164,7 @@ async function main(): Promise<void> {
   const figures = new Map<string, number[]>()
   for (let round = -10; round < rounds; round += 1) {
     const bodies = Array.from({ length: batch / 4 }, () => bodyOf(4))
+    batchText = bodies.join('\n')
     for (const { name, run } of variants) {
       const before = process.cpuUsage()
       await run(bodies)
