@@ -183,14 +183,21 @@ export class FrameSplitter {
     return this.tail
   }
 
+  /** Copies what stands between carriage returns as a whole: events have few of them, and may have megabytes. */
   private withLineFeeds(chunk: Uint8Array): Uint8Array {
     const out = new Uint8Array(chunk.length)
     let length = 0
-    for (const code of chunk) {
-      const second = code === LF && this.afterCarriageReturn
-      this.afterCarriageReturn = code === CR
-      if (!second) out[length++] = code === CR ? LF : code
+    let from = this.afterCarriageReturn && chunk[0] === LF ? 1 : 0
+    for (;;) {
+      const at = chunk.indexOf(CR, from)
+      const until = at < 0 ? chunk.length : at
+      if (until > from) out.set(chunk.subarray(from, until), length)
+      length += until - from
+      if (at < 0) break
+      out[length++] = LF
+      from = chunk[at + 1] === LF ? at + 2 : at + 1
     }
+    if (chunk.length > 0) this.afterCarriageReturn = chunk[chunk.length - 1] === CR
     return out.subarray(0, length)
   }
 }
