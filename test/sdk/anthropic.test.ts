@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import OlderAnthropic from 'anthropic-sdk-0'
+import { ask } from '../support/clients.ts'
 import { testKey } from '../support/gateway.ts'
 import { json } from '../support/upstream.ts'
 import { messageStream, type Stage, startStage, thinkingEvents, whole } from './anthropic-stage.ts'
@@ -129,6 +130,15 @@ describe.each(majors)('client %s', (major) => {
       output: 30,
       reasoning: 30,
     })
+  })
+
+  test('W14: a message that begins twice is read as one', async () => {
+    const [first, ...rest] = thinkingEvents
+    if (first === undefined) throw new Error('no events')
+    stage.stub.on('claude-twice', messageStream([first, first, ...rest]))
+    const asked = { model: 'claude-twice', max_tokens: 200, messages: ask('Weather in Oslo') }
+    const message = await clients[major]().messages.stream(asked).finalMessage()
+    expect(said(message)).toBe('Grüße, 世界 👋')
   })
 
   test('W50: a vendor overloaded is an overload, a rate limit one of rates', async () => {

@@ -84,6 +84,17 @@ describe('the watcher', () => {
     expect(seen.semantics[1]).toBe(true)
   })
 
+  test('W14: a start that comes twice is left out, named or not; its counts are read', () => {
+    const again = { message: { ...start.message, usage: { input_tokens: 7, output_tokens: 1 } } }
+    const seen = watch([
+      frame('message_start', start),
+      frame('message_start', again),
+      `data: ${JSON.stringify({ type: 'message_start', ...again })}\n\n`,
+    ])
+    expect(seen.kinds).toEqual([lifecycle, frameKind.empty, frameKind.empty])
+    expect(seen.watcher.usage?.input).toBe(7)
+  })
+
   test('W48: an error in the stream is a fault, as is what cannot be read', () => {
     const error = { error: { type: 'overloaded_error', message: 'Overloaded' } }
     const seen = watch([frame('error', error)])

@@ -68,7 +68,7 @@ export class MessagesWatcher implements Watcher {
     const document = this.documentIn(bytes, start, end)
     if (document === null) return emptyKind(bytes, start, end)
     const kind = this.judge(document)
-    if (document.named || kind === frameKind.fault) return kind
+    if (document.named || kind === frameKind.fault || kind === frameKind.empty) return kind
     this.ended = kind === frameKind.done
     // Official clients ignore events without a name, so that it is added before the frame is relayed.
     this.unnamed = document
@@ -154,10 +154,13 @@ export class MessagesWatcher implements Watcher {
       const text = 'another message began before the first had ended'
       return this.failed({ kind: 'unreadable', message: text })
     }
+    const again = this.id !== null
     this.id = own
     if (typeof model === 'string' && model !== '') this.model = model
     this.count(objectOf(usage))
     if (typeof reason === 'string' && reason !== '') this.finishReason = reason
+    // Official clients fail at a message that begins twice.
+    if (again) return frameKind.empty
     const speaks = Array.isArray(content) && content.length > 0
     this.semantic = speaks
     return speaks ? frameKind.semantic : frameKind.lifecycle
