@@ -30,22 +30,25 @@ const dialect = {
 }
 const rooms = { dialects: { 'openai-chat': dialect } } as unknown as RelayRooms
 
-/** An attempt at a chat call, and the events that its owner got. */
-function attemptAt(stream: boolean) {
+/** An attempt at a chat call, and the events that its owner got. `to`: the vendor's format, if it is another. */
+function attemptAt(stream: boolean, to?: 'gemini') {
   const faults: Fault[] = []
   let aborted = 0
+  let completed = 0
   const attempt = new Attempt(
     {
-      rooms,
+      rooms: to === undefined ? rooms : ({ dialects } as unknown as RelayRooms),
       request: {
-        dialect,
-        peek: { stream },
+        dialect: to === undefined ? dialect : chat,
+        peek: { stream, choices: 1 },
+        at: 0,
+        requestId: 'r',
         authorization: { options: { showCost: false } },
       } as unknown as RelayRequest,
       candidate: {
         channelId: 'c',
         model: 'm',
-        dialect: 'openai-chat',
+        dialect: to ?? 'openai-chat',
         priority: 0,
         weight: 1,
         identity: true,
@@ -62,7 +65,7 @@ function attemptAt(stream: boolean) {
         destination: fails,
         socket: fails,
       },
-      identity: true,
+      identity: to === undefined,
       timeouts: fileSchema.parse({}).timeouts,
       decoded: null,
       fitted: null,
@@ -71,7 +74,7 @@ function attemptAt(stream: boolean) {
       operation: null,
     },
     {
-      completed: () => undefined,
+      completed: () => completed++,
       answered: () => undefined,
       attemptFailed: (fault) => faults.push(fault),
       attemptUnsayable: () => undefined,
@@ -81,7 +84,7 @@ function attemptAt(stream: boolean) {
     performance.now(),
   )
   attempt.carriedBy({ pause: () => undefined, resume: () => undefined, abort: () => aborted++ })
-  return { attempt, faults, aborted: () => aborted }
+  return { attempt, faults, aborted: () => aborted, completed: () => completed }
 }
 
 const places: readonly [name: string, stream: boolean, status: number][] = [
@@ -101,3 +104,26 @@ for (const [name, stream, status] of places) {
     expect(reported.mock.calls).toEqual([[mistake]])
   })
 }
+
+test("a vendor that states a finish in every frame has its time to end from the last one's text", () => {
+  const { attempt, faults, completed } = attemptAt(true, 'gemini')
+  const startMs = performance.now()
+  const clock = spyOn(performance, 'now')
+  const says = (text: string, atMs: number) => {
+    clock.mockReturnValue(startMs + atMs)
+    const candidate = { content: { parts: [{ text }] }, finishReason: 'STOP' }
+    attempt.bytes(Buffer.from(`data: ${JSON.stringify({ candidates: [candidate] })}\n\n`))
+  }
+  try {
+    attempt.head(200, () => 'text/event-stream')
+    says('Good ', 0)
+    attempt.tick(startMs)
+    says('day', 900)
+    attempt.tick(startMs + 1_100)
+    expect([completed(), faults]).toEqual([0, []])
+    attempt.tick(startMs + 2_000)
+    expect([completed(), faults]).toEqual([1, []])
+  } finally {
+    clock.mockRestore()
+  }
+})

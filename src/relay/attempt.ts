@@ -11,6 +11,7 @@ import type { AttemptHandler, AttemptPlan } from './operation.ts'
 import { ErrorReply, type PathListener, type ReplyPath } from './path.ts'
 import { stateFrom } from './state.ts'
 import { translatedPath } from './translate.ts'
+import { UnlabelledReply } from './unlabelled.ts'
 import { vendorRequestId } from './vendor-request-id.ts'
 
 /** Receives the bytes an attempt produces for the client. */
@@ -112,7 +113,10 @@ export class Attempt implements AttemptHandler, PathListener {
     const keepsState = identity && request.dialect.vendor?.stateHeaders !== undefined
     if (this.accepted && keepsState) this.state = stateFrom(request.dialect, channel, header)
     try {
-      this.path = choosePath(this.plan, status, header, this)
+      this.path = choosePath(this.plan, status, header, this, (path) => {
+        this.path = path
+        return path
+      })
     } catch (error) {
       this.crashed(error)
     }
@@ -224,12 +228,13 @@ function isStream(type: string): boolean {
   return type.includes('text/event-stream') || type.includes('vnd.amazon.eventstream')
 }
 
-/** Chooses the path that reads a reply with this head. */
+/** Chooses the path that reads a reply with this head; `become` replaces it, where only the first bytes tell. */
 function choosePath(
   plan: AttemptPlan,
   status: number,
   header: (name: string) => string | null,
   listener: PathListener,
+  become: (path: ReplyPath) => ReplyPath,
 ): ReplyPath {
   const { rooms, request, candidate, channel } = plan
   const { vendor } = channel
@@ -241,13 +246,25 @@ function choosePath(
   const streamed = isStream(type)
   const own = streamed ? null : plan.operation?.path?.(plan, type, listener)
   if (own != null) return own
+  if (streamed || !request.peek.stream) return pathFor(plan, streamed, header, listener)
+  return new UnlabelledReply((isEvents) => become(pathFor(plan, isEvents, header, listener)))
+}
+
+/** The path of a reply that is a stream of events, or a whole body. */
+function pathFor(
+  plan: AttemptPlan,
+  streamed: boolean,
+  header: (name: string) => string | null,
+  listener: PathListener,
+): ReplyPath {
+  const { request, channel } = plan
   const { identity } = request.dialect
   if (!plan.identity || identity === undefined || streamed !== request.peek.stream) {
     return translatedPath({ ...plan, streamed }, listener)
   }
   return streamed
-    ? new IdentityStream(request, identity, vendor, listener)
-    : new IdentityWhole(request, identity, vendor, listener, header)
+    ? new IdentityStream(request, identity, channel.vendor, listener)
+    : new IdentityWhole(request, identity, channel.vendor, listener, header)
 }
 
 /** Marks opaque state in whole frames or a whole reply: a part of one could end within a value. */
@@ -275,7 +292,9 @@ function lateness(attempt: Attempt, times: ReplyTimes, nowMs: number): string | 
   if (path?.complete === true) {
     // Counted from this moment, whatever still arrives: a vendor may send comments for ever.
     times.completeMs ??= nowMs
-    return nowMs - times.completeMs > lingerMs ? 'the vendor did not end its stream' : null
+    // Some models of Google state a finish in every frame: what they say after it counts anew.
+    const completeMs = Math.max(times.completeMs, times.lastSemanticMs ?? 0)
+    return nowMs - completeMs > lingerMs ? 'the vendor did not end its stream' : null
   }
   // A stream made from media may need the vendor's whole reply before its first event.
   const isWhole =

@@ -1,7 +1,7 @@
 // Reads one candidate of a Google reply, frame by frame, into hub events.
 
 import type { ChatEvent, Extra, JsonObject, JsonValue, PartHead } from '../ir.ts'
-import { isObject, objectOf, objectsIn, setMember, stringOf } from '../json/value.ts'
+import { isObject, objectOf, objectsIn, parsedObject, setMember, stringOf } from '../json/value.ts'
 import { membersOf, withExtra } from './fields.ts'
 import { readFinish } from './finish.ts'
 import { readCitations } from './grounding.ts'
@@ -23,12 +23,18 @@ interface OpenCall {
   sealed: string
 }
 
+interface Finish {
+  readonly word: string
+  /** What came with it, for clients of this format. */
+  readonly fields: JsonObject
+}
+
 /** Members of a candidate with a meaning here; all others are kept for clients of this format. */
 const known: ReadonlySet<string> = new Set(['content', 'finishReason', 'index', 'logprobsResult'])
 
 export class CandidateReader {
   readonly index: number
-  ended = false
+  private finished: Finish | null = null
   private parts = 0
   private calls = 0
   private text: OpenText | null = null
@@ -40,29 +46,30 @@ export class CandidateReader {
     this.replyId = replyId
   }
 
+  /** It has a finish reason, and is complete unless more of it comes. */
+  get ended(): boolean {
+    return this.finished !== null
+  }
+
   /**
-   * Reads one element of `candidates`. Whatever follows the finish is ignored. `whole`: the element is from a whole
-   * reply, which needs no finish reason to be complete.
+   * Reads one element of `candidates`. Some models state a finish reason in every frame, so that what follows one still
+   * belongs to the reply. `whole`: the element is from a whole reply, which needs no finish reason to be complete.
    */
   take(raw: JsonObject, whole: boolean, out: ChatEvent[]): void {
-    if (this.ended) return
     const candidate = membersOf(raw)
     const content = objectOf(candidate['content'])
     for (const part of objectsIn(content['parts'])) this.part(membersOf(part), out)
     this.about(candidate, out)
-    const word = stringOf(candidate['finishReason'])
-    const extra = this.extraOf(candidate)
-    if (word !== '' && word !== 'FINISH_REASON_UNSPECIFIED')
-      this.finish(word, candidate, extra, out)
-    else if (whole) this.finish('STOP', candidate, extra, out)
-    else if (extra.extra !== undefined)
-      out.push({ type: 'extra', choice: this.index, extra: extra.extra })
-  }
-
-  private extraOf(candidate: JsonObject): { extra?: Extra } {
-    const fields: JsonObject = {}
-    for (const name in candidate) if (!known.has(name)) setMember(fields, name, candidate[name])
-    return withExtra(fields)
+    const given = stringOf(candidate['finishReason'])
+    const word = given === 'FINISH_REASON_UNSPECIFIED' ? '' : given
+    const fields = fieldsOf(candidate)
+    if (word !== '' || whole) this.finish(word || 'STOP', candidate, fields, out)
+    else if (this.finished !== null) {
+      this.finished = { ...this.finished, fields: { ...this.finished.fields, ...fields } }
+    } else {
+      const { extra } = withExtra(fields)
+      if (extra !== undefined) out.push({ type: 'extra', choice: this.index, extra })
+    }
   }
 
   /** Emits what accompanies the text: probabilities and citations. */
@@ -152,7 +159,7 @@ export class CandidateReader {
     const open = this.call
     if (open === null) return
     if (sealed !== '') open.sealed = sealed
-    if (isObject(call['args'])) open.args = { ...open.args, ...call['args'] }
+    open.args = withArgs(open.args, call['args'])
     open.pieces.take(call['partialArgs'])
     if (call['willContinue'] !== true) this.closeCall(out)
   }
@@ -177,27 +184,46 @@ export class CandidateReader {
     this.call = null
   }
 
-  private finish(
-    word: string,
-    candidate: JsonObject,
-    extra: { extra?: Extra },
-    out: ChatEvent[],
-  ): void {
-    this.ended = true
-    this.closeCall(out)
-    this.closeText(out)
-    const reason = readFinish(word, this.calls > 0)
-    if (reason === 'trouble') {
+  private finish(word: string, candidate: JsonObject, more: JsonObject, out: ChatEvent[]): void {
+    if (readFinish(word, false) === 'trouble') {
+      this.close(out)
       const why = stringOf(candidate['finishMessage'])
       const message = `the vendor stopped with finishReason '${word}'${why === '' ? '' : `: ${why}`}`
       out.push({ type: 'fault', fault: { kind: 'vendor_error', message, code: word } })
       return
     }
+    this.finished = { word, fields: { ...this.finished?.fields, ...more } }
+  }
+
+  /** Nothing more comes: emits the end, if there was a finish reason. */
+  end(out: ChatEvent[]): void {
+    if (this.finished === null) return
+    const { word, fields } = this.finished
+    this.close(out)
+    const reason = readFinish(word, this.calls > 0)
+    if (reason === 'trouble') return
     // Clients of this format get the vendor's own reason.
     const plain = word === 'STOP' || word === 'MAX_TOKENS' || word === 'SAFETY'
-    const fields = plain ? extra : withExtra({ ...extra.extra?.['gemini'], finishReason: word })
-    out.push({ type: 'choice-end', choice: this.index, reason, ...fields })
+    const shown = plain ? fields : { ...fields, finishReason: word }
+    out.push({ type: 'choice-end', choice: this.index, reason, ...withExtra(shown) })
   }
+
+  private close(out: ChatEvent[]): void {
+    this.closeCall(out)
+    this.closeText(out)
+  }
+}
+
+/** The arguments with those of another piece: an object or, from vendors that copy another format, its JSON text. */
+function withArgs(before: JsonObject | null, given: JsonValue | undefined): JsonObject | null {
+  const more = typeof given === 'string' ? parsedObject(given) : given
+  return isObject(more) ? { ...before, ...more } : before
+}
+
+function fieldsOf(candidate: JsonObject): JsonObject {
+  const fields: JsonObject = {}
+  for (const name in candidate) if (!known.has(name)) setMember(fields, name, candidate[name])
+  return fields
 }
 
 function opaqueOf(sealed: string): { sealed?: string } {

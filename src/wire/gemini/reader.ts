@@ -62,8 +62,7 @@ export class GeminiReader implements Reader {
   /** Every candidate must have a finish reason: the format has no terminator. */
   end(): readonly ChatEvent[] {
     if (this.broken || this.blocked) return []
-    const open = [...this.candidates.values()].some((candidate) => !candidate.ended)
-    if (this.candidates.size > 0 && !open) return []
+    if (this.enough) return this.finish()
     return this.fail(fault('cut', 'the stream ended without a finishReason'))
   }
 
@@ -75,8 +74,15 @@ export class GeminiReader implements Reader {
     }
     if (!isObject(body)) return [fault('unreadable', 'the reply is no object')]
     const out = this.take(body, true)
-    if (this.broken || this.blocked || this.candidates.size > 0) return out
+    if (this.broken || this.blocked) return out
+    if (this.candidates.size > 0) return [...out, ...this.finish()]
     return [fault('unreadable', 'the reply has no candidates')]
+  }
+
+  private finish(): ChatEvent[] {
+    const out: ChatEvent[] = []
+    for (const candidate of this.candidates.values()) candidate.end(out)
+    return out
   }
 
   private fail(event: ChatEvent): readonly ChatEvent[] {

@@ -2,16 +2,8 @@
 
 import type { WriterHead } from '../codec.ts'
 import type { FoldedPart } from '../hub/fold.ts'
-import type {
-  Extra,
-  FinishReason,
-  JsonObject,
-  JsonValue,
-  PartHead,
-  UrlCitation,
-  Usage,
-} from '../ir.ts'
-import { isObject, together } from '../json/value.ts'
+import type { Extra, FinishReason, JsonObject, PartHead, UrlCitation, Usage } from '../ir.ts'
+import { isObject, parsedObject, together } from '../json/value.ts'
 import { ownFields } from './fields.ts'
 import { writeFinish } from './finish.ts'
 import { writeCitations } from './grounding.ts'
@@ -36,13 +28,7 @@ export function usageMember(usage: Usage | null): JsonObject {
 function argsOf(text: string, custom: boolean): JsonObject | null {
   if (custom) return { input: text }
   if (text.trim() === '') return {}
-  try {
-    const value = JSON.parse(text) as JsonValue
-    return isObject(value) ? value : null
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
+  return parsedObject(text)
 }
 
 interface SaidPart {

@@ -57,3 +57,14 @@ export function text(value: JsonValue | undefined): string | null {
 export function wholeNumber(value: JsonValue | undefined, least: number): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= least ? value : null
 }
+
+/** The object that a JSON text contains; null for any other text. */
+export function parsedObject(text: string): JsonObject | null {
+  try {
+    const value = JSON.parse(text) as JsonValue
+    return isObject(value) ? value : null
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}

@@ -2,7 +2,7 @@
 
 import type { Fault } from '../../errors.ts'
 import type { JsonObject, JsonValue, Usage } from '../ir.ts'
-import { isObject } from '../json/value.ts'
+import { parsedObject } from '../json/value.ts'
 import { faultInside } from '../openai/fault.ts'
 import { type FrameKind, frameKind, type Watcher } from '../reply.ts'
 import type { Units } from '../request.ts'
@@ -33,7 +33,7 @@ export class SoundWatcher implements Watcher {
     const text = data?.trim() ?? ''
     if (text === '') return emptyKind(bytes, start, end)
     if (text === '[DONE]') return frameKind.done
-    const value = parsed(text)
+    const value = parsedObject(text)
     if (value === null)
       return this.failed({ kind: 'unreadable', message: 'an event of the stream is not JSON' })
     if (event === 'error' || value.type === 'error' || value.error != null)
@@ -87,16 +87,6 @@ export class SoundWatcher implements Watcher {
 
   held(): null {
     return null
-  }
-}
-
-function parsed(text: string): JsonObject | null {
-  try {
-    const value = JSON.parse(text) as JsonValue
-    return isObject(value) ? value : null
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
   }
 }
 
