@@ -22,6 +22,8 @@ function startMock(): Promise<string> {
   const call = { name: 'get_weather', arguments: '{"city":"Paris"}', id: 'call_weather_1' }
   mock.on({ userMessage: 'get_weather', hasToolResult: false }, { toolCalls: [call], usage })
   mock.on({ userMessage: 'get_weather', hasToolResult: true }, { content: 'It is sunny.', usage })
+  const twins = ['a', 'b'].map((name) => ({ name, arguments: '{}', id: 'call_0' }))
+  mock.on({ userMessage: 'Twins' }, { toolCalls: twins, usage })
   mock.on({ userMessage: 'Think' }, { content: 'Done.', reasoning: 'Let me see.', usage })
   mock.on({}, { content: 'Hi from the mock, in a sentence of several words.', usage })
   return mock.start()
@@ -127,6 +129,18 @@ test.each(['chats', 'responds'])('%s: a tool is called and its answer read', asy
     ],
   })
   expect(next.output_text).toBe('It is sunny.')
+})
+
+test('calls to which a chat vendor gave one id are told apart, whole and streamed', async () => {
+  const asked = { model: 'chats', input: 'Twins' }
+  const whole = await client.responses.create(asked)
+  const streamed = await client.responses.stream(asked).finalResponse()
+  for (const { output } of [whole, streamed]) {
+    expect(output.map((item) => (item.type === 'function_call' ? item.call_id : ''))).toEqual([
+      'call_0',
+      'call_0_2',
+    ])
+  }
 })
 
 test('reasoning of a chat vendor is a reasoning item', async () => {

@@ -1,6 +1,6 @@
-// Gives each tool call of a conversation its own id: vendors refuse two calls with one id, and calls without an id.
+// Gives each tool call its own id: vendors refuse a conversation, and clients a reply, in which two calls share one.
 
-import type { ChatRequest, Message, RequestPart, ToolCallPart } from '../ir.ts'
+import type { ChatEvent, ChatRequest, Message, RequestPart, ToolCallPart } from '../ir.ts'
 
 /** The beginning of the id of a call that had none. */
 const unnamed = 'call'
@@ -68,5 +68,19 @@ class CallNames {
   /** Results with the same id belong to the calls in their order. */
   private answered(id: string): string | undefined {
     return this.waiting.get(id)?.shift() ?? this.last.get(id)
+  }
+}
+
+/** Renames calls of one reply that repeat the id of a call before: official clients of Responses fail at these. */
+export class DistinctCalls {
+  private readonly used = new Set<string>()
+
+  event(event: ChatEvent): ChatEvent {
+    if (event.type !== 'part-start' || event.head.type !== 'tool-call') return event
+    const { choice, head } = event
+    let id = head.id
+    for (let count = 2; this.used.has(`${choice} ${id}`); count++) id = `${head.id}_${count}`
+    this.used.add(`${choice} ${id}`)
+    return id === head.id ? event : { ...event, head: { ...head, id } }
   }
 }

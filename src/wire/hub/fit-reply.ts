@@ -3,6 +3,7 @@
 import type { ChatEvent, ChatRequest, JsonObject, JsonValue } from '../ir.ts'
 import { isSpace, Nesting } from '../json/nesting.ts'
 import { isObject, setMember } from '../json/value.ts'
+import { DistinctCalls } from './distinct-calls.ts'
 import { CallRestorer, type FittedTools } from './fit-tools.ts'
 import { isPlainRoot, resolvedRoot } from './object-schema.ts'
 
@@ -22,11 +23,12 @@ export interface Restorer {
 
 /** What the events of the reply pass, in this order. */
 export function restorersOf(fitted: Fitted | null): Restorer[] {
-  if (fitted === null) return []
+  if (fitted === null) return [new DistinctCalls()]
   const { calls, wrapped } = fitted
   return [
     ...(calls === null ? [] : [new CallRestorer(calls)]),
     ...(wrapped ? [new ReplyUnwrapper()] : []),
+    new DistinctCalls(),
   ]
 }
 

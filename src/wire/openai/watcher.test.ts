@@ -228,6 +228,13 @@ describe('usage for a client that asked', () => {
     expect(relayFrames(values, true).text).toBe([...values, '[DONE]'].map(frame).join(''))
   })
 
+  test.each([[{}], [{ choices: null }]])('a chunk of usage with %j gets its list', (more) => {
+    const { text } = relayFrames([delta({}, 'stop'), chunk({ ...more, usage })], true)
+    expect(text).toBe(
+      [delta({}, 'stop'), chunk({ choices: [], usage }), '[DONE]'].map(frame).join(''),
+    )
+  })
+
   test('usage beside choices is shown in a chunk of its own, right before the end', () => {
     const { text } = relayFrames([delta({}, 'stop', { usage }), delta({ content: '' })], true)
     expect(text).toBe(

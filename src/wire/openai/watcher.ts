@@ -165,7 +165,8 @@ export class CompletionWatcher implements Watcher {
     if (bare && isObject(document.value.usage)) {
       const same = JSON.stringify(shown) === JSON.stringify(document.value.usage)
       const plain = same && document.bytes === bytes
-      this.due = plain ? bytes.subarray(start, end) : this.reshown(document, shown)
+      if (document.value.choices == null) this.due = usageChunk(document.value, shown)
+      else this.due = plain ? bytes.subarray(start, end) : this.reshown(document, shown)
       return null
     }
     if (shown !== null) this.due = usageChunk(document.value, shown)
@@ -180,7 +181,9 @@ export class CompletionWatcher implements Watcher {
 
   /** Whether the chunk has only usage and what accompanies it. */
   private isBare(value: JsonObject): boolean {
-    if (!Array.isArray(value.choices) || value.choices.length > 0) return false
+    // Official clients fail at a chunk without the list, which some vendors leave out beside usage.
+    const { choices = null } = value
+    if (choices !== null && (!Array.isArray(choices) || choices.length > 0)) return false
     const root = this.usagePath[0]
     for (const [name, member] of Object.entries(value)) {
       if (member !== null && name !== root && !accounting.has(name)) return false
@@ -219,8 +222,8 @@ function framed(bytes: Uint8Array, start: number, end: number, edits: readonly E
   return join([prefix, ...splice(bytes.subarray(start, end), moved), suffix])
 }
 
-/** The chunk that OpenAI's `include_usage` promises, made from a chunk with choices. */
-function usageChunk(chunk: JsonObject, usage: JsonObject): Uint8Array {
+/** The chunk that OpenAI's `include_usage` promises, made from a chunk of the vendor. */
+function usageChunk(chunk: JsonObject, usage: JsonObject | null): Uint8Array {
   const { id, object, created, model, service_tier, system_fingerprint } = chunk
   const head = { id, object, created, model, service_tier, system_fingerprint }
   return encoder.encode(`data: ${JSON.stringify({ ...head, choices: [], usage })}\n\n`)
