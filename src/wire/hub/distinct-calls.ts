@@ -74,12 +74,17 @@ class CallNames {
 /** Renames calls of one reply that repeat the id of a call before: official clients of Responses fail at these. */
 export class DistinctCalls {
   private readonly used = new Set<string>()
+  /** The last number given to each repeated id, so that many repeats take no longer each. */
+  private readonly counts = new Map<string, number>()
 
   event(event: ChatEvent): ChatEvent {
     if (event.type !== 'part-start' || event.head.type !== 'tool-call') return event
     const { choice, head } = event
+    const asked = `${choice} ${head.id}`
     let id = head.id
-    for (let count = 2; this.used.has(`${choice} ${id}`); count++) id = `${head.id}_${count}`
+    let count = this.counts.get(asked) ?? 1
+    while (this.used.has(`${choice} ${id}`)) id = `${head.id}_${++count}`
+    this.counts.set(asked, count)
     this.used.add(`${choice} ${id}`)
     return id === head.id ? event : { ...event, head: { ...head, id } }
   }
