@@ -151,7 +151,7 @@ async function suspends() {
   await drawer.getByRole('button', { name: 'Take the suspension back' }).click()
   await drawer.getByText('Active').waitFor()
   await page.goto(`${stage.server.url}/console/admin/audit`)
-  await page.getByRole('row').filter({ hasText: 'suspendPerson' }).first().click()
+  await page.getByRole('row').filter({ hasText: 'Suspend a user' }).first().click()
   await page.getByRole('columnheader', { name: 'Before' }).waitFor()
   expect(await seriousFindings(page)).toEqual([])
   await page.close()

@@ -69,7 +69,7 @@ async function views() {
   await page.getByRole('link', { name: 'Stop viewing' }).click()
   await page.getByRole('complementary', { name: 'Account ann' }).waitFor()
   await page.goto(`${stage.server.url}/console/admin/audit`)
-  await page.getByText('viewAs').first().waitFor()
+  await page.getByRole('row').filter({ hasText: 'View the console as a user' }).first().waitFor()
   await page.close()
 }
 

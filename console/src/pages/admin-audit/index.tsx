@@ -10,7 +10,7 @@ import type { Catalog } from '../../i18n.ts'
 import { useTimeZone } from '../../state/preferences.ts'
 import { Buttons, buttonClass } from '../../ui/button.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
-import { Field, Input } from '../../ui/field.tsx'
+import { Field, Input, Select } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
@@ -18,6 +18,7 @@ import { RoleName } from '../../ui/role-name.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { type Column, DataTable, moreOf } from '../../ui/table.tsx'
 import { Copy, Time, useNow } from '../../ui/values.tsx'
+import { actionChoices, actionText } from './action-words.ts'
 import type { AuditSearch } from './search.ts'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
@@ -36,8 +37,9 @@ const columns: readonly Column<Entry>[] = [
   },
   {
     id: 'action',
-    header: <Trans>Did</Trans>,
-    cell: ({ action }) => <code className="font-mono text-code">{action}</code>,
+    isLong: true,
+    header: <Trans>Action</Trans>,
+    cell: ({ action }) => <Action action={action} />,
   },
   {
     id: 'target',
@@ -53,6 +55,12 @@ const columns: readonly Column<Entry>[] = [
   },
   { id: 'address', header: <Trans>From</Trans>, cell: ({ address }) => address ?? '' },
 ]
+
+/** In words; the operation's id on hover. */
+function Action({ action }: Pick<Entry, 'action'>) {
+  const { t } = useLingui()
+  return <span title={action}>{actionText(action, t)}</span>
+}
 
 type Change = (next: Partial<AuditSearch>, replace?: boolean) => void
 
@@ -138,8 +146,8 @@ interface FiltersProps {
   readonly change: Change
 }
 
-function Filters({ search: { text, actor }, range, change }: FiltersProps) {
-  const { t } = useLingui()
+function Filters({ search: { text, actor, action }, range, change }: FiltersProps) {
+  const { t, i18n } = useLingui()
   return (
     <div data-filter className="flex flex-wrap items-end gap-2">
       <RangePicker range={range} onChange={(next) => change(next)} />
@@ -161,6 +169,21 @@ function Filters({ search: { text, actor }, range, change }: FiltersProps) {
             placeholder={t`Who`}
             onChange={(event) => change({ actor: event.target.value || undefined }, true)}
           />
+        </Field>
+      </div>
+      <div className="w-64">
+        <Field hideLabel label={t`Action`}>
+          <Select
+            value={action ?? ''}
+            onChange={(event) => change({ action: event.target.value || undefined })}
+          >
+            <option value="">{t`All actions`}</option>
+            {actionChoices(t, i18n.locale).map(([id, text]) => (
+              <option key={id} value={id}>
+                {text}
+              </option>
+            ))}
+          </Select>
         </Field>
       </div>
     </div>
@@ -195,7 +218,9 @@ function EventTable({
       card={(event) => ({
         title: (
           <>
-            <span className="font-medium">{event.action}</span>
+            <span className="font-medium">
+              <Action action={event.action} />
+            </span>
             <Time relative at={event.at} />
           </>
         ),
@@ -214,8 +239,12 @@ function OpenedEvent({ rows, open, change }: ListedProps) {
   const after = rows[place + 1]?.id
   return (
     <Drawer
-      label={t`Event ${opened.action}`}
-      header={<span className="text-section">{opened.action}</span>}
+      label={actionText(opened.action, t)}
+      header={
+        <h2 className="text-section">
+          <Action action={opened.action} />
+        </h2>
+      }
       onClose={() => change({ open: undefined })}
       onPrevious={before === undefined ? undefined : () => change({ open: before })}
       onNext={after === undefined ? undefined : () => change({ open: after })}
@@ -233,6 +262,8 @@ function EventDetail({ event }: { readonly event: Entry }) {
       <p>
         {event.actor} · <Time at={event.at} />
         {event.address !== null && ` · ${event.address}`}
+        {' · '}
+        <code className="font-mono text-code text-text-2">{event.action}</code>
       </p>
       {changes !== null && (
         <table className="w-full table-fixed text-cell">
