@@ -2,6 +2,7 @@
 // <dialog>.
 
 import { Trans, useLingui } from '@lingui/react/macro'
+import { useQueryClient } from '@tanstack/react-query'
 import {
   type FormEvent,
   type ReactNode,
@@ -11,6 +12,7 @@ import {
   useRef,
   useState,
 } from 'react'
+import { Problem } from '../api/client.ts'
 import { Button, IconButton } from './button.tsx'
 import { Field, Input } from './field.tsx'
 import { ProblemLine } from './state.tsx'
@@ -103,7 +105,10 @@ interface ConfirmProps {
   readonly onClose: () => void
 }
 
-/** Asks for confirmation of an irreversible action; stays open with the reason if it fails. */
+/**
+ * Asks for confirmation of an irreversible action; stays open with the reason if it fails. If somebody else changed the
+ * item meanwhile, repeating cannot succeed: the page is loaded again instead.
+ */
 export function Confirm({
   title,
   children,
@@ -113,13 +118,19 @@ export function Confirm({
   onConfirm,
   onClose,
 }: ConfirmProps) {
+  const client = useQueryClient()
   const [text, setText] = useState('')
   const [error, setError] = useState<Error | null>(null)
   const [isBusy, setBusy] = useState(false)
   const form = useId()
+  const isStale = error instanceof Problem && error.status === 412
+  function close() {
+    if (isStale) void client.invalidateQueries()
+    onClose()
+  }
   async function submit(event: FormEvent) {
     event.preventDefault()
-    if (isBusy || (typed !== undefined && text !== typed)) return
+    if (isBusy || isStale || (typed !== undefined && text !== typed)) return
     setBusy(true)
     try {
       await onConfirm()
@@ -132,21 +143,27 @@ export function Confirm({
   return (
     <Dialog
       title={title}
-      onClose={onClose}
+      onClose={close}
       footer={
         <>
-          <Button onClick={onClose}>
+          <Button onClick={close}>
             <Trans>Cancel</Trans>
           </Button>
-          <Button
-            form={form}
-            type="submit"
-            variant={danger ? 'danger' : 'primary'}
-            busy={isBusy}
-            disabled={typed !== undefined && text !== typed}
-          >
-            {action}
-          </Button>
+          {isStale ? (
+            <Button variant="primary" icon="refresh" onClick={close}>
+              <Trans>Load it again</Trans>
+            </Button>
+          ) : (
+            <Button
+              form={form}
+              type="submit"
+              variant={danger ? 'danger' : 'primary'}
+              busy={isBusy}
+              disabled={typed !== undefined && text !== typed}
+            >
+              {action}
+            </Button>
+          )}
         </>
       }
     >

@@ -124,7 +124,7 @@ function useChanges({ name, revision }: Setting) {
     onSuccess: refresh,
   })
   const reset = useMutation({
-    mutationFn: () => change('delete', '/api/settings/{name}', { params }),
+    mutationFn: () => change('delete', '/api/settings/{name}', { params, ifMatch: revision }),
     onSuccess: refresh,
   })
   return { save, reset }

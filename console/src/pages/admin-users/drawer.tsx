@@ -144,19 +144,21 @@ function Actions({ person }: { readonly person: Person }) {
           <Trans>Delete</Trans>
         </Button>
       </Buttons>
-      {asks !== null && <Asked asks={asks} id={id} reload={reload} onClose={() => setAsks(null)} />}
+      {asks !== null && (
+        <Asked asks={asks} person={person} reload={reload} onClose={() => setAsks(null)} />
+      )}
     </section>
   )
 }
 
 interface AskedProps {
   readonly asks: 'suspend' | 'delete'
-  readonly id: string
+  readonly person: Person
   readonly reload: () => Promise<void>
   readonly onClose: () => void
 }
 
-function Asked({ asks, id, reload, onClose }: AskedProps) {
+function Asked({ asks, person: { id, revision }, reload, onClose }: AskedProps) {
   const { t } = useLingui()
   const params = { path: { id } }
   if (asks === 'suspend')
@@ -181,7 +183,7 @@ function Asked({ asks, id, reload, onClose }: AskedProps) {
       action={t`Delete the account`}
       typed={id}
       onConfirm={async () => {
-        await change('delete', '/api/people/{id}', { params })
+        await change('delete', '/api/people/{id}', { params, ifMatch: revision })
         await reload()
       }}
       onClose={onClose}

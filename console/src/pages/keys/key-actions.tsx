@@ -39,6 +39,7 @@ export function RotateKey({ shown, onClose }: RotateProps) {
       params: { path: { id: shown.id } },
       body: { overlapSeconds: Number(overlap) },
       idempotencyKey: idempotencyKeys.current[overlap],
+      ifMatch: shown.revision,
     })
     isDone.current = true
     setMade(made)
@@ -93,7 +94,8 @@ export function DeleteKey({ shown, onClose, onDone }: DeleteProps) {
       action={t`Delete key`}
       {...(isUsed && { typed: shown.name })}
       onConfirm={async () => {
-        await change('delete', '/api/keys/{id}', { params: { path: { id: shown.id } } })
+        const { id, revision } = shown
+        await change('delete', '/api/keys/{id}', { params: { path: { id } }, ifMatch: revision })
         onDone()
         refreshKeys(client)
       }}

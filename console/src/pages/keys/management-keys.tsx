@@ -157,7 +157,7 @@ function Remove({ shown, onClose }: RemoveProps) {
       action={t`Delete key`}
       {...(shown.lastUsedAt !== null && { typed: shown.name })}
       onConfirm={async () => {
-        await change('delete', '/api/management-keys/{id}', { params })
+        await change('delete', '/api/management-keys/{id}', { params, ifMatch: shown.revision })
         refreshKeys(client)
       }}
       onClose={onClose}
