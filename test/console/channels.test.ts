@@ -148,6 +148,7 @@ async function tries() {
   expect(await asked.textContent()).toContain('"temperature": 0.25')
   expect(await asked.textContent()).toContain('"model": "house-chat"')
   expect(await drawer.getByRole('region', { name: 'Reply' }).textContent()).toContain('HTTP 200')
+  await page.setViewportSize({ width: 1920, height: 900 })
   await page
     .getByRole('row')
     .filter({ hasText: 'house' })
@@ -216,6 +217,8 @@ async function setsMore() {
   const facts = drawerOf(seen, 'house')
   await facts.getByText('add: [400]').waitFor()
   await facts.getByText('remove: [500,503]').waitFor()
+  // Hidden on a window that is less wide.
+  await seen.setViewportSize({ width: 1920, height: 900 })
   await seen.getByRole('row').filter({ hasText: 'house' }).getByText('500').first().waitFor()
   await facts.getByText('not offered').waitFor()
   expect(await seen.content()).not.toContain('hidden-0123456789')

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { type ConsoleStage, hasBrowser, startConsole } from '../support/console.ts'
 import { run } from '../support/server-process.ts'
 
@@ -64,6 +64,29 @@ async function makeNames(): Promise<void> {
   await page.close()
 }
 
+/** Answers with channels under full load, whose figures are as long as they get. */
+async function busyChannels(route: Route): Promise<void> {
+  const response = await route.fetch()
+  const { items, ...rest } = (await response.json()) as { items: readonly object[] }
+  const figures = { requests: 123_456, successPercent: 99.87, p95Ms: 12_345 }
+  const money = { vendorCostNano: '123456789000000', chargeNano: '234567890000000' }
+  const busy = items.map((item) => ({
+    ...item,
+    state: 'open',
+    reason: 'quota',
+    since: new Date().toISOString(),
+    inFlight: 187,
+    hour: { ...figures },
+    day: { ...figures, ...money },
+    quarters: [0, 15, 30, 45].map((minute) => ({
+      since: new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString(),
+      requests: 30_864,
+      successPercent: 99.8,
+    })),
+  }))
+  await route.fulfill({ response, json: { ...rest, items: busy } })
+}
+
 if (hasBrowser) {
   beforeAll(async () => {
     stage = await startConsole()
@@ -89,6 +112,32 @@ if (hasBrowser) {
     expect(await titles.getAttribute('title')).toMatch(/^key/)
     await page.close()
   })
+  test.each(['en', 'zh-CN'] as const)(
+    'at 1280 px no table scrolls sideways in %s',
+    async (language) => {
+      const page = await stage.open('/', { language })
+      await page.setViewportSize({ width: 1280, height: 900 })
+      await page.route('**/api/channels?*', (route) => busyChannels(route))
+      await page.route('**/api/channels', (route) => busyChannels(route))
+      const wide: string[] = []
+      for (const path of paths) {
+        await page.goto(`${stage.server.url}/console${path}`)
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        await page.waitForFunction(() => document.querySelector('.skeleton') === null)
+        const regions = page.getByRole('region').filter({ has: page.locator(':scope > table') })
+        for (const region of await regions.all()) {
+          const [inside = 0, outside = 0] = await region.evaluate((each) => [
+            each.scrollWidth,
+            each.clientWidth,
+          ])
+          const name = await region.getAttribute('aria-label')
+          if (inside > outside) wide.push(`${path}: ${name} ${inside} in ${outside}`)
+        }
+      }
+      expect(wide).toEqual([])
+      await page.close()
+    },
+  )
   test.each([375, 1280])('no page is wider than %s px', async (width) => {
     const page = await stage.open('/')
     await page.setViewportSize({ width, height: 900 })

@@ -2,23 +2,35 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMemo, useSyncExternalStore } from 'react'
-import { type ColumnChoice, chooseColumns, columnChoice, onColumns } from '../state/columns.ts'
+import { chooseColumns, columnChoice, onColumns } from '../state/columns.ts'
 import { Button } from './button.tsx'
 import { Checkbox } from './field.tsx'
+import { useIsWide } from './media.ts'
 import { Popover } from './popover.tsx'
 import type { Column } from './table.tsx'
 
-type Chosen = Pick<Column<never>, 'id' | 'optional'>
+type Chosen = Pick<Column<never>, 'id' | 'optional' | 'isForWide'>
 
-/** By column id; optional columns are hidden until they are chosen. */
+/** By column id; optional columns are hidden until they are chosen, others on a window that is too narrow for them. */
 export function useColumnChoice(table: string, columns: readonly Chosen[]) {
   const choice = useSyncExternalStore(onColumns, () => columnChoice(table))
+  const isWide = useIsWide()
   const visibility = useMemo(
     () =>
-      Object.fromEntries(columns.map(({ id, optional = false }) => [id, choice[id] ?? !optional])),
-    [columns, choice],
+      Object.fromEntries(
+        columns.map(({ id, optional = false, isForWide = false }) => [
+          id,
+          choice[id] ?? (!optional && (isWide || !isForWide)),
+        ]),
+      ),
+    [columns, choice, isWide],
   )
-  return { visibility, choose: (next: ColumnChoice) => chooseColumns(table, next) }
+  return {
+    visibility,
+    // Columns that nobody has chosen keep following the width of the window.
+    choose: (id: string, isShown: boolean) => chooseColumns(table, { ...choice, [id]: isShown }),
+    clear: () => chooseColumns(table, {}),
+  }
 }
 
 interface ChooserProps<Row> {
@@ -29,7 +41,7 @@ interface ChooserProps<Row> {
 /** The button that opens the list of columns; stands in the head of the table's card. */
 export function ColumnChooser<Row>({ id, columns }: ChooserProps<Row>) {
   const { t } = useLingui()
-  const { visibility, choose } = useColumnChoice(id, columns)
+  const { visibility, choose, clear } = useColumnChoice(id, columns)
   return (
     <Popover label={t`Columns`} icon="columns">
       <fieldset className="flex max-h-80 flex-col gap-2 overflow-y-auto p-3">
@@ -41,10 +53,10 @@ export function ColumnChooser<Row>({ id, columns }: ChooserProps<Row>) {
             key={column.id}
             label={column.name ?? column.header}
             checked={visibility[column.id] ?? true}
-            onChange={(event) => choose({ ...visibility, [column.id]: event.target.checked })}
+            onChange={(event) => choose(column.id, event.target.checked)}
           />
         ))}
-        <Button onClick={() => choose({})}>
+        <Button onClick={() => clear()}>
           <Trans>As at first</Trans>
         </Button>
       </fieldset>

@@ -1,14 +1,16 @@
-// Whether the window is as narrow as a phone, where tables become cards and drawers pages.
+// The widths of the window at which pages change: as narrow as a phone, where tables become cards and drawers pages; as
+// wide as a large screen, where tables have more columns.
 
 import { useSyncExternalStore } from 'react'
 
-const phone = matchMedia('(max-width: 767.98px)')
+export const useIsPhone = createUse('(max-width: 767.98px)')
+export const useIsWide = createUse('(min-width: 1800px)')
 
-function subscribe(listener: () => void): () => void {
-  phone.addEventListener('change', listener)
-  return () => phone.removeEventListener('change', listener)
-}
-
-export function useIsPhone(): boolean {
-  return useSyncExternalStore(subscribe, () => phone.matches)
+function createUse(condition: string): () => boolean {
+  const query = matchMedia(condition)
+  const subscribe = (listener: () => void) => {
+    query.addEventListener('change', listener)
+    return () => query.removeEventListener('change', listener)
+  }
+  return () => useSyncExternalStore(subscribe, () => query.matches)
 }

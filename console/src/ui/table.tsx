@@ -30,6 +30,8 @@ export interface Column<Row> {
   readonly sortable?: boolean
   /** Shown only once somebody chooses it. */
   readonly optional?: boolean
+  /** Shown on a large screen, elsewhere only once somebody chooses it. */
+  readonly isForWide?: boolean
   /** In pixels; left out: what the content needs. */
   readonly width?: number
   /** Holds names of any length: cut where the table would not fit its place, with all of it on hover. */

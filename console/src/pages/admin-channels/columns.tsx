@@ -12,8 +12,19 @@ import { originWords, stateWords } from './words.ts'
 export const channelColumns: readonly Column<Channel>[] = [
   {
     id: 'state',
+    isLong: true,
     header: <Trans>Status</Trans>,
-    cell: (channel) => <ChannelStatus channel={channel} />,
+    cell: (channel) => (
+      <>
+        <ChannelStatus channel={channel} />
+        {(channel.problem ?? channel.reason) !== null && (
+          <>
+            {' · '}
+            <Reason channel={channel} />
+          </>
+        )}
+      </>
+    ),
   },
   {
     id: 'id',
@@ -29,17 +40,7 @@ export const channelColumns: readonly Column<Channel>[] = [
       </span>
     ),
   },
-  { id: 'vendor', header: <Trans>Vendor</Trans>, cell: ({ vendor }) => vendor },
-  {
-    id: 'reason',
-    isLong: true,
-    header: <Trans>Reason</Trans>,
-    cell: (channel) => (
-      <div className="max-w-36 truncate">
-        <Reason channel={channel} />
-      </div>
-    ),
-  },
+  { id: 'vendor', isLong: true, header: <Trans>Vendor</Trans>, cell: ({ vendor }) => vendor },
   {
     id: 'tags',
     isLong: true,
@@ -50,12 +51,12 @@ export const channelColumns: readonly Column<Channel>[] = [
   {
     id: 'groups',
     isLong: true,
+    isForWide: true,
     header: <Trans>Groups</Trans>,
     cell: ({ groups }) => <Groups groups={groups} />,
   },
   {
     id: 'models',
-    isLong: true,
     header: <Trans>Models</Trans>,
     cell: ({ models }) => <Models models={models} />,
   },
@@ -66,7 +67,13 @@ export const channelColumns: readonly Column<Channel>[] = [
     sortable: true,
     cell: ({ priority }) => priority,
   },
-  { id: 'weight', header: <Trans>Weight</Trans>, align: 'right', cell: ({ weight }) => weight },
+  {
+    id: 'weight',
+    isForWide: true,
+    header: <Trans>Weight</Trans>,
+    align: 'right',
+    cell: ({ weight }) => weight,
+  },
   {
     id: 'running',
     header: <Trans>Under way</Trans>,
@@ -75,6 +82,7 @@ export const channelColumns: readonly Column<Channel>[] = [
   },
   {
     id: 'perMinute',
+    isForWide: true,
     header: <Trans>A minute</Trans>,
     align: 'right',
     cell: (channel) => <PerMinute channel={channel} />,
@@ -102,12 +110,14 @@ export const channelColumns: readonly Column<Channel>[] = [
   },
   {
     id: 'balance',
+    isForWide: true,
     header: <Trans>Balance</Trans>,
     align: 'right',
     cell: (channel) => <Balance channel={channel} />,
   },
   {
     id: 'lastTest',
+    isForWide: true,
     header: <Trans>Last test</Trans>,
     cell: (channel) => <LastTest channel={channel} />,
   },
