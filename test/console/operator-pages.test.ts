@@ -195,7 +195,7 @@ async function changesSetting() {
   await form.getByRole('alert').waitFor()
   await form.getByRole('textbox').fill('400')
   await form.getByRole('button', { name: 'Save' }).click()
-  await form.getByRole('button', { name: 'Back to the default: null' }).click()
+  await form.getByRole('button', { name: 'Back to the default: For ever' }).click()
   await page.getByText('Saved.').last().waitFor()
   expect(await seriousFindings(page)).toEqual([])
   await page.close()

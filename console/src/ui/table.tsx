@@ -392,7 +392,7 @@ function Select({ id, name, isSelected, onSelect }: SelectProps) {
     <input
       type="checkbox"
       aria-label={t`Select ${name}`}
-      className="size-4 accent-accent"
+      className="block size-4 accent-accent"
       checked={isSelected}
       onChange={(event) => onSelect(id, event.target.checked)}
     />
@@ -411,7 +411,7 @@ function SelectAll<Row extends RowData>({
       <input
         type="checkbox"
         aria-label={t`Select all that are shown`}
-        className="size-4 accent-accent"
+        className="block size-4 accent-accent"
         checked={isAll}
         onChange={() => selection.onChange(new Set(isAll ? [] : rows.map(rowId)))}
       />

@@ -200,7 +200,7 @@ export type Tone = keyof typeof marks
 export function Status({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
   const { shape, colour } = marks[tone]
   return (
-    <span className="inline-flex items-center gap-1.5 whitespace-nowrap">
+    <span className="inline-flex max-w-full items-center gap-1.5 align-bottom whitespace-nowrap">
       <span aria-hidden="true" className={`text-[10px] leading-none ${colour}`}>
         {shape}
       </span>

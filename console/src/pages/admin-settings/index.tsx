@@ -1,7 +1,7 @@
 // Deployment: the settings that change while servers run, what the file declares, and how backups are made.
 
 import type { MessageDescriptor } from '@lingui/core'
-import { msg } from '@lingui/core/macro'
+import { msg, plural } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
@@ -244,10 +244,18 @@ function SettingInput({ kind: { input }, text, onChange, disabled }: SettingInpu
   )
 }
 
-/** A choice by its name, everything else as in the API. */
+/** A value in words, a text or a document as in the API. */
 function wordOf(value: unknown, { input }: Kind, t: (word: MessageDescriptor) => string): string {
-  const word = typeof input === 'string' ? undefined : input[String(value)]
-  return word === undefined ? JSON.stringify(value) : t(word)
+  if (input === 'switch') return t(value === true ? msg`On` : msg`Off`)
+  if (input === 'days')
+    return typeof value === 'number'
+      ? t(msg`${plural(value, { one: '# day', other: '# days' })}`)
+      : t(msg`For ever`)
+  if (input === 'text') return String(value)
+  if (input === 'json')
+    return Array.isArray(value) && value.length === 0 ? t(msg`None`) : JSON.stringify(value)
+  const word = input[String(value)]
+  return word === undefined ? String(value) : t(word)
 }
 
 function textOf({ value }: Setting, { input }: Kind): string {

@@ -73,7 +73,7 @@ export function Models({ models, deniedModels }: Pick<Key, 'models' | 'deniedMod
     )
   return (
     <span className="text-text-2">
-      <Trans>all of the group</Trans>
+      <Trans>all</Trans>
     </span>
   )
 }
@@ -212,9 +212,9 @@ export function LastUsed({
   return (
     <span
       title={from}
-      className={`gap-x-1.5 ${whole ? 'inline-flex flex-wrap align-bottom' : 'flex max-w-64'}`}
+      className={whole ? 'inline-flex flex-wrap gap-x-1.5 align-bottom' : 'block max-w-64 truncate'}
     >
-      <Time at={lastUsed.at} relative />
+      <Time at={lastUsed.at} relative />{' '}
       {from !== '' && <span className="min-w-0 truncate text-text-2">{from}</span>}
     </span>
   )

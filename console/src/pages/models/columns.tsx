@@ -100,6 +100,7 @@ export const columns: readonly Column<Model>[] = [
   {
     id: 'throughput',
     header: <Trans>Tokens/s</Trans>,
+    isForWide: true,
     align: 'right',
     cell: ({ live }) => <Speed brief live={live} />,
   },

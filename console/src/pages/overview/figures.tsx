@@ -91,7 +91,7 @@ function FirstToken({ asked, now }: { readonly asked: Asked; readonly now: Perio
     <Tile
       asked={asked}
       metric="ttftP50"
-      name={t`TTFT p50`}
+      name={t`First token, p50`}
       value={<Duration ms={now.ttftP50Ms} />}
       delta={
         now.ttftP50Ms !== null && (

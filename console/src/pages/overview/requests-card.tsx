@@ -52,13 +52,13 @@ function useColumns(currency: string): readonly Column<Row>[] {
       },
       {
         id: 'ttft',
-        header: t`TTFT`,
+        header: t`First token`,
         align: 'right',
         cell: ({ ttftMs }) => <Duration ms={ttftMs} />,
       },
       {
         id: 'total',
-        header: t`Total time`,
+        header: t`Took`,
         align: 'right',
         cell: ({ durationMs }) => <Duration ms={durationMs} />,
       },

@@ -129,7 +129,7 @@ export function RequestStatus({ row }: { readonly row: Pick<RequestRow, 'status'
     <Status tone={endOf(row)}>
       {status}
       {errorCode !== null && (
-        <span className="max-w-40 truncate text-text-2" title={errorCode}>
+        <span className="max-w-40 min-w-0 truncate text-text-2" title={errorCode}>
           {errorCode}
         </span>
       )}
@@ -139,12 +139,18 @@ export function RequestStatus({ row }: { readonly row: Pick<RequestRow, 'status'
 
 function ModelName({ row: { model, modelServed, stream } }: { readonly row: RequestRow }) {
   return (
-    <span className="flex items-center gap-1.5" title={modelServed ?? model}>
-      {model === '' ? <None /> : <span className="min-w-0 truncate">{model}</span>}
-      {modelServed !== null && modelServed !== model && (
-        // If there is room for only one name, the requested one is shown.
-        <span className="min-w-0 shrink-[9999] truncate text-text-3">→ {modelServed}</span>
-      )}
+    // What has no room beside the names is in a second line, which is not shown.
+    <span
+      className="flex h-[1lh] flex-wrap items-center gap-x-1.5 overflow-hidden"
+      title={modelServed ?? model}
+    >
+      <span className="flex max-w-full min-w-0 gap-1.5">
+        {model === '' ? <None /> : <span className="min-w-0 truncate">{model}</span>}
+        {modelServed !== null && modelServed !== model && (
+          // If there is room for only one name, the requested one is shown.
+          <span className="min-w-0 shrink-[9999] truncate text-text-3">→ {modelServed}</span>
+        )}
+      </span>
       {stream && (
         <Badge>
           <Trans>stream</Trans>

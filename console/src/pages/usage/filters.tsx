@@ -88,7 +88,7 @@ export function MetricSwitch() {
           { value: 'tokens', label: t`Tokens` },
           { value: 'errors', label: t`Errors` },
           { value: 'errorRate', label: t`Error rate` },
-          { value: 'ttft', label: t`TTFT` },
+          { value: 'ttft', label: t`First token` },
           { value: 'latency', label: t`Latency` },
           { value: 'throughput', label: t`Throughput` },
           { value: 'cacheRate', label: t`Cache rate` },
