@@ -63,6 +63,7 @@ if (hasBrowser) {
     'a secret shown once stays until it is saved, and is copied on a page that is not secure',
     copies,
   )
+  test('going back closes no dialog that would lose what was typed, or a secret', staysAtBack)
   test('a notice is shown and read aloud above a dialog, and goes on when it closes', notices)
   test('a balance of many digits is cut and covers nothing', fits)
   test('an address that is broken shows the page as it usually is', async () => {
@@ -115,6 +116,40 @@ async function keeps() {
   await page.mouse.click(20, 400)
   await dialog.waitFor({ state: 'detached' })
   await page.close()
+}
+
+async function staysAtBack() {
+  const page = await stage.open('/keys')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Create key' })
+  await dialog.getByLabel('Name').fill('typed')
+  await goesBackAndReturns(page)
+  expect(await dialog.getByLabel('Name').inputValue()).toBe('typed')
+  await page.keyboard.press('Enter')
+  const secret = page.getByRole('dialog', { name: 'Save the secret of typed' })
+  await secret.waitFor()
+  await goesBackAndReturns(page)
+  expect(await secret.locator('[data-secret]').textContent()).toStartWith('sk-tg-')
+  await secret.getByLabel('I saved it').check()
+  await secret.getByRole('button', { name: 'Done' }).click()
+  await secret.waitFor({ state: 'detached' })
+  await page.close()
+}
+
+/** Goes back in the browser's history; resolves when the page has gone forward again by itself. */
+function goesBackAndReturns(page: Page): Promise<void> {
+  return page.evaluate(
+    (address) =>
+      new Promise<void>((resolve) => {
+        let moves = 0
+        addEventListener('popstate', () => {
+          moves += 1
+          if (moves > 1 && location.href === address) resolve()
+        })
+        history.back()
+      }),
+    page.url(),
+  )
 }
 
 async function notices() {

@@ -3,6 +3,7 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
+import { useBlocker } from '@tanstack/react-router'
 import {
   type FormEvent,
   type ReactNode,
@@ -25,7 +26,7 @@ interface DialogProps {
   /** The row of buttons at its end. */
   readonly footer?: ReactNode
   readonly wide?: boolean
-  /** Typed text would be lost, so Escape and a click outside do not close it. */
+  /** Typed text or a secret would be lost: Escape, a click outside and going back do not close it. */
   readonly keep?: boolean
 }
 
@@ -46,6 +47,10 @@ export function Dialog({
   const element = useRef<HTMLDialogElement>(null)
   const heading = useId()
   const isPressedBeside = useRef(false)
+  useBlocker({
+    shouldBlockFn: ({ action }) => keep && action !== 'PUSH' && action !== 'REPLACE',
+    enableBeforeUnload: keep,
+  })
   // The platform returns the focus at `close`, but not once the dialog has left the page.
   useLayoutEffect(() => {
     const dialog = element.current
