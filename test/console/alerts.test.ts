@@ -73,7 +73,7 @@ if (hasBrowser) {
         name: isEnglish ? 'Send a test to ops' : '向 ops 发送测试',
       })
       await send.click()
-      await page.getByText(isEnglish ? 'It was taken.' : '已接收。').waitFor()
+      await page.getByText(isEnglish ? 'It was accepted.' : '已接收。').waitFor()
       refuses = true
       await send.press('Enter')
       await page.getByText('answered 404: no such channel', { exact: false }).waitFor()

@@ -82,7 +82,7 @@ async function listens() {
   const unknown = doctor.getByRole('listitem').filter({ hasText: 'group has no such model' })
   await unknown.getByText('sandbox/chat', { exact: true }).waitFor()
   await ask('sandbox/chat', `"${secret}"`)
-  await doctor.getByText('Something stands around the key').waitFor()
+  await doctor.getByText('The header has more than the key').waitFor()
   expect(await page.getByText('It works').count()).toBe(0)
   expect((await ask('sandbox/chat')).status).toBe(200)
   const arrived = page.locator('[data-arrived]')

@@ -138,7 +138,7 @@ async function lives() {
   await page.waitForURL(/open=key_/)
   const drawer = page.getByRole('complementary', { name: 'Key' })
   await drawer.getByRole('button', { name: 'Test key' }).click()
-  await drawer.getByText(/It would be taken now, for \d+ models/).waitFor()
+  await drawer.getByText(/It would be accepted now, for \d+ models/).waitFor()
   await drawer.getByLabel('Name').fill('notebook')
   await drawer.getByRole('button', { name: 'Save changes' }).click()
   await drawer.getByRole('heading', { name: 'notebook' }).waitFor()
@@ -203,7 +203,7 @@ async function finds() {
 
 async function manages() {
   const page = await stage.open('/keys?tab=management')
-  await page.getByText('Your management keys will stand here').waitFor()
+  await page.getByText('Your management keys appear here').waitFor()
   await page.getByRole('button', { name: 'Create management key' }).click()
   const dialog = page.getByRole('dialog', { name: 'Create management key' })
   await dialog.getByLabel('Name').fill('terraform')

@@ -148,7 +148,7 @@ async function suspends() {
   await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click()
   await drawer.getByText('Suspended').waitFor()
   expect(await seriousFindings(page)).toEqual([])
-  await drawer.getByRole('button', { name: 'Take the suspension back' }).click()
+  await drawer.getByRole('button', { name: 'End the suspension' }).click()
   await drawer.getByText('Active').waitFor()
   await page.goto(`${stage.server.url}/console/admin/audit`)
   await page.getByRole('row').filter({ hasText: 'Suspend a user' }).first().click()

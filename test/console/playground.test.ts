@@ -262,7 +262,7 @@ async function opensKept() {
     stage.call({ model: 'sandbox/reasoning', messages: [{ role: 'user', content: 'Kept?' }] })
   const unkept = (await ask()).headers.get('x-request-id')
   await page.goto(`${stage.server.url}/console/playground?from=${unkept}`)
-  await page.getByText('Nothing was kept of what this request said.').waitFor()
+  await page.getByText('No messages of this request were kept.').waitFor()
   await api(page, 'PUT', '/api/me/history', { mode: 'full' })
   // A changed choice takes effect within a second.
   let id: string | null = null

@@ -100,7 +100,7 @@ async function bringsColumns() {
   const page = await stage.open('/requests')
   const columns = page.getByRole('button', { name: 'Columns' })
   await columns.click()
-  await choose(page, 'As at first')
+  await choose(page, 'Show the usual columns')
   await page.getByLabel('Model', { exact: true }).uncheck()
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Saved views' }).click()

@@ -76,7 +76,7 @@ async function sets() {
   const { page, drawer } = await openModel()
   await priceOf(drawer, 'input').fill('2')
   await priceOf(drawer, 'output').fill('3')
-  await drawer.getByRole('button', { name: 'What would the last 7 days have brought?' }).click()
+  await drawer.getByRole('button', { name: 'What would the last 7 days have earned?' }).click()
   await drawer.getByText('By these prices').waitFor()
   await drawer.getByRole('button', { name: 'Set prices' }).click()
   await drawer.getByText('Say where the prices are from.').waitFor()

@@ -44,7 +44,7 @@ async function opensReceipt() {
   await drawer.getByText('Recomputed in this browser: it is the same to the last digit.').waitFor()
   expect(new URL(page.url()).searchParams.get('open')).toMatch(/^req_/)
   await drawer.getByText('Messages').click()
-  await drawer.getByText('Nothing was kept of what was said.').waitFor()
+  await drawer.getByText('No messages of this request were kept.').waitFor()
   expect(await seriousFindings(page)).toEqual([])
   await page.keyboard.press('Escape')
   await drawer.waitFor({ state: 'hidden' })

@@ -114,7 +114,7 @@ if (hasBrowser) {
     const page = await stage.open('/admin/payments')
     await page.getByLabel('Day (UTC+8)').fill('2026-01-02')
     await page.getByRole('button', { name: 'Compare' }).click()
-    await page.getByText('All of it is booked, and nothing else.').waitFor()
+    await page.getByText('The bill and the ledger agree.').waitFor()
     expect(await seriousFindings(page)).toEqual([])
     await page.close()
   })
@@ -292,7 +292,7 @@ async function leads() {
   await page.getByRole('link', { name: 'Order', exact: true }).first().click()
   const drawer = page.getByRole('complementary', { name: /^Order tg/ })
   await drawer
-    .getByText('The provider told of it')
+    .getByText('The provider reported it')
     .or(drawer.getByText('Shown to be paid'))
     .first()
     .waitFor()

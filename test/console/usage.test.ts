@@ -28,7 +28,7 @@ const messages = [{ role: 'user', content: 'Hello' }]
 
 async function saysHowToBegin(): Promise<void> {
   const page = await stage.open('/')
-  await page.getByText('Spend, tokens and latency of your requests will stand here.').waitFor()
+  await page.getByText('Spend, tokens and latency of your requests appear here.').waitFor()
   expect(await page.locator('pre').textContent()).toContain(`curl ${stage.server.url}/v1/chat`)
   expect(await seriousFindings(page)).toEqual([])
   await page.getByRole('main').getByRole('link', { name: 'Get started' }).click()

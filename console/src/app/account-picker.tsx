@@ -62,7 +62,7 @@ function Found({ onChoose }: AccountPickerProps) {
         {({ items }) =>
           items.length === 0 ? (
             <p className="px-2 py-1 text-text-2">
-              <Trans>Nobody is found so.</Trans>
+              <Trans>Nobody matches.</Trans>
             </p>
           ) : (
             <ul className="flex flex-col">

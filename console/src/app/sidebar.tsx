@@ -71,7 +71,7 @@ export function Sidebar({ operator, isOpen, onClose }: SidebarProps) {
         <div className="mt-auto hidden pt-2 xl:block">
           <IconButton
             icon={isRail ? 'right' : 'left'}
-            label={isRail ? t`Widen the sidebar` : t`Fold the sidebar`}
+            label={isRail ? t`Expand the sidebar` : t`Collapse the sidebar`}
             onClick={() => setPreferences({ sidebar: isRail ? 'full' : 'rail' })}
           />
         </div>

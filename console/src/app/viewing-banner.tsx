@@ -13,7 +13,7 @@ export function ViewingBanner() {
       className="flex flex-wrap items-center justify-center gap-x-4 gap-y-1 bg-warning-tint px-4 py-1.5 text-warning"
     >
       <Trans>
-        You see what {account} sees. Nothing can be changed, what is theirs alone stays hidden, and
+        You see what {account} sees. Nothing can be changed, their private data stays hidden, and
         the audit log has it.
       </Trans>
       {/* A full page load, so that no answer for one account is shown to the other. */}

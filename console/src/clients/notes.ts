@@ -11,7 +11,7 @@ export const clientNotes: Readonly<Record<string, MessageDescriptor>> = {
   llamaindex: msg`The plain OpenAI class of LlamaIndex refuses models it does not know by name.`,
   cline: msg`Either in the editor or by the command line. Roo Code and Kilo Code have the same fields.`,
   opencode: msg`OpenCode has to be told each model: add more under models.`,
-  continue: msg`Say capabilities outright: Continue guesses them from names it knows.`,
+  continue: msg`State the capabilities explicitly: otherwise Continue guesses them from names it knows.`,
   n8n: msg`The OpenAI node calls Responses, which the gateway serves too.`,
   dify: msg`Install the plugin OpenAI-API-compatible first.`,
 }

@@ -57,7 +57,7 @@ export function ColumnChooser<Row>({ id, columns }: ChooserProps<Row>) {
           />
         ))}
         <Button onClick={() => clear()}>
-          <Trans>As at first</Trans>
+          <Trans>Show the usual columns</Trans>
         </Button>
       </fieldset>
     </Popover>

@@ -119,7 +119,7 @@ export function ProblemText({ error }: { readonly error: Error }) {
   if (error.status === 403 && viewedAccount() !== null)
     return (
       <Trans>
-        Not while you view as somebody else: nothing is changed, and what is theirs alone stays
+        Not while you view as somebody else: nothing is changed, and their private data stays
         hidden.
       </Trans>
     )
@@ -136,7 +136,7 @@ export function ProblemText({ error }: { readonly error: Error }) {
       </Trans>
     )
   if (error.status === 503)
-    return <Trans>The database cannot be reached at the moment. Requests to models go on.</Trans>
+    return <Trans>The database cannot be reached at the moment. Requests to models continue.</Trans>
   if (error.status >= 500) return <Trans>The gateway failed: {error.message}</Trans>
   return refusalText(error)
 }
@@ -160,7 +160,7 @@ export function Skeleton({
 }
 
 interface EmptyProps {
-  /** One sentence: what will stand here. */
+  /** One sentence: what appear here. */
   readonly title: ReactNode
   readonly children?: ReactNode
   readonly action?: ReactNode

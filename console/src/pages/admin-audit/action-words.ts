@@ -41,7 +41,7 @@ const words = {
   redeemCode: msg`Redeem a code`,
   refundOrder: msg`Refund an order`,
   removeAutoTopUp: msg`Turn off the automatic top-up`,
-  resumePerson: msg`Take back a user’s suspension`,
+  resumePerson: msg`End a user’s suspension`,
   revokeInvitation: msg`Take back an invitation`,
   revokeRedemptionBatch: msg`Revoke redemption codes`,
   rollbackChannel: msg`Bring back an earlier version of a channel`,

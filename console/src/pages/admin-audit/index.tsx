@@ -98,7 +98,7 @@ export default function AuditPage() {
   return (
     <Page
       title={<Trans>Audit log</Trans>}
-      purpose={<Trans>What operators did. It is only ever added to.</Trans>}
+      purpose={<Trans>What operators did. Entries are added and never changed.</Trans>}
       actions={
         <Buttons>
           <Export filters={filters} format="csv">

@@ -23,7 +23,7 @@ export function Facts({ channel, actions }: FactsProps) {
       <Declared channel={channel} />
       {channel.problem !== null && (
         <Note tone="danger">
-          <Trans>It does not count at the moment: {channel.problem}</Trans>
+          <Trans>It has no effect at the moment: {channel.problem}</Trans>
         </Note>
       )}
       <Buttons>
@@ -32,7 +32,7 @@ export function Facts({ channel, actions }: FactsProps) {
         </Link>
         {actions}
       </Buttons>
-      <Section title={<Trans>How it does</Trans>}>
+      <Section title={<Trans>How it performs</Trans>}>
         <Figures channel={channel} />
       </Section>
       <Section title={<Trans>Keys</Trans>}>
@@ -62,21 +62,21 @@ function Declared({ channel }: { readonly channel: Channel }) {
         )}
         {origin === 'environment' && (
           <Trans>
-            A key in the server’s environment makes this channel. It goes as soon as a channel is
-            made here.
+            A key in the server’s environment makes this channel. It is removed as soon as a channel
+            is made here.
           </Trans>
         )}
         {origin === 'built-in' && (
           <Trans>
-            The sandbox answers by itself until there is a channel of a vendor. It goes as soon as a
-            channel is made here.
+            The sandbox answers by itself until there is a channel of a vendor. It is removed as
+            soon as a channel is made here.
           </Trans>
         )}
       </p>
       {overridden && (
         <p className="mt-1">
           <Trans>
-            A channel of this name was made here too: it does not count while the file declares one.
+            A channel of this name was made here too: it has no effect while the file declares one.
           </Trans>
         </p>
       )}
@@ -131,7 +131,7 @@ function Periods({ channel: { hour, day, currency } }: { readonly channel: Chann
   ]
   return (
     // It scrolls sideways on a phone, so the keyboard must reach it.
-    <div role="region" aria-label={t`How it does`} tabIndex={0} className="overflow-x-auto">
+    <div role="region" aria-label={t`How it performs`} tabIndex={0} className="overflow-x-auto">
       <table className="w-full text-cell [&_td:last-child]:pr-0 [&_th:last-child]:pr-0">
         <thead>
           <tr className="border-b border-border text-label text-text-2">
@@ -241,7 +241,7 @@ function Said({ channel }: { readonly channel: Channel }) {
         )}
       </Fact>
       <Fact label={<Trans>Format</Trans>}>
-        {dialect ?? <Trans>whatever the vendor speaks</Trans>}
+        {dialect ?? <Trans>any format of the vendor</Trans>}
       </Fact>
       <Fact label={<Trans>Groups</Trans>}>
         <Groups groups={groups} />

@@ -180,7 +180,7 @@ function RoutingFields({ form }: { readonly form: ChannelForm }) {
         </Field>
         <Field
           label={t`Weight`}
-          hint={t`Share among equals; 0: a last resort.`}
+          hint={t`Share among channels of equal priority; 0: asked only if no other can serve.`}
           error={errors.weight?.message}
         >
           <Input inputMode="numeric" {...register('weight', count(0, 1_000_000))} />
@@ -306,11 +306,11 @@ function OtherFields({ form: { register, formState }, vendor }: OtherProps) {
       </Field>
       <Field
         label={t`Format`}
-        hint={t`The only one that is spoken to it.`}
+        hint={t`The only format that is used with it.`}
         error={errors.dialect?.message}
       >
         <Select {...register('dialect')}>
-          <option value="">{t`Whatever the vendor speaks`}</option>
+          <option value="">{t`Any format of the vendor`}</option>
           {dialects.map((id) => (
             <option key={id} value={id}>
               {id}
@@ -321,7 +321,7 @@ function OtherFields({ form: { register, formState }, vendor }: OtherProps) {
       <div className="md:col-span-2">
         <Field
           label={t`Proxy`}
-          hint={t`An HTTP proxy that the vendor is reached through; with https it cannot read what is said. *** stands for a password that is stored.`}
+          hint={t`An HTTP proxy that the vendor is reached through; with https it cannot read the messages. *** stands for a password that is stored.`}
           error={errors.proxy?.message}
         >
           <Input

@@ -34,7 +34,10 @@ export default function ChannelsPage() {
     <Page
       title={<Trans>Channels</Trans>}
       purpose={
-        <Trans>The vendors behind the models: how each does, and who is asked for what.</Trans>
+        <Trans>
+          The vendors that serve the models: how each performs, and which one is asked for which
+          model.
+        </Trans>
       }
       actions={<Actions admin={admin} onImport={() => show({ dialog: 'import' })} />}
       filters={<ChannelFilters />}

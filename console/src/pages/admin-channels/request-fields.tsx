@@ -13,7 +13,7 @@ export function RequestFields({ form }: { readonly form: ChannelForm }) {
     <div className="flex flex-col gap-4">
       <Field
         label={t`Parameters (JSON)`}
-        hint={t`"set" has the last word, "remove" leaves out, "defaults" stand where the client said nothing. The names are the vendor’s own, with dots into objects. Limits on tokens change what is held.`}
+        hint={t`"set" replaces what the client sent, "remove" leaves fields out, "defaults" apply where the client sent nothing. The names are the vendor’s own; a dot leads into an object. Limits on tokens change what is held.`}
         error={errors.parameters?.message}
       >
         <TextArea

@@ -79,7 +79,7 @@ export function Origin({ origin, overridden }: Pick<GroupRow['item'], 'origin' |
           <>
             {' '}
             <Badge tone="warning">
-              <Trans>stands above one made here</Trans>
+              <Trans>overrides one made here</Trans>
             </Badge>
           </>
         )}

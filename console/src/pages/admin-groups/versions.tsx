@@ -67,7 +67,7 @@ export function Versions({ id, revision }: VersionsProps) {
         >
           <p>
             <Trans>
-              It becomes the newest version, and counts in every server within a second.
+              It becomes the newest version, and takes effect in every server within a second.
             </Trans>
           </p>
         </Confirm>

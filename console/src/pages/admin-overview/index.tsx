@@ -30,7 +30,7 @@ export default function OperationsPage() {
   return (
     <Page
       title={<Trans>Operations</Trans>}
-      purpose={<Trans>How the deployment does at this moment, for all accounts.</Trans>}
+      purpose={<Trans>How the deployment performs at this moment, for all accounts.</Trans>}
     >
       <Widget query={query} skeleton={<Skeleton rows={6} height={64} />}>
         {(data) => (
@@ -265,7 +265,7 @@ function Overhead({ overhead }: { readonly overhead: Operations['overhead'] }) {
   const phases = [
     { id: 'auth', name: <Trans>Key and limits</Trans>, ...overhead.auth },
     { id: 'route', name: <Trans>Choosing a channel</Trans>, ...overhead.route },
-    { id: 'settle', name: <Trans>Noting the charge</Trans>, ...overhead.settle },
+    { id: 'settle', name: <Trans>Recording the charge</Trans>, ...overhead.settle },
   ]
   return (
     <Card title={<Trans>Time that the gateway adds</Trans>}>

@@ -78,8 +78,8 @@ function Standing({ model, current }: StandingProps) {
     return (
       <p className="rounded-card bg-info-tint px-3 py-2">
         <Trans>
-          The configuration file prices this model and stands above what is set here: a new version
-          counts once the file prices it no more.
+          The configuration file prices this model and takes precedence over what is set here: a new
+          version applies once the file no longer prices it.
         </Trans>
       </p>
     )

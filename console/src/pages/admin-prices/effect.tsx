@@ -51,8 +51,8 @@ export function Effect({ effect }: { readonly effect: Shape<'PriceEffect'> }) {
       {unpriced.requests > 0 && (
         <p className="pt-2 text-label font-normal text-warning">
           <Trans>
-            <Count value={unpriced.requests} /> more used what these prices do not name, and would
-            be free of it.
+            <Count value={unpriced.requests} /> more requests used units that these prices do not
+            name: those units would not be charged.
           </Trans>
         </p>
       )}

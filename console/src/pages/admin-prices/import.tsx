@@ -153,7 +153,7 @@ function Compared({ compared, asked, onOpen, again }: ComparedProps) {
         )}
         {take.error !== null && <ProblemLine error={take.error} />}
         {changes.length === 0 ? (
-          <Empty title={<Trans>What is in force is what the list says.</Trans>} />
+          <Empty title={<Trans>The prices in force are those of the list.</Trans>} />
         ) : (
           <>
             <Buttons>
@@ -184,7 +184,9 @@ function LeftOut({ refused, inFile }: Pick<Shape<'PriceImport'>, 'refused' | 'in
       )}
       {inFile.length > 0 && (
         <p className="text-text-2">
-          <Trans>Priced by the configuration file, which stands above: {inFile.join(', ')}</Trans>
+          <Trans>
+            Priced by the configuration file, which takes precedence: {inFile.join(', ')}
+          </Trans>
         </p>
       )}
     </>

@@ -63,7 +63,7 @@ export function PriceForm({ model, prices }: PriceFormProps) {
             <Trans>Set prices</Trans>
           </Button>
           <Button variant="quiet" busy={effect.isPending} onClick={() => effect.mutate()}>
-            <Trans>What would the last 7 days have brought?</Trans>
+            <Trans>What would the last 7 days have earned?</Trans>
           </Button>
         </Buttons>
         {(sending.problem ?? effect.error) !== null && (

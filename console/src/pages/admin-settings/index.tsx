@@ -52,7 +52,7 @@ const kinds: Readonly<Record<Setting['name'], Kind>> = {
     detail: msg`What is kept of what was asked and answered.`,
     input: {
       off: msg`Off: nothing is kept`,
-      metadata: msg`Metadata: figures alone`,
+      metadata: msg`Metadata: figures only`,
       sealed: msg`Sealed: only the account’s own key opens them`,
       full: msg`Full: messages are kept, encrypted`,
     },
@@ -64,12 +64,12 @@ const kinds: Readonly<Record<Setting['name'], Kind>> = {
   },
   statusPage: {
     title: msg`Public status page`,
-    detail: msg`Anyone may see how the models of public groups have done.`,
+    detail: msg`Anyone may see how the models of public groups have performed.`,
     input: 'switch',
   },
   notices: {
     title: msg`Notices`,
-    detail: msg`What everybody who is signed in is told, in one or more languages; JSON as docs/settings.md shows it.`,
+    detail: msg`What is shown to everybody who is signed in, in one or more languages; JSON as docs/settings.md shows it.`,
     input: 'json',
   },
 }
@@ -81,7 +81,10 @@ export default function AdminSettingsPage() {
     <Page
       title={<Trans>Deployment</Trans>}
       purpose={
-        <Trans>Changes count in every server within a second; what the file declares wins.</Trans>
+        <Trans>
+          Changes take effect in every server within a second. What the configuration file declares
+          takes precedence.
+        </Trans>
       }
     >
       <Widget query={settings}>

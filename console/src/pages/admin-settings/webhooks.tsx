@@ -50,20 +50,20 @@ function Row({ webhook }: { readonly webhook: Webhook }) {
         <span className="font-medium">{id}</span>
         <span className="break-all font-mono text-code text-text-2">{address}</span>
         <span className="text-text-2">
-          {events === null ? <Trans>Told of everything</Trans> : events.join(', ')}
+          {events === null ? <Trans>Notified of everything</Trans> : events.join(', ')}
         </span>
         <Last last={last} waiting={waiting} />
         <div aria-live="polite">
           {test.error !== null && <ProblemText error={test.error} />}
           {test.data?.ok === true && (
             <Status tone="ok">
-              <Trans>It was taken.</Trans>
+              <Trans>It was accepted.</Trans>
             </Status>
           )}
           {test.data?.ok === false && (
             <Status tone="failed">
               <span className="whitespace-normal break-words">
-                <Trans>Not taken:</Trans> {test.data.failure}
+                <Trans>Not accepted:</Trans> {test.data.failure}
               </span>
             </Status>
           )}
@@ -86,7 +86,7 @@ function Last({ last, waiting }: Pick<Webhook, 'last' | 'waiting'>) {
   if (last === null)
     return (
       <span className="text-text-2">
-        <Trans>There was nothing to tell yet.</Trans>
+        <Trans>Nothing has been sent yet.</Trans>
       </span>
     )
   const { at, code, state, subject, delivery } = last

@@ -46,7 +46,7 @@ export const columns: readonly Column<Listed>[] = [
   },
   {
     id: 'newest',
-    header: <Trans>Here since</Trans>,
+    header: <Trans>Joined</Trans>,
     sortable: true,
     cell: ({ createdAt }) => <Time relative at={createdAt} />,
   },

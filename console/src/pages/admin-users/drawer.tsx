@@ -62,7 +62,7 @@ function Details({ person }: { readonly person: Person }) {
         </dt>
         <dd>{person.email ?? <Trans>none known</Trans>}</dd>
         <dt className="text-text-2">
-          <Trans>Here since</Trans>
+          <Trans>Joined</Trans>
         </dt>
         <dd>
           <Time at={person.createdAt} />
@@ -137,7 +137,7 @@ function Actions({ person }: { readonly person: Person }) {
           </Button>
         ) : (
           <Button busy={resume.isPending} onClick={() => resume.mutate()}>
-            <Trans>Take the suspension back</Trans>
+            <Trans>End the suspension</Trans>
           </Button>
         )}
         <Button variant="danger" icon="trash" onClick={() => setAsks('delete')}>
@@ -190,8 +190,8 @@ function Asked({ asks, person: { id, revision }, reload, onClose }: AskedProps) 
     >
       <p>
         <Trans>
-          Name, e-mail, identities and messages go for ever. The journal and usage stay, without a
-          name.
+          Name, e-mail, identities and messages are deleted permanently. The journal and usage stay,
+          without a name.
         </Trans>
       </p>
     </Confirm>

@@ -25,7 +25,7 @@ export default function UsersPage() {
   return (
     <Page
       title={<Trans>Users</Trans>}
-      purpose={<Trans>Everybody with an account: what they have, spend and may do.</Trans>}
+      purpose={<Trans>Every account: its balance, its spend and its role.</Trans>}
       filters={
         <div className="flex flex-wrap items-end gap-3">
           <Segments

@@ -63,7 +63,7 @@ export function Invitations() {
           onClose={() => choose(null)}
         >
           <p>
-            <Trans>Its code makes no account any more.</Trans>
+            <Trans>Its code can no longer create an account.</Trans>
           </p>
         </Confirm>
       )}

@@ -107,7 +107,7 @@ function Fields({ form }: { readonly form: ReturnType<typeof useForm<Values>> })
             ))}
           </Select>
         </Field>
-        <Field label={t`Days it is good for`} error={errors.days?.message}>
+        <Field label={t`Days it is valid`} error={errors.days?.message}>
           <Input inputMode="numeric" {...register('days', countRule({ least: 1, most: 90 }))} />
         </Field>
       </div>

@@ -46,7 +46,7 @@ export function People({ search, onChange }: PeopleProps) {
             openId={open}
             height="75vh"
             more={moreOf(people)}
-            empty={<Empty title={<Trans>Nobody is found so.</Trans>} />}
+            empty={<Empty title={<Trans>Nobody matches.</Trans>} />}
             card={cardOf}
           />
         )}

@@ -108,6 +108,6 @@ function May({ role }: { readonly role: Role }) {
     case 'auditor':
       return <Trans>Auditors read everything and change nothing.</Trans>
     case 'user':
-      return <Trans>Users see and change what is of their own account alone.</Trans>
+      return <Trans>Users see and change only their own account.</Trans>
   }
 }

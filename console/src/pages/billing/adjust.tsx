@@ -93,8 +93,8 @@ function Fields({ form }: { readonly form: UseFormReturn<Values> }) {
     <>
       <Field label={<Trans>Direction</Trans>} error={errors.direction?.message}>
         <Select {...register('direction')}>
-          <option value="credit">{t`Give money`}</option>
-          <option value="debit">{t`Take money`}</option>
+          <option value="credit">{t`Add credit`}</option>
+          <option value="debit">{t`Deduct credit`}</option>
         </Select>
       </Field>
       <Field

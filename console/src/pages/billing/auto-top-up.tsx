@@ -191,7 +191,7 @@ function RuleFields({ form, rule }: FieldsProps): ReactNode {
       </Field>
       <Field
         label={t`At most in a month`}
-        hint={t`Of this month ${monthSpent} were paid.`}
+        hint={t`Paid this month: ${monthSpent}.`}
         error={errors.monthMost?.message}
       >
         <Input

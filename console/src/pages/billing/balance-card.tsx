@@ -110,7 +110,7 @@ function Parts({ balance }: { readonly balance: Shape<'Balance'> }) {
         <Money down nano={postedNano} currency={currency} />
       </Part>
       <Part
-        name={t`Of it bonus`}
+        name={t`Bonus part`}
         note={hasBonus ? <Trans>Spent like any other credit</Trans> : undefined}
       >
         <Money down nano={bonusNano} currency={currency} />

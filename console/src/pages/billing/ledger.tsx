@@ -82,7 +82,7 @@ export function Ledger({ account, range, entry }: LedgerProps) {
             height="70vh"
             empty={
               <Empty title={<Trans>No movement of money in this time.</Trans>}>
-                <Trans>Charges of requests, credits and adjustments will stand here.</Trans>
+                <Trans>Charges of requests, credits and adjustments appear here.</Trans>
               </Empty>
             }
             card={(row) => ({

@@ -24,8 +24,8 @@ const findings: Readonly<Record<string, Finding>> = {
     fix: msg`Send it in the header Authorization, as Bearer and the key.`,
   },
   key_padded: {
-    title: msg`Something stands around the key`,
-    fix: msg`Take away quotes, blanks, brackets or a second Bearer.`,
+    title: msg`The header has more than the key`,
+    fix: msg`Remove quotes, blanks, brackets or a second Bearer.`,
   },
   key_damaged: {
     title: msg`The key is cut short, mistyped or from before a rotation`,
@@ -52,7 +52,7 @@ const findings: Readonly<Record<string, Finding>> = {
     fix: msg`Add the address to the key's list, or send the request from one that is on it.`,
   },
   path_doubled: {
-    title: msg`The path says a part of itself twice`,
+    title: msg`A part of the path is repeated`,
     fix: msg`The client adds the path itself: give it the base address alone.`,
   },
   path_unknown: {
@@ -69,7 +69,7 @@ const findings: Readonly<Record<string, Finding>> = {
   },
   websocket_not_served: {
     title: msg`Responses are not served over WebSocket`,
-    fix: msg`Nothing to do for most clients: they go on with events by themselves.`,
+    fix: msg`Nothing to do for most clients: they continue with server-sent events by themselves.`,
   },
   endpoint_not_offered: {
     title: msg`This interface is not offered here`,
@@ -77,7 +77,7 @@ const findings: Readonly<Record<string, Finding>> = {
   },
   model_unknown: {
     title: msg`The key's group has no such model`,
-    fix: msg`Take a name from the page of models, or a key of another group.`,
+    fix: msg`Choose a model on the page Models, or use a key of another group.`,
   },
   model_not_allowed: {
     title: msg`The key's own list leaves this model out`,
@@ -88,7 +88,7 @@ const findings: Readonly<Record<string, Finding>> = {
     fix: msg`Choose the other format in the client, or the path that takes it.`,
   },
   request_invalid: {
-    title: msg`A field of the request is amiss`,
+    title: msg`A field of the request is wrong`,
     fix: msg`Change the field that is named, or update the client.`,
   },
   no_credit: {

@@ -49,8 +49,8 @@ function Waiting({ isOpen }: { readonly isOpen: boolean }) {
         </p>
         <p className="text-text-2">
           <Trans>
-            Run what you copied. What arrives shows here within a second, also where it is refused,
-            with what to change.
+            Run what you copied. Each request is shown here within a second; if it is refused, with
+            what to change.
           </Trans>
         </p>
       </div>

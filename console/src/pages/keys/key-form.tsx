@@ -189,7 +189,7 @@ function ModelFields({ form: { register, formState } }: { readonly form: KeyForm
       </Field>
       <Field
         label={t`Never these models`}
-        hint={t`Stands above the list of those that are allowed.`}
+        hint={t`Takes precedence over the list of those that are allowed.`}
         error={errors.deniedModels?.message}
       >
         <TextArea rows={3} spellCheck={false} className="font-mono" {...register('deniedModels')} />
@@ -245,7 +245,7 @@ function OtherFields({ form: { register, formState } }: { readonly form: KeyForm
         <Select {...register('historyMode')}>
           <option value="">{t`As the account has it`}</option>
           <option value="off">{t`Off: nothing is kept`}</option>
-          <option value="metadata">{t`Metadata: figures alone`}</option>
+          <option value="metadata">{t`Metadata: figures only`}</option>
           <option value="full">{t`Full: messages are kept, encrypted`}</option>
           <option value="sealed">{t`Sealed: only the account’s own key opens them`}</option>
         </Select>

@@ -177,7 +177,7 @@ function NoKeys({ isFiltered }: { readonly isFiltered: boolean }) {
     )
   return (
     <Empty
-      title={<Trans>Your keys will stand here</Trans>}
+      title={<Trans>Your keys appear here</Trans>}
       action={
         <Link to="/get-started" className={buttonClass()}>
           <Trans>Get started</Trans>
@@ -186,7 +186,8 @@ function NoKeys({ isFiltered }: { readonly isFiltered: boolean }) {
     >
       <p>
         <Trans>
-          A key says who calls. Make one, paste it into a client, and its requests show up here.
+          A key identifies the caller. Make one and enter it in a client: its requests are then
+          shown on the page Requests.
         </Trans>
       </p>
     </Empty>

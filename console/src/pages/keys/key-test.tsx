@@ -36,8 +36,8 @@ export function KeyTest({ id }: { readonly id: string }) {
               <Status tone="ok">
                 <Plural
                   value={models.length}
-                  one="It would be taken now, for # model."
-                  other="It would be taken now, for # models."
+                  one="It would be accepted now, for # model."
+                  other="It would be accepted now, for # models."
                 />
               </Status>
             ) : (
@@ -59,7 +59,7 @@ export function KeyTest({ id }: { readonly id: string }) {
               <p className="max-h-24 overflow-y-auto text-cell text-text-2">{models.join(', ')}</p>
             )}
             <p className="text-label font-normal text-text-3">
-              <Trans>No model was called. Limits of a minute are not looked at.</Trans>
+              <Trans>No model was called. Limits per minute are not checked.</Trans>
             </p>
           </div>
         )}

@@ -136,7 +136,7 @@ function Fields({ values, onChange, error }: FieldsProps) {
       </Field>
       <Checkbox
         label={t`May change things`}
-        hint={t`Without it the key reads alone.`}
+        hint={t`Without it the key can only read.`}
         checked={values.mayWrite}
         onChange={(event) => onChange({ ...values, mayWrite: event.target.checked })}
       />

@@ -116,7 +116,7 @@ export default function ManagementKeys({ mayChange }: { readonly mayChange: bool
             rows={pages.flatMap(({ items }) => items)}
             rowId={({ id }) => id}
             empty={
-              <Empty title={<Trans>Your management keys will stand here</Trans>}>
+              <Empty title={<Trans>Your management keys appear here</Trans>}>
                 <Trans>A script shows one to make keys, read usage or change settings.</Trans>
               </Empty>
             }

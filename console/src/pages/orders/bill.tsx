@@ -85,7 +85,7 @@ function Comparison({ asked }: { readonly asked: Asked }) {
           </p>
           {data.differences.length === 0 ? (
             <p className="text-success">
-              <Trans>All of it is booked, and nothing else.</Trans>
+              <Trans>The bill and the ledger agree.</Trans>
             </p>
           ) : (
             <ul className="flex flex-col gap-3">

@@ -79,12 +79,12 @@ function useFinding(test: Test): { readonly cause: string; readonly next: string
     case 'not_found':
       return {
         cause: t`It answers ${status}: the path is not there.`,
-        next: t`Have the proxy pass /api/payments on to the gateway. Where this provider was configured a moment ago, look whether every process has the new configuration.`,
+        next: t`Have the proxy pass /api/payments on to the gateway. Where this provider was configured a moment ago, check whether every process has the new configuration.`,
       }
     case 'other_deployment':
       return {
         cause: t`Another deployment answered, or a process with another ENCRYPTION_KEY.`,
-        next: t`Look where the name of publicUrl points, and give all processes of this deployment the same ENCRYPTION_KEY.`,
+        next: t`Check where the name of publicUrl points, and give all processes of this deployment the same ENCRYPTION_KEY.`,
       }
     case 'page':
       return {
@@ -99,12 +99,12 @@ function useFinding(test: Test): { readonly cause: string; readonly next: string
     case 'unavailable':
       return {
         cause: t`It answers ${status}: the proxy cannot reach the gateway.`,
-        next: t`Look at the proxy's upstream address, and whether the gateway runs there.`,
+        next: t`Check the proxy's upstream address, and whether the gateway runs there.`,
       }
     case 'other_program':
       return {
         cause: t`Another program answered.`,
-        next: t`Look where the name and the port of publicUrl lead.`,
+        next: t`Check where the name and the port of publicUrl lead.`,
       }
     default:
       return failed
@@ -119,7 +119,7 @@ function useUnanswered({ outcome, detail }: Test) {
     case 'unknown_host':
       return {
         cause: t`The name in the address is not known.`,
-        next: t`Look at publicUrl, and at the name's entry in the DNS.`,
+        next: t`Check publicUrl, and the name's entry in the DNS.`,
       }
     case 'tls':
       return {
@@ -129,12 +129,12 @@ function useUnanswered({ outcome, detail }: Test) {
     case 'slow':
       return {
         cause: t`No answer came within five seconds.`,
-        next: t`Providers wait no longer. Look whether a firewall drops the connection, and at the load of the gateway.`,
+        next: t`Providers wait no longer. Check whether a firewall drops the connection, and check the load of the gateway.`,
       }
     default:
       return {
-        cause: t`Nobody takes the connection: ${why}`,
-        next: t`Look whether the proxy runs and the firewall lets the port through.`,
+        cause: t`Nothing accepts the connection: ${why}`,
+        next: t`Check whether the proxy runs and the firewall lets the port through.`,
       }
   }
 }

@@ -71,7 +71,7 @@ export function useEventName(): (what: string) => string {
     shown: t`Shown to be paid`,
     closed: t`Cancelled`,
     expired: t`Expired`,
-    notified: t`The provider told of it`,
+    notified: t`The provider reported it`,
     notification_refused: t`A message in the provider’s name was refused`,
     credited: t`Credited`,
     late: t`Credited after its end`,

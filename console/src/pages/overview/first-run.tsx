@@ -11,7 +11,7 @@ export function FirstRun() {
   return (
     <Card>
       <Empty
-        title={<Trans>Spend, tokens and latency of your requests will stand here.</Trans>}
+        title={<Trans>Spend, tokens and latency of your requests appear here.</Trans>}
         action={
           <Link to="/get-started" className={buttonClass('primary')}>
             <Trans>Get started</Trans>

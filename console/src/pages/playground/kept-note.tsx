@@ -26,7 +26,7 @@ export function KeptNote({ outcome }: KeptNoteProps) {
 const reasons: Readonly<Record<NotKept, ReactNode>> = {
   'not-kept': (
     <Trans>
-      Nothing was kept of what this request said. What is kept is chosen in{' '}
+      No messages of this request were kept. What is kept is chosen in{' '}
       <Link to="/settings" className="underline">
         Settings
       </Link>

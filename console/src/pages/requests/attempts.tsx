@@ -18,7 +18,7 @@ const reasons: Readonly<Record<string, MessageDescriptor>> = {
   outcome_unknown: msg`the vendor may have done the work: no other was asked`,
   retry_budget: msg`too many were failing at that moment: no other was asked`,
   out_of_time: msg`there was no time left for another`,
-  already_answering: msg`the answer had begun: no other could take over`,
+  already_answering: msg`the answer had begun: no other channel was possible`,
 }
 
 interface AttemptsProps {

@@ -48,7 +48,7 @@ export function Histogram({ asked, onChange }: HistogramProps) {
         <p className="mt-1 text-label font-normal text-text-3">
           <Trans>
             The bars count by model, key, group, endpoint, channel and status; the other filters
-            narrow the list alone.
+            apply to the list only.
           </Trans>
         </p>
       )}

@@ -55,7 +55,7 @@ function KeptMessages({ id }: { readonly id: string }) {
                 <Trans>Read it with what vendors were sent</Trans>
               </Button>
               <span className="text-label font-normal text-text-3">
-                <Trans>The audit log notes it.</Trans>
+                <Trans>The audit log records it.</Trans>
               </span>
             </div>
           )}
@@ -96,7 +96,7 @@ function Inspected({ id }: { readonly id: string }) {
 function NotKept() {
   return (
     <Empty
-      title={<Trans>Nothing was kept of what was said.</Trans>}
+      title={<Trans>No messages of this request were kept.</Trans>}
       action={
         <Link to="/settings">
           <Trans>Message history in the settings</Trans>

@@ -24,7 +24,7 @@ export function ShareButton({ id }: { readonly id: string }) {
       if (!isCopied) return showToast({ text: t`Copy the link yourself: ${link}`, tone: 'info' })
       const until = dateTime(expiresAt, i18n.locale, zone)
       showToast({
-        text: t`A link was copied. Until ${until} it shows how the request went, without what was said, its cost and whose it was.`,
+        text: t`A link was copied. Until ${until} it shows how the request went, without its messages, its cost and its account.`,
         tone: 'info',
       })
     },

@@ -33,7 +33,7 @@ export function MyData({ me }: { readonly me: Person }) {
         <p className="mb-3 max-w-2xl text-text-2">
           <Trans>
             Keys stop within a second, sessions end, and your name, e-mail, identities and messages
-            go for ever. The journal of the money stays, without your name.
+            are deleted permanently. The journal stays, without your name.
           </Trans>
         </p>
         <Button variant="danger" icon="trash" onClick={() => setLeaving(true)}>
@@ -52,7 +52,7 @@ export function MyData({ me }: { readonly me: Person }) {
             onClose={() => setLeaving(false)}
           >
             <p>
-              <Trans>This cannot be taken back.</Trans>
+              <Trans>This cannot be undone.</Trans>
             </p>
             {balance !== undefined && BigInt(balance.postedNano) > 0n && (
               <Checkbox

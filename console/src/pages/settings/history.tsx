@@ -106,7 +106,7 @@ function Modes({ mode, allowed, onChange }: ModesProps) {
   const { t } = useLingui()
   const most = rank.indexOf(allowed)
   const modes = [
-    { mode: 'off', name: t`Keep nothing`, detail: t`No trace of what was said.` },
+    { mode: 'off', name: t`Keep nothing`, detail: t`No messages are kept.` },
     {
       mode: 'metadata',
       name: t`That there was a request`,
@@ -115,7 +115,7 @@ function Modes({ mode, allowed, onChange }: ModesProps) {
     {
       mode: 'sealed',
       name: t`Sealed messages`,
-      detail: t`Encrypted to your key: neither the operator nor a thief of the database can read them. The gateway sees them in its memory while it relays. Without the secret key they are lost for ever.`,
+      detail: t`Encrypted to your key: nobody who has the database, not even the operator, can read them. The gateway sees them in its memory while it relays. Without the secret key they are lost for ever.`,
     },
     {
       mode: 'full',
@@ -196,8 +196,8 @@ function Deletion() {
     <Card title={<Trans>Delete what is kept</Trans>}>
       <p className="mb-3 max-w-2xl text-text-2">
         <Trans>
-          Bodies, their media and what they were sealed with go at once. Usage and receipts stay:
-          they hold no text.
+          Bodies, their media and the data that sealed them are deleted at once. Usage and receipts
+          stay: they hold no text.
         </Trans>
       </p>
       <Button variant="danger" icon="trash" onClick={() => setOpen(true)}>
@@ -215,7 +215,7 @@ function Deletion() {
           onClose={() => setOpen(false)}
         >
           <p>
-            <Trans>This cannot be taken back.</Trans>
+            <Trans>This cannot be undone.</Trans>
           </p>
         </Confirm>
       )}

@@ -26,7 +26,7 @@ export default function SettingsPage() {
     <Page
       title={<Trans>Settings</Trans>}
       purpose={
-        <Trans>Yours alone: who you are here, where you are signed in, what is kept of you.</Trans>
+        <Trans>Your profile, sign-ins and sessions, and which of your messages are kept.</Trans>
       }
       filters={
         <Segments

@@ -57,7 +57,7 @@ export function Profile({ me }: { readonly me: Person }) {
               <RoleName role={me.role} />
             </dd>
             <dt className="text-text-2">
-              <Trans>Here since</Trans>
+              <Trans>Joined</Trans>
             </dt>
             <dd>
               <Time at={me.createdAt} />

@@ -57,7 +57,7 @@ export function Sessions() {
           onClose={() => setEnding(false)}
         >
           <p>
-            <Trans>All other browsers have to sign in again. Keys go on working.</Trans>
+            <Trans>All other browsers have to sign in again. Keys continue to work.</Trans>
           </p>
         </Confirm>
       )}

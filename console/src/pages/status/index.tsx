@@ -29,7 +29,7 @@ export default function StatusPage() {
   return (
     <Page
       title={<Trans>Status</Trans>}
-      purpose={<Trans>How the models have done in the last 90 days, and incidents.</Trans>}
+      purpose={<Trans>How the models have performed in the last 90 days, and incidents.</Trans>}
       filters={
         <div className="flex flex-wrap items-end gap-3" data-filter>
           <div className="w-64 max-w-full">

@@ -91,7 +91,7 @@ function ToPay({ order, pay, check }: ToPayProps) {
       )}
       <p className="text-label font-normal text-text-2">
         <Trans>
-          This page turns by itself when the payment arrives. You may close it and come back: what
+          This page changes by itself when the payment arrives. You may close it and come back: what
           you paid is credited all the same.
         </Trans>
       </p>
@@ -184,7 +184,7 @@ function Outcome({ order, account, check }: OutcomeProps) {
         <Unpaid order={order} check={check}>
           <Trans>
             The time to pay is over. If you have paid, it will be credited as soon as the provider
-            tells of it.
+            reports it.
           </Trans>
         </Unpaid>
       )

@@ -43,9 +43,7 @@ export function PayInWeChat({ bridge, check }: PayInWeChatProps) {
       // Only the provider's message counts as proof of payment.
       if (result.endsWith(':ok')) void check()
       else
-        setSaid(
-          result.endsWith(':cancel') ? t`Nothing was paid.` : t`WeChat did not let it be paid.`,
-        )
+        setSaid(result.endsWith(':cancel') ? t`Nothing was paid.` : t`WeChat refused the payment.`)
     })
   }
   return (

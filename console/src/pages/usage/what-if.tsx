@@ -186,13 +186,13 @@ function Covered({ answer }: { readonly answer: Answer }) {
       {coveredSince !== null && (
         <>
           {' '}
-          <Trans>Older requests were not looked at: there are too many.</Trans>
+          <Trans>Older requests were not included: there are too many.</Trans>
         </>
       )}
       {!exact && (
         <>
           {' '}
-          <Trans>An estimate: another model would have counted tokens otherwise.</Trans>
+          <Trans>An estimate: another model would have counted tokens differently.</Trans>
         </>
       )}
     </p>
