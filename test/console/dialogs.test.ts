@@ -77,7 +77,7 @@ if (hasBrowser) {
     await page.getByRole('button', { name: /Last 24 hours/ }).click()
     await page.getByLabel('From (').fill('')
     await page.getByRole('button', { name: 'Show this range' }).click()
-    await page.getByText('The end must be after the start.').waitFor()
+    await page.getByText('The end must be after the start, and both from 1970 on.').waitFor()
     expect(new URL(page.url()).search).toBe('')
     await page.close()
   })

@@ -158,8 +158,11 @@ export function toLocalInput(at: string, timeZone: string): string {
   return new Date(ms + offsetOf(ms, timeZone)).toISOString().slice(0, 16)
 }
 
-/** Browsers read an invalid text as a moment in the year 2000. */
-const localMinute = /^\d{4,6}-\d\d-\d\dT\d\d:\d\d$/
+/**
+ * From 1970 to 9999: a field in which only the last digits of a year were typed contains the year 26. Browsers read an
+ * invalid text as a moment in the year 2000.
+ */
+const localMinute = /^(19[7-9]\d|[2-9]\d{3})-\d\d-\d\dT\d\d:\d\d$/
 
 /** The moment from such an input; null: not readable. */
 export function fromLocalInput(value: string, timeZone: string): string | null {

@@ -75,7 +75,11 @@ function OwnBounds({ range, onChange }: RangePickerProps) {
       </Field>
       <Field
         label={<Trans>To, not included</Trans>}
-        error={isWrong ? <Trans>The end must be after the start.</Trans> : undefined}
+        error={
+          isWrong ? (
+            <Trans>The end must be after the start, and both from 1970 on.</Trans>
+          ) : undefined
+        }
       >
         <Input
           type="datetime-local"

@@ -15,6 +15,7 @@ import { Field, Input } from '../../ui/field.tsx'
 import { ProblemLine } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { useRefusal } from '../../ui/use-refusal.ts'
+import { useTimeRule } from '../../ui/use-time-rule.ts'
 import { Effect } from './effect.tsx'
 import { Differences, type Prices, priceNames } from './prices.tsx'
 import { refreshPrices } from './refresh.ts'
@@ -89,6 +90,8 @@ function When({ form: { register, formState } }: { readonly form: UseFormReturn<
   const { t } = useLingui()
   const { errors } = formState
   const timeZone = useTimeZone()
+  const time = useTimeRule()
+  const from = register('from', time.rule)
   return (
     <div className="grid gap-4 md:grid-cols-2">
       <Field
@@ -96,7 +99,14 @@ function When({ form: { register, formState } }: { readonly form: UseFormReturn<
         hint={t`Empty: at once. In the zone ${timeZone}.`}
         error={errors.from?.message}
       >
-        <Input type="datetime-local" {...register('from')} />
+        <Input
+          type="datetime-local"
+          {...from}
+          ref={(field) => {
+            from.ref(field)
+            time.element.current = field
+          }}
+        />
       </Field>
       <Field
         label={t`Source`}

@@ -17,6 +17,7 @@ import { Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
 import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
 import { useRefusal } from '../../ui/use-refusal.ts'
+import { useTimeRule } from '../../ui/use-time-rule.ts'
 import { Copy, Id, Money, Time } from '../../ui/values.tsx'
 
 type Batch = Shape<'RedemptionBatch'>
@@ -239,6 +240,8 @@ function Fields({ form }: { readonly form: UseFormReturn<Values> }) {
   const { register, formState } = form
   const { errors } = formState
   const timeZone = useTimeZone()
+  const time = useTimeRule()
+  const expires = register('expires', time.rule)
   return (
     <>
       <Field label={<Trans>How many</Trans>} error={errors.codes?.message}>
@@ -266,7 +269,14 @@ function Fields({ form }: { readonly form: UseFormReturn<Values> }) {
         hint={<Trans>Left empty: never. In the zone {timeZone}.</Trans>}
         error={errors.expires?.message}
       >
-        <Input type="datetime-local" {...register('expires')} />
+        <Input
+          type="datetime-local"
+          {...expires}
+          ref={(field) => {
+            expires.ref(field)
+            time.element.current = field
+          }}
+        />
       </Field>
     </>
   )
