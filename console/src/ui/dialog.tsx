@@ -129,13 +129,14 @@ export function Confirm({
   const [isBusy, setBusy] = useState(false)
   const form = useId()
   const isStale = error instanceof Problem && error.status === 412
+  const isTyped = typed === undefined || text === typed
   function close() {
     if (isStale) void client.invalidateQueries()
     onClose()
   }
   async function submit(event: FormEvent) {
     event.preventDefault()
-    if (isBusy || isStale || (typed !== undefined && text !== typed)) return
+    if (isBusy || isStale || !isTyped) return
     setBusy(true)
     try {
       await onConfirm()
@@ -155,16 +156,14 @@ export function Confirm({
             <Trans>Cancel</Trans>
           </Button>
           {isStale ? (
-            <Button variant="primary" icon="refresh" onClick={close}>
-              <Trans>Load it again</Trans>
-            </Button>
+            <LoadAgain onClick={close} />
           ) : (
             <Button
               form={form}
               type="submit"
               variant={danger ? 'danger' : 'primary'}
               busy={isBusy}
-              disabled={typed !== undefined && text !== typed}
+              disabled={!isTyped}
             >
               {action}
             </Button>
@@ -174,18 +173,32 @@ export function Confirm({
     >
       <form id={form} onSubmit={submit} className="flex flex-col gap-3">
         {children}
-        {typed !== undefined && (
-          <Field label={<Trans>Type {typed} to confirm</Trans>}>
-            <Input
-              value={text}
-              onChange={(event) => setText(event.target.value)}
-              autoComplete="off"
-            />
-          </Field>
-        )}
+        {typed !== undefined && <Typed typed={typed} text={text} onChange={setText} />}
         {error !== null && <ProblemLine error={error} />}
       </form>
     </Dialog>
+  )
+}
+
+interface TypedProps {
+  readonly typed: string
+  readonly text: string
+  readonly onChange: (text: string) => void
+}
+
+function Typed({ typed, text, onChange }: TypedProps) {
+  return (
+    <Field label={<Trans>Type {typed} to confirm</Trans>}>
+      <Input value={text} onChange={({ target }) => onChange(target.value)} autoComplete="off" />
+    </Field>
+  )
+}
+
+function LoadAgain({ onClick }: { readonly onClick: () => void }) {
+  return (
+    <Button variant="primary" icon="refresh" onClick={onClick}>
+      <Trans>Load it again</Trans>
+    </Button>
   )
 }
 

@@ -1,4 +1,4 @@
-// The skeleton of every page: title row, filter bar, content.
+// The layout of every page: title row, filter bar, content.
 
 import { type ReactNode, type RefObject, useEffect, useRef } from 'react'
 

@@ -160,7 +160,7 @@ export function Skeleton({
 }
 
 interface EmptyProps {
-  /** One sentence: what appear here. */
+  /** One sentence: what will be shown here. */
   readonly title: ReactNode
   readonly children?: ReactNode
   readonly action?: ReactNode

@@ -1,4 +1,4 @@
-// Short notices of what happened in the background, read aloud, with an optional way back.
+// Short notices of what happened in the background, read aloud, with an optional action, such as to undo it.
 
 import { useLingui } from '@lingui/react/macro'
 import { type ReactNode, useId, useLayoutEffect, useSyncExternalStore } from 'react'

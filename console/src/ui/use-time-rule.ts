@@ -5,7 +5,7 @@ import { useRef } from 'react'
 import { fromLocalInput } from '../app/range.ts'
 import { useTimeZone } from '../state/preferences.ts'
 
-/** `element` needs the field: of a half typed time, the value alone is empty. */
+/** The form sets `element` to the field: the value of a half typed time is empty, so the field itself is asked. */
 export function useTimeRule() {
   const { t } = useLingui()
   const timeZone = useTimeZone()
