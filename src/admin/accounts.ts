@@ -2,9 +2,9 @@
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { formatUnits, type Nano } from '../money.ts'
+import { formatUnits, maxNano, type Nano } from '../money.ts'
 import { house, type Transfer, type Wallet, walletOf } from '../store/ledger.ts'
-import type { Store } from '../store/store.ts'
+import { RowRefused, type Store } from '../store/store.ts'
 import { type Page, pageOf } from './page.ts'
 import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
@@ -110,7 +110,9 @@ async function post(
   transfer: Transfer,
   currency: string,
 ): Promise<boolean> {
-  const outcome = await postWhenFree(store, account, transfer)
+  const outcome = await postWhenFree(store, account, transfer).catch((error: unknown) =>
+    refuseTooMuch(error, store, account),
+  )
   if (outcome === 'insufficient') {
     const { postedNano, heldNano } = await findWallet(store, account)
     throw new AdminError(
@@ -139,6 +141,17 @@ async function postWhenFree(store: Store, account: string, transfer: Transfer) {
     outcome = await store.journal.post([transfer])
   }
   return outcome
+}
+
+/** All that an account, the operator's too, was ever credited or debited must fit into the database's integers. */
+async function refuseTooMuch(error: unknown, store: Store, account: string): Promise<never> {
+  if (!(error instanceof RowRefused)) throw error
+  await findWallet(store, account)
+  throw new AdminError(
+    'conflict',
+    'amount',
+    `the credits, or the debits, of an account or of all adjustments would add up to more than ${formatUnits(maxNano)}`,
+  )
 }
 
 const mostTransfers = 1_000_000
