@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { ControlPrincipal } from '../../identity/principal.ts'
+import type { SecretBox } from '../../identity/secret-box.ts'
 import { ControlError } from './problem.ts'
 import type { ControlServices } from './services.ts'
 
@@ -60,7 +61,7 @@ export async function runOnce(
     throw new ControlError('conflict', message, 'Idempotency-Key')
   }
   if (found.state === 'done') {
-    const { headers, body }: KeptReply = JSON.parse(replyBox.decrypt(found.body))
+    const { headers, body }: KeptReply = JSON.parse(decrypted(replyBox, found.body))
     return new Response(found.status === 204 ? null : body, {
       status: found.status,
       headers: { ...headers, 'idempotent-replayed': 'true' },
@@ -76,6 +77,17 @@ export async function runOnce(
   return keep(reply, (status, text) =>
     store.controlReplies.complete(entry, status, replyBox.encrypt(text)),
   )
+}
+
+/** Another encryption key replaced the one that the reply was encrypted under, or this node has one of its own. */
+function decrypted(replyBox: SecretBox, text: string): string {
+  try {
+    return replyBox.decrypt(text)
+  } catch {
+    const message =
+      'The request with this Idempotency-Key was run, but its reply was encrypted under another ENCRYPTION_KEY and cannot be read.'
+    throw new ControlError('conflict', message, 'Idempotency-Key')
+  }
 }
 
 /** The reply goes to the caller only after it is kept. */
