@@ -2,7 +2,7 @@
 
 import type { BillingSettings } from '../config/types.ts'
 import type { Hold, Ledger } from '../ledger/ledger.ts'
-import { countedTokens, quantumBytes } from '../meter/ceiling.ts'
+import { countedReply, quantumBytes } from '../meter/ceiling.ts'
 import type { Rate, Units } from '../meter/meter.ts'
 import type { Nano } from '../money.ts'
 import type { Usage } from '../wire/ir.ts'
@@ -25,6 +25,8 @@ export interface Uncounted {
   readonly imageTokens: number
   /** Tokens of audio, including audio in files. */
   readonly audioTokens: number
+  /** The most output tokens that the vendor was asked for; null where the request does not limit its text. */
+  readonly limitTokens?: number | null
   /** Whether the output is audio rather than text. */
   readonly speaks: boolean
 }
@@ -72,8 +74,8 @@ export class Authorization {
 
   /** The usage estimated from the bytes of text delivered, where no vendor has reported any. */
   counted(outputBytes: number): Usage {
-    const { inputTokens, imageTokens, audioTokens, speaks } = this.uncounted
-    const output = countedTokens(outputBytes)
+    const { inputTokens, imageTokens, audioTokens, limitTokens = null, speaks } = this.uncounted
+    const output = countedReply(outputBytes, limitTokens)
     return {
       ...noUsage,
       input: inputTokens,

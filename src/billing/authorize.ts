@@ -114,8 +114,18 @@ function uncountedOf(
     inputTokens: Math.min(most - imageTokens, textTokens + other),
     imageTokens,
     audioTokens: (peek.audioTokens?.likely ?? 0) + audio,
+    limitTokens: limitOf(peek, dialect),
     speaks: dialect.operation === 'speech',
   }
+}
+
+/** The output that the vendor is asked for at most, where that bounds the text it sends. */
+function limitOf(
+  { maxOutputTokens, leastOutputTokens = 0, choices }: Peek,
+  { operation }: ClientDialect,
+): number | null {
+  if (maxOutputTokens === null || (operation !== 'chat' && operation !== 'completion')) return null
+  return Math.max(maxOutputTokens, leastOutputTokens) * Math.max(1, choices)
 }
 
 function boundOf(rate: Rate, expected: Expected, { usage, units }: Opening): Nano | null {

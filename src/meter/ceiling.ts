@@ -104,3 +104,16 @@ export function holdFor(rate: Rate, expected: Expected): Nano | null {
 export function countedTokens(bytes: number): number {
   return Math.ceil(bytes / bytesPerToken)
 }
+
+/** Tokens of ordinary text are shorter on average: a reply with more bytes than this has exceeded its limit. */
+const longestBytesPerToken = 8
+
+/**
+ * Estimated tokens of a reply that no vendor counted: at most the limit that the vendor was given (null: none), unless
+ * the reply is so long that the vendor has evidently ignored it.
+ */
+export function countedReply(bytes: number, limitTokens: number | null): number {
+  const tokens = countedTokens(bytes)
+  if (limitTokens === null || bytes > limitTokens * longestBytesPerToken) return tokens
+  return Math.min(tokens, limitTokens)
+}
