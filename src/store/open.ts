@@ -4,6 +4,7 @@ import type { Engine } from './engine.ts'
 import { type HistoryTable, historyTable } from './history.ts'
 import { lazily } from './lazy.ts'
 import { openSqlite, waitingInSqlite } from './sqlite.ts'
+import { DataError } from './sqlite-file.ts'
 import { historyFile } from './sqlite-history.ts'
 import type { Store } from './store.ts'
 import { createStore } from './tables.ts'
@@ -16,13 +17,23 @@ export interface StoreSettings {
 }
 
 /**
- * Opens the store and migrates it to this version's schema. Throws if the schema is newer than this version, or the
- * database cannot be opened or reached.
+ * Opens the store and migrates it to this version's schema. Throws DataError if the schema is newer than this version,
+ * or the database cannot be opened or reached.
  */
 export async function openStore(settings: StoreSettings): Promise<Store> {
   const { dataDir, databaseUrl } = settings
-  if (databaseUrl === null) return createStore(await openSqlite(dataDir), historyFile(dataDir))
-  return createStore(await openDatabase(databaseUrl))
+  try {
+    if (databaseUrl === null) return createStore(await openSqlite(dataDir), historyFile(dataDir))
+    return createStore(await openDatabase(databaseUrl))
+  } catch (error) {
+    throw forOperator(error)
+  }
+}
+
+/** An error without a class of its own was thrown with a message for the operator; others keep their stack. */
+function forOperator(error: unknown): unknown {
+  const isPlain = error instanceof Error && Object.getPrototypeOf(error) === Error.prototype
+  return isPlain ? new DataError(error.message, { cause: error }) : error
 }
 
 /** Names of the migrations that `openStore` would apply, in order; changes nothing. Throws as it does. */

@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { closeSync, existsSync, linkSync, mkdirSync, openSync, rmSync } from 'node:fs'
 
-/** The data directory, or a file in it, cannot be used: the message says which and why, on one line. */
+/** The data directory, a file in it or the database cannot be used: the message says which and why, on one line. */
 export class DataError extends Error {
   override readonly name: string = 'DataError'
   /** Error code of the system or SQLite; '' if there is none. */
