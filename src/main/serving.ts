@@ -191,26 +191,41 @@ function responsesFor(
 
 const hourMs = 3_600_000
 
+/** Logs a database that is away once when it begins and once when it ends, not for each request. */
 function keysFor(hours: number, ledger: ProcessParts['ledger'], log: Log): Idempotency {
+  let isAway = false
+  const failed = (err: unknown, requestId: string) => {
+    if (isAway) return
+    isAway = true
+    log.error(
+      { err, request_id: requestId },
+      'Idempotency-Keys cannot be looked up or freed: requests that have one are refused',
+    )
+  }
+  const answered = () => {
+    if (isAway) log.info({}, 'Idempotency-Keys can be looked up again')
+    isAway = false
+  }
   return {
     async begin(entry) {
       const nowMs = Date.now()
       try {
-        return await ledger.changes.begin({ ...entry, nowMs, expiresAt: nowMs + hours * hourMs })
+        const found = await ledger.changes.begin({
+          ...entry,
+          nowMs,
+          expiresAt: nowMs + hours * hourMs,
+        })
+        answered()
+        return found
       } catch (error) {
-        log.error(
-          { err: error, request_id: entry.requestId },
-          'an Idempotency-Key could not be looked up: its request is refused',
-        )
+        failed(error, entry.requestId)
         throw error
       }
     },
     forget(account, key, requestId) {
+      // A key that is not freed here becomes free when the refused request is recorded.
       ledger.changes.forget(account, key, requestId).catch((error: unknown) => {
-        log.warn(
-          { err: error, request_id: requestId },
-          'an Idempotency-Key could not be freed: it stays taken until it expires',
-        )
+        failed(error, requestId)
       })
     },
   }

@@ -5,13 +5,16 @@ import type { IdempotencyDone, IdempotencyFound, IdempotencyTable } from './ledg
 import { cleanText } from './text.ts'
 
 /**
- * True if the request died with its node and left no usage row. A request with a usage row ran and may have been
- * charged, so its key stays taken.
+ * True if the request died with its node and left no usage row, or if its row says that no vendor was asked: it was
+ * refused, and freeing its key failed. A request with another usage row ran and may have been charged, so its key stays
+ * taken.
  */
 const abandoned = `idempotency.state = 'running'
-  AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = idempotency.node
-    AND node.epoch = idempotency.epoch AND node.state = 'open')
-  AND NOT EXISTS (SELECT 1 FROM usage WHERE usage.request_id = idempotency.request_id)`
+  AND (NOT EXISTS (SELECT 1 FROM node WHERE node.id = idempotency.node
+      AND node.epoch = idempotency.epoch AND node.state = 'open')
+    OR EXISTS (SELECT 1 FROM usage WHERE usage.request_id = idempotency.request_id))
+  AND NOT EXISTS (SELECT 1 FROM usage WHERE usage.request_id = idempotency.request_id
+    AND NOT (usage.attempts = 0 AND usage.charge_nano = 0 AND usage.writeoff_nano = 0))`
 
 // Reserving is one statement, so that exactly one of any number of concurrent requests finds the key free.
 const insert = `INSERT INTO idempotency

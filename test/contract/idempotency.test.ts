@@ -190,6 +190,22 @@ function freeingTests(start: Start): void {
     })
   })
 
+  test('a key is free once its request is recorded as refused, whether its node was closed or not', async () => {
+    const { bench, node, table } = await begun(start)
+    const { store, engine } = bench
+    await table.begin(entry(node, { key: 'key-2', requestId: 'req_3' }))
+    const rows = ['req_1', 'req_3'].map((requestId) => usageRow({ requestId, attempts: 0 }))
+    await engine.bulk(
+      insertUsage,
+      rows.map((row) => usageValues(row, 0n, 0n)),
+    )
+    expect(await table.begin(entry(node, retry))).toEqual({ state: 'new' })
+    await store.nodes.close(node)
+    const other = await store.nodes.open('node-2', lifetimeMs)
+    const again = { key: 'key-2', requestId: 'req_4' }
+    expect(await table.begin(entry(other, again))).toEqual({ state: 'new' })
+  })
+
   test("a node's next start frees what its earlier one had running", async () => {
     const { bench, table } = await begun(start)
     const node = await bench.store.nodes.open('node-1', lifetimeMs)
