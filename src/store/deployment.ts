@@ -1,6 +1,7 @@
 // What the database stores of a deployment's configuration: the currency of all amounts, its groups, and its address.
 
 import type { Engine } from './engine.ts'
+import { DataError } from './sqlite-file.ts'
 
 export async function readCurrency(engine: Engine): Promise<string | null> {
   const sql = 'SELECT currency FROM deployment'
@@ -8,7 +9,7 @@ export async function readCurrency(engine: Engine): Promise<string | null> {
   return row?.currency ?? null
 }
 
-/** Throws if another currency is stored: the stored amounts would silently change their meaning. */
+/** Throws DataError if another currency is stored: the stored amounts would silently change their meaning. */
 export async function rememberCurrency(engine: Engine, code: string): Promise<void> {
   await engine.run(
     'INSERT INTO deployment (only_row, currency) VALUES (1, ?) ON CONFLICT DO NOTHING',
@@ -16,7 +17,7 @@ export async function rememberCurrency(engine: Engine, code: string): Promise<vo
   )
   const kept = await readCurrency(engine)
   if (kept !== code) {
-    throw new Error(
+    throw new DataError(
       `The data counts in ${kept}, the configuration says ${code}. Set currency: ${kept}, or start with other data.`,
     )
   }

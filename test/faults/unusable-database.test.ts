@@ -2,11 +2,13 @@
 
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { makeDirectory, makeSchema } from '../contract/databases.ts'
 import { runCommand } from '../support/command-line.ts'
 import { postgresCases } from '../support/deployment.ts'
+import { startServer } from '../support/server-process.ts'
 
 const serve = ['serve', '--port', '0', '--no-console']
 const newer = /^The data was written by a newer Tollgate: its schema is 9999, .+\n$/
@@ -20,6 +22,20 @@ test('a database that cannot be reached', async () => {
     code: 1,
     out: '',
     err: expect.stringMatching(/^Cannot connect to PostgreSQL at 127.0.0.1:1\/tollgate: .+\n$/),
+  })
+})
+
+test('another currency than that of the data', async () => {
+  using directory = disposable()
+  writeFileSync(join(directory.path, 'c.yaml'), 'currency: EUR')
+  mkdirSync(join(directory.path, 'data'))
+  const first = await startServer(join(directory.path, 'data'))
+  await first.kill()
+  const ended = await runCommand([...serve, '--config', 'c.yaml', '--data', 'data'], directory.path)
+  expect(ended).toEqual({
+    code: 1,
+    out: '',
+    err: 'The data counts in USD, the configuration says EUR. Set currency: USD, or start with other data.\n',
   })
 })
 
