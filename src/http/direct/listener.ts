@@ -35,6 +35,24 @@ const socketHandlers = {
   error: (socket: ClientSocket) => socket.data.closed(),
 } as const
 
+/** The runtime's own message does not say why it cannot listen. */
+const listenReasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is in use',
+  EADDRNOTAVAIL: 'this machine does not have the address',
+  EACCES: 'this user may not listen on this port',
+}
+
+/** Throws an error whose message is the reason. */
+function listening<Listener>(listen: () => Listener): Listener {
+  try {
+    return listen()
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const reason = listenReasons[code]
+    throw reason === undefined ? error : new Error(reason, { cause: error })
+  }
+}
+
 export class DirectListener implements ConnectionOwner {
   readonly port: number
   readonly serverPort: number
@@ -57,7 +75,9 @@ export class DirectListener implements ConnectionOwner {
       reusePort: options.sharePort,
     }
     const open = (socket: ClientSocket) => this.opened(socket)
-    this.socket = Bun.listen<DirectConnection>({ ...place, socket: { ...socketHandlers, open } })
+    this.socket = listening(() =>
+      Bun.listen<DirectConnection>({ ...place, socket: { ...socketHandlers, open } }),
+    )
     this.port = this.socket.port
     this.sweeper = setInterval(() => this.sweep(), sweepMs)
     this.sweeper.unref()
