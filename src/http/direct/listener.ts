@@ -36,11 +36,11 @@ const socketHandlers = {
 } as const
 
 /** The runtime's own message does not say why it cannot listen. */
-const listenReasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is in use',
-  EADDRNOTAVAIL: 'this machine does not have the address',
-  EACCES: 'this user may not listen on this port',
-}
+const listenReasons: ReadonlyMap<string, string> = new Map([
+  ['EADDRINUSE', 'the port is in use'],
+  ['EADDRNOTAVAIL', 'this machine does not have the address'],
+  ['EACCES', 'this user may not listen on this port'],
+])
 
 /** Throws an error whose message is the reason. */
 function listening<Listener>(listen: () => Listener): Listener {
@@ -48,7 +48,7 @@ function listening<Listener>(listen: () => Listener): Listener {
     return listen()
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    const reason = listenReasons[code]
+    const reason = listenReasons.get(code)
     throw reason === undefined ? error : new Error(reason, { cause: error })
   }
 }
