@@ -1,6 +1,7 @@
 // The section of the file on payments: amounts, the first bonus, and the merchant's account at each provider.
 
 import { z } from 'zod'
+import { readPrivateKey, readPublicKey } from './rsa-keys.ts'
 import { baseUrlExpected, isBaseUrl, withoutTrailingSlash } from './rules.ts'
 import {
   checkedText,
@@ -22,12 +23,26 @@ function keyText(description: string) {
     .meta({ description, fromFile: true })
 }
 
+function privateKeyText(description: string) {
+  return keyText(description).refine(
+    (text) => text === '' || readPrivateKey(text) !== null,
+    'expected an RSA private key: PEM, or its Base64 part alone',
+  )
+}
+
+function publicKeyText(description: string) {
+  return keyText(description).refine(
+    (text) => text === '' || readPublicKey(text) !== null,
+    'expected an RSA public key or its certificate: PEM, or its Base64 part alone',
+  )
+}
+
 const address = checkedText(baseUrlExpected, isBaseUrl).transform(withoutTrailingSlash)
 
 const alipay = section({
   appId: text().meta({ description: 'Id of the application at Alipay.' }),
-  privateKey: keyText('RSA private key of the application: PEM, or its Base64 part alone.'),
-  alipayPublicKey: keyText(
+  privateKey: privateKeyText('RSA private key of the application: PEM, or its Base64 part alone.'),
+  alipayPublicKey: publicKeyText(
     'RSA public key of Alipay, not of the application: PEM, or its Base64 part alone.',
   ),
   sellerId: key(
@@ -63,7 +78,7 @@ const wechatpay = section({
   serial: text().meta({
     description: "Serial number of the merchant's API certificate, hexadecimal.",
   }),
-  privateKey: keyText('RSA private key of the merchant, PEM.'),
+  privateKey: privateKeyText('RSA private key of the merchant, PEM.'),
   apiV3Key: z
     .string('expected text, or { file: PATH }')
     .regex(/^(.{32})?$/, 'expected 32 characters')
@@ -73,7 +88,7 @@ const wechatpay = section({
     "Id of the public key with which WeChat Pay's signatures are checked (PUB_KEY_ID_...); required with publicKey.",
   ),
   publicKey: key(
-    keyText(
+    publicKeyText(
       "Public key with which WeChat Pay's signatures are checked, PEM; left out: the platform certificates are fetched.",
     ),
     "Public key with which WeChat Pay's signatures are checked, PEM; left out: the platform certificates are fetched.",

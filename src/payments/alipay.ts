@@ -1,13 +1,14 @@
 // Alipay: requests are signed and replies verified by its own SDK, with additional checks for what the SDK accepts.
 
 import type { AlipaySdk } from 'alipay-sdk'
+import { readPrivateKey, readPublicKey } from '../config/rsa-keys.ts'
 import type { PaymentSettings } from '../config/types.ts'
 import { requirePackage } from '../installation.ts'
 import type { PaymentOrder, Refund } from '../store/payment-tables.ts'
 import { minorText, parseMinor, payerHash } from './amount.ts'
 import { type BillRow, BillUnreadable, billAmount, type Cells, tableOf, unzip } from './bill.ts'
 import { chinaTime, readChinaTime } from './china-time.ts'
-import { needKey, readPrivateKey, readPublicKey } from './keys.ts'
+import { needKey } from './keys.ts'
 import {
   type Instructions,
   type Notified,

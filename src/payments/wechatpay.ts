@@ -1,12 +1,13 @@
 // WeChat Pay v3: native QR, H5 and JSAPI, with the cryptography of its SDK; verifies by public key or certificates.
 
 import { createHash, type KeyObject, randomBytes, X509Certificate } from 'node:crypto'
+import { readPrivateKey, readPublicKey } from '../config/rsa-keys.ts'
 import type { PaymentSettings } from '../config/types.ts'
 import { requirePackage } from '../installation.ts'
 import type { PaymentOrder, Refund } from '../store/payment-tables.ts'
 import { payerHash } from './amount.ts'
 import { type BillRow, BillUnreadable, billAmount, type Cells, tableOf } from './bill.ts'
-import { needKey, readPrivateKey, readPublicKey } from './keys.ts'
+import { needKey } from './keys.ts'
 import {
   checkTime,
   type Instructions,
