@@ -12,6 +12,7 @@ import { ConfigError } from './config/problems.ts'
 import type { Flags } from './config/settings.ts'
 import type { Config } from './config/types.ts'
 import { type ConfigWatch, watchConfig } from './config/watch.ts'
+import { ListenError } from './http/listening.ts'
 import { type Listener, listen } from './http/server.ts'
 import { watchKeys } from './identity/watch.ts'
 import { isProgram, root } from './installation.ts'
@@ -302,8 +303,7 @@ function startListening(
       onCrash: (error) => log.error({ err: error }, 'internal error: a request failed'),
     })
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new StartError(`Cannot listen on ${config.server.host}:${config.server.port}: ${reason}`)
+    throw error instanceof ListenError ? new StartError(error.message) : error
   }
 }
 

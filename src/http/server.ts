@@ -8,6 +8,7 @@ import { DirectListener } from './direct/listener.ts'
 import { endpoints } from './endpoints.ts'
 import { fallback } from './fallback.ts'
 import { handleOf } from './handle.ts'
+import { listenOn } from './listening.ts'
 import { refuse, usualShape } from './refuse.ts'
 import { asResponse } from './reply.ts'
 import { idleSeconds } from './respond.ts'
@@ -189,18 +190,22 @@ function serveHealth(options: ListenOptions, readiness: Readiness) {
   const { host, healthPort, maxMessageBytes } = options
   if (healthPort === null) return null
   const peerOf: PeerOf = (request, server) => server.requestIP(request)?.address ?? null
-  return Bun.serve<SocketLink>({
-    hostname: host,
-    port: healthPort,
-    development: false,
-    routes: healthRoutes(options, peerOf, readiness),
-    websocket: socketHandlers(maxMessageBytes),
-    fetch: (request, server) => asResponse(fallback(options, request, peerOf(request, server))),
-  })
+  return listenOn(host, healthPort, () =>
+    Bun.serve<SocketLink>({
+      hostname: host,
+      port: healthPort,
+      development: false,
+      routes: healthRoutes(options, peerOf, readiness),
+      websocket: socketHandlers(maxMessageBytes),
+      fetch: (request, server) => asResponse(fallback(options, request, peerOf(request, server))),
+    }),
+  )
 }
 
-/** Throws where another server listens on the port: with a shared port, starting there would go unnoticed. */
+/** Throws ListenError where another server listens on the port: with a shared port, starting there would go unnoticed. */
 export async function checkPort(host: string, port: number): Promise<void> {
-  const server = Bun.serve({ hostname: host, port, fetch: () => Response.error() })
+  const server = listenOn(host, port, () =>
+    Bun.serve({ hostname: host, port, fetch: () => Response.error() }),
+  )
   await server.stop(true)
 }

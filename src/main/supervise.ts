@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { needsRestart } from '../config/describe.ts'
 import type { Flags } from '../config/settings.ts'
 import type { Config } from '../config/types.ts'
+import { ListenError } from '../http/listening.ts'
 import { checkPort } from '../http/server.ts'
 import { argumentsFor } from '../installation.ts'
 import { lockData } from '../store/lock.ts'
@@ -81,11 +82,8 @@ async function waitForPort(host: string, port: number): Promise<void> {
       await checkPort(host, port)
       return
     } catch (error) {
-      const busy = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-      if (!busy || performance.now() > deadlineMs) {
-        const reason = error instanceof Error ? error.message : String(error)
-        throw new StartError(`Cannot listen on ${host}:${port}: ${reason}`)
-      }
+      if (!(error instanceof ListenError)) throw error
+      if (!error.isInUse || performance.now() > deadlineMs) throw new StartError(error.message)
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
   }

@@ -1,5 +1,6 @@
 // Listens for clients: answers plain requests to known paths itself, and passes all others to the runtime's server.
 
+import { listenOn } from '../listening.ts'
 import type { HttpReply } from '../reply.ts'
 import {
   type ClientSocket,
@@ -35,24 +36,6 @@ const socketHandlers = {
   error: (socket: ClientSocket) => socket.data.closed(),
 } as const
 
-/** The runtime's own message does not say why it cannot listen. */
-const listenReasons: ReadonlyMap<string, string> = new Map([
-  ['EADDRINUSE', 'the port is in use'],
-  ['EADDRNOTAVAIL', 'this machine does not have the address'],
-  ['EACCES', 'this user may not listen on this port'],
-])
-
-/** Throws an error whose message is the reason. */
-function listening<Listener>(listen: () => Listener): Listener {
-  try {
-    return listen()
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    const reason = listenReasons.get(code)
-    throw reason === undefined ? error : new Error(reason, { cause: error })
-  }
-}
-
 export class DirectListener implements ConnectionOwner {
   readonly port: number
   readonly serverPort: number
@@ -64,7 +47,7 @@ export class DirectListener implements ConnectionOwner {
   private usableHost = ''
   private readonly sweeper: ReturnType<typeof setInterval>
 
-  /** Throws where the port is taken. */
+  /** Throws ListenError. */
   constructor(options: DirectOptions) {
     this.options = options
     this.serverPort = options.serverPort
@@ -75,7 +58,7 @@ export class DirectListener implements ConnectionOwner {
       reusePort: options.sharePort,
     }
     const open = (socket: ClientSocket) => this.opened(socket)
-    this.socket = listening(() =>
+    this.socket = listenOn(options.host, options.port, () =>
       Bun.listen<DirectConnection>({ ...place, socket: { ...socketHandlers, open } }),
     )
     this.port = this.socket.port
