@@ -1,5 +1,6 @@
 // Yields the data of server-sent events one frame at a time.
 
+import { parsedObject } from './json/value.ts'
 import { FrameError, type FrameKind, type FrameSource, frameKind } from './reply.ts'
 import { FrameSplitter, frameData, frameTooLong, unframedJson } from './sse.ts'
 
@@ -42,9 +43,20 @@ export class SseFrames implements FrameSource {
 
   /** The data of one frame; empty where it carries none. Sets `done` if it ends the stream. */
   protected dataOf(bytes: Uint8Array, start: number, end: number): string {
-    const data = frameData(bytes, start, end).data ?? unframedJson(bytes, start, end)
+    const { data: given, event } = frameData(bytes, start, end)
+    const data = given ?? unframedJson(bytes, start, end)
     const said = data.trim()
     if (said === doneData) this.done = true
-    return said === doneData || said === '' ? '' : data
+    if (said === doneData || said === '') return ''
+    return event === 'error' ? errorData(data) : data
   }
+}
+
+/** Readers see no event's name: data that does not say itself that it is an error is put under `error`. */
+function errorData(data: string): string {
+  const value = parsedObject(data)
+  if (value === null) return JSON.stringify({ error: { message: data } })
+  return value['error'] != null || value['type'] === 'error'
+    ? data
+    : JSON.stringify({ error: value })
 }

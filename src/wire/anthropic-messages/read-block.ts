@@ -1,7 +1,7 @@
 // Reads one content block of a reply, from its start to its stop, as the events of one part.
 
 import type { ChatEvent, JsonObject, JsonValue, PartHead, UrlCitation } from '../ir.ts'
-import { isObject, objectsIn, setMember, stringOf } from '../json/value.ts'
+import { isObject, jsonTextOf, objectsIn, setMember, stringOf } from '../json/value.ts'
 import { replyTool } from './encode-tools.ts'
 import { self, withExtra } from './fields.ts'
 
@@ -154,7 +154,7 @@ class CallBlock extends Block {
 
   /** Emits input that came with the start; no input at all is `{}`. */
   stop(out: ChatEvent[]): void {
-    if (this.empty) this.say(JSON.stringify(this.block.input ?? {}), out)
+    if (this.empty) this.say(jsonTextOf(this.block.input) || '{}', out)
     this.close('', this.unknownFields(), out)
   }
 }

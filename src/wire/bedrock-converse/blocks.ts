@@ -1,7 +1,7 @@
 // Assembles the content blocks of a Converse reply, in whatever order their pieces come, into hub events.
 
 import type { ChatEvent, JsonObject, PartHead } from '../ir.ts'
-import { isObject, listOf, objectOf, stringOf } from '../json/value.ts'
+import { isObject, jsonTextOf, listOf, objectOf, stringOf } from '../json/value.ts'
 import { replyTool } from './tools.ts'
 
 type Kind = 'text' | 'reasoning' | 'call' | 'image' | 'ignored'
@@ -40,7 +40,7 @@ export class Blocks {
   delta(index: number, delta: JsonObject): void {
     const { text, toolUse, reasoningContent, citation, image } = delta
     if (typeof text === 'string') this.say(index, 'text', text)
-    else if (isObject(toolUse)) this.input(index, stringOf(toolUse['input']))
+    else if (isObject(toolUse)) this.input(index, jsonTextOf(toolUse['input']))
     else if (isObject(reasoningContent)) this.think(index, reasoningContent)
     else if (isObject(citation)) this.cite(index, citation)
     else if (isObject(image)) this.say(index, 'image', stringOf(objectOf(image['source'])['bytes']))
@@ -52,7 +52,7 @@ export class Blocks {
     if (typeof text === 'string') this.say(index, 'text', text)
     else if (isObject(toolUse)) {
       this.startCall(index, toolUse)
-      this.input(index, JSON.stringify(toolUse['input'] ?? {}))
+      this.input(index, jsonTextOf(toolUse['input']) || '{}')
     } else if (isObject(reasoningContent)) {
       this.think(index, reasoningContent)
       this.think(index, objectOf(reasoningContent['reasoningText']))

@@ -53,6 +53,12 @@ export function text(value: JsonValue | undefined): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
+/** A text that contains JSON, or the JSON of any other value, which some vendors send in its place; '' for none. */
+export function jsonTextOf(value: JsonValue | undefined): string {
+  if (typeof value === 'string') return value
+  return value == null ? '' : JSON.stringify(value)
+}
+
 /** A whole number of at least `least`, else null. */
 export function wholeNumber(value: JsonValue | undefined, least: number): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= least ? value : null

@@ -2,7 +2,7 @@
 
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { ObjectEnd } from '../json/nesting.ts'
-import { isObject, objectOf, stringOf } from '../json/value.ts'
+import { isObject, jsonTextOf, objectOf, stringOf } from '../json/value.ts'
 import { mergeFields, unknownFields, withExtra } from './hub-fields.ts'
 import { takeOpaque } from './hub-parts.ts'
 
@@ -44,7 +44,7 @@ function pieceOf(value: JsonObject): Piece {
     id: stringOf(id),
     name: stringOf(body['name']),
     // Mistral may send the arguments as an object.
-    input: typeof input === 'string' ? input : input == null ? '' : JSON.stringify(input),
+    input: jsonTextOf(input),
     custom: isObject(custom),
     sealed,
     extra: rest,

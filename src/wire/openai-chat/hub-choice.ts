@@ -28,6 +28,8 @@ const knownInDelta: ReadonlySet<string> = new Set([
   'annotations',
   'images',
   'tool_calls',
+  // The deprecated form of a single call.
+  'function_call',
   // Mistral repeats the choice's own index here.
   'index',
 ])
@@ -93,7 +95,10 @@ export class ChoiceReader {
     if (this.tokens !== noTokens && this.open !== null) this.tell(this.open, out)
     if (this.cited.length > 0) this.cite(out)
     const calls = said['tool_calls']
-    if (Array.isArray(calls)) this.calls.take(calls, whole || delta == null, out)
+    const alone = whole || delta == null
+    if (Array.isArray(calls)) this.calls.take(calls, alone, out)
+    else if (isObject(said['function_call']))
+      this.calls.take([{ index: 0, function: said['function_call'] }], alone, out)
     const word = stringOf(choice['finish_reason'])
     if (word !== '') this.finish(word, out)
     else if (whole) this.finish(this.calls.any ? 'tool_calls' : 'stop', out)

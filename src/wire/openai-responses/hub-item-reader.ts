@@ -1,7 +1,7 @@
 // Reads the output items of a Responses reply into hub events, with one reader per item.
 
 import type { ChatEvent, JsonObject, JsonValue, UrlCitation } from '../ir.ts'
-import { isObject, objectsIn, stringOf } from '../json/value.ts'
+import { isObject, jsonTextOf, objectsIn, stringOf } from '../json/value.ts'
 import { hasFields, present, unknownFields } from '../openai-chat/hub-fields.ts'
 import { self, withExtra } from './hub-fields.ts'
 import { newText, type Parts, remainder, type Text } from './hub-texts.ts'
@@ -66,7 +66,10 @@ class MessageReader implements ItemReader {
 
   done(item: JsonObject, out: ChatEvent[]): boolean {
     this.over = true
-    const parts = objectsIn(item['content'])
+    const { content } = item
+    // Some vendors send the text in place of the list.
+    const parts =
+      typeof content === 'string' ? [{ type: 'output_text', text: content }] : objectsIn(content)
     // Some vendors count parts in their deltas that the finished item lacks; the order of both is the same.
     const unmatched = [...this.texts.keys()].filter((at) => at >= parts.length)
     for (const [at, part] of parts.entries())
@@ -234,7 +237,7 @@ class CallReader implements ItemReader {
     this.over = true
     this.begin(item, out)
     if (this.part < 0) return false
-    const whole = stringOf(this.custom ? item['input'] : item['arguments'])
+    const whole = this.custom ? stringOf(item['input']) : jsonTextOf(item['arguments'])
     this.say(remainder(whole, this.said), out)
     // Clients parse the arguments, and an empty text is not JSON.
     if (this.said === '' && !this.custom) this.say('{}', out)
