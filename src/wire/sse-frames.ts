@@ -1,6 +1,7 @@
 // Yields the data of server-sent events one frame at a time.
 
-import { parsedObject } from './json/value.ts'
+import { isObject, parsedObject } from './json/value.ts'
+import { saidIn } from './openai/fault.ts'
 import { FrameError, type FrameKind, type FrameSource, frameKind } from './reply.ts'
 import { FrameSplitter, frameData, frameTooLong, unframedJson } from './sse.ts'
 
@@ -52,11 +53,15 @@ export class SseFrames implements FrameSource {
   }
 }
 
-/** Readers see no event's name: data that does not say itself that it is an error is put under `error`. */
+/**
+ * Readers see no event's name: data that does not contain an object `error` is put under one, with the type by which
+ * readers know events that have types, and with its message where all of them look for it.
+ */
 function errorData(data: string): string {
-  const value = parsedObject(data)
-  if (value === null) return JSON.stringify({ error: { message: data } })
-  return value['error'] != null || value['type'] === 'error'
-    ? data
-    : JSON.stringify({ error: value })
+  const value = parsedObject(data) ?? { message: data }
+  if (isObject(value['error'])) return data
+  const { type, ...rest } = value
+  const { message } = saidIn(value)
+  const error = { ...(type === 'error' ? rest : value), ...(message !== '' && { message }) }
+  return JSON.stringify({ type: 'error', error })
 }
