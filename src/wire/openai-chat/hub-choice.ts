@@ -96,7 +96,7 @@ export class ChoiceReader {
     if (this.cited.length > 0) this.cite(out)
     const calls = said['tool_calls']
     const alone = whole || delta == null
-    if (Array.isArray(calls)) this.calls.take(calls, alone, out)
+    if (Array.isArray(calls) && calls.length > 0) this.calls.take(calls, alone, out)
     else if (isObject(said['function_call']))
       this.calls.take([{ index: 0, function: said['function_call'] }], alone, out)
     const word = stringOf(choice['finish_reason'])

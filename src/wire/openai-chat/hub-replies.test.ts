@@ -261,6 +261,23 @@ test('a client that asked with functions gets its call as function_call', () => 
   ])
 })
 
+test('a function_call beside an empty list of calls is read', () => {
+  const older = (call: JsonObject): JsonObject => ({ tool_calls: [], function_call: call })
+  const streamed = read([
+    said(older({ name: 'f', arguments: '' })),
+    said(older({ arguments: '{"x":1}' })),
+    said({}, 'function_call'),
+  ])
+  const message = older({ name: 'f', arguments: '{"x":1}' })
+  const choices = [{ index: 0, message, finish_reason: 'function_call' }]
+  for (const events of [streamed, chatHub.readWhole({ id: 'r', choices }, {})]) {
+    expect(messageOf(chatHub.writeWhole(events, head)).tool_calls).toMatchObject([
+      { id: 'call_r_0_0', function: { name: 'f', arguments: '{"x":1}' } },
+    ])
+    expect(events.at(-1)).toMatchObject({ type: 'choice-end', reason: 'tool_calls' })
+  }
+})
+
 describe('the mistakes of others', () => {
   const call = (index: number, more: JsonObject): JsonObject => ({
     tool_calls: [{ index, ...more }],
