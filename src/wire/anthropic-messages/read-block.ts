@@ -147,7 +147,7 @@ class CallBlock extends Block {
   }
 
   delta(delta: JsonObject, out: ChatEvent[]): void {
-    const text = stringOf(delta.partial_json)
+    const text = jsonTextOf(delta.partial_json)
     if (text !== '') this.empty = false
     this.say(text, out)
   }

@@ -257,6 +257,17 @@ describe('the reader', () => {
     })
   })
 
+  test('the input of a call is read where an object stands for its JSON, or the reverse', () => {
+    const tool = { type: 'tool_use', id: 'x', name: 'f', input: {} }
+    for (const events of [
+      [begin(0, tool), delta(0, { type: 'input_json_delta', partial_json: { q: 1 } })],
+      [begin(0, { ...tool, input: '{"q":1}' })],
+    ])
+      expect(inChat(start, ...events, stop(0), end('tool_use'), last).tool_calls).toMatchObject([
+        { function: { name: 'f', arguments: '{"q":1}' } },
+      ])
+  })
+
   test("the vendor's own tools are never calls of the client's", () => {
     const search = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }
     const result = { type: 'web_search_tool_result', tool_use_id: 's', content: [{ url: 'u' }] }

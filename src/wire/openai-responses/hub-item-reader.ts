@@ -227,7 +227,7 @@ class CallReader implements ItemReader {
   }
 
   event(type: string, event: JsonObject, out: ChatEvent[]): void {
-    const piece = stringOf(event['delta'])
+    const piece = jsonTextOf(event['delta'])
     if (!type.endsWith('.delta') || piece === '') return
     if (this.part < 0) this.held += piece
     else this.say(piece, out)
@@ -237,7 +237,7 @@ class CallReader implements ItemReader {
     this.over = true
     this.begin(item, out)
     if (this.part < 0) return false
-    const whole = this.custom ? stringOf(item['input']) : jsonTextOf(item['arguments'])
+    const whole = jsonTextOf(this.custom ? item['input'] : item['arguments'])
     this.say(remainder(whole, this.said), out)
     // Clients parse the arguments, and an empty text is not JSON.
     if (this.said === '' && !this.custom) this.say('{}', out)

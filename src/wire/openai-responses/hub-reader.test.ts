@@ -92,6 +92,24 @@ describe('the reader', () => {
     expect(messageOf(stream([], { output: [item] }))).toMatchObject(expected)
   })
 
+  test('the input of a call is read where an object stands for its text', () => {
+    const called = { call_id: 'c', name: 'f' }
+    const item = { type: 'function_call', ...called, arguments: '' }
+    const at = { output_index: 0 }
+    const begun = { type: 'response.output_item.added', ...at, item }
+    const piece = { type: 'response.function_call_arguments.delta', ...at, delta: { x: 1 } }
+    for (const input of ['', '{"x": 1}', { x: 1 }]) {
+      const done = { type: 'response.output_item.done', ...at, item: { ...item, arguments: input } }
+      expect(messageOf(stream([begun, piece, done])).tool_calls).toMatchObject([
+        { function: { name: 'f', arguments: '{"x":1}' } },
+      ])
+    }
+    const custom = { type: 'custom_tool_call', ...called, input: { x: 1 } }
+    expect(messageOf(stream([], { output: [custom] })).tool_calls).toMatchObject([
+      { custom: { name: 'f', input: '{"x":1}' } },
+    ])
+  })
+
   test('summaries are paragraphs, and raw reasoning beside them is not read twice', () => {
     const piece = (index: number, text: string): JsonObject => ({
       type: 'response.reasoning_summary_text.delta',
