@@ -57,6 +57,11 @@ test('Bedrock: the input of a streamed call as an object, of a whole one as a te
     { messageStop: { stopReason: 'tool_use' } },
   ]
   expect(streamed('bedrock-converse', frames)).toMatchObject([called])
+  const piece = (input: JsonValue) => ({
+    contentBlockDelta: { contentBlockIndex: 0, delta: { toolUse: { input } } },
+  })
+  const pieces = [...frames.slice(0, 2), piece({}), piece('{"x"'), piece(':1}'), ...frames.slice(3)]
+  expect(streamed('bedrock-converse', pieces)).toMatchObject([called])
   const content = [{ toolUse: { ...toolUse, input: '{"x":1}' } }]
   const message = { role: 'assistant', content }
   expect(whole('bedrock-converse', { output: { message }, stopReason: 'tool_use' })).toMatchObject([

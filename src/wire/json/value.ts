@@ -53,10 +53,14 @@ export function text(value: JsonValue | undefined): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** A text that contains JSON, or the JSON of any other value, which some vendors send in its place; '' for none. */
+/**
+ * A text that contains JSON, or the JSON of any other value, which some vendors send in its place; '' for none and for
+ * an empty object, which may stand before the pieces of a text.
+ */
 export function jsonTextOf(value: JsonValue | undefined): string {
   if (typeof value === 'string') return value
-  return value == null ? '' : JSON.stringify(value)
+  if (value == null || (isObject(value) && Object.keys(value).length === 0)) return ''
+  return JSON.stringify(value)
 }
 
 /** A whole number of at least `least`, else null. */
