@@ -22,13 +22,13 @@ function sqliteSchema() {
     .query('SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid')
     .all()
   const of = (kind) => made.filter(({ type }) => type === kind)
-  return [
-    `-- The tables, rows, indexes and triggers of ${migrations.length} migrations together; \`npm run schema\` writes this file.`,
+  const first = `-- The tables, rows, indexes and triggers of ${migrations.length} migrations together; \`npm run schema\` writes this file.`
+  const statements = [
     ...of('table').flatMap(({ name, sql }) => [sql, ...rowsOf(database, name)]),
     // After the rows, as triggers may act on inserts.
     ...[...of('index'), ...of('trigger')].map(({ sql }) => sql),
-    '',
-  ].join(';\n')
+  ]
+  return [first, ...statements.map((sql) => `${sql};`), ''].join('\n')
 }
 
 function rowsOf(database, table) {

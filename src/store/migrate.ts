@@ -41,8 +41,9 @@ export async function migrate(session: MigrationSession, folder?: string): Promi
   if ((await missingAnywhere(session, known)).length === 0) return
   await session.begin()
   try {
-    if (folder === undefined && (await isNewSqlite(session))) await createAtOnce(session, known)
+    const isNew = folder === undefined && (await isNewSqlite(session))
     await session.execute(ledger)
+    if (isNew) await createAtOnce(session, known)
     for (const migration of await missing(session, known)) await apply(session, migration)
     await session.execute('COMMIT')
   } catch (error) {
@@ -104,7 +105,6 @@ async function createAtOnce(session: MigrationSession, known: Migration[]): Prom
   const sql = readSql(sourcePath('store/sqlite-schema.sql'))
   const count = Number(/^-- .* of (\d+) migrations/.exec(sql)?.[1])
   await session.execute(sql)
-  await session.execute(ledger)
   for (const migration of known.slice(0, count)) await record(session, migration)
 }
 

@@ -1,4 +1,4 @@
--- The tables, rows, indexes and triggers of 44 migrations together; `npm run schema` writes this file.;
+-- The tables, rows, indexes and triggers of 44 migrations together; `npm run schema` writes this file.
 CREATE TABLE account (
   id TEXT PRIMARY KEY,
   created_at INTEGER NOT NULL

@@ -73,19 +73,18 @@ class CallNames {
 
 /** Renames calls of one reply that repeat the id of a call before: official clients of Responses fail at these. */
 export class DistinctCalls {
-  private readonly used = new Set<string>()
-  /** The last number given to each repeated id, so that many repeats take no longer each. */
-  private readonly counts = new Map<string, number>()
+  /** The ids in use, each with the last number given to a repeat of it, so that many repeats take no longer each. */
+  private readonly numbers = new Map<string, number>()
 
   event(event: ChatEvent): ChatEvent {
     if (event.type !== 'part-start' || event.head.type !== 'tool-call') return event
     const { choice, head } = event
-    const asked = `${choice} ${head.id}`
-    let id = head.id
-    let count = this.counts.get(asked) ?? 1
-    while (this.used.has(`${choice} ${id}`)) id = `${head.id}_${++count}`
-    this.counts.set(asked, count)
-    this.used.add(`${choice} ${id}`)
+    const keyOf = (id: string) => `${choice} ${id}`
+    let { id } = head
+    let number = this.numbers.get(keyOf(id)) ?? 1
+    while (this.numbers.has(keyOf(id))) id = `${head.id}_${++number}`
+    this.numbers.set(keyOf(head.id), number)
+    if (id !== head.id) this.numbers.set(keyOf(id), 1)
     return id === head.id ? event : { ...event, head: { ...head, id } }
   }
 }

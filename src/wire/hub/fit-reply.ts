@@ -23,8 +23,7 @@ export interface Restorer {
 
 /** What the events of the reply pass, in this order. */
 export function restorersOf(fitted: Fitted | null): Restorer[] {
-  if (fitted === null) return [new DistinctCalls()]
-  const { calls, wrapped } = fitted
+  const { calls = null, wrapped = false } = fitted ?? {}
   return [
     ...(calls === null ? [] : [new CallRestorer(calls)]),
     ...(wrapped ? [new ReplyUnwrapper()] : []),
