@@ -1,7 +1,7 @@
 // Maps tool names that a model calls back to the name or type under which a Responses client offered the tool.
 
-import type { ChatRequest, JsonObject, JsonValue } from '../ir.ts'
-import { isObject } from '../json/value.ts'
+import type { ChatRequest, JsonObject } from '../ir.ts'
+import { isObject, parsedObject } from '../json/value.ts'
 import { type ClientTool, clientToolOf } from './client-tools.ts'
 import { nativeOf } from './hub-tools.ts'
 
@@ -29,11 +29,5 @@ export function originsOf({ tools = [] }: ChatRequest): ToolOrigins {
 
 /** Parses a call's arguments; null where they are not an object. */
 export function inputIn(text: string): JsonObject | null {
-  try {
-    const value = JSON.parse(text === '' ? '{}' : text) as JsonValue
-    return isObject(value) ? value : null
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
+  return parsedObject(text === '' ? '{}' : text)
 }

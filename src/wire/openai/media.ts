@@ -1,9 +1,9 @@
 // Shared code of OpenAI's audio, image and similar formats: reads a request's top level, and a reply's usage.
 
 import type { Fault } from '../../errors.ts'
-import type { JsonObject, JsonValue } from '../ir.ts'
+import type { JsonObject } from '../ir.ts'
 import { placeOf } from '../json/names.ts'
-import { isObject } from '../json/value.ts'
+import { parsedObject } from '../json/value.ts'
 import type { WholeReply } from '../reply.ts'
 import type { Address, Peek } from '../request.ts'
 import { type Body, type Inside, modelOf, nothingInside, readBody, streamOf } from './body.ts'
@@ -78,7 +78,7 @@ type Seen = Omit<WholeReply, 'fault' | 'bytes' | 'outputBytes'> &
 
 /** Inspects a whole reply in JSON: `see` reads its facts, or gives its fault. */
 export function wholeMedia(bytes: Uint8Array, see: (body: JsonObject) => Seen | Fault): WholeReply {
-  const body = parsed(bytes)
+  const body = parsedObject(new TextDecoder().decode(bytes))
   if (body === null) return failed(bytes, { kind: 'unreadable', message: 'the reply is not JSON' })
   const { error } = body
   if (error != null) return failed(bytes, faultInside(error))
@@ -89,14 +89,4 @@ export function wholeMedia(bytes: Uint8Array, see: (body: JsonObject) => Seen | 
 
 function failed(bytes: Uint8Array, fault: Fault): WholeReply {
   return { fault, bytes, usage: null, outputBytes: 0, finishReason: null, model: null }
-}
-
-function parsed(bytes: Uint8Array): JsonObject | null {
-  try {
-    const value = JSON.parse(new TextDecoder().decode(bytes)) as JsonValue
-    return isObject(value) ? value : null
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
 }
