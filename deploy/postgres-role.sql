@@ -32,7 +32,7 @@ GRANT INSERT, DELETE ON settlement_log TO tollgate_app;
 GRANT UPDATE ON settlement_count TO tollgate_app;
 GRANT INSERT, UPDATE, DELETE ON running_watch, running_report, running_stop TO tollgate_app;
 GRANT INSERT, UPDATE ON node TO tollgate_app;
-GRANT INSERT, UPDATE, DELETE ON lease TO tollgate_app;
+GRANT INSERT, UPDATE, DELETE ON lease, key_lease TO tollgate_app;
 GRANT INSERT, UPDATE ON outbox_epoch TO tollgate_app;
 GRANT INSERT, UPDATE, DELETE ON outbox_gap TO tollgate_app;
 -- The database lets usage rows be deleted only if their request was refused, cost nothing and is older than its limit.

@@ -5,20 +5,43 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Nano } from '../money.ts'
 import type { SpendLimit } from '../store/keys.ts'
+import type { KeyClaim, SpentRange } from '../store/ledger.ts'
 import { KeyBudgets } from './key-budgets.ts'
 import type { Hold, NoHold } from './ledger.ts'
-import type { SpentRange } from './messages.ts'
 
 interface PlayedHold extends Hold {
   amountNano: Nano
 }
 
-function play(amountNano: Nano, change: Partial<SpendLimit> = {}) {
+/** Leases all that other nodes do not. */
+function roomFor(claim: KeyClaim, spent: readonly Nano[], elsewhereNano: Nano): Nano {
+  const { limitNano, spentBeforeNano, keptNano, roomNano, needNano } = claim
+  const spentNano = spent.reduce((sum, each) => sum + each, spentBeforeNano)
+  const freeNano = limitNano - spentNano - keptNano - elsewhereNano
+  if (needNano === 0n) return 0n
+  return freeNano >= needNano && freeNano > roomNano ? freeNano : roomNano
+}
+
+function play(amountNano: Nano, change: Partial<SpendLimit> = {}, idleMs = 60_000) {
   const limits = new Map([
     ['key_1', { account: 'ann', amountNano, period: 'day' as const, timeZone: null, ...change }],
   ])
   const clock = { nowMs: Date.UTC(2026, 10, 22, 12) }
-  const ledger = { nano: 0n, reached: 0, fails: false, asked: [] as SpentRange[] }
+  const ledger = {
+    nano: 0n,
+    reached: 0,
+    /** What other nodes lease. */
+    elsewhereNano: 0n,
+    fails: false,
+    asked: [] as SpentRange[],
+    claims: [] as KeyClaim[],
+  }
+  // Spend of long ago was not made here.
+  const spentIn = (ranges: readonly SpentRange[]) => {
+    ledger.asked.push(...ranges)
+    if (ledger.fails) throw new Error('away')
+    return ranges.map(({ untilMs }) => (untilMs === null ? ledger.nano : 0n))
+  }
   const errors: unknown[] = []
   let records = 0
   const budgets = new KeyBudgets({
@@ -33,14 +56,15 @@ function play(amountNano: Nano, change: Partial<SpendLimit> = {}) {
       covers: () => true,
     },
     limits: () => limits,
-    async spent(ranges) {
-      ledger.asked.push(...ranges)
-      if (ledger.fails) throw new Error('away')
-      // Spend of long ago was not made here.
-      const nano = ranges.map(({ untilMs }) => (untilMs === null ? ledger.nano : 0n))
-      return { nano, reached: ledger.reached }
+    spent: async (ranges) => ({ nano: spentIn(ranges), reached: ledger.reached }),
+    async claim(claim) {
+      ledger.claims.push(claim)
+      const nano = spentIn(claim.ranges)
+      const roomNano = roomFor(claim, nano, ledger.elsewhereNano)
+      return { nano, reached: ledger.reached, roomNano }
     },
     recordNumber: () => records,
+    idleMs,
     onError: (error) => errors.push(error),
     nowMs: () => clock.nowMs,
   })
@@ -130,6 +154,7 @@ test('in the next period nothing is spent, and a limit that never resets is for 
   await daily.look()
   expect(await daily.hold(1n)).toMatchObject({ refused: 'spend-limit' })
   daily.clock.nowMs += 12 * 3_600_000
+  daily.ledger.nano = 0n
   held(await daily.hold(100n))
   const always = play(100n, { period: 'never' })
   always.close(held(await always.hold(100n)), 100n)
@@ -142,9 +167,7 @@ test('a limit that is raised counts at once, another period is read anew', async
   const stage = play(10n)
   expect(await stage.hold(11n)).toMatchObject({ refused: 'spend-limit' })
   stage.limits.set('key_1', { account: 'ann', amountNano: 11n, period: 'day', timeZone: null })
-  const asked = stage.ledger.asked.length
   held(await stage.hold(11n))
-  expect(stage.ledger.asked).toHaveLength(asked)
   const month = { account: 'ann', amountNano: 20n, period: 'month', timeZone: null } as const
   stage.limits.set('key_1', month as never)
   stage.ledger.nano = 15n
@@ -170,6 +193,77 @@ test('keys without a limit are never looked up', () => {
   const stage = play(1n)
   expect(stage.budgets.hold('ann', 'key_2', 1_000n)).toMatchObject({ amountNano: 1_000n })
   expect(stage.ledger.asked).toEqual([])
+})
+
+test('what other nodes lease is waited for, then refused as held', async () => {
+  const stage = play(100n)
+  stage.ledger.elsewhereNano = 60n
+  held(await stage.hold(40n))
+  const waiting = stage.hold(30n)
+  expect(await waiting).toMatchObject({ refused: 'spend-limit', leftNano: 100n, isHeld: true })
+  const served = stage.hold(30n)
+  stage.ledger.elsewhereNano = 30n
+  held(await served)
+})
+
+test('a recall gives back all but what requests hold and have spent', async () => {
+  const stage = play(100n)
+  const one = held(await stage.hold(30n))
+  stage.close(one, 20n)
+  held(await stage.hold(15n))
+  stage.budgets.recall('key_1')
+  await stage.look()
+  expect(stage.ledger.claims.at(-1)).toMatchObject({ keptNano: 35n, roomNano: 0n, needNano: 0n })
+  const claims = stage.ledger.claims.length
+  held(await stage.hold(1n))
+  expect(stage.ledger.claims).toHaveLength(claims + 1)
+})
+
+test('an unused key gives back its lease once, as does a key whose limit is removed', async () => {
+  const stage = play(100n, {}, -1)
+  stage.close(held(await stage.hold(30n)), 20n)
+  await stage.look()
+  expect(stage.budgets.hasLeases).toBe(true)
+  stage.settle(20n)
+  await stage.look()
+  await stage.look()
+  expect(stage.ledger.claims.at(-1)).toMatchObject({ keptNano: 0n, roomNano: 0n, needNano: 0n })
+  expect(stage.budgets.hasLeases).toBe(false)
+  const claims = stage.ledger.claims.length
+  await stage.look()
+  expect(stage.ledger.claims).toHaveLength(claims)
+  const other = play(100n)
+  const running = held(await other.hold(30n))
+  other.limits.clear()
+  await other.look()
+  expect(other.ledger.claims.at(-1)).toMatchObject({ keptNano: 30n, roomNano: 0n, needNano: 0n })
+  other.close(running, 30n)
+  other.settle(30n)
+  await other.look()
+  await other.look()
+  expect(other.budgets.hasLeases).toBe(false)
+})
+
+test('a recall that the ledger may not have received leaves nothing to hold without it', async () => {
+  const stage = play(100n)
+  held(await stage.hold(30n))
+  stage.ledger.fails = true
+  stage.budgets.recall('key_1')
+  await stage.look()
+  expect(await stage.hold(1n)).toEqual({ refused: 'closed' })
+})
+
+test('after the end of an epoch nothing of its lease is used, also not what its requests give back', async () => {
+  const stage = play(100n)
+  const before = held(await stage.hold(60n))
+  stage.budgets.fence()
+  stage.ledger.fails = true
+  expect(await stage.hold(10n)).toEqual({ refused: 'closed' })
+  stage.close(before, 5n)
+  expect(await stage.hold(10n)).toEqual({ refused: 'closed' })
+  stage.ledger.fails = false
+  held(await stage.hold(95n))
+  expect(stage.ledger.claims.at(-1)).toMatchObject({ keptNano: 5n, roomNano: 0n, needNano: 95n })
 })
 
 const step = fc.oneof(

@@ -1,144 +1,58 @@
-// Enforces the keys' spend limits, from what the ledger has settled, what ended here since then, and what runs now.
+// Enforces the keys' spend limits on this node, within what it has leased of them from the ledger.
 
 import type { Nano } from '../money.ts'
 import type { SpendLimit, SpendLimits } from '../store/keys.ts'
+import { Budget } from './key-budget.ts'
+import { KeyClaims, type KeyClaimsOptions } from './key-claims.ts'
+import { idleMs } from './lease.ts'
 import type { Holds } from './leases.ts'
 import type { Hold, NoHold } from './ledger.ts'
-import type { Spent, SpentRange } from './messages.ts'
 import { monotonicMs } from './shared.ts'
-import { periodAt } from './spend-period.ts'
 
-interface KeyBudgetsOptions {
+interface KeyBudgetsOptions extends KeyClaimsOptions {
   readonly holds: Holds
   /** The spend limits of keys as they are at the moment. */
   readonly limits: () => SpendLimits
-  /** Returns what keys spent in ranges of time, and up to which record of this process the ledger's sums go. */
-  readonly spent: (ranges: readonly SpentRange[]) => Promise<Spent>
   /** The number of the record of the request that is ending now. */
   readonly recordNumber: () => number
-  readonly onError: (error: unknown) => void
-  /** Unix milliseconds; `Date.now` by default. */
-  readonly nowMs?: () => number
+  /** How long a key is unused before its lease is given back; a minute by default. */
+  readonly idleMs?: number
 }
 
 /** A figure older than this is read again before a request is judged by it. */
 const staleMs = 5_000
-/** Longest time a request waits for the ledger's figure; after that the last known figure counts. */
-const longestReadMs = 1_000
-/** The sum of older spending (`base`) is read again this often, because a record may arrive late. */
-const baseMs = 600_000
-const recentMs = 2 * 3_600_000
-const quarterMs = 900_000
-/** How many keys that have not been used yet are read at each refresh. */
-const readAhead = 100
+/** Longest time a request waits for the ledger; after that the last known figure and lease count. */
+const longestWaitMs = 1_000
+/** Claims after which a request is refused, because requests on other nodes hold what it lacks. */
+const patience = 6
 
-const closedHold: NoHold = { refused: 'closed' }
-
-interface Ended {
-  /** The number of its record in the outbox. */
-  readonly number: number
-  readonly nano: Nano
-}
-
-class Budget {
-  readonly keyId: string
-  limit: SpendLimit & { readonly account: string }
-  startMs = -1
-  endMs: number | null = -1
-  /** Spending before a moment for which no more records are likely to arrive. */
-  base: { readonly untilMs: number; readonly nano: Nano; readonly readAtMs: number } | null = null
-  /** Spending in the ledger since `base.untilMs`, or since the period began where there is no base. */
-  recentNano: Nano = 0n
-  /** Requests that ended here and may be missing from the ledger's sums. */
-  unsettled: Ended[] = []
-  unsettledNano: Nano = 0n
-  /** What running requests of this key hold on this node. */
-  heldNano: Nano = 0n
-  isKnown = false
-  /** Monotonic time of the last reading, or of the last attempt at one that timed out. */
-  lookedAtMs = Number.NEGATIVE_INFINITY
-  isTouched = false
-  /** The reading under way: one at a time, so that an older answer never replaces a newer one. */
-  reading: Promise<void> | null = null
-
-  constructor(keyId: string, limit: Budget['limit']) {
-    this.keyId = keyId
-    this.limit = limit
-  }
-
-  /** Discards the sums, because another period needs another sum. */
-  forget(): void {
-    this.startMs = -1
-    this.isKnown = false
-    this.lookedAtMs = Number.NEGATIVE_INFINITY
-  }
-
-  /** Moves on to the current period; at the start of a new one nothing is spent. */
-  turn(nowMs: number): void {
-    if (this.startMs >= 0 && (this.endMs === null || nowMs < this.endMs)) return
-    const { startMs, endMs } = periodAt(this.limit, nowMs)
-    this.startMs = startMs
-    this.endMs = endMs
-    this.base = null
-    this.recentNano = 0n
-  }
-
-  get spentNano(): Nano {
-    return (this.base?.nano ?? 0n) + this.recentNano + this.unsettledNano
-  }
-
-  end(ended: Ended): void {
-    this.unsettled.push(ended)
-    this.unsettledNano += ended.nano
-  }
-
-  settledUpTo(reached: number): void {
-    this.unsettled = this.unsettled.filter(({ number }) => number > reached)
-    this.unsettledNano = this.unsettled.reduce((sum, { nano }) => sum + nano, 0n)
-  }
-
-  /** The ranges to ask the ledger for; the base's range comes last where it is due. */
-  ranges(nowMs: number): readonly SpentRange[] {
-    const { keyId, startMs, base } = this
-    const { account } = this.limit
-    const range = (sinceMs: number, untilMs: number | null) => ({
-      keyId,
-      account,
-      sinceMs,
-      untilMs,
-    })
-    if (base !== null && nowMs - base.readAtMs < baseMs) return [range(base.untilMs, null)]
-    const untilMs = Math.floor((nowMs - recentMs) / quarterMs) * quarterMs
-    if (untilMs <= startMs) return [range(startMs, null)]
-    return [range(untilMs, null), range(startMs, untilMs)]
-  }
-
-  take(
-    ranges: readonly SpentRange[],
-    [recentNano = 0n, baseNano]: readonly Nano[],
-    nowMs: number,
-  ): void {
-    const untilMs = ranges[1]?.untilMs
-    if (baseNano !== undefined && untilMs != null)
-      this.base = { untilMs, nano: baseNano, readAtMs: nowMs }
-    this.recentNano = recentNano
-    this.isKnown = true
-  }
+interface HeldOfKey {
+  readonly budget: Budget
+  /** The budget's epoch when the hold began. */
+  readonly epoch: number
+  nano: Nano
 }
 
 /** Wraps the holds of all keys; keys without a limit pass through unchecked. */
 export class KeyBudgets implements Holds {
   readonly #options: KeyBudgetsOptions
   readonly #holds: Holds
+  readonly #claims: KeyClaims
   readonly #nowMs: () => number
   readonly #budgets = new Map<string, Budget>()
-  readonly #held = new Map<Hold, { readonly budget: Budget; nano: Nano }>()
-  #failing = false
+  readonly #held = new Map<Hold, HeldOfKey>()
 
   constructor(options: KeyBudgetsOptions) {
     this.#options = options
     this.#holds = options.holds
+    this.#claims = new KeyClaims(options)
     this.#nowMs = options.nowMs ?? Date.now
+  }
+
+  /** Whether this node may lease part of a key's limit. */
+  get hasLeases(): boolean {
+    for (const { isLeased } of this.#budgets.values()) if (isLeased) return true
+    return false
   }
 
   hold(account: string, keyId: string, amountNano: Nano): Hold | NoHold | Promise<Hold | NoHold> {
@@ -146,36 +60,29 @@ export class KeyBudgets implements Holds {
     if (limit === undefined) return this.#holds.hold(account, keyId, amountNano)
     const budget = this.#budgetOf(keyId, limit)
     budget.isTouched = true
-    if (monotonicMs() - budget.lookedAtMs < staleMs) return this.#holdWithin(budget, amountNano)
-    return this.#readInTime(budget).then(() => this.#holdWithin(budget, amountNano))
+    const taken = this.#take(budget, amountNano)
+    if (taken instanceof Promise)
+      return taken.then((refusal) => refusal ?? this.#holdTaken(budget, amountNano))
+    return taken ?? this.#holdTaken(budget, amountNano)
   }
 
   extend(hold: Hold, byNano: Nano): boolean | Promise<boolean> {
     const held = this.#held.get(hold)
     if (held === undefined) return this.#holds.extend(hold, byNano)
-    if (this.#refusal(held.budget, byNano) !== null) return false
-    const take = (nano: Nano) => {
-      held.nano += nano
-      // A hold that was closed meanwhile has already given back its amount.
-      if (this.#held.get(hold) === held) held.budget.heldNano += nano
-    }
-    take(byNano)
-    const undo = (extended: boolean) => {
-      if (!extended) take(-byNano)
-      return extended
-    }
-    const extended = this.#holds.extend(hold, byNano)
-    return extended instanceof Promise ? extended.then(undo) : undo(extended)
+    const taken = this.#take(held.budget, byNano)
+    if (taken instanceof Promise)
+      return taken.then((refusal) => refusal === null && this.#extendTaken(hold, held, byNano))
+    return taken === null && this.#extendTaken(hold, held, byNano)
   }
 
   close(hold: Hold, chargeNano: Nano): Nano {
     const held = this.#held.get(hold)
     if (held !== undefined) {
-      const { budget, nano } = held
+      const { budget, epoch, nano } = held
       this.#held.delete(hold)
-      budget.heldNano -= nano
       budget.isTouched = true
-      if (chargeNano > 0n) budget.end({ number: this.#options.recordNumber(), nano: chargeNano })
+      const ended = { number: this.#options.recordNumber(), nano: chargeNano }
+      budget.end(epoch, nano, chargeNano > 0n ? ended : null)
     }
     return this.#holds.close(hold, chargeNano)
   }
@@ -188,111 +95,105 @@ export class KeyBudgets implements Holds {
     return this.#holds.covers(hold)
   }
 
-  /** Reads the figures of keys used since the last reading, and of some never read. Called about twice a second. */
-  refresh(): void {
-    const limits = this.#options.limits()
-    for (const [keyId, budget] of this.#budgets) {
-      if (!limits.has(keyId) && budget.heldNano === 0n) this.#budgets.delete(keyId)
-    }
-    const unread: Budget[] = []
-    if (this.#budgets.size < limits.size) {
-      for (const [keyId, limit] of limits) {
-        if (unread.length === readAhead) break
-        if (!this.#budgets.has(keyId)) unread.push(this.#budgetOf(keyId, limit))
-      }
-    }
-    const used = [...this.#budgets.values()].filter(
-      ({ isTouched, heldNano, unsettled }) => isTouched || heldNano > 0n || unsettled.length > 0,
-    )
-    const due = [...new Set([...used, ...unread])].filter(({ reading }) => reading === null)
-    if (due.length > 0) void this.#read(due)
+  /** Gives back what no request of this key holds, because another node lacks it. */
+  recall(keyId: string): void {
+    const budget = this.#budgets.get(keyId)
+    if (budget !== undefined) void this.#claims.giveBack(budget)
   }
 
-  #budgetOf(keyId: string, limit: Budget['limit']): Budget {
+  /** Ends the epoch: the ledger has ended all leases of this node, or will. */
+  fence(): void {
+    for (const budget of this.#budgets.values()) budget.fence()
+  }
+
+  /** Reads the figures of keys used since the last reading, and gives back idle leases. Called about twice a second. */
+  refresh(): void {
+    const limits = this.#options.limits()
+    const nowMs = monotonicMs()
+    const used: Budget[] = []
+    for (const [keyId, budget] of this.#budgets) {
+      if (!budget.isIdle) budget.usedAtMs = nowMs
+      if (budget.asking !== null) continue
+      const isLimited = limits.has(keyId)
+      if (isLimited && !budget.isIdle) used.push(budget)
+      else if (!isLimited || nowMs - budget.usedAtMs > (this.#options.idleMs ?? idleMs))
+        this.#forget(budget)
+    }
+    if (used.length > 0) void this.#claims.read(used)
+  }
+
+  #budgetOf(keyId: string, limit: SpendLimit & { readonly account: string }): Budget {
     let budget = this.#budgets.get(keyId)
     if (budget === undefined) {
       budget = new Budget(keyId, limit)
       this.#budgets.set(keyId, budget)
     }
-    const { period, timeZone } = budget.limit
-    budget.limit = limit
-    if (limit.period !== period || limit.timeZone !== timeZone) budget.forget()
-    budget.turn(this.#nowMs())
+    budget.change(limit)
     return budget
   }
 
-  #holdWithin(budget: Budget, amountNano: Nano): Hold | NoHold | Promise<Hold | NoHold> {
-    const refusal = this.#refusal(budget, amountNano)
-    if (refusal !== null) return refusal
-    budget.heldNano += amountNano
+  /** Sets an amount aside within the limit and the lease; null if that is done, otherwise why not. */
+  #take(budget: Budget, byNano: Nano): NoHold | null | Promise<NoHold | null> {
+    budget.turn(this.#nowMs())
+    const isFresh = byNano === 0n || monotonicMs() - budget.lookedAtMs < staleMs
+    const taken = isFresh ? budget.take(byNano) : 'short'
+    if (taken === 'taken') return null
+    return taken === 'short' ? this.#takeLater(budget, byNano) : taken
+  }
+
+  /** Claims what the lease lacks, a few times while other nodes have it. */
+  async #takeLater(budget: Budget, byNano: Nano): Promise<NoHold | null> {
+    const late = Promise.withResolvers<'late'>()
+    const timer = setTimeout(() => late.resolve('late'), longestWaitMs)
+    try {
+      for (let answers = 0; ; ) {
+        const outcome = await Promise.race([this.#claims.claim(budget, byNano), late.promise])
+        if (outcome === 'answered') answers += 1
+        // Without an answer the last figure applies, also to the next requests, which need not wait as long.
+        else budget.lookedAtMs = Math.max(budget.lookedAtMs, monotonicMs())
+        budget.turn(this.#nowMs())
+        const taken = budget.take(byNano)
+        if (taken !== 'short') return taken === 'taken' ? null : taken
+        if (outcome === 'answered' && answers < patience) continue
+        return answers > 0 ? budget.refusal(byNano) : { refused: 'closed' }
+      }
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  #holdTaken(budget: Budget, amountNano: Nano): Hold | NoHold | Promise<Hold | NoHold> {
+    const { epoch } = budget
     const keep = (result: Hold | NoHold): Hold | NoHold => {
-      if ('refused' in result) budget.heldNano -= amountNano
-      else this.#held.set(result, { budget, nano: amountNano })
+      if ('refused' in result) budget.end(epoch, amountNano)
+      else this.#held.set(result, { budget, epoch, nano: amountNano })
       return result
     }
-    const held = this.#holds.hold(budget.limit.account, budget.keyId, amountNano)
+    const held = this.#holds.hold(budget.account, budget.keyId, amountNano)
     return held instanceof Promise ? held.then(keep) : keep(held)
   }
 
-  #refusal(budget: Budget, byNano: Nano): NoHold | null {
-    if (!budget.isKnown) return closedHold
-    budget.turn(this.#nowMs())
-    const { amountNano: limitNano, period } = budget.limit
-    const leftNano = limitNano - budget.spentNano
-    if (byNano === 0n || budget.heldNano + byNano <= leftNano) return null
-    const { endMs: resetsAt } = budget
-    return {
-      refused: 'spend-limit',
-      limitNano,
-      period,
-      leftNano,
-      isHeld: byNano <= leftNano,
-      resetsAt,
-    }
-  }
-
-  /** Resolves when the figure is read, or after `longestReadMs` without one. */
-  async #readInTime(budget: Budget): Promise<void> {
-    const late = Promise.withResolvers<void>()
-    const timer = setTimeout(late.resolve, longestReadMs)
-    await Promise.race([budget.reading ?? this.#read([budget]), late.promise])
-    clearTimeout(timer)
-    budget.lookedAtMs = Math.max(budget.lookedAtMs, monotonicMs())
-  }
-
-  /** Never rejects. */
-  #read(budgets: readonly Budget[]): Promise<void> {
-    const reading = this.#readAll(budgets).finally(() => {
-      for (const budget of budgets) budget.reading = null
-    })
-    for (const budget of budgets) budget.reading = reading
-    return reading
-  }
-
-  async #readAll(budgets: readonly Budget[]): Promise<void> {
-    const nowMs = this.#nowMs()
-    const asked = budgets.map((budget) => {
-      budget.turn(nowMs)
-      budget.isTouched = false
-      return { budget, startMs: budget.startMs, ranges: budget.ranges(nowMs) }
-    })
-    try {
-      const { nano, reached } = await this.#options.spent(asked.flatMap(({ ranges }) => ranges))
-      let place = 0
-      for (const { budget, startMs, ranges } of asked) {
-        const found = nano.slice(place, place + ranges.length)
-        place += ranges.length
-        // An answer for an earlier period does not apply to the present one.
-        if (budget.startMs !== startMs) continue
-        budget.take(ranges, found, nowMs)
-        budget.settledUpTo(reached)
-        budget.lookedAtMs = monotonicMs()
+  #extendTaken(hold: Hold, held: HeldOfKey, byNano: Nano): boolean | Promise<boolean> {
+    held.nano += byNano
+    const undo = (extended: boolean) => {
+      // A hold that was closed meanwhile has already given back its whole amount.
+      if (!extended && this.#held.get(hold) === held) {
+        held.nano -= byNano
+        held.budget.end(held.epoch, byNano)
       }
-      this.#failing = false
-    } catch (error) {
-      for (const budget of budgets) budget.isTouched = true
-      if (!this.#failing) this.#options.onError(error)
-      this.#failing = true
+      return extended
     }
+    if (this.#held.get(hold) !== held) {
+      // It was closed while the lease was claimed, before this amount was part of it.
+      held.budget.end(held.epoch, byNano)
+      return false
+    }
+    const extended = this.#holds.extend(hold, byNano)
+    return extended instanceof Promise ? extended.then(undo) : undo(extended)
+  }
+
+  #forget(budget: Budget): void {
+    if (budget.isLeased) void this.#claims.giveBack(budget)
+    else if (budget.heldNano === 0n) this.#budgets.delete(budget.keyId)
   }
 }

@@ -130,7 +130,10 @@ class Node implements LedgerNode {
         log.warn({ err: error, account }, 'no credit could be leased; refusing a request')
       },
     })
-    this.#holds = budgetsOver(this.#leases, this.#link, options, () => this.#finished)
+    this.#holds = budgetsOver(this.#leases, this.#link, options, {
+      epoch,
+      recordNumber: () => this.#finished,
+    })
     this.changes = new WorkerChanges(this.#link, this.#holds, epoch)
     this.#upkeep = new Upkeep({
       writer,
@@ -270,6 +273,7 @@ class Node implements LedgerNode {
         break
       case 'recalled':
         for (const account of message.accounts) this.#leases.recall(account)
+        for (const keyId of message.keys) this.#holds.recall(keyId)
         break
       case 'settled':
         this.#writer.noteSettled()
@@ -287,6 +291,7 @@ class Node implements LedgerNode {
     this.#upkeep.rouse()
     this.#gate.fence(count)
     this.#leases.fence()
+    this.#holds.fence()
     this.#tellFenced()
   }
 
@@ -337,15 +342,19 @@ function budgetsOver(
   holds: Leases,
   link: WorkerLink,
   { spendLimits = () => noLimits, log }: LedgerOptions,
-  recordNumber: () => number,
+  { epoch, recordNumber }: { readonly epoch: () => number; readonly recordNumber: () => number },
 ): KeyBudgets {
   return new KeyBudgets({
     holds,
     limits: spendLimits,
     spent: (ranges) => link.ask({ ask: 'spent', ranges }),
+    claim: (claim) => link.ask({ ask: 'claim', epoch: epoch(), claim }),
     recordNumber,
     onError: (error) =>
-      log.error({ err: error }, 'the spend of keys could not be read; using the last known values'),
+      log.error(
+        { err: error },
+        'the spend of keys could not be read or leased; using the last known values',
+      ),
   })
 }
 

@@ -11,16 +11,9 @@ import { halves, type OutboxReader, openOutboxReader } from '../store/sqlite-out
 import type { Store } from '../store/store.ts'
 import type { VideoChanged } from '../store/video-table.ts'
 import { keepFolding } from './folding.ts'
+import { KeyWork } from './key-work.ts'
 import { LeaseWork } from './lease-work.ts'
-import type {
-  Answers,
-  Pruning,
-  Question,
-  Spent,
-  SpentRange,
-  ToWorker,
-  WorkerStart,
-} from './messages.ts'
+import type { Answers, Pruning, Question, ToWorker, WorkerStart } from './messages.ts'
 import { NodeKeeper } from './node-keeper.ts'
 import { OutboxDrain } from './outbox-drain.ts'
 import { OutboxEnd } from './outbox-end.ts'
@@ -67,6 +60,7 @@ class LedgerWorker {
   readonly #state: SharedState
   readonly #keeper: NodeKeeper
   readonly #leases: LeaseWork
+  readonly #keys: KeyWork
   readonly #drain: OutboxDrain
   readonly #sync: OutboxSync
   readonly #end: OutboxEnd
@@ -109,6 +103,11 @@ class LedgerWorker {
       settled: () => this.#settledUntil(state, state.written),
       onFenced: (ref) => this.#track(this.#keeper.fence(ref)),
       onFailure: (what, error) => this.#report.failed(what, error),
+    })
+    this.#keys = new KeyWork({
+      keyLeases: store.keyLeases,
+      ref: () => this.#keeper.ref,
+      reached: () => state.accounted + state.missing,
     })
     this.#sync = new OutboxSync({ logs: parts.logs, state })
   }
@@ -211,7 +210,9 @@ class LedgerWorker {
       case 'video':
         return this.#changeVideo(question)
       case 'spent':
-        return this.#spent(question.ranges)
+        return this.#keys.spent(question.ranges)
+      case 'claim':
+        return this.#keys.claim(question.epoch, question.claim)
       case 'used':
         return this.#store.keyUses.note(question.uses).then(() => null)
       case 'prune':
@@ -233,24 +234,6 @@ class LedgerWorker {
     const { settled, chargedNano, writtenOffNano } = done.settled
     if (settled > 0) this.#state.count(settled, chargedNano, writtenOffNano)
     return done
-  }
-
-  async #spent(ranges: readonly SpentRange[]): Promise<Spent> {
-    // Read before the sums: what is settled meanwhile may be counted twice at first, but is never left out.
-    const reached = this.#state.accounted + this.#state.missing
-    const nano: Nano[] = []
-    for (const { keyId, account, sinceMs, untilMs } of ranges) {
-      const [row] = await this.#store.rollups.read({
-        cuts: [sinceMs],
-        until: untilMs ?? Number.MAX_SAFE_INTEGER,
-        filter: { account: [account], key: [keyId] },
-        by: [],
-        sums: ['chargeNano'],
-        limit: 1,
-      })
-      nano.push(row?.sums[0] ?? 0n)
-    }
-    return { nano, reached }
   }
 
   async #grant(question: Extract<Question, { ask: 'grant' }>): Promise<Grant> {
@@ -332,7 +315,8 @@ class LedgerWorker {
         continue
       }
       const accounts = await this.#keeper.recalled()
-      if (accounts.length > 0) this.#report.tell({ kind: 'recalled', accounts })
+      const keys = (await this.#keeper.once('recall', () => this.#keys.recalled())) ?? []
+      if (accounts.length + keys.length > 0) this.#report.tell({ kind: 'recalled', accounts, keys })
     }
   }
 

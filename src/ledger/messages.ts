@@ -9,8 +9,10 @@ import type {
   IdempotencyDone,
   IdempotencyFound,
   IdempotencyTable,
+  KeyClaim,
   NodeRef,
   OutboxPlace,
+  SpentRange,
 } from '../store/ledger.ts'
 import type { StoreSettings } from '../store/open.ts'
 import type { ResponseChange } from '../store/responses.ts'
@@ -50,18 +52,15 @@ export interface VideoBeginning {
   readonly idempotency: IdempotencyDone | null
 }
 
-/** Requests of a key that began in [sinceMs, untilMs), Unix milliseconds; `untilMs` null: no end. */
-export interface SpentRange {
-  readonly keyId: string
-  readonly account: string
-  readonly sinceMs: number
-  readonly untilMs: number | null
-}
-
 export interface Spent {
   readonly nano: readonly Nano[]
   /** The sums include the records of this process up to this number. */
   readonly reached: number
+}
+
+/** How much of a key's spend limit this node leases from now on. */
+export interface Claimed extends Spent {
+  readonly roomNano: Nano
 }
 
 export interface Pruning {
@@ -91,6 +90,8 @@ export type Question =
   | { readonly ask: 'video'; readonly epoch: number; readonly change: VideoRequest }
   /** What keys have spent; the answer has one amount for each range. */
   | { readonly ask: 'spent'; readonly ranges: readonly SpentRange[] }
+  /** Lease more or less of a key's spend limit. Refused if the asker's epoch is over. */
+  | { readonly ask: 'claim'; readonly epoch: number; readonly claim: KeyClaim }
   | { readonly ask: 'used'; readonly uses: readonly KeyUse[] }
   /** Delete the oldest usage rows of requests that began before `before`: of all, or of refused requests only. */
   | ({ readonly ask: 'prune' } & Pruning)
@@ -104,6 +105,7 @@ export interface Answers {
   readonly keep: readonly number[]
   readonly video: VideoChanged
   readonly spent: Spent
+  readonly claim: Claimed
   readonly used: null
   readonly prune: number
   readonly stop: null
@@ -128,7 +130,11 @@ export type FromWorker =
   | { readonly kind: 'opened'; readonly ref: NodeRef }
   /** The epoch is over: another node closed it. */
   | { readonly kind: 'fenced'; readonly count: number }
-  | { readonly kind: 'recalled'; readonly accounts: readonly string[] }
+  | {
+      readonly kind: 'recalled'
+      readonly accounts: readonly string[]
+      readonly keys: readonly string[]
+    }
   | { readonly kind: 'settled' }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Answers[keyof Answers] }
   | { readonly kind: 'refusal'; readonly id: number; readonly reason: string }

@@ -11,7 +11,7 @@ interface UpkeepOptions {
   readonly writer: OutboxWriter
   readonly gate: AdmissionGate
   readonly leases: Leases
-  readonly budgets: Pick<KeyBudgets, 'refresh'>
+  readonly budgets: Pick<KeyBudgets, 'refresh' | 'hasLeases'>
   readonly state: SharedState
   /** Called when the held amounts have changed, so that the ledger records them. */
   readonly onHeld: (epoch: number, held: ReadonlyMap<string, Nano>) => void
@@ -98,11 +98,11 @@ export class Upkeep {
 
   /** After a quiet second, slows down to the pace of the leases; stops where there are no leases. */
   #rest(nowMs: number): void {
-    const { writer, gate } = this.#options
+    const { writer, gate, budgets } = this.#options
     const { openHolds, changed, accounts } = this.#options.leases
     const busy = openHolds > 0 || changed !== this.#notedChange || writer.unsettledRecords > 0
     if (busy || gate.isShut) this.#quietSinceMs = nowMs
     if (nowMs - this.#quietSinceMs < quietMs) return
-    this.#pace.set(accounts > 0 ? tickMs : null)
+    this.#pace.set(accounts > 0 || budgets.hasLeases ? tickMs : null)
   }
 }

@@ -9,6 +9,9 @@ export interface Lease extends NodeRef {
   readonly amountNano: Nano
 }
 
+/** Condition on the table `node`, whose id and epoch are bound. */
+export const isOpen = `id = ? AND epoch = ? AND state = 'open'`
+
 /** Appended to a SELECT of rows that are changed afterwards. SQLite's transactions have locked everything already. */
 export const forUpdate = { sqlite: '', postgres: ' FOR UPDATE' }
 export const forShare = { sqlite: '', postgres: ' FOR SHARE' }

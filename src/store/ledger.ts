@@ -238,6 +238,49 @@ export interface LeaseTable {
   noteHeld(ref: NodeRef, held: ReadonlyMap<string, Nano>): Promise<void>
 }
 
+/** Requests of a key that began in [sinceMs, untilMs), Unix milliseconds; `untilMs` null: no end. */
+export interface SpentRange {
+  readonly keyId: string
+  readonly account: string
+  readonly sinceMs: number
+  readonly untilMs: number | null
+}
+
+/** A node's request to lease part of a key's spend limit. */
+export interface KeyClaim {
+  readonly keyId: string
+  readonly limitNano: Nano
+  /** What the key has spent in the present period: this, and what the ledger finds in the ranges. */
+  readonly spentBeforeNano: Nano
+  readonly ranges: readonly SpentRange[]
+  /** What the key's requests on this node hold, and what ended ones have spent that may be missing from the ranges. */
+  readonly keptNano: Nano
+  /** What requests on this node may hold beside that, by the lease so far; negative if they cost more than they held. */
+  readonly roomNano: Nano
+  /** How much room there must be for a waiting request; 0n: none is needed any more. */
+  readonly needNano: Nano
+}
+
+export interface KeyClaimed {
+  /** One amount for each range. */
+  readonly nano: readonly Nano[]
+  /** The room from now on: at least the need, or as it was if the limit has not that much left. */
+  readonly roomNano: Nano
+}
+
+export interface KeyLeaseTable {
+  /** What keys have spent; one amount for each range. */
+  spent(ranges: readonly SpentRange[]): Promise<readonly Nano[]>
+  /**
+   * Leases more or less of a key's limit: at every commit, what the key has spent and all nodes' leases are together
+   * within the limit, unless a request costs more than it held. If other nodes lease what is lacking, it is recalled
+   * from them. null: the node is not open.
+   */
+  claim(ref: NodeRef, claim: KeyClaim): Promise<KeyClaimed | null>
+  /** Keys of which another node lacks what this node leases; each recall is returned once. */
+  recalled(ref: NodeRef): Promise<readonly string[]>
+}
+
 /** Settles finished requests. */
 export interface SettlementTable {
   /**

@@ -2,10 +2,12 @@
 
 import type { Nano } from '../money.ts'
 import type { Engine, Session } from './engine.ts'
+import { releaseKeyLeases } from './key-leases.ts'
 import {
   atMost,
   forShare,
   forUpdate,
+  isOpen,
   type Lease,
   lockLeases,
   noteHeld,
@@ -16,8 +18,6 @@ import type { Grant, GrantRequest, GrantSize, LeaseTable, NodeRef, NodeTable } f
 import { RowRefused } from './store.ts'
 import { cleanText } from './text.ts'
 import { lockWallets, moveWallets } from './wallets.ts'
-
-const isOpen = `id = ? AND epoch = ? AND state = 'open'`
 
 export function nodeTable(engine: Engine): NodeTable {
   const now = nowMs[engine.kind]
@@ -86,6 +86,7 @@ async function releaseLeases(session: Session, nodes: readonly string[]): Promis
     [...released].map(([account, amountNano]) => [account, -amountNano]),
   )
   for (const node of nodes) await session.run('DELETE FROM lease WHERE node = ?', [node])
+  await releaseKeyLeases(session, nodes)
 }
 
 async function leasesOf(session: Session, nodes: readonly string[]): Promise<Lease[]> {

@@ -1,6 +1,6 @@
 // Reads totals: one statement per query, in which the database computes the sums.
 
-import type { Engine, Value } from './engine.ts'
+import type { Engine, Session, Value } from './engine.ts'
 import { sums } from './rollup-columns.ts'
 import { foldHour } from './rollup-facets.ts'
 import { evenSpansOf } from './rollup-pieces.ts'
@@ -20,10 +20,7 @@ import { cleanText } from './text.ts'
 
 export function rollupStore(engine: Engine): RollupStore {
   return {
-    async read(query) {
-      const { sql, values } = seriesStatement(engine.kind, query, await sourcesOf(engine, query))
-      return added(await engine.query<Kept>(sql, values), query)
-    },
+    read: (query) => readRollups(engine, query),
     async top(query) {
       const times = { ...query, cuts: [query.since] }
       const { sql, values } = topStatement(engine.kind, query, await sourcesOf(engine, times))
@@ -47,6 +44,15 @@ export function rollupStore(engine: Engine): RollupStore {
     },
     fold: (before) => foldHour(engine, before),
   }
+}
+
+/** See `RollupReader.read`. */
+export async function readRollups(
+  session: Session,
+  query: RollupQuery,
+): Promise<readonly RollupRow[]> {
+  const { sql, values } = seriesStatement(session.kind, query, await sourcesOf(session, query))
+  return added(await session.query<Kept>(sql, values), query)
 }
 
 /** `b0`, `b1`: values of the dimensions; `sums`: separated by spaces. */

@@ -1,4 +1,4 @@
--- The tables, rows, indexes and triggers of 44 migrations together; `npm run schema` writes this file.
+-- The tables, rows, indexes and triggers of 45 migrations together; `npm run schema` writes this file.
 CREATE TABLE account (
   id TEXT PRIMARY KEY,
   created_at INTEGER NOT NULL
@@ -885,6 +885,15 @@ CREATE TABLE usage_export (
   rows_taken INTEGER NOT NULL,
   taken_at INTEGER
 ) STRICT;
+CREATE TABLE key_lease (
+  key_id TEXT NOT NULL,
+  node TEXT NOT NULL,
+  -- What the key's requests on this node hold, have spent without being settled, or may still hold.
+  amount_nano BIGINT NOT NULL,
+  -- Unix milliseconds: when another node lacked part of it; null: none does.
+  recalled_at BIGINT,
+  PRIMARY KEY (key_id, node)
+);
 CREATE INDEX api_key_account ON api_key (account);
 CREATE INDEX transfer_debit ON transfer (debit, at) WHERE code NOT IN ('usage', 'writeoff');
 CREATE INDEX transfer_credit ON transfer (credit, at) WHERE code NOT IN ('usage', 'writeoff');
@@ -940,6 +949,7 @@ CREATE INDEX payment_order_credited ON payment_order (provider, mode, credited_a
 CREATE INDEX usage_archive_open ON usage_archive (written_at) WHERE removed_at IS NULL;
 CREATE INDEX usage_refusals ON usage (at)
   WHERE channel IS NULL AND attempts = 0 AND status >= 400 AND charge_nano = 0 AND writeoff_nano = 0;
+CREATE INDEX key_lease_node ON key_lease (node);
 CREATE TRIGGER api_key_inserted AFTER INSERT ON api_key BEGIN
   UPDATE api_key_revision SET value = value + 1;
 END;

@@ -14,6 +14,7 @@ import type {
   AuditTable,
   IdempotencyTable,
   JournalTable,
+  KeyLeaseTable,
   LeaseTable,
   NodeTable,
   OutboxTable,
@@ -160,6 +161,7 @@ export interface Store {
   readonly search: SearchReader
   readonly nodes: NodeTable
   readonly leases: LeaseTable
+  readonly keyLeases: KeyLeaseTable
   readonly settlements: SettlementTable
   readonly outboxes: OutboxTable
   readonly rollups: RollupStore

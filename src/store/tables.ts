@@ -14,6 +14,7 @@ import { historyTable } from './history.ts'
 import { historySettingTable } from './history-settings.ts'
 import { idempotencyTable } from './idempotency.ts'
 import { journalTable } from './journal.ts'
+import { keyLeaseTable } from './key-leases.ts'
 import { keyTable, keyUseTable } from './keys.ts'
 import { lazyTable } from './lazy.ts'
 import { walletOf } from './ledger.ts'
@@ -43,6 +44,7 @@ export function createStore(engine: Engine, history = engine): Store {
     journal: journalTable(engine),
     nodes: nodeTable(engine),
     leases: leaseTable(engine),
+    keyLeases: keyLeaseTable(engine),
     settlements: {
       settle: (batch) => settle(engine, batch),
       setAside: (entry, from) => engine.transaction((session) => setAside(session, entry, from)),

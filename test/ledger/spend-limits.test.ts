@@ -70,4 +70,35 @@ describe.each(engines)('a key with a spend limit on $engine', ({ url }) => {
     expect(await ask(again, 1n)).toMatchObject({ refused: 'spend-limit', leftNano: 0n })
     expect(await again.hold('acme', 'key_2', 5_000n)).toMatchObject({ amountNano: 5_000n })
   })
+
+  test('is held to it by requests that run on three nodes at once, and all of it can be spent', async () => {
+    const three = [await start(0), await start(1), await start(2)]
+    const asked = three.flatMap((node) =>
+      Array.from({ length: 30 }, async () => ({ node, held: await ask(node, 50n) })),
+    )
+    const results = await Promise.all(asked)
+    const served = results.filter(({ held }) => !('refused' in held))
+    expect(served.length).toBeLessThanOrEqual(20)
+    expect(served.length).toBeGreaterThan(10)
+    for (const { node, held } of served) node.release(held as Hold)
+    let spentNano = 0n
+    for (let turn = 0; turn < 20; turn += 1) {
+      const node = three[turn % 3] as LedgerNode
+      await spend(node, `req_${turn}`, 50n)
+      spentNano += 50n
+    }
+    expect(spentNano).toBe(1_000n)
+    for (const node of three) expect(await ask(node, 1n)).toMatchObject({ refused: 'spend-limit' })
+  })
+
+  test('is served on another node as soon as the one that leased it has ended', async () => {
+    const one = await start(0)
+    const held = await ask(one, 900n)
+    const two = await start(1)
+    expect(await ask(two, 200n)).toMatchObject({ refused: 'spend-limit', isHeld: true })
+    one.release(held as Hold)
+    nodes.shift()
+    await one.drain()
+    expect(await ask(two, 1_000n)).toMatchObject({ amountNano: 1_000n })
+  })
 })

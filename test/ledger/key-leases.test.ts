@@ -1,0 +1,204 @@
+// Tests that several nodes together keep to a key's spend limit: real tables, with settlements and lost answers in any
+// order.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { KeyBudgets } from '../../src/ledger/key-budgets.ts'
+import type { Hold, NoHold } from '../../src/ledger/ledger.ts'
+import type { SpendLimit } from '../../src/store/keys.ts'
+import type { NodeRef } from '../../src/store/ledger.ts'
+import { testDatabaseUrl } from '../contract/databases.ts'
+import { finishedRequest } from '../support/finished.ts'
+import { type LedgerScene, ledgerScene } from '../support/ledger-node.ts'
+
+const engines = [
+  { engine: 'sqlite', url: null, runs: 60 },
+  ...(testDatabaseUrl === null ? [] : [{ engine: 'postgres', url: testDatabaseUrl, runs: 15 }]),
+]
+
+const step = fc.record({
+  node: fc.nat({ max: 2 }),
+  do: fc.constantFrom('hold', 'hold', 'hold', 'extend', 'end', 'settle', 'look', 'recall', 'lose'),
+  nano: fc.bigInt(1n, 60n),
+})
+
+const limitNano = 200n
+
+/** One key on three nodes; its requests end and are settled as the test says. */
+class Play {
+  readonly #scene: LedgerScene
+  readonly #key: string
+  readonly #limits: Map<string, SpendLimit & { readonly account: string }>
+  readonly nodes: readonly PlayedNode[]
+  spentNano = 0n
+  #requests = 0
+
+  constructor(scene: LedgerScene, key: string, refs: readonly NodeRef[]) {
+    this.#scene = scene
+    this.#key = key
+    const limit = {
+      account: 'acme',
+      amountNano: limitNano,
+      period: 'never',
+      timeZone: null,
+    } as const
+    this.#limits = new Map([[key, limit]])
+    this.nodes = refs.map((ref) => this.#node(ref))
+  }
+
+  #node(ref: NodeRef): PlayedNode {
+    const { keyLeases } = this.#scene.store
+    const node: PlayedNode = {
+      ref,
+      running: [],
+      ended: [],
+      records: 0,
+      reached: 0,
+      loses: false,
+    } as never
+    const answer = <Answer>(found: Answer): Answer => {
+      if (!node.loses) return found
+      node.loses = false
+      throw new Error('The answer is lost.')
+    }
+    node.budgets = new KeyBudgets({
+      holds: {
+        hold: (account, keyId, amountNano) => ({ account, keyId, amountNano }),
+        extend: () => true,
+        close: () => 0n,
+        release: () => undefined,
+        covers: () => true,
+      },
+      limits: () => this.#limits,
+      spent: async (ranges) => {
+        const { reached } = node
+        return answer({ nano: await keyLeases.spent(ranges), reached })
+      },
+      claim: async (claim) => {
+        const { reached } = node
+        const claimed = await keyLeases.claim(ref, claim)
+        if (claimed === null) throw new Error('The node is not open.')
+        return answer({ ...claimed, reached })
+      },
+      recordNumber: () => node.records,
+      onError: () => undefined,
+      claimAgainMs: 1,
+    })
+    return node
+  }
+
+  async step({ node: at, do: what, nano }: { node: number; do: string; nano: bigint }) {
+    const node = this.nodes[at] as PlayedNode
+    const first = node.running[0]
+    if (what === 'hold') await this.#hold(node, nano)
+    else if (what === 'extend' && first !== undefined) {
+      if (await node.budgets.extend(first.hold, nano)) first.nano += nano
+    } else if (what === 'end' && first !== undefined) this.#end(node, nano)
+    else if (what === 'settle') await this.#settle(node)
+    else if (what === 'lose') node.loses = true
+    else if (what === 'look') node.budgets.refresh()
+    else if (what === 'recall') {
+      for (const key of await this.#scene.store.keyLeases.recalled(node.ref))
+        node.budgets.recall(key)
+    }
+  }
+
+  async #hold(node: PlayedNode, nano: bigint) {
+    const result: Hold | NoHold = await node.budgets.hold('acme', this.#key, nano)
+    if (!('refused' in result)) node.running.push({ hold: result, nano })
+  }
+
+  #end(node: PlayedNode, nano: bigint) {
+    const first = node.running.shift() as Running
+    const chargeNano = nano < first.nano ? nano : first.nano
+    node.records += 1
+    node.budgets.close(first.hold, chargeNano)
+    node.ended.push({ number: node.records, chargeNano })
+    this.spentNano += chargeNano
+  }
+
+  async #settle({ ended, ref, ...node }: PlayedNode) {
+    const batch = ended.splice(0).map(({ chargeNano }) => {
+      this.#requests += 1
+      const requestId = `${this.#key}-${this.#requests}`
+      const at = Date.now()
+      const { row } = finishedRequest({
+        requestId,
+        account: 'acme',
+        key: this.#key,
+        chargeNano,
+        at,
+      })
+      return { ...ref, row, fromLeaseNano: 0n, capNano: null, idempotency: null }
+    })
+    if (batch.length > 0) await this.#scene.store.settlements.settle(batch)
+    const settled = this.nodes.find((each) => each.ref === ref) as PlayedNode
+    settled.reached = node.records
+  }
+
+  get heldNano(): bigint {
+    return this.nodes.flatMap(({ running }) => running).reduce((sum, { nano }) => sum + nano, 0n)
+  }
+
+  /** Ends everything that runs, so that the whole rest of the limit can be spent. */
+  async rest(): Promise<void> {
+    for (const node of this.nodes) {
+      node.loses = false
+      while (node.running.length > 0) this.#end(node, 1n)
+      await this.#settle(node)
+    }
+  }
+}
+
+interface Running {
+  readonly hold: Hold
+  nano: bigint
+}
+
+interface PlayedNode {
+  readonly ref: NodeRef
+  budgets: KeyBudgets
+  readonly running: Running[]
+  readonly ended: { readonly number: number; readonly chargeNano: bigint }[]
+  records: number
+  reached: number
+  /** The next answer of the ledger does not arrive. */
+  loses: boolean
+}
+
+describe.each(engines)('the nodes of a deployment on $engine', ({ url, runs }) => {
+  let scene: LedgerScene
+  beforeAll(async () => {
+    scene = await ledgerScene(url)
+    await scene.deposit('acme', 1_000_000n)
+  })
+  afterAll(() => scene.remove())
+
+  test('never pass a key limit together, and can spend all of it', async () => {
+    let keys = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 25, maxLength: 45 }), async (steps) => {
+        keys += 1
+        const open = (name: string) => scene.store.nodes.open(name, 600_000)
+        const refs = [await open('one'), await open('two'), await open('three')]
+        const play = new Play(scene, `key_${keys}`, refs)
+        for (const each of steps) {
+          await play.step(each)
+          expect(play.spentNano + play.heldNano).toBeLessThanOrEqual(limitNano)
+        }
+        await play.rest()
+        const restNano = limitNano - play.spentNano
+        if (restNano === 0n) return
+        // The other nodes answer recalls as their workers would, until the last node can have all that is left.
+        const last = play.nodes[2] as PlayedNode
+        let result: Hold | NoHold = { refused: 'closed' }
+        for (let turn = 0; 'refused' in result && turn < 5; turn += 1) {
+          result = await last.budgets.hold('acme', `key_${keys}`, restNano)
+          for (const node of [0, 1]) await play.step({ node, do: 'recall', nano: 1n })
+        }
+        expect(result).toMatchObject({ amountNano: restNano })
+      }),
+      { numRuns: runs },
+    )
+  }, 120_000)
+})
