@@ -1,6 +1,6 @@
 // Tests replies whose calls, texts and errors have another JSON type or form than their format says: nothing is lost.
 
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { VendorDialectId } from '../src/wire/formats.ts'
 import type { JsonObject, JsonValue } from '../src/wire/ir.ts'
 import { chatHub } from '../src/wire/openai-chat/hub.ts'
@@ -130,4 +130,118 @@ test.each([
       { type: 'fault', fault: { message: expect.stringContaining('too busy') } },
     ])
   }
+})
+
+const calledInStart = { toolUse: { toolUseId: 't', name: 'f', input: { x: 1 } } }
+
+test('Bedrock: input that comes with the start of a call, alone or before its pieces', () => {
+  const frames = (pieces: readonly JsonObject[]) => [
+    { messageStart: { role: 'assistant' } },
+    { contentBlockStart: { contentBlockIndex: 0, start: calledInStart } },
+    ...pieces.map((toolUse) => ({
+      contentBlockDelta: { contentBlockIndex: 0, delta: { toolUse } },
+    })),
+    { contentBlockStop: { contentBlockIndex: 0 } },
+    { messageStop: { stopReason: 'tool_use' } },
+  ]
+  for (const pieces of [[], [{ input: '' }], [{ input: '{"x"' }, { input: ':1}' }]])
+    expect(streamed('bedrock-converse', frames(pieces))).toMatchObject([called])
+})
+
+describe('Responses: input that comes', () => {
+  const empty = { type: 'function_call', id: 'i', call_id: 'c', name: 'f', arguments: '' }
+  const full = { ...empty, arguments: '{"x":1}' }
+  const at = { output_index: 0, item_id: 'i' }
+  const added = (item: JsonObject) => ({ type: 'response.output_item.added', ...at, item })
+  const done = (item: JsonObject) => ({ type: 'response.output_item.done', ...at, item })
+  const said = { type: 'response.function_call_arguments.done', ...at, arguments: '{"x":1}' }
+  const piece = { type: 'response.function_call_arguments.delta', ...at, delta: '{"x":1}' }
+  const completed = (output: readonly JsonObject[]) => ({
+    type: 'response.completed',
+    response: { ...responseOf(empty), output: [...output] },
+  })
+
+  test.each<[string, JsonObject[]]>([
+    ['with the end of its pieces alone', [added(empty), said, done(empty), completed([empty])]],
+    ['before the name of the call', [said, done(empty), completed([empty])]],
+    ['with the finished item alone', [added(empty), done(full), completed([empty])]],
+    ['with the final response alone', [added(empty), done(empty), completed([full])]],
+    ['at another place there', [added(empty), completed([{ type: 'reasoning' }, full])]],
+    ['in a call that no event tells of', [completed([full])]],
+    ['every time', [added(full), piece, said, done(full), completed([full])]],
+  ])('%s', (_, frames) => {
+    expect(streamed('openai-responses', frames)).toMatchObject([called])
+    const list = (streamed('openai-responses', frames) as JsonObject[])[0]?.['message']
+    expect((list as JsonObject)['tool_calls']).toHaveLength(1)
+  })
+
+  test('with a call behind a text, of which no event tells', () => {
+    const text = { type: 'response.output_text.delta', output_index: 0, delta: 'hello' }
+    const content = [{ type: 'output_text', text: 'hello', annotations: [] }]
+    const message = { type: 'message', role: 'assistant', content }
+    const other = { ...full, call_id: 'd' }
+    for (const output of [
+      [message, full],
+      [full, message],
+    ])
+      expect(streamed('openai-responses', [text, completed(output)])).toMatchObject([
+        { message: { content: 'hello', tool_calls: [call] }, finish_reason: 'tool_calls' },
+      ])
+    expect(
+      streamed('openai-responses', [piece, done(full), completed([full, other])]),
+    ).toMatchObject([{ message: { tool_calls: [call, { ...call, id: 'd' }] } }])
+  })
+
+  test('in a custom call', () => {
+    const custom = { type: 'custom_tool_call', call_id: 'c', name: 'f', input: '' }
+    const input = { type: 'response.custom_tool_call_input.done', ...at, input: 'x' }
+    for (const frames of [
+      [added(custom), input, done(custom), completed([custom])],
+      [added(custom), done(custom), completed([{ ...custom, input: 'x' }])],
+    ])
+      expect(streamed('openai-responses', frames)).toMatchObject([
+        { message: { tool_calls: [{ id: 'c', custom: { name: 'f', input: 'x' } }] } },
+      ])
+  })
+})
+
+test.each(['function_call', 'tool_calls', 'stop'])(
+  'chat: the finish reason %s is that of what the client is shown',
+  (word) => {
+    const older = { function_call: call.function }
+    const wholeOf = (message: JsonObject) =>
+      whole('openai-chat', { choices: [{ index: 0, message, finish_reason: word }] })
+    expect(wholeOf({ content: null, ...older })).toMatchObject([called])
+    expect(wholeOf({ content: 'hello' })).toMatchObject([{ finish_reason: 'stop' }])
+    const frames = [{ delta: older }, { delta: {}, finish_reason: word }]
+    const chunks = frames.map((choice) => ({ choices: [{ index: 0, ...choice }] }))
+    expect(streamed('openai-chat', chunks)).toMatchObject([called])
+  },
+)
+
+test('chat: a client that asks with functions gets one call, streamed or whole', () => {
+  const { value: request } = chatHub.decodeRequest({
+    model: 'm',
+    messages: [{ role: 'user', content: 'hi' }],
+    functions: [{ name: 'f' }],
+  })
+  const calls = [1, 2].map((x) => ({
+    id: `c${x}`,
+    type: 'function',
+    function: { name: 'f', arguments: `{"x":${x}}` },
+  }))
+  const choice = { index: 0, message: { tool_calls: calls }, finish_reason: 'tool_calls' }
+  const events = vendorHub('openai-chat').readWhole({ choices: [choice] }, {})
+  const writer = chatHub.writer({ ...head, request })
+  const text = events.map((event) => writer.event(event)).join('')
+  const shown = text
+    .split('\n\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line.slice('data: '.length)).choices[0])
+  const given = shown.flatMap(({ delta }) => delta.function_call?.arguments ?? [])
+  expect(given.join('')).toBe('{"x":1}')
+  expect(shown.at(-1).finish_reason).toBe('function_call')
+  expect(chatHub.writeWhole(events, { ...head, request })['choices']).toMatchObject([
+    { message: { function_call: call.function }, finish_reason: 'function_call' },
+  ])
 })

@@ -68,8 +68,9 @@ class ChoiceSteps {
   end(why: FinishReason): void {
     const choice = this.index
     const ends = this.open.map((part): ChatEvent => ({ type: 'part-end', choice, part }))
-    // A reply with calls has calls as its finish reason.
-    const said = why === 'stop' && ends.length > 0 ? 'tool_calls' : why
+    // A reply with calls, and no other, has calls as its finish reason.
+    const plain = why === 'stop' || why === 'tool_calls'
+    const said = !plain ? why : ends.length > 0 ? 'tool_calls' : 'stop'
     this.steps.push([...ends, { type: 'choice-end', choice, reason: said }])
   }
 

@@ -10,6 +10,8 @@ interface Block {
   readonly kind: Kind
   readonly part: number
   sealed: string
+  /** The input that a call's start brought; null where the block takes none. */
+  input: string | null
   said: boolean
   closed: boolean
 }
@@ -50,10 +52,8 @@ export class Blocks {
   whole(index: number, block: JsonObject): void {
     const { text, toolUse, reasoningContent, citationsContent, image } = block
     if (typeof text === 'string') this.say(index, 'text', text)
-    else if (isObject(toolUse)) {
-      this.startCall(index, toolUse)
-      this.input(index, jsonTextOf(toolUse['input']) || '{}')
-    } else if (isObject(reasoningContent)) {
+    else if (isObject(toolUse)) this.startCall(index, toolUse)
+    else if (isObject(reasoningContent)) {
       this.think(index, reasoningContent)
       this.think(index, objectOf(reasoningContent['reasoningText']))
     } else if (isObject(citationsContent)) this.wholeCitations(index, citationsContent)
@@ -69,9 +69,9 @@ export class Blocks {
     if (block === undefined || block.closed) return
     block.closed = true
     if (block.kind === 'ignored') return
-    const { part, sealed } = block
+    const { part, sealed, input, said } = block
     // Official clients parse the arguments, and an empty text is not JSON.
-    if (block.kind === 'call' && !block.said) this.piece(part, '{}')
+    if (input !== null && !said) this.piece(part, input || '{}')
     this.tell({ type: 'part-end', choice: 0, part, ...(sealed !== '' && { sealed }) })
   }
 
@@ -84,13 +84,14 @@ export class Blocks {
     if (text !== '') this.tell({ type: 'part-delta', choice: 0, part, text })
   }
 
-  private open(index: number, kind: Kind, head: PartHead): Block {
+  private open(index: number, kind: Kind, head: PartHead, input: string | null = null): Block {
     // Only call blocks may be open beside others.
     if (kind !== 'call') this.closeAllBut(index)
     else this.closeTexts()
-    const block: Block = { kind, part: this.next++, sealed: '', said: false, closed: false }
+    const part = this.next++
+    const block: Block = { kind, part, sealed: '', input, said: false, closed: false }
     this.blocks.set(index, block)
-    this.tell({ type: 'part-start', choice: 0, part: block.part, head })
+    this.tell({ type: 'part-start', choice: 0, part, head })
     return block
   }
 
@@ -112,8 +113,8 @@ export class Blocks {
   }
 
   private ignore(index: number): void {
-    const block: Block = { kind: 'ignored', part: -1, sealed: '', said: false, closed: true }
-    this.blocks.set(index, block)
+    const text = { sealed: '', input: null, said: false }
+    this.blocks.set(index, { kind: 'ignored', part: -1, ...text, closed: true })
   }
 
   private startCall(index: number, toolUse: JsonObject): void {
@@ -123,14 +124,15 @@ export class Blocks {
       this.ignore(index)
       return
     }
+    const input = jsonTextOf(toolUse['input'])
     if (name === replyTool) {
-      this.open(index, 'text', { type: 'text' })
+      this.open(index, 'text', { type: 'text' }, input)
       return
     }
     const id = stringOf(toolUse['toolUseId']) || `tooluse_${this.calls}`
     this.calls++
     this.called = true
-    this.open(index, 'call', { type: 'tool-call', id, name })
+    this.open(index, 'call', { type: 'tool-call', id, name }, input)
   }
 
   private input(index: number, text: string): void {

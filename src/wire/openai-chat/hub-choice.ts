@@ -235,16 +235,10 @@ export class ChoiceReader {
     }
     // Citations without a text, or whose text had already ended: clients of this format still get them.
     if (this.cited.length > 0) this.keep({ delta: { annotations: this.cited } }, out)
-    // To a client that asked with `functions` the deprecated finish reason means something other than `tool_calls`.
-    const extra = withExtra(word === 'function_call' ? { finish_reason: word } : {})
-    // OpenAI itself says `stop` behind a call that it was made to make.
-    const called = reason === 'stop' && this.calls.any
-    out.push({
-      type: 'choice-end',
-      choice: this.index,
-      reason: called ? 'tool_calls' : reason,
-      ...extra,
-    })
+    // OpenAI itself says `stop` behind a call that it was made to make; others name a call that there is not.
+    const ordinary = reason === 'stop' || reason === 'tool_calls'
+    const shown = !ordinary ? reason : this.calls.any ? 'tool_calls' : 'stop'
+    out.push({ type: 'choice-end', choice: this.index, reason: shown })
   }
 }
 

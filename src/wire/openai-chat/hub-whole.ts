@@ -81,7 +81,7 @@ function tokensOf(parts: readonly FoldedPart[], type: 'text' | 'refusal'): JsonO
 function choiceOf({ index, parts, reason, extras }: FoldedChoice, older: boolean): JsonObject {
   const fields: JsonObject = {}
   for (const extra of extras) mergeFields(fields, ownFields(extra))
-  const { delta, finish_reason: word = wordOf(reason, older), ...private_ } = fields
+  const { delta, ...private_ } = fields
   const inside = objectOf(delta)
   const reasoning = joined(parts, 'reasoning')
   // The vendor's own reasoning details already hold the opaque state.
@@ -106,10 +106,6 @@ function choiceOf({ index, parts, reason, extras }: FoldedChoice, older: boolean
     message: mergeFields(message, inside),
     logprobs,
     ...private_,
-    finish_reason: word,
+    finish_reason: older && reason === 'tool_calls' ? 'function_call' : reason,
   }
-}
-
-function wordOf(reason: FoldedChoice['reason'], older: boolean): string | null {
-  return older && reason === 'tool_calls' ? 'function_call' : reason
 }

@@ -195,6 +195,8 @@ export class ChatWriter implements Writer {
     if (head.type !== 'tool-call') return opener
     const { id, name, custom = false } = head
     if (this.older) {
+      // The older form has a single call, and clients would join the texts of several.
+      if (call > 0) return opener
       return opener + this.flushing(choice, { function_call: { name, arguments: '' } })
     }
     const body = custom
@@ -224,7 +226,7 @@ export class ChatWriter implements Writer {
       case 'refusal':
         return { refusal: text }
       case 'tool-call': {
-        if (this.older) return { function_call: { arguments: text } }
+        if (this.older) return call > 0 ? null : { function_call: { arguments: text } }
         const body = head.custom ? { custom: { input: text } } : { function: { arguments: text } }
         return { tool_calls: [{ index: call, ...body }] }
       }
@@ -278,11 +280,10 @@ export class ChatWriter implements Writer {
     const choice = this.choiceAt(index)
     const opener = this.opener(choice, null)
     const plain = this.older && reason === 'tool_calls' ? 'function_call' : reason
-    const { finish_reason: word = plain, ...fields } = ownFields(extra)
-    const { delta, ...pending } = mergeFields(choice.pending, fields)
+    const { delta, ...pending } = mergeFields(choice.pending, ownFields(extra))
     choice.pending = {}
     const late = delta === undefined ? '' : this.chunk(index, delta as JsonObject, null)
-    return opener + late + this.chunk(index, {}, word, pending)
+    return opener + late + this.chunk(index, {}, plain, pending)
   }
 }
 

@@ -243,7 +243,7 @@ describe('the reader', () => {
     ['length', 'length'],
     ['model_length', 'length'],
     ['sensitive', 'content_filter'],
-    ['function_call', 'function_call'],
+    ['function_call', 'stop'],
     ['something_new', 'stop'],
   ])('ends %s as %s', (word, shown) => {
     const [choice] = whole([said({ content: 'a' }, word)]).choices as JsonObject[]

@@ -11,8 +11,8 @@ export interface ItemReader {
   readonly isCall: boolean
   readonly over: boolean
   event(type: string, event: JsonObject, out: ChatEvent[]): void
-  /** Reads the finished item. False if it cannot be used. */
-  done(item: JsonObject, out: ChatEvent[]): boolean
+  /** Reads the finished item; `last`: nothing more can come of it. False if it cannot be used. */
+  done(item: JsonObject, last: boolean, out: ChatEvent[]): boolean
 }
 
 /** Emits an item's private fields, for clients of this format, before the part that begins it. */
@@ -64,7 +64,7 @@ class MessageReader implements ItemReader {
     }
   }
 
-  done(item: JsonObject, out: ChatEvent[]): boolean {
+  done(item: JsonObject, _last: boolean, out: ChatEvent[]): boolean {
     this.over = true
     const { content } = item
     // Some vendors send the text in place of the list.
@@ -159,7 +159,7 @@ class ReasoningReader implements ItemReader {
     }
   }
 
-  done(item: JsonObject, out: ChatEvent[]): boolean {
+  done(item: JsonObject, _last: boolean, out: ChatEvent[]): boolean {
     this.over = true
     const textsOf = (name: 'summary' | 'content'): string =>
       objectsIn(item[name])
@@ -216,9 +216,8 @@ class CallReader implements ItemReader {
   private readonly parts: Parts
   private readonly custom: boolean
   private part = -1
-  private said = ''
-  /** Input that arrived before the name. */
-  private held = ''
+  /** All of the input so far; it is sent once the name is known. */
+  private input = ''
 
   constructor(parts: Parts, item: JsonObject, custom: boolean, out: ChatEvent[]) {
     this.parts = parts
@@ -227,20 +226,19 @@ class CallReader implements ItemReader {
   }
 
   event(type: string, event: JsonObject, out: ChatEvent[]): void {
-    const piece = jsonTextOf(event['delta'])
-    if (!type.endsWith('.delta') || piece === '') return
-    if (this.part < 0) this.held += piece
-    else this.say(piece, out)
+    if (type.endsWith('.delta')) this.add(jsonTextOf(event['delta']), out)
+    else if (type.endsWith('.done')) this.addRest(event, out)
   }
 
-  done(item: JsonObject, out: ChatEvent[]): boolean {
-    this.over = true
+  done(item: JsonObject, last: boolean, out: ChatEvent[]): boolean {
     this.begin(item, out)
+    if (this.part >= 0) this.addRest(item, out)
+    // Some vendors say the input in the final response only.
+    if (this.input === '' && !last) return true
+    this.over = true
     if (this.part < 0) return false
-    const whole = jsonTextOf(this.custom ? item['input'] : item['arguments'])
-    this.say(remainder(whole, this.said), out)
     // Clients parse the arguments, and an empty text is not JSON.
-    if (this.said === '' && !this.custom) this.say('{}', out)
+    if (this.input === '' && !this.custom) this.add('{}', out)
     out.push({ type: 'part-end', choice: 0, part: this.part })
     return true
   }
@@ -255,13 +253,21 @@ class CallReader implements ItemReader {
     const { custom } = this
     const head = { type: 'tool-call', id, name, ...(custom && { custom }) } as const
     out.push({ type: 'part-start', choice: 0, part: this.part, head })
-    this.say(this.held, out)
+    this.tell(this.input, out)
   }
 
-  private say(piece: string, out: ChatEvent[]): void {
-    if (piece === '') return
-    this.said += piece
-    out.push({ type: 'part-delta', choice: 0, part: this.part, text: piece })
+  /** Adds what the complete input has beyond the pieces before it. */
+  private addRest({ arguments: text, input }: JsonObject, out: ChatEvent[]): void {
+    this.add(remainder(jsonTextOf(this.custom ? input : text), this.input), out)
+  }
+
+  private add(piece: string, out: ChatEvent[]): void {
+    this.input += piece
+    if (this.part >= 0) this.tell(piece, out)
+  }
+
+  private tell(text: string, out: ChatEvent[]): void {
+    if (text !== '') out.push({ type: 'part-delta', choice: 0, part: this.part, text })
   }
 }
 
@@ -282,7 +288,7 @@ class OtherReader implements ItemReader {
     return
   }
 
-  done(item: JsonObject, out: ChatEvent[]): boolean {
+  done(item: JsonObject, _last: boolean, out: ChatEvent[]): boolean {
     this.over = true
     const data = stringOf(item['result'])
     if (item['type'] === 'image_generation_call' && data !== '') {

@@ -42,9 +42,16 @@ function fault(kind: FaultKind, message: string): ChatEvent {
   return { type: 'fault', fault: { kind, message } }
 }
 
+/** An item of which something was read. */
+interface SeenItem {
+  readonly reader: ItemReader
+  readonly type: string
+  callId: string
+}
+
 export class ResponsesReader implements Reader {
   private readonly parts = new Parts()
-  private readonly items = new Map<string, ItemReader>()
+  private readonly items = new Map<string, SeenItem>()
   private started = false
   private over = false
 
@@ -107,7 +114,7 @@ export class ResponsesReader implements Reader {
         if (isObject(item)) this.itemOf(frame, item, out)
         return
       case 'response.output_item.done':
-        if (isObject(item)) this.itemDone(this.itemOf(frame, item, out), item, out)
+        if (isObject(item)) this.itemDone(this.itemOf(frame, item, out), item, false, out)
         return
       default:
         this.inside(type, frame, out)
@@ -121,7 +128,7 @@ export class ResponsesReader implements Reader {
       out.push(...this.fail({ type: 'fault', fault: faultInside(error) }))
       return
     }
-    const known = this.items.get(keyOf(frame))
+    const known = this.items.get(keyOf(frame))?.reader
     if (known !== undefined) {
       if (!known.over) known.event(type, frame, out)
       return
@@ -147,14 +154,18 @@ export class ResponsesReader implements Reader {
     this.head({}, out)
     const key = keyOf(frame)
     const known = this.items.get(key)
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      known.callId ||= stringOf(item['call_id'])
+      return known.reader
+    }
     const reader = readerOf(item, this.parts, out)
-    this.items.set(key, reader)
+    const [type, callId] = [stringOf(item['type']), stringOf(item['call_id'])]
+    this.items.set(key, { reader, type, callId })
     return reader
   }
 
-  private itemDone(reader: ItemReader, item: JsonObject, out: ChatEvent[]): void {
-    if (reader.over || reader.done(item, out)) return
+  private itemDone(reader: ItemReader, item: JsonObject, last: boolean, out: ChatEvent[]): void {
+    if (this.over || reader.over || reader.done(item, last, out)) return
     out.push(...this.fail(fault('unreadable', 'the reply has a tool call without a name')))
   }
 
@@ -184,15 +195,13 @@ export class ResponsesReader implements Reader {
 
   /** Reads items whose events are missing, in part or altogether, from the final response. */
   private finishItems(output: readonly JsonObject[], out: ChatEvent[]): void {
-    if (this.items.size === 0) {
-      for (const [at, item] of output.entries()) {
-        if (this.over) return
-        this.itemDone(this.itemOf({ output_index: at }, item, out), item, out)
-      }
-      return
-    }
-    for (const [key, reader] of this.items) {
-      if (!this.over && !reader.over) this.itemDone(reader, output[Number(key)] ?? {}, out)
+    const seen = [...this.items]
+    for (const [key, item] of seen)
+      this.itemDone(item.reader, finalOf(key, item, output), true, out)
+    for (const [at, item] of output.entries()) {
+      if (!isUnseen(item, seen, output)) continue
+      const reader = this.itemOf({ item_id: `final ${at}` }, item, out)
+      this.itemDone(reader, item, true, out)
     }
   }
 
@@ -201,11 +210,42 @@ export class ResponsesReader implements Reader {
     const why = isObject(details) ? details['reason'] : null
     if (why === 'content_filter') return 'content_filter'
     if (response['status'] === 'incomplete') return 'length'
-    return [...this.items.values()].some(({ isCall }) => isCall) ? 'tool_calls' : 'stop'
+    return [...this.items.values()].some(({ reader }) => reader.isCall) ? 'tool_calls' : 'stop'
   }
 }
 
 /** Identifies an item by its index, since some vendors change its id between events. */
 function keyOf({ output_index: index, item_id: id }: JsonObject): string {
   return typeof index === 'number' ? String(index) : stringOf(id)
+}
+
+/** The finished item of the final response; an empty one where it is not there. */
+function finalOf(
+  key: string,
+  { type, callId }: SeenItem,
+  output: readonly JsonObject[],
+): JsonObject {
+  const called =
+    callId === ''
+      ? undefined
+      : output.find((item) => item['call_id'] === callId && item['type'] === type)
+  const placed = output[Number(key)]
+  return called ?? (placed?.['type'] === type ? placed : {})
+}
+
+/**
+ * Whether no event told of this item of the final response. Items of a type that events told of may have other ids and
+ * places there, so that only a call is looked for, and only where there are more calls than were seen.
+ */
+function isUnseen(
+  item: JsonObject,
+  seen: readonly (readonly [string, SeenItem])[],
+  output: readonly JsonObject[],
+): boolean {
+  const { type, call_id: callId } = item
+  const alike = seen.filter(([, { type: seenType }]) => seenType === type)
+  if (alike.length === 0) return true
+  const isKnown = alike.some(([, { callId: seenId }]) => seenId === callId)
+  if (typeof callId !== 'string' || isKnown) return false
+  return output.filter((each) => each['type'] === type).length > alike.length
 }
