@@ -36,6 +36,7 @@ import { peekRerank } from './rerank/peek.ts'
 import { rerankList } from './rerank/rerank.ts'
 import { peekScore, scoreList } from './rerank/score.ts'
 import { cohereRerank, jinaRerank, voyageRerank } from './rerank/vendors.ts'
+import { maxFileFrameBytes } from './sse.ts'
 import { voyageEmbeddings } from './voyage/embeddings.ts'
 
 /** A vendor's own format for embeddings or reranking. */
@@ -67,6 +68,7 @@ const openaiResponses = format('openai-responses', {
   identity: {
     ...openaiIdentity,
     terminator: '',
+    maxFrameBytes: maxFileFrameBytes,
     watcher: () => new ResponsesWatcher(),
     whole: readWholeResponse,
   },

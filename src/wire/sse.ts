@@ -9,6 +9,8 @@ const COLON = 0x3a
 
 /** Longest frame accepted unless said otherwise: 1 MiB. */
 const maxFrameBytes = 1 << 20
+/** The same for formats whose events may hold a whole picture or document as base64: 64 MiB. */
+export const maxFileFrameBytes = 67_108_864
 /** What `push` and `end` return when a frame is longer than the bound. */
 export const frameTooLong = -1
 

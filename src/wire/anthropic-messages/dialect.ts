@@ -2,6 +2,8 @@
 
 import { format } from '../dialect.ts'
 import { withCost } from '../openai/cost.ts'
+import { maxFileFrameBytes } from '../sse.ts'
+import { SseFrames } from '../sse-frames.ts'
 import { readFault } from './fault.ts'
 import { messagesHub } from './hub.ts'
 import { readMessageTail, readWholeMessage } from './identity-whole.ts'
@@ -24,9 +26,15 @@ export const anthropicMessages = format('anthropic-messages', {
     replyHeaders: (requestId) => ({ 'request-id': requestId }),
     hub: messagesHub,
   },
-  vendor: { usageAlways: true, fault: readFault, hub: messagesHub },
+  vendor: {
+    usageAlways: true,
+    frames: () => new SseFrames(maxFileFrameBytes),
+    fault: readFault,
+    hub: messagesHub,
+  },
   identity: {
     terminator: frame('message_stop', {}),
+    maxFrameBytes: maxFileFrameBytes,
     watcher: (options) => new MessagesWatcher(options),
     whole: (body, _peek, quirks) => readWholeMessage(body, quirks),
     tail: readMessageTail,

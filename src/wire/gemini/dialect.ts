@@ -2,6 +2,7 @@
 
 import { type ClientSide, format } from '../dialect.ts'
 import { withCost } from '../openai/cost.ts'
+import { maxFileFrameBytes } from '../sse.ts'
 import { readFault, refuse } from './fault.ts'
 import { GeminiFrames } from './frames.ts'
 import { geminiHub } from './hub.ts'
@@ -36,6 +37,7 @@ export const gemini = format('gemini', {
   identity: {
     // The stream ends with its last event: Google's clients treat anything after it as a broken event.
     terminator: '',
+    maxFrameBytes: maxFileFrameBytes,
     watcher: (options) => new GeminiWatcher(options),
     whole: (body, _peek, quirks) => judgeWhole(body, quirks),
     tail: readTail,

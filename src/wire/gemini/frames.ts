@@ -2,14 +2,14 @@
 
 import type { JsonValue } from '../ir.ts'
 import { FrameError, type FrameSource } from '../reply.ts'
+import { maxFileFrameBytes } from '../sse.ts'
 import { SseFrames } from '../sse-frames.ts'
 
-/** Limit of plain JSON sent instead of events: an error, or a stream requested without `alt=sse`. */
-const maxPlainBytes = 1 << 22
 const decoder = new TextDecoder()
 
 export class GeminiFrames implements FrameSource {
-  private readonly events = new SseFrames()
+  private readonly events = new SseFrames(maxFileFrameBytes)
+  /** Plain JSON sent instead of events: an error, or a stream requested without `alt=sse`. */
   private plain: Uint8Array[] | null = null
   private plainBytes = 0
   private begun = false
@@ -28,7 +28,7 @@ export class GeminiFrames implements FrameSource {
     if (this.plain === null) return this.events.push(chunk)
     this.plain.push(chunk)
     this.plainBytes += chunk.length
-    if (this.plainBytes > maxPlainBytes) throw new FrameError('the reply is too long')
+    if (this.plainBytes > maxFileFrameBytes) throw new FrameError('the reply is too long')
     return []
   }
 

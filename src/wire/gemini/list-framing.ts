@@ -1,13 +1,14 @@
 // Frames a stream as one JSON list, the reply to a request without `alt=sse`.
 
 import type { Reframe } from '../reply.ts'
+import { maxFileFrameBytes } from '../sse.ts'
 import { SseFrames } from '../sse-frames.ts'
 
 const encoder = new TextEncoder()
 
 export class ListFraming implements Reframe {
   readonly contentType = 'application/json; charset=UTF-8'
-  private readonly frames = new SseFrames()
+  private readonly frames = new SseFrames(maxFileFrameBytes)
   private count = 0
 
   push(chunk: Uint8Array): Uint8Array {

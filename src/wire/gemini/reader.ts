@@ -2,6 +2,7 @@
 
 import type { FaultKind } from '../../errors.ts'
 import type { Reader } from '../codec.ts'
+import { choiceIndex } from '../hub/choice-index.ts'
 import { report } from '../hub/counts.ts'
 import type { ChatEvent, JsonObject, JsonValue, Usage } from '../ir.ts'
 import { isObject, objectsIn, setMember, stringOf } from '../json/value.ts'
@@ -138,7 +139,7 @@ export class GeminiReader implements Reader {
   }
 
   private candidateOf(candidate: JsonObject, at: number): CandidateReader {
-    const index = typeof candidate['index'] === 'number' ? candidate['index'] : at
+    const index = choiceIndex(candidate['index'], at)
     const found = this.candidates.get(index)
     if (found !== undefined) return found
     const opened = new CandidateReader(index, this.id)

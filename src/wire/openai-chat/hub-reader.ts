@@ -2,6 +2,7 @@
 
 import type { Fault, FaultKind } from '../../errors.ts'
 import type { Reader } from '../codec.ts'
+import { choiceIndex } from '../hub/choice-index.ts'
 import { report } from '../hub/counts.ts'
 import type { ChatEvent, JsonObject, JsonValue } from '../ir.ts'
 import { isObject, listOf, setMember, stringOf } from '../json/value.ts'
@@ -164,7 +165,7 @@ export class ChatReader implements Reader {
   }
 
   private choiceOf(choice: JsonObject, at: number): ChoiceReader {
-    const index = typeof choice['index'] === 'number' ? choice['index'] : at
+    const index = choiceIndex(choice['index'], at)
     const known = this.choices.get(index)
     if (known !== undefined) return known
     const opened = new ChoiceReader(index, this.id)

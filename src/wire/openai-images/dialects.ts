@@ -7,6 +7,7 @@ import type { Body } from '../openai/body.ts'
 import { type Found, mediaFormat, peekMedia } from '../openai/media.ts'
 import type { Rule } from '../openai/rules.ts'
 import type { Address, FormFields } from '../request.ts'
+import { maxFileFrameBytes } from '../sse.ts'
 import { itemMark, readTail, readWhole, withCost } from './reply.ts'
 import {
   editRules,
@@ -17,9 +18,6 @@ import {
   variationRules,
 } from './request.ts'
 import { ImageWatcher } from './watcher.ts'
-
-/** An event holds a whole image as base64; the largest are uncompressed 4K images. */
-const maxFrameBytes = 67_108_864
 
 const variationForm: FormFields = {
   model: 'text',
@@ -66,7 +64,8 @@ function dialect(id: CommonDialectId, { rules, find }: Requests, own: Own) {
     vendor: openaiVendor,
     identity: {
       terminator: '',
-      maxFrameBytes,
+      // The largest images are uncompressed ones of 4K.
+      maxFrameBytes: maxFileFrameBytes,
       itemMark,
       watcher: (options) => new ImageWatcher(options),
       whole: readWhole,

@@ -2,11 +2,16 @@
 
 import { JsonSyntaxError } from '../json/scan.ts'
 import { FrameError } from '../reply.ts'
+import { maxFileFrameBytes } from '../sse.ts'
 import { SseFrames } from '../sse-frames.ts'
 import { eventIn, terminals } from './events.ts'
 
 export class ResponsesFrames extends SseFrames {
   private readonly decoder = new TextDecoder()
+
+  constructor() {
+    super(maxFileFrameBytes)
+  }
 
   protected override dataOf(bytes: Uint8Array, start: number, end: number): string {
     try {

@@ -1,7 +1,7 @@
 // Manages a response's output items: their ids, their order, and the events that open and close each.
 
 import type { JsonObject } from '../ir.ts'
-import { isObject } from '../json/value.ts'
+import { isObject, text } from '../json/value.ts'
 
 /** Numbers one event and writes it as a frame. */
 export type Emit = (type: string, fields: JsonObject) => string
@@ -31,6 +31,7 @@ export class OutputItems {
   readonly emit: Emit
   private readonly base: string
   private readonly done: JsonObject[] = []
+  private readonly ids = new Set<string>()
   /** Private members for the next item, where the vendor speaks this format. */
   private nextItem: JsonObject = {}
 
@@ -56,11 +57,13 @@ export class OutputItems {
 
   create(fields: JsonObject): Item {
     const index = this.done.length
-    const own = this.nextItem
+    const { id: given, ...own } = this.nextItem
     this.nextItem = {}
     const prefix = prefixes.get(String(fields['type'])) ?? 'item'
-    const given = own['id']
-    const id = typeof given === 'string' ? given : `${prefix}_${this.base}_${index}`
+    const named = text(given)
+    // Official clients fail at an item without an id, and at a second one with the same.
+    const id = named === null || this.ids.has(named) ? `${prefix}_${this.base}_${index}` : named
+    this.ids.add(id)
     const value = { id, ...fields, ...own }
     this.done.push(value)
     return { index, id, value }
@@ -74,6 +77,19 @@ export class OutputItems {
     item.value = { ...item.value, ...fields }
     this.done[item.index] = item.value
     return this.emit('response.output_item.done', { output_index: item.index, item: item.value })
+  }
+
+  /** Writes code that the vendor ran: some clients learn of it by the events between start and end only. */
+  code(fields: JsonObject, code: string): string {
+    this.nextItem = { ...this.nextItem, code: '' }
+    const item = this.create(fields)
+    const place = { item_id: item.id, output_index: item.index }
+    return (
+      this.added(item) +
+      this.emit('response.code_interpreter_call_code.delta', { ...place, delta: code }) +
+      this.emit('response.code_interpreter_call_code.done', { ...place, code }) +
+      this.finished(item, { code })
+    )
   }
 
   /** Writes an item's start and end at once. */

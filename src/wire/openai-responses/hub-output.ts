@@ -251,9 +251,12 @@ export class Output {
 
   /** Items of this format that a vendor ran itself; another format's have no `type` here and are skipped. */
   private other(item: JsonObject): string {
-    if (typeof item['type'] !== 'string') return ''
+    const { type, code } = item
+    if (typeof type !== 'string') return ''
     this.items.takeNext(item)
-    return this.items.whole({ type: item['type'] }, {})
+    if (type !== 'code_interpreter_call' || typeof code !== 'string')
+      return this.items.whole({ type }, {})
+    return this.items.code({ type }, code)
   }
 
   private opaqueOfText(sealed: string | null): string {
