@@ -6,6 +6,7 @@ import type { Caller } from '../history/caller.ts'
 import type { Fields, Reply } from '../operations/operation.ts'
 import type { ByteSink, ReplyStream } from '../relay/backpressure-queue.ts'
 import type { Answer } from '../relay/request.ts'
+import { isStoreAway } from '../store/away.ts'
 import { join } from '../wire/json/splice.ts'
 import type { Reframe } from '../wire/reply.ts'
 import type { HttpReply } from './reply.ts'
@@ -61,13 +62,20 @@ export function preflight(
   return { status: 204, fields, body: null }
 }
 
+const storeAwayRetryMs = 2_000
+
 /**
  * Any error as a refusal; an error that is no GatewayError is the gateway's own fault, of which the caller learns
- * nothing.
+ * nothing but whether the store could not be reached.
  */
 export function refusalOf(error: unknown): GatewayError {
-  return error instanceof GatewayError
-    ? error
+  if (error instanceof GatewayError) return error
+  return isStoreAway(error)
+    ? new GatewayError(
+        'service_unavailable',
+        'The gateway cannot reach its store at present; retry shortly.',
+        { retryAfterMs: storeAwayRetryMs },
+      )
     : new GatewayError('server_error', 'The gateway failed to handle this request.')
 }
 

@@ -17,6 +17,7 @@ import { createChannels } from '../relay/channel.ts'
 import { createObserver } from '../relay/observer.ts'
 import type { RelayRooms } from '../relay/request.ts'
 import { createSafeFetch } from '../safe-fetch/safe-fetch.ts'
+import { isStoreAway } from '../store/away.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Gauge } from '../telemetry/registry.ts'
@@ -111,6 +112,10 @@ function observerOf(
     if (row !== null) ledger.finish(null, { row, capNano: null, idempotency: null }, null)
     observer.unrelayed(row, path, status, durationMs)
   }
+  const failed = (err: unknown, fields: { readonly request_id?: string }) => {
+    if (isStoreAway(err)) log.warn({ err, ...fields }, 'a request needed the store, which is away')
+    else log.error({ err, ...fields }, 'internal error: a request failed')
+  }
   return {
     overhead: { auth: metrics.overhead.with('auth'), route: metrics.overhead.with('route') },
     underWay({ client }, change) {
@@ -120,12 +125,11 @@ function observerOf(
       const { cause, requestId, dialect, status, durationMs, error, caller } = refusal
       if (refusal.principal === null && error.code === 'invalid_api_key')
         denials.note(denialOf(error, requestId, dialect.client.path, caller.address))
-      if (cause !== null)
-        log.error({ err: cause, request_id: requestId }, 'internal error: a request failed')
+      if (cause !== null) failed(cause, { request_id: requestId })
       if (!refusal.free) unrelayed(refusalRow(refusal), dialect.client.path, status, durationMs)
     },
     denied: (denial) => denials.note(denial),
-    crashed: (error) => log.error({ err: error }, 'internal error: a request failed'),
+    crashed: (error) => failed(error, {}),
     replayed(repeat) {
       const { dialect, status, durationMs } = repeat
       unrelayed(replayedRow(repeat), dialect.client.path, status, durationMs)

@@ -3,9 +3,12 @@
 /** Node's codes; PostgreSQL's classes 08, 53, 57P, and 57014 (statement timeout), of its appendix A; SQLite's codes. */
 const codes =
   /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|08|53|57P|57014|SQLITE_(BUSY|LOCKED|IOERR|FULL|CANTOPEN|READONLY))/
-/** Messages of errors without a code: the PostgreSQL driver's, and this store's own. */
+/**
+ * Messages of errors without a code: the PostgreSQL driver's, this store's own, and those of either that the ledger's
+ * worker passes on as text, behind the error's name.
+ */
 const messages =
-  /^(Cannot connect to PostgreSQL|timeout exceeded when trying to connect|Connection terminated|Query read timeout|The thread of the store has ended|The store is closed)/
+  /^(?:\w*Error: )?(Cannot connect to PostgreSQL|timeout exceeded when trying to connect|Connection terminated|Query read timeout|The thread of the store has ended|The store is closed|The worker of the ledger has ended|database is locked)/
 
 /** Also checks the error's causes. */
 export function isStoreAway(error: unknown): boolean {

@@ -1,0 +1,58 @@
+// Tests requests that need the database while it cannot be reached or does not answer: refused as unavailable, in time.
+
+import { describe, expect, test } from 'bun:test'
+import { authorized, eventually } from '../support/clients.ts'
+import { chat, deploy, keyOf, postgresCases } from '../support/deployment.ts'
+import { startProxy } from '../support/proxy.ts'
+
+/** Opening a connection may take 5 s, and a query 10 s. */
+const longestMs = 17_000
+
+/** Reads by key that no lease serves, each with the status that it has while all is well. */
+const reads: readonly (readonly [path: string, status: number, body?: object])[] = [
+  ['/api/me/balance', 200],
+  ['/api/me/usage', 200],
+  ['/v1/videos', 200],
+  ['/v1/videos/video_none', 404],
+  ['/v1/responses/resp_none', 404],
+  ['/v1/responses', 400, { model: 'sandbox/chat', input: 'x', previous_response_id: 'resp_none' }],
+]
+
+describe.each(postgresCases)('the database of $engine is away', ({ databaseUrl }) => {
+  test.each(['cut', 'stall'] as const)(
+    '%s: 503 with retry-after, and all is well afterwards',
+    async (how) => {
+      const proxy = await startProxy(databaseUrl ?? '')
+      const { through } = proxy
+      const deployment = await deploy({ databaseUrl, credits: { acme: '10' }, through })
+      try {
+        const { url, said } = await deployment.start()
+        const ask = async ([path, , body]: (typeof reads)[number]) => {
+          const startMs = performance.now()
+          const post = body && { method: 'POST', body: JSON.stringify(body) }
+          const reply = await fetch(url + path, { headers: authorized(keyOf('acme')), ...post })
+          const { error } = (await reply.json()) as { readonly error?: { readonly code: string } }
+          const { status, headers } = reply
+          expect(performance.now() - startMs).toBeLessThan(longestMs)
+          return { status, code: error?.code, retryAfter: headers.get('retry-after') }
+        }
+        const statuses = () => Promise.all(reads.map(async (read) => (await ask(read)).status))
+        const usual = reads.map(([, status]) => status)
+        expect(await statuses()).toEqual(usual)
+        proxy[how]()
+        const away = { status: 503, code: 'service_unavailable', retryAfter: '2' }
+        expect(await Promise.all(reads.map(ask))).toEqual(reads.map(() => away))
+        await said('a request needed the store, which is away')
+        proxy.restore()
+        await eventually(async () => Bun.deepEquals(await statuses(), usual) || undefined)
+        await eventually(
+          async () =>
+            (await chat(url, 'acme', { model: 'sandbox/chat' })).status === 200 || undefined,
+        )
+      } finally {
+        await deployment.remove()
+        await proxy.close()
+      }
+    },
+  )
+})
