@@ -1,7 +1,7 @@
 // Alert settings of accounts, the alerts now raised, and the notices sent; one process at a time evaluates them.
 
 import type { Engine, Session, Value } from './engine.ts'
-import { nowMs } from './leases.ts'
+import { aheadMs, nowMs } from './leases.ts'
 import { cleanText } from './text.ts'
 
 export interface AlertSetting {
@@ -114,8 +114,8 @@ export function alertTable(engine: Engine): AlertTable {
       return (await engine.run(putChanged, [...values, revision])) > 0
     },
     async takeTurn(forMs) {
-      const sql = `UPDATE alert_turn SET until = ${now} + ? WHERE until <= ${now}`
-      return (await engine.run(sql, [forMs])) > 0
+      const sql = `UPDATE alert_turn SET until = ${now} + ? WHERE until <= ${now} OR until > ${now} + ?`
+      return (await engine.run(sql, [forMs, forMs + aheadMs])) > 0
     },
     raised: () => engine.query<Raised>('SELECT account, rule, subject, at FROM alert_raised', []),
     raise: ({ account, rule, subject, at }, notice) =>
@@ -196,9 +196,10 @@ export function alertNoticeTable(engine: Engine): AlertNoticeTable {
       return engine.run(sql, [at, cleanText(account), ...(ids ?? []).map(cleanText)])
     },
     async due(way, at, limit) {
-      const column = `${columnsOf[way]}due_at`
-      const sql = `${selectNotices} WHERE ${column} <= ? ORDER BY ${column}, id LIMIT ?`
-      return (await engine.query<KeptNotice>(sql, [at, limit])).map(noticeOf)
+      const of = columnsOf[way]
+      const sql = `${selectNotices} WHERE ${of}due_at IS NOT NULL
+        AND (${of}due_at <= ? OR (${of}attempts = 0 AND at > ?)) ORDER BY ${of}due_at, id LIMIT ?`
+      return (await engine.query<KeptNotice>(sql, [at, at + aheadMs, limit])).map(noticeOf)
     },
     async posted(id, way, { dueAt, attempts, failure }) {
       const of = columnsOf[way]

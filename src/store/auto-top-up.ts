@@ -2,6 +2,7 @@
 
 import type { Nano } from '../money.ts'
 import type { Engine, Value } from './engine.ts'
+import { aheadMs } from './leases.ts'
 import { walletOf } from './ledger.ts'
 import type { PaymentMode } from './payment-tables.ts'
 import { cleanText } from './text.ts'
@@ -55,6 +56,9 @@ const orderedSince = `SELECT coalesce(sum(amount_minor), 0) FROM payment_order
 const crossed = `(SELECT credits_posted - debits_posted FROM ledger_account WHERE id = '${walletOf('')}' || auto_top_up.account)
   < threshold_nano`
 
+/** Not taken by another process; the second time is longer than any that a rule is taken for. */
+const isFree = '(until <= ? OR until > ?)'
+
 export function autoTopUpTable(engine: Engine): AutoTopUpTable {
   return {
     async find(account) {
@@ -79,10 +83,10 @@ export function autoTopUpTable(engine: Engine): AutoTopUpTable {
     },
     async take(nowMs, until, limit) {
       const kept = await engine.query<Kept>(
-        `UPDATE auto_top_up SET until = ? WHERE until <= ? AND account IN (SELECT account FROM auto_top_up
-            WHERE until <= ? AND (order_id IS NOT NULL OR (problem IS NULL AND ${crossed}))
+        `UPDATE auto_top_up SET until = ? WHERE ${isFree} AND account IN (SELECT account FROM auto_top_up
+            WHERE ${isFree} AND (order_id IS NOT NULL OR (problem IS NULL AND ${crossed}))
             ORDER BY until, account LIMIT ?) RETURNING ${columns}`,
-        [until, nowMs, nowMs, limit],
+        [until, nowMs, until + aheadMs, nowMs, until + aheadMs, limit],
       )
       return kept.map(ruleOf)
     },

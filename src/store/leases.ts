@@ -21,6 +21,12 @@ export const nowMs = {
   postgres: `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`,
 }
 
+/**
+ * A time that is this much further away than any that is set was set while a clock was ahead, and counts as over: else
+ * what waits for it would wait as long as that clock was ahead. More than the clocks of two machines differ.
+ */
+export const aheadMs = 60_000
+
 const amongAccounts = {
   sqlite: 'account IN (SELECT value FROM json_each(?))',
   postgres: 'account = ANY(ARRAY(SELECT json_array_elements_text(CAST(? AS json))))',

@@ -36,7 +36,14 @@ export function paceTable(engine: Engine): PaceTable {
         `SELECT free_at + ? - ${now} - ? AS "waitMs" FROM pace WHERE subject = ?`,
         [eachMs, eachMs * count, name],
       )
-      return Math.max(1, Number(kept?.waitMs ?? 1))
+      const waitMs = Math.max(1, Number(kept?.waitMs ?? 1))
+      if (waitMs <= eachMs) return waitMs
+      // Counted while the clock was ahead: with the whole limit used up, the next use is one share away.
+      await engine.run(
+        `UPDATE pace SET free_at = ${now} + ? WHERE subject = ? AND free_at > ${now} + ?`,
+        [eachMs * count, name, eachMs * count],
+      )
+      return eachMs
     },
     async prune() {
       await engine.run(`DELETE FROM pace WHERE free_at <= ${now}`, [])

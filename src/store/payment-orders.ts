@@ -1,7 +1,7 @@
 // Orders for credit: created once per attempt, shown, ended, and selected for queries to their provider.
 
 import type { Engine, Session, Value } from './engine.ts'
-import { forUpdate } from './leases.ts'
+import { aheadMs, forUpdate } from './leases.ts'
 import { house } from './ledger.ts'
 import { nextState, type OrderEvent, type OrderState } from './order-state.ts'
 import type { NewOrder, PaymentOrder, PaymentOrderTable } from './payment-tables.ts'
@@ -133,11 +133,15 @@ export function paymentOrderTable(engine: Engine): PaymentOrderTable {
     takeDue: (at, scheduleMs, limit) =>
       engine.transaction(async (session) => {
         const skip = session.kind === 'postgres' ? ' FOR UPDATE SKIP LOCKED' : ''
-        const where = `WHERE query_at <= ? ORDER BY query_at LIMIT ?${skip}`
-        const due = await readOrders(session, where, [at, limit])
+        // An order from the future was made while the clock was ahead; it is asked about at the schedule's first pace.
+        const [paceMs = 0] = scheduleMs
+        const where = `WHERE query_at <= ? OR (query_at > ? AND created_at > ?) ORDER BY query_at LIMIT ?${skip}`
+        const ahead = [at + paceMs, at + aheadMs]
+        const due = await readOrders(session, where, [at, ...ahead, limit])
         for (const { id, createdAt } of due) {
-          const next = scheduleMs.find((afterMs) => createdAt + afterMs > at)
-          const queryAt = next === undefined ? null : createdAt + next
+          const begunAt = createdAt > at + aheadMs ? at : createdAt
+          const next = scheduleMs.find((afterMs) => begunAt + afterMs > at)
+          const queryAt = next === undefined ? null : begunAt + next
           const sql = 'UPDATE payment_order SET query_at = ?, queries = queries + 1 WHERE id = ?'
           await session.run(sql, [queryAt, id])
         }

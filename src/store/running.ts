@@ -2,7 +2,7 @@
 // stop. Nothing is written while nobody watches. Times are the database's, because machines' clocks differ.
 
 import type { Engine } from './engine.ts'
-import { nowMs } from './leases.ts'
+import { aheadMs, nowMs } from './leases.ts'
 import { cleanText } from './text.ts'
 
 /** A running request as its process last reported it. */
@@ -119,6 +119,8 @@ const reportedMs = 3_000
 const stopMs = 10_000
 const everybody = ''
 
+const isWatched = (now: string) => `until > ${now} AND until <= ${now} + ${watchedMs + aheadMs}`
+
 export function runningTable(engine: Engine): RunningTable {
   const now = nowMs[engine.kind]
   return {
@@ -126,7 +128,7 @@ export function runningTable(engine: Engine): RunningTable {
       const name = account === null ? everybody : cleanText(account)
       const [kept] = await engine.query<{ readonly fresh: number }>(
         `SELECT CASE WHEN until > ${now} + ? THEN 1 ELSE 0 END AS fresh FROM running_watch
-          WHERE account = ? AND until > ${now}`,
+          WHERE account = ? AND ${isWatched(now)}`,
         [watchedMs / 2, name],
       )
       // A console asks every second, but writing less often is enough.
@@ -137,7 +139,7 @@ export function runningTable(engine: Engine): RunningTable {
         [name, watchedMs],
       )
       if (kept !== undefined) return true
-      await engine.run(`DELETE FROM running_watch WHERE until <= ${now}`, [])
+      await engine.run(`DELETE FROM running_watch WHERE NOT (${isWatched(now)})`, [])
       return false
     },
     work: () => readWork(engine),
@@ -148,13 +150,19 @@ export function runningTable(engine: Engine): RunningTable {
           reading = excluded.reading`,
         [process, JSON.stringify(requests), reading === undefined ? null : JSON.stringify(reading)],
       )
-      await engine.run(`DELETE FROM running_report WHERE at <= ${now} - ?`, [watchedMs])
+      await engine.run(`DELETE FROM running_report WHERE at <= ${now} - ? OR at > ${now} + ?`, [
+        watchedMs,
+        aheadMs,
+      ])
     },
     async reports() {
       const kept = await engine.query<{
         readonly requests: string
         readonly reading: string | null
-      }>(`SELECT requests, reading FROM running_report WHERE at > ${now} - ?`, [reportedMs])
+      }>(
+        `SELECT requests, reading FROM running_report WHERE at > ${now} - ? AND at <= ${now} + ?`,
+        [reportedMs, aheadMs],
+      )
       const requests = kept.flatMap((each) => JSON.parse(each.requests) as RunningRequest[])
       const readings = kept.flatMap(({ reading }) =>
         reading === null ? [] : [JSON.parse(reading) as ProcessReading],
@@ -183,7 +191,7 @@ export function runningTable(engine: Engine): RunningTable {
 async function readWork(engine: Engine): Promise<RunningWork> {
   const now = nowMs[engine.kind]
   const rows = await engine.query<{ readonly id: string | null; readonly account: string | null }>(
-    `SELECT CAST(NULL AS TEXT) AS id, account FROM running_watch WHERE until > ${now}
+    `SELECT CAST(NULL AS TEXT) AS id, account FROM running_watch WHERE ${isWatched(now)}
       UNION ALL SELECT request_id, account FROM running_stop WHERE until > ${now}`,
     [],
   )

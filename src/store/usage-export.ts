@@ -1,7 +1,7 @@
 // Export of usage rows to data warehouses: its progress, which process sends, and which rows must be kept for it.
 
 import type { Engine, Session } from './engine.ts'
-import { nowMs } from './leases.ts'
+import { aheadMs, nowMs } from './leases.ts'
 import { newestBatch } from './settlement-log.ts'
 import { type KeptUsage, selectUsage, usageRowOf } from './usage-columns.ts'
 import type { SettledPlace, UsagePlace } from './usage-filter.ts'
@@ -72,8 +72,9 @@ export function usageExportTable(engine: Engine): UsageExportTable {
   return {
     async take({ destination, holder }, forMs, holdMs) {
       const sql = `UPDATE usage_export SET holder = ?, until = ${now} + ?
-        WHERE destination = ? AND (holder = ? OR until <= ${now}) RETURNING place, planned, began_at AS "beganAt"`
-      const values = [holder, forMs, destination, holder]
+        WHERE destination = ? AND (holder = ? OR until <= ${now} OR until > ${now} + ?)
+        RETURNING place, planned, began_at AS "beganAt"`
+      const values = [holder, forMs, destination, holder, forMs + aheadMs]
       const [taken] = await engine.query<KeptState>(sql, values)
       if (taken !== undefined) return stateOf(taken)
       await begin(engine, destination, holdMs)

@@ -4,7 +4,7 @@ import type { Nano } from '../money.ts'
 import { FundsAllocator } from './divide.ts'
 import type { Engine, Session, Value } from './engine.ts'
 import { completeIdempotency } from './idempotency.ts'
-import { forUpdate, lockLeases, writeLeases } from './leases.ts'
+import { aheadMs, forUpdate, lockLeases, writeLeases } from './leases.ts'
 import type { NodeRef, SettleResult } from './ledger.ts'
 import { settleNew } from './settle.ts'
 import { RowRefused } from './store.ts'
@@ -28,13 +28,16 @@ const columns = `account, id, request_id AS "requestId", state, video, work, bil
 const insert = `INSERT INTO video (account, id, request_id, state, video, work, bill, held_nano, poll_at,
   created_at, expires_at) VALUES (?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
 
+/** The longest between two polls of a video. */
+const longestWaitMs = 60_000
+
 /** Not claimed at present: a claim ends with its time, or with the node that made it. */
 const unclaimed = `(claimed_until IS NULL OR claimed_until <= ? OR NOT EXISTS (SELECT 1 FROM node
   WHERE node.id = video.node AND node.epoch = video.epoch AND node.state = 'open'))`
 
 const skipLocked = { sqlite: '', postgres: ' FOR UPDATE SKIP LOCKED' }
 
-const selectDue = `SELECT account, id FROM video WHERE state = 'running' AND poll_at <= ?
+const selectDue = `SELECT account, id FROM video WHERE state = 'running' AND (poll_at <= ? OR poll_at > ?)
   AND ${unclaimed} ORDER BY poll_at, id LIMIT ?`
 
 const selectOnly = `SELECT account, id FROM video WHERE state = 'running' AND account = ? AND id = ?
@@ -79,8 +82,10 @@ export function videoTable(engine: Engine): VideoTable {
       return (await engine.query<Kept>(sql, [cleanText(account), ...place, limit])).map(rowOf)
     },
     async nextPollAt(nowMs) {
-      const sql = `SELECT min(poll_at) AS "pollAt" FROM video WHERE state = 'running' AND ${unclaimed}`
-      const [row] = await engine.query<{ readonly pollAt: number | null }>(sql, [nowMs])
+      const sql = `SELECT min(CASE WHEN poll_at > ? THEN 0 ELSE poll_at END) AS "pollAt"
+        FROM video WHERE state = 'running' AND ${unclaimed}`
+      const values = [nowMs + longestWaitMs + aheadMs, nowMs]
+      const [row] = await engine.query<{ readonly pollAt: number | null }>(sql, values)
       return row?.pollAt ?? null
     },
     async isAnyRunning() {
@@ -188,7 +193,7 @@ async function claim(session: Session, change: VideoClaim, by: NodeRef): Promise
   const { nowMs, untilMs, limit, only } = change
   const [sql, values]: [string, Value[]] =
     only === undefined
-      ? [selectDue, [nowMs, nowMs, limit]]
+      ? [selectDue, [nowMs, nowMs + longestWaitMs + aheadMs, nowMs, limit]]
       : [selectOnly, [cleanText(only.account), cleanText(only.id), only.polledBeforeMs, nowMs]]
   const due = await session.query<Pick<VideoRow, 'account' | 'id'>>(
     sql + skipLocked[session.kind],

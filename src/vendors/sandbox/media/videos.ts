@@ -24,7 +24,9 @@ export const sandboxVideos: VideoAdapter = {
   async poll(job, { nowMs }) {
     const { fault, firstMs } = settingsOf(job.model)
     const allMs = firstMs > 0 ? firstMs : makingMs
-    const sinceMs = nowMs - Number(job.kept['at'])
+    const begunMs = nowMs - Number(job.kept['at'])
+    // One that begins in the future was begun while the clock was ahead, and is done.
+    const sinceMs = begunMs < 0 ? allMs : begunMs
     if (fault === 'hang') return { state: 'running', progress: 1, pollAfterMs }
     if (sinceMs < queuedMs) return { state: 'running', queued: true, pollAfterMs }
     if (sinceMs < allMs) {
