@@ -24,7 +24,7 @@ interface Found {
   readonly readings: readonly ProcessReading[]
   readonly channels: readonly {
     readonly id: string
-    readonly state: 'ok' | 'degraded' | 'open' | 'disabled'
+    readonly state: 'ok' | 'degraded' | 'open' | 'draining' | 'disabled'
     readonly reason: string | null
     readonly since: string | null
   }[]

@@ -1,5 +1,6 @@
 // The operators' overview page: the deployment's present state, its earnings, and alerts.
 
+import type { ChannelConfig } from '../config/types.ts'
 import { quarterMs } from '../store/rollup-table.ts'
 import type { ChannelReading, OverheadPhase, ProcessReading } from '../store/running.ts'
 import { overheadBounds } from '../telemetry/metrics.ts'
@@ -174,7 +175,7 @@ function rounded(ms: number): number {
 
 /** Each channel as seen by the process that has most trouble with it. */
 function channelStrip({ config }: Offer, readings: readonly ProcessReading[]) {
-  return config.channels.map(({ id, vendor, disabled }) => {
+  return config.channels.map(({ id, vendor, disabled, state }) => {
     const seen = readings.flatMap(({ channels }) => channels.filter((each) => each.id === id))
     const worst = seen.reduce<ChannelReading | null>(
       (most, each) => (most === null || each.state > most.state ? each : most),
@@ -184,12 +185,16 @@ function channelStrip({ config }: Offer, readings: readonly ProcessReading[]) {
     return {
       id,
       vendor,
-      state: disabled ? ('disabled' as const) : stateNames[worst?.state ?? 0],
+      state: disabled ? stopped(state) : stateNames[worst?.state ?? 0],
       reason: disabled ? 'configuration' : (trouble?.reason ?? null),
       fault: disabled ? null : (trouble?.fault ?? null),
       since: disabled ? null : timeText(trouble?.sinceAt ?? null),
     }
   })
+}
+
+function stopped(state: ChannelConfig['state']) {
+  return state === 'draining' ? state : 'disabled'
 }
 
 function settlementOf(readings: readonly ProcessReading[], setAside: number) {

@@ -175,6 +175,9 @@ test('a draining channel takes nothing new, and what runs ends as it would', asy
   await eventually(() => upstream.of('slow')[0])
   const drained = await manage('POST', '/api/channels/main/state', { state: 'draining' })
   expect(drained.json.state).toBe('draining')
+  const { json: operations } = await manage('GET', '/api/operations')
+  expect(operations.channels).toMatchObject([{ id: 'main', state: 'draining' }])
+  expect(operations.alerts).not.toContainEqual(expect.objectContaining({ subject: 'main' }))
   await answers('own-model', 404)
   const left = await manage('POST', '/api/routing/preview', {
     model: 'own-model',

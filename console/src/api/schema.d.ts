@@ -5288,7 +5288,7 @@ export interface components {
             readonly id: string;
             readonly vendor: string;
             /** @enum {string} */
-            readonly state: "ok" | "degraded" | "open" | "disabled";
+            readonly state: "ok" | "degraded" | "open" | "draining" | "disabled";
             /** @description Why it gets no requests or fails: breaker, rate_limited, quota, credentials, failing or configuration; null: it works */
             readonly reason: string | null;
             /** @description Kind of the last attempt’s fault; null: none */

@@ -33,7 +33,7 @@ export const channelColumns: readonly Column<Channel>[] = [
     sortable: true,
     cell: (channel) => (
       <span className="flex items-center gap-2">
-        <span className="min-w-0 truncate font-medium" title={channel.id}>
+        <span className="min-w-20 truncate font-medium" title={channel.id}>
           {channel.id}
         </span>
         <OriginBadge channel={channel} />

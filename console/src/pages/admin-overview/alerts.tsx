@@ -1,14 +1,16 @@
-// Alerts that need an operator: the problem, its subject, since when, and the message.
+// What needs an operator: alerts with their subject, time and message, and degraded channels.
 
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import type { Shape } from '../../api/client.ts'
 import { reasonText } from '../../ui/channel-reason.ts'
 import { Status, Time } from '../../ui/values.tsx'
 
 type Alert = Shape<'Operations'>['alerts'][number]
+type Channel = Shape<'Operations'>['channels'][number]
 
 const names: Readonly<Record<Alert['code'], MessageDescriptor>> = {
   ledger_closed: msg`No requests are admitted`,
@@ -34,9 +36,16 @@ const known: Readonly<Record<string, MessageDescriptor>> = {
   'processes have different configurations': msg`processes have different configurations`,
 }
 
-export function Alerts({ alerts }: { readonly alerts: readonly Alert[] }) {
+interface AlertsProps {
+  readonly alerts: readonly Alert[]
+  readonly channels: readonly Channel[]
+}
+
+export function Alerts({ alerts, channels }: AlertsProps) {
   const { t } = useLingui()
-  if (alerts.length === 0)
+  // The API raises no alert for them: one failed attempt degrades a channel, which is too little to wake somebody.
+  const degraded = channels.filter(({ state }) => state === 'degraded')
+  if (alerts.length === 0 && degraded.length === 0)
     return (
       <p className="text-success">
         <Status tone="ok">
@@ -48,30 +57,49 @@ export function Alerts({ alerts }: { readonly alerts: readonly Alert[] }) {
     <ul className="flex flex-col gap-2">
       {alerts.map((alert, index) => {
         const { code, severity, subject, since } = alert
-        const isCritical = severity === 'critical'
         return (
-          <li
-            key={index}
-            className={`rounded-card border p-3 ${isCritical ? 'border-danger/40 bg-danger-tint' : 'border-warning/40 bg-warning-tint'}`}
-          >
-            <Status tone={isCritical ? 'failed' : 'warning'}>
-              <span className="whitespace-normal">
-                <span className="font-medium">{t(names[code])}</span>{' '}
-                {subject !== null && <Subject code={code} subject={subject} />}{' '}
-                <span className="text-text-2">
-                  <Details alert={alert} />
-                </span>
-              </span>
-            </Status>
-            {since !== null && (
-              <span className="ml-2 text-text-2">
-                <Time relative at={since} />
-              </span>
-            )}
-          </li>
+          <Row key={index} isCritical={severity === 'critical'} since={since}>
+            <span className="font-medium">{t(names[code])}</span>{' '}
+            {subject !== null && <Subject code={code} subject={subject} />}{' '}
+            <span className="text-text-2">
+              <Details alert={alert} />
+            </span>
+          </Row>
         )
       })}
+      {degraded.map(({ id, reason, since }) => (
+        <Row key={id} isCritical={false} since={since}>
+          <span className="font-medium">
+            <Trans>A channel is degraded</Trans>
+          </span>{' '}
+          <ChannelLink id={id} />{' '}
+          <span className="text-text-2">{reasonText(reason ?? 'failing', t)}</span>
+        </Row>
+      ))}
     </ul>
+  )
+}
+
+interface RowProps {
+  readonly isCritical: boolean
+  readonly since: string | null
+  readonly children: ReactNode
+}
+
+function Row({ isCritical, since, children }: RowProps) {
+  return (
+    <li
+      className={`rounded-card border p-3 ${isCritical ? 'border-danger/40 bg-danger-tint' : 'border-warning/40 bg-warning-tint'}`}
+    >
+      <Status tone={isCritical ? 'failed' : 'warning'}>
+        <span className="whitespace-normal">{children}</span>
+      </Status>
+      {since !== null && (
+        <span className="ml-2 text-text-2">
+          <Time relative at={since} />
+        </span>
+      )}
+    </li>
   )
 }
 
@@ -129,8 +157,9 @@ function MissingPrice({ cause, refused }: { readonly cause: string; readonly ref
   )
 }
 
+const look = 'font-mono text-code underline'
+
 function Subject({ code, subject }: Pick<Alert, 'code'> & { readonly subject: string }) {
-  const look = 'font-mono text-code underline'
   if (code === 'export_failing' || code === 'reconcile_difference')
     return <span className="font-mono text-code">{subject}</span>
   if (code === 'price_missing')
@@ -139,9 +168,13 @@ function Subject({ code, subject }: Pick<Alert, 'code'> & { readonly subject: st
         {subject}
       </Link>
     )
+  return <ChannelLink id={subject} />
+}
+
+function ChannelLink({ id }: { readonly id: string }) {
   return (
-    <Link to="/admin/channels" search={{ open: subject }} className={look}>
-      {subject}
+    <Link to="/admin/channels" search={{ open: id }} className={look}>
+      {id}
     </Link>
   )
 }

@@ -35,7 +35,7 @@ export default function OperationsPage() {
       <Widget query={query} skeleton={<Skeleton rows={6} height={64} />}>
         {(data) => (
           <div className="flex flex-col gap-6">
-            <Alerts alerts={data.alerts} />
+            <Alerts alerts={data.alerts} channels={data.channels} />
             <Figures data={data} />
             <Rate data={data} />
             <div className="grid gap-6 lg:grid-cols-2">
@@ -136,7 +136,13 @@ function Rate({ data }: { readonly data: Operations }) {
   )
 }
 
-const tones = { ok: 'ok', degraded: 'warning', open: 'failed', disabled: 'off' } as const
+const tones = {
+  ok: 'ok',
+  degraded: 'warning',
+  open: 'failed',
+  draining: 'pending',
+  disabled: 'off',
+} as const
 
 function Channels({ channels }: { readonly channels: Operations['channels'] }) {
   const { t } = useLingui()
@@ -144,6 +150,7 @@ function Channels({ channels }: { readonly channels: Operations['channels'] }) {
     ok: t`Healthy`,
     degraded: t`Degraded`,
     open: t`Not asked at the moment`,
+    draining: t`Draining`,
     disabled: t`Disabled`,
   }
   return (
@@ -159,7 +166,7 @@ function Channels({ channels }: { readonly channels: Operations['channels'] }) {
             </span>
             <span className="text-cell">
               <Status tone={tones[channel.state]}>{words[channel.state]}</Status>
-              {channel.reason !== null && (
+              {channel.reason !== null && channel.reason !== 'configuration' && (
                 <span className="ml-2 text-text-2">{reasonText(channel.reason, t)}</span>
               )}
               {channel.since !== null && (
@@ -284,7 +291,7 @@ function Overhead({ overhead }: { readonly overhead: Operations['overhead'] }) {
             <th scope="col" className="text-right">
               p99
             </th>
-            <th scope="col" className="text-right">
+            <th scope="col" className="pl-4 text-right">
               n
             </th>
           </tr>
@@ -298,7 +305,7 @@ function Overhead({ overhead }: { readonly overhead: Operations['overhead'] }) {
                   {ms === null ? <None /> : `${ms.toFixed(2)} ms`}
                 </td>
               ))}
-              <td className="text-right">
+              <td className="pl-4 text-right">
                 <Count value={requests} />
               </td>
             </tr>

@@ -118,7 +118,7 @@ const operations = z
           .object({
             id: z.string(),
             vendor: z.string(),
-            state: z.enum(['ok', 'degraded', 'open', 'disabled']),
+            state: z.enum(['ok', 'degraded', 'open', 'draining', 'disabled']),
             reason: z
               .string()
               .nullable()
