@@ -168,7 +168,7 @@ async function keepsDraft() {
   await fast.getByRole('button', { name: 'Save changes' }).click()
   await other.getByText('Channel changed').waitFor()
   await slow.getByRole('button', { name: 'Save changes' }).click()
-  await slow.getByText('What you typed stays.').waitFor()
+  await slow.getByText('What you typed is not lost.').waitFor()
   expect(await seriousFindings(one)).toEqual([])
   await slow.getByRole('button', { name: 'Load the newest and keep my changes' }).click()
   expect(await slow.getByLabel('Priority').inputValue()).toBe('7')

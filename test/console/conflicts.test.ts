@@ -1,4 +1,4 @@
-// Tests in a real browser that what somebody else changed meanwhile is not deleted, rotated or reset unseen.
+// Tests in a real browser that what somebody else changed meanwhile is not deleted, rotated, reset or enabled unseen.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -9,7 +9,8 @@ let stage: ConsoleStage
 
 afterAll(async () => stage?.close())
 
-const told = 'Somebody else changed this meanwhile.'
+const told = 'Somebody else changed this meanwhile. Load it again'
+const newest = 'Somebody else changed this meanwhile. You now see the newest state'
 
 if (hasBrowser) {
   beforeAll(async () => {
@@ -64,6 +65,47 @@ if (hasBrowser) {
     await page.getByRole('row').filter({ hasText: 'nightly script' }).waitFor()
     await page.close()
   })
+  test('a key: Enable', async () => {
+    const page = await stage.open('/keys')
+    const { id } = await asked(page, 'POST', '/api/keys', { name: 'stopped', group: 'default' })
+    await asked(page, 'POST', `/api/keys/${id}/disable`, {})
+    await page.goto(`${stage.server.url}/console/keys?open=${id}`)
+    const drawer = page.getByRole('complementary')
+    const enable = drawer.getByRole('button', { name: 'Enable' })
+    await enable.waitFor()
+    await asked(page, 'PATCH', `/api/keys/${id}`, { name: 'leaked, keep it stopped' })
+    await enable.click()
+    await page.getByText(newest).waitFor()
+    await drawer.getByRole('heading', { name: 'leaked, keep it stopped' }).waitFor()
+    await enable.click()
+    await drawer.getByRole('button', { name: 'Disable' }).waitFor()
+    // To stop it succeeds also with an older state.
+    await asked(page, 'PATCH', `/api/keys/${id}`, { name: 'changed again' })
+    await drawer.getByRole('button', { name: 'Disable' }).click()
+    await enable.waitFor()
+    expect((await asked(page, 'GET', `/api/keys/${id}`)).status).toBe('disabled')
+    await page.close()
+  })
+  test('a person: End the suspension', async () => {
+    const page = await stage.open('/keys')
+    await run(stage.server.dataDir, ...'account credit bob 5 --create --reason test'.split(' '))
+    await asked(page, 'POST', '/api/people/bob/suspend', {})
+    await page.goto(`${stage.server.url}/console/admin/users?open=bob`)
+    const drawer = page.getByRole('complementary')
+    await drawer.getByRole('button', { name: 'End the suspension' }).waitFor()
+    await asked(page, 'PATCH', '/api/people/bob', { name: 'Bob, blocked for fraud' })
+    await drawer.getByRole('button', { name: 'End the suspension' }).click()
+    await page.getByText(newest).waitFor()
+    await drawer.getByText('Bob, blocked for fraud').waitFor()
+    await drawer.getByRole('button', { name: 'End the suspension' }).click()
+    await drawer.getByRole('button', { name: 'Suspend' }).waitFor()
+    await asked(page, 'PATCH', '/api/people/bob', { name: 'Bob' })
+    await drawer.getByRole('button', { name: 'Suspend' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click()
+    await drawer.getByText('Suspended').waitFor()
+    expect((await asked(page, 'GET', '/api/people/bob')).status).toBe('suspended')
+    await page.close()
+  })
   test('a setting', async () => {
     const page = await stage.open('/admin/settings')
     await asked(page, 'PUT', '/api/settings/usage.keepDays', { value: 400 })
@@ -73,9 +115,8 @@ if (hasBrowser) {
     await reset.waitFor()
     await asked(page, 'PUT', '/api/settings/usage.keepDays', { value: 500 })
     await reset.click()
-    await form.getByText(told).waitFor()
-    expect(await form.getByRole('textbox').inputValue()).toBe('400')
-    await page.reload()
+    await page.getByText(newest).waitFor()
+    expect(await form.getByRole('textbox').inputValue()).toBe('500')
     await reset.click()
     await reset.waitFor({ state: 'detached' })
     await page.close()
@@ -83,15 +124,20 @@ if (hasBrowser) {
 }
 
 /** What the same person does in another tab. */
-function asked(page: Page, method: string, path: string, body: object): Promise<{ id: string }> {
+function asked(
+  page: Page,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<{ readonly id: string; readonly status: string }> {
   return page.evaluate(
     async ([method, path, body]) => {
       const headers = { 'content-type': 'application/json' }
-      const reply = await fetch(path, { method, headers, body })
+      const reply = await fetch(path, { method, headers, ...(body !== undefined && { body }) })
       if (!reply.ok) throw new Error(await reply.text())
       return reply.json()
     },
-    [method, path, JSON.stringify(body)] as const,
+    [method, path, body && JSON.stringify(body)] as const,
   )
 }
 

@@ -83,7 +83,7 @@ async function isTold() {
   await other.getByRole('button', { name: 'Save' }).click()
   await fast.getByRole('row').filter({ hasText: '90 requests/min' }).waitFor()
   await own.getByRole('button', { name: 'Save' }).click()
-  await own.getByText('Somebody else changed this meanwhile.', { exact: false }).waitFor()
+  await own.getByText('What you typed is not lost.').waitFor()
   expect(await own.getByLabel('Requests a minute').inputValue()).toBe('30')
   await slow.close()
   await fast.close()

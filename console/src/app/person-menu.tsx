@@ -41,7 +41,7 @@ export default function PersonMenu({ person }: { readonly person: Person }) {
       },
     },
   ]
-  const initial = (person.name || person.id).slice(0, 1).toUpperCase()
+  const initial = firstLetter(person.name || person.id).toUpperCase()
   return (
     <Menu
       label={t`Account menu of ${person.name || person.id}`}
@@ -53,4 +53,10 @@ export default function PersonMenu({ person }: { readonly person: Person }) {
       items={items}
     />
   )
+}
+
+/** As it is read: an emoji may be several characters. */
+function firstLetter(text: string): string {
+  for (const { segment } of new Intl.Segmenter().segment(text.trim())) return segment
+  return ''
 }

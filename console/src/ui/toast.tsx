@@ -1,7 +1,8 @@
 // Short notices of what happened in the background, read aloud, with an optional action, such as to undo it.
 
-import { useLingui } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { type ReactNode, useId, useLayoutEffect, useSyncExternalStore } from 'react'
+import { Problem } from '../api/client.ts'
 import { Button, IconButton } from './button.tsx'
 import { ProblemText } from './state.tsx'
 
@@ -42,9 +43,18 @@ export function showToast(toast: Omit<Toast, 'id'>): void {
   setTimeout(() => dismiss(id), shownForMs)
 }
 
-/** Why what was asked for was not done, where no place on the page belongs to it. */
+/**
+ * Why what was asked for was not done, where no place on the page belongs to it. Who sends If-Match also requests what
+ * is shown again, as the text says.
+ */
 export function showProblem(error: Error): void {
-  showToast({ text: <ProblemText error={error} />, tone: 'danger' })
+  const isStale = error instanceof Problem && error.status === 412
+  const text = isStale ? (
+    <Trans>Somebody else changed this meanwhile. You now see the newest state: decide again.</Trans>
+  ) : (
+    <ProblemText error={error} />
+  )
+  showToast({ text, tone: 'danger' })
 }
 
 function dismiss(id: number): void {

@@ -96,6 +96,7 @@ function BulkTask({ state, channels, tag, onDone, onClose }: BulkTaskProps) {
       action={{ enabled: t`Enable`, draining: t`Drain`, disabled: t`Disable` }[state]}
       onConfirm={async () => {
         const which = tag === null ? { ids: channels.map(({ id }) => id) } : { tag }
+        // The API takes no If-Match for many: the last change of a state wins, and each channel keeps its versions.
         await change('post', '/api/channels/bulk', { body: { ...which, changes: { state } } })
         await refreshChannels(client)
         onDone()

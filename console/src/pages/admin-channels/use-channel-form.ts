@@ -1,31 +1,20 @@
 // The state of a channel's form: typed values survive refusals and changes by others, which can be merged on request.
 
-import { useEffect, useRef, useState } from 'react'
+import { useRef } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
 import { randomId } from '../../api/client.ts'
+import { type Newest, useNewest } from '../../ui/use-newest.ts'
 import { useRefusal } from '../../ui/use-refusal.ts'
 import type { Channel } from './channels.ts'
-import {
-  type ChannelValues,
-  type FormField,
-  formField,
-  newValues,
-  typedOver,
-  valuesOf,
-} from './values.ts'
+import { type ChannelValues, type FormField, formField, newValues, valuesOf } from './values.ts'
 
 export type ChannelForm = UseFormReturn<ChannelValues>
 
 interface Sending {
   readonly form: ChannelForm
-  /** The channel with which the form began; null: a new channel. */
-  readonly base: Channel | null
+  readonly newest: Newest<Channel | null>
   /** A refusal that concerns no single field. */
   readonly problem: Error | null
-  /** Somebody changed the channel after the form was opened. */
-  readonly isStale: boolean
-  /** Continues from the newest version: typed values stay, the others are updated. */
-  readonly takeOver: () => void
   readonly submit: () => void
 }
 
@@ -40,25 +29,11 @@ export function useChannelForm(
   channel: Channel | null,
   send: (values: ChannelValues, base: Channel | null, idempotencyKey: string) => Promise<unknown>,
 ): Sending {
-  const [base, setBase] = useState(channel)
-  const before = base === null ? newValues : valuesOf(base)
-  const form = useForm<ChannelValues>({ defaultValues: before })
+  const form = useForm<ChannelValues>({ defaultValues: valuesFrom(channel) })
   const { problem, attempt, clear } = useRefusal(form, placeOf)
+  const newest = useNewest({ form, shown: channel, valuesOf: valuesFrom, clear })
+  const { base } = newest
   const last = useRef<Attempt | null>(null)
-  const { isDirty, isSubmitting } = form.formState
-  const isNewer = channel !== null && base !== null && channel.revision !== base.revision
-  function takeOver() {
-    if (channel === null) return
-    const typed = typedOver(form.getValues(), before)
-    form.reset(valuesOf(channel))
-    for (const [name, value] of Object.entries(typed))
-      form.setValue(name as keyof ChannelValues, value, { shouldDirty: true })
-    setBase(channel)
-    clear()
-  }
-  useEffect(() => {
-    if (isNewer && !isDirty && !isSubmitting) takeOver()
-  })
   async function work(values: ChannelValues) {
     const typed = JSON.stringify([values, base?.revision])
     if (last.current?.typed !== typed) last.current = { typed, idempotencyKey: randomId() }
@@ -67,16 +42,18 @@ export function useChannelForm(
   }
   return {
     form,
-    base,
     problem,
-    isStale: isNewer && isDirty && !isSubmitting,
-    takeOver,
+    newest,
     submit() {
       // Otherwise refusals that concern no single field would stay.
       form.clearErrors()
       void form.handleSubmit(work)()
     },
   }
+}
+
+function valuesFrom(channel: Channel | null): ChannelValues {
+  return channel === null ? newValues : valuesOf(channel)
 }
 
 /** The field of the form for a refusal: some calls name the channel's fields below `channel`. */

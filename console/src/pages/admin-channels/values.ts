@@ -222,16 +222,6 @@ export function changesOf(values: ChannelValues, before: ChannelValues): Shape<'
   return { ...Object.fromEntries(changed), ...(isBare && { key: null }) }
 }
 
-/** The fields that were typed over. */
-export function typedOver(values: ChannelValues, before: ChannelValues): Partial<ChannelValues> {
-  return Object.fromEntries(
-    Object.entries(values).filter(
-      ([name, value]) =>
-        JSON.stringify(value) !== JSON.stringify(before[name as keyof ChannelValues]),
-    ),
-  )
-}
-
 export type FormField =
   | keyof Omit<
       ChannelValues,

@@ -53,7 +53,7 @@ export function GroupDrawer({ row, ...rest }: GroupDrawerProps) {
         {origin === 'file' || !admin ? (
           <Facts row={row} />
         ) : (
-          <Edit key={revision} row={row} onRemoved={rest.onClose} />
+          <Edit key={id} row={row} onRemoved={rest.onClose} />
         )}
         {use !== undefined && <Uses use={use} />}
         <Seen group={id} />
@@ -109,9 +109,12 @@ function Edit({ row, onRemoved }: { readonly row: GroupRow; readonly onRemoved: 
   const [isRemoving, setRemoving] = useState(false)
   const { id, origin, revision } = row.item
   const params = { path: { id } }
-  async function send({ id: _, ...body }: GroupBody) {
-    await change('patch', '/api/groups/{id}', { params, body, ifMatch: revision })
-    await refreshGroups(client)
+  async function send({ id: _, ...body }: GroupBody, ifMatch: number) {
+    try {
+      await change('patch', '/api/groups/{id}', { params, body, ifMatch })
+    } finally {
+      await refreshGroups(client)
+    }
     showToast({ text: t`Saved.`, tone: 'info' })
   }
   async function remove() {
@@ -121,7 +124,12 @@ function Edit({ row, onRemoved }: { readonly row: GroupRow; readonly onRemoved: 
   }
   return (
     <div className="flex flex-col gap-4">
-      <GroupForm formId={formId} id={id} settings={row.settings} send={send} onBusy={setBusy} />
+      <GroupForm
+        formId={formId}
+        shown={{ ...row.item, settings: row.settings }}
+        send={send}
+        onBusy={setBusy}
+      />
       <Buttons>
         <Button type="submit" form={formId} busy={isBusy}>
           <Trans>Save</Trans>

@@ -6,7 +6,8 @@ import { type FieldPath, type UseFormReturn, useForm } from 'react-hook-form'
 import { percent } from '../../format.ts'
 import { amountRule, countRule, multiplierBounds } from '../../ui/bounds.ts'
 import { Field, Input, TextArea } from '../../ui/field.tsx'
-import { ProblemLine } from '../../ui/state.tsx'
+import { FormProblem } from '../../ui/form-problem.tsx'
+import { useNewest } from '../../ui/use-newest.ts'
 import { useRefusal } from '../../ui/use-refusal.ts'
 import { type GroupSettings, type LimitName, limitNames } from './rows.ts'
 
@@ -26,25 +27,36 @@ interface FieldsProps {
 
 export type GroupBody = GroupSettings & { readonly id: string }
 
+interface ShownGroup {
+  /** Empty: a new group. */
+  readonly id: string
+  readonly revision: number
+  readonly settings: GroupSettings
+  readonly actor?: string | null
+  readonly changedAt?: string | null
+}
+
 interface GroupFormProps {
   readonly formId: string
-  /** undefined: a new group. */
-  readonly id?: string
-  readonly settings: GroupSettings
-  /** Throws Problem. */
-  readonly send: (body: GroupBody) => Promise<unknown>
+  readonly shown: ShownGroup
+  /** Throws Problem. `revision`: of the group as the form began with it. */
+  readonly send: (body: GroupBody, revision: number) => Promise<unknown>
   readonly onBusy: (isBusy: boolean) => void
 }
 
-export function GroupForm({ formId, id, settings, send, onBusy }: GroupFormProps) {
+export function GroupForm({ formId, shown, send, onBusy }: GroupFormProps) {
   const { t } = useLingui()
-  const form = useForm<GroupValues>({ defaultValues: valuesOf(id ?? '', settings) })
+  const form = useForm<GroupValues>({ defaultValues: valuesOf(shown) })
   const { register, formState } = form
   const { errors } = formState
-  const { problem, attempt } = useRefusal(form, fieldOf)
+  const { problem, attempt, clear } = useRefusal(form, fieldOf)
+  const newest = useNewest({ form, shown, valuesOf, clear })
   async function submit(values: GroupValues) {
     onBusy(true)
-    await attempt(() => send(bodyOf(values)))
+    await attempt(async () => {
+      await send(bodyOf(values), newest.base.revision)
+      form.reset(values)
+    })
     onBusy(false)
   }
   return (
@@ -53,7 +65,7 @@ export function GroupForm({ formId, id, settings, send, onBusy }: GroupFormProps
       onSubmit={(event) => void form.handleSubmit(submit)(event)}
       className="flex flex-col gap-4"
     >
-      {id === undefined && (
+      {shown.id === '' && (
         <Field
           label={t`Name`}
           hint={t`Letters, digits, dots, dashes and underscores. It cannot be changed later.`}
@@ -76,7 +88,12 @@ export function GroupForm({ formId, id, settings, send, onBusy }: GroupFormProps
         <TextArea rows={4} spellCheck={false} {...register('models')} />
       </Field>
       <LimitFields form={form} />
-      {problem !== null && <ProblemLine error={problem} />}
+      <FormProblem
+        problem={problem}
+        newest={newest}
+        actor={shown.actor ?? null}
+        changedAt={shown.changedAt ?? null}
+      />
     </form>
   )
 }
@@ -190,7 +207,7 @@ function linesOf(text: string): readonly string[] {
     .filter((line) => line !== '')
 }
 
-function valuesOf(id: string, settings: GroupSettings): GroupValues {
+function valuesOf({ id, settings }: ShownGroup): GroupValues {
   const { multiplier, modelMultipliers, models, limits } = settings
   const written = (name: LimitName) => String(limits[name] ?? '')
   return {

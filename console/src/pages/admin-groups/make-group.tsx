@@ -16,6 +16,8 @@ interface MakeGroupProps {
   readonly onMade: (id: string) => void
 }
 
+const newGroup = { id: '', revision: 0, settings: settingsOf({ document: {} }) }
+
 export function MakeGroup({ onClose, onMade }: MakeGroupProps) {
   const { t } = useLingui()
   const client = useQueryClient()
@@ -45,12 +47,7 @@ export function MakeGroup({ onClose, onMade }: MakeGroupProps) {
       }
     >
       <div onChange={() => setTyped(true)}>
-        <GroupForm
-          formId={formId}
-          settings={settingsOf({ document: {} })}
-          send={send}
-          onBusy={setBusy}
-        />
+        <GroupForm formId={formId} shown={newGroup} send={send} onBusy={setBusy} />
       </div>
     </Dialog>
   )

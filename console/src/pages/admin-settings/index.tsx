@@ -4,15 +4,18 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg, plural } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useForm } from 'react-hook-form'
 import { change, read, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import type { Catalog } from '../../i18n.ts'
 import { Button, Buttons } from '../../ui/button.tsx'
 import { Checkbox, Field, Input, Select, TextArea } from '../../ui/field.tsx'
+import { FormProblem } from '../../ui/form-problem.tsx'
 import { Card, Page } from '../../ui/page.tsx'
-import { ProblemText, Widget } from '../../ui/state.tsx'
-import { showToast } from '../../ui/toast.tsx'
+import { Widget } from '../../ui/state.tsx'
+import { showProblem, showToast } from '../../ui/toast.tsx'
+import { useNewest } from '../../ui/use-newest.ts'
+import { useRefusal } from '../../ui/use-refusal.ts'
 import { Badge, Copy, Time } from '../../ui/values.tsx'
 import { Webhooks } from './webhooks.tsx'
 
@@ -91,7 +94,7 @@ export default function AdminSettingsPage() {
         {({ items }) => (
           <div className="flex flex-col gap-4">
             {items.map((setting) => (
-              <SettingCard key={`${setting.name} ${setting.revision}`} setting={setting} />
+              <SettingCard key={setting.name} setting={setting} />
             ))}
           </div>
         )}
@@ -112,25 +115,43 @@ export default function AdminSettingsPage() {
   )
 }
 
-/** Saves a value, and restores the default. */
-function useChanges({ name, revision }: Setting) {
+interface Values {
+  readonly text: string
+}
+
+/** Saves what is typed, and restores the default. */
+function useSettingForm(setting: Setting) {
   const { t } = useLingui()
   const client = useQueryClient()
-  const refresh = async () => {
-    await client.invalidateQueries({ queryKey: ['/api/settings'] })
-    showToast({ text: t`Saved.`, tone: 'info' })
-  }
+  const { name } = setting
+  const valuesFrom = (shown: Setting): Values => ({ text: textOf(shown, kinds[name]) })
+  const form = useForm<Values>({ defaultValues: valuesFrom(setting) })
+  const { problem, attempt, clear } = useRefusal(form, () => 'text')
+  const newest = useNewest({ form, shown: setting, valuesOf: valuesFrom, clear })
+  const refresh = () => client.invalidateQueries({ queryKey: ['/api/settings'] })
+  const saved = () => showToast({ text: t`Saved.`, tone: 'info' })
   const params = { path: { name } }
-  const save = useMutation({
-    mutationFn: (value: unknown) =>
-      change('put', '/api/settings/{name}', { params, body: { value }, ifMatch: revision }),
-    onSuccess: refresh,
-  })
+  async function send(values: Values) {
+    const value = valueOf(values.text, kinds[name])
+    const { revision: ifMatch } = newest.base
+    await attempt(async () => {
+      try {
+        await change('put', '/api/settings/{name}', { params, body: { value }, ifMatch })
+        form.reset(values)
+        saved()
+      } finally {
+        await refresh()
+      }
+    })
+  }
   const reset = useMutation({
-    mutationFn: () => change('delete', '/api/settings/{name}', { params, ifMatch: revision }),
-    onSuccess: refresh,
+    mutationFn: () =>
+      change('delete', '/api/settings/{name}', { params, ifMatch: setting.revision }),
+    onSuccess: saved,
+    onError: showProblem,
+    onSettled: refresh,
   })
-  return { save, reset }
+  return { form, problem, newest, reset, submit: form.handleSubmit(send) }
 }
 
 function SettingCard({ setting }: { readonly setting: Setting }) {
@@ -138,19 +159,11 @@ function SettingCard({ setting }: { readonly setting: Setting }) {
   const { admin } = roleOf(useMe())
   const { name, declared, changedAt, actor } = setting
   const kind = kinds[name]
-  const [text, setText] = useState(() => textOf(setting, kind))
-  const [isUnreadable, setUnreadable] = useState(false)
-  const { save, reset } = useChanges(setting)
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    try {
-      save.mutate(valueOf(text, kind))
-      setUnreadable(false)
-    } catch {
-      setUnreadable(true)
-    }
-  }
-  const failure = save.error ?? reset.error
+  const { form, problem, newest, reset, submit } = useSettingForm(setting)
+  const { errors, isDirty, isSubmitting } = form.formState
+  form.register('text', {
+    validate: (typed) => isReadable(typed, kind) || t`This is not JSON.`,
+  })
   return (
     <Card
       title={t(kind.title)}
@@ -168,23 +181,25 @@ function SettingCard({ setting }: { readonly setting: Setting }) {
         )
       }
     >
-      <form onSubmit={submit} className="flex max-w-2xl flex-col gap-3">
+      <form onSubmit={(event) => void submit(event)} className="flex max-w-2xl flex-col gap-3">
         <Field
           label={<code className="font-mono">{name}</code>}
           hint={t(kind.detail)}
-          error={
-            isUnreadable ? (
-              <Trans>This is not JSON.</Trans>
-            ) : failure === null ? undefined : (
-              <ProblemText error={failure} />
-            )
-          }
+          error={errors.text?.message}
         >
-          <SettingInput kind={kind} text={text} onChange={setText} disabled={declared || !admin} />
+          <SettingInput
+            kind={kind}
+            text={form.watch('text')}
+            onChange={(text) =>
+              form.setValue('text', text, { shouldDirty: true, shouldValidate: true })
+            }
+            disabled={declared || !admin}
+          />
         </Field>
+        <FormProblem problem={problem} newest={newest} actor={actor} changedAt={changedAt} />
         {admin && !declared && (
           <Buttons>
-            <Button type="submit" busy={save.isPending} disabled={text === textOf(setting, kind)}>
+            <Button type="submit" busy={isSubmitting} disabled={!isDirty || newest.isStale}>
               <Trans>Save</Trans>
             </Button>
             {changedAt !== null && (
@@ -264,6 +279,15 @@ function wordOf(value: unknown, { input }: Kind, t: (word: MessageDescriptor) =>
 function textOf({ value }: Setting, { input }: Kind): string {
   if (input === 'json') return JSON.stringify(value ?? [], null, 2)
   return value === null ? '' : String(value)
+}
+
+function isReadable(text: string, kind: Kind): boolean {
+  try {
+    valueOf(text, kind)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Throws if JSON was required and the text is not JSON. */

@@ -116,16 +116,17 @@ function Details({ person }: { readonly person: Person }) {
 function Actions({ person }: { readonly person: Person }) {
   const client = useQueryClient()
   const [asks, setAsks] = useState<'suspend' | 'delete' | null>(null)
-  const { id } = person
+  const { id, revision } = person
   const refresh = () => client.invalidateQueries({ queryKey: ['/api/people'] })
   const reload = async () => {
     await client.invalidateQueries({ queryKey: ['/api/people/{id}'] })
     await refresh()
   }
   const resume = useMutation({
-    mutationFn: () => change('post', '/api/people/{id}/resume', { params: { path: { id } } }),
-    onSuccess: reload,
+    mutationFn: () =>
+      change('post', '/api/people/{id}/resume', { params: { path: { id } }, ifMatch: revision }),
     onError: showProblem,
+    onSettled: reload,
   })
   return (
     <section className="flex flex-col gap-3 border-t border-border pt-4">
@@ -167,6 +168,7 @@ function Asked({ asks, person: { id, revision }, reload, onClose }: AskedProps) 
         title={<Trans>Suspend {id}?</Trans>}
         action={t`Suspend`}
         onConfirm={async () => {
+          // Without If-Match: stopping somebody must not fail because a name or role was changed meanwhile.
           await change('post', '/api/people/{id}/suspend', { params })
           await reload()
         }}

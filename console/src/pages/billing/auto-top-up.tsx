@@ -11,10 +11,12 @@ import { nanoOfUnits, unitsOfNano } from '../../format.ts'
 import { amountProblem, amountRule, paymentBounds, thresholdBounds } from '../../ui/bounds.ts'
 import { Button, Buttons } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/field.tsx'
+import { FormProblem } from '../../ui/form-problem.tsx'
 import { Card } from '../../ui/page.tsx'
 import { refusalText } from '../../ui/refusal.ts'
 import { ProblemLine } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
+import { useNewest } from '../../ui/use-newest.ts'
 import { useRefusal } from '../../ui/use-refusal.ts'
 import { Status } from '../../ui/values.tsx'
 
@@ -40,7 +42,7 @@ export function AutoTopUpCard({ account }: { readonly account: string }) {
             </Trans>
           </p>
         )}
-        {mayChange && data.isAgreed && <RuleForm key={data.revision} rule={data} />}
+        {mayChange && data.isAgreed && <RuleForm key={account} rule={data} />}
         {mayChange && (!data.isAgreed || problem !== null) && <Agree rule={data} />}
       </div>
     </Card>
@@ -113,21 +115,17 @@ interface Values {
 function RuleForm({ rule }: { readonly rule: Rule }) {
   const { t } = useLingui()
   const client = useQueryClient()
-  const { account, thresholdNano, amount, monthMost, state } = rule
-  const form = useForm<Values>({
-    defaultValues: {
-      threshold: thresholdNano === null ? '' : unitsOfNano(thresholdNano),
-      amount: amount ?? '',
-      monthMost: monthMost ?? '',
-    },
-  })
+  const { account, state } = rule
+  const form = useForm<Values>({ defaultValues: valuesOf(rule) })
   const params = { query: { account } }
   const refresh = () => client.invalidateQueries({ queryKey: [path] })
   const remove = useMutation({
+    // Without If-Match: payments must stop also if the rule was changed meanwhile.
     mutationFn: () => change('delete', path, { params }),
     onSuccess: refresh,
   })
-  const { problem, attempt } = useRefusal(form, (field) => fields[field] ?? null)
+  const { problem, attempt, clear } = useRefusal(form, (field) => fields[field] ?? null)
+  const newest = useNewest({ form, shown: rule, valuesOf, clear })
   async function send(values: Values) {
     const body = {
       thresholdNano: nanoOfUnits(values.threshold.trim()),
@@ -135,19 +133,27 @@ function RuleForm({ rule }: { readonly rule: Rule }) {
       monthMost: values.monthMost.trim(),
     }
     await attempt(async () => {
-      // Fails if somebody else changed it meanwhile, or a refused payment did.
-      await change('put', path, { params, body, ifMatch: rule.revision })
-      showToast({ text: t`Saved.`, tone: 'info' })
-      await refresh()
+      try {
+        // Fails if somebody else changed it meanwhile, or a refused payment did.
+        await change('put', path, { params, body, ifMatch: newest.base.revision })
+        form.reset(values)
+        showToast({ text: t`Saved.`, tone: 'info' })
+      } finally {
+        await refresh()
+      }
     })
   }
-  const failure = problem ?? remove.error
   return (
     <form className="flex flex-col gap-4" onSubmit={(event) => void form.handleSubmit(send)(event)}>
       <RuleFields form={form} rule={rule} />
-      {failure !== null && <ProblemLine error={failure} />}
+      <FormProblem problem={problem ?? remove.error} newest={newest} />
       <Buttons>
-        <Button type="submit" variant="primary" busy={form.formState.isSubmitting}>
+        <Button
+          type="submit"
+          variant="primary"
+          busy={form.formState.isSubmitting}
+          disabled={newest.isStale}
+        >
           {state === 'on' ? <Trans>Save</Trans> : <Trans>Turn on</Trans>}
         </Button>
         {state !== 'off' && (
@@ -158,6 +164,14 @@ function RuleForm({ rule }: { readonly rule: Rule }) {
       </Buttons>
     </form>
   )
+}
+
+function valuesOf({ thresholdNano, amount, monthMost }: Rule): Values {
+  return {
+    threshold: thresholdNano === null ? '' : unitsOfNano(thresholdNano),
+    amount: amount ?? '',
+    monthMost: monthMost ?? '',
+  }
 }
 
 const fields: Readonly<Record<string, keyof Values>> = {

@@ -8,14 +8,16 @@ import { change, read } from '../../api/client.ts'
 import { useTimeZone } from '../../state/preferences.ts'
 import { Button, Buttons, buttonClass } from '../../ui/button.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
-import { Failure, Widget } from '../../ui/state.tsx'
+import { FormProblem } from '../../ui/form-problem.tsx'
+import { Widget } from '../../ui/state.tsx'
 import { showProblem, showToast } from '../../ui/toast.tsx'
+import { useNewest } from '../../ui/use-newest.ts'
 import { Id, Money, None, Time } from '../../ui/values.tsx'
 import { DeleteKey, RotateKey } from './key-actions.tsx'
 import { type Key, KeyStatus, LastUsed, LimitBar } from './key-columns.tsx'
 import { KeyFields } from './key-form.tsx'
 import { KeyTest } from './key-test.tsx'
-import { bodyOf, valuesOf } from './key-values.ts'
+import { bodyOf, type KeyValues, valuesOf } from './key-values.ts'
 import { refreshKeys } from './refresh.ts'
 import { useKeyForm } from './use-key-form.ts'
 
@@ -70,10 +72,7 @@ function Details({ shown, mayChange, onClose }: DetailsProps) {
         </p>
       )}
       <Actions shown={shown} mayChange={mayChange} onClose={onClose} />
-      {mayChange && (
-        // A newer revision fills the form again; until then the typed values stay.
-        <Edit key={shown.revision} shown={shown} timeZone={timeZone} />
-      )}
+      {mayChange && <Edit key={shown.id} shown={shown} timeZone={timeZone} />}
     </div>
   )
 }
@@ -146,7 +145,9 @@ function Actions({ shown, mayChange, onClose }: DetailsProps) {
   async function toggle() {
     setBusy(true)
     try {
-      if (isDisabled) await change('post', '/api/keys/{id}/enable', { params })
+      const ifMatch = shown.revision
+      if (isDisabled) await change('post', '/api/keys/{id}/enable', { params, ifMatch })
+      // Without If-Match: stopping a key must not fail because its name or a limit was changed meanwhile.
       else await change('post', '/api/keys/{id}/disable', { params })
     } catch (error) {
       showProblem(error as Error)
@@ -189,9 +190,22 @@ function Actions({ shown, mayChange, onClose }: DetailsProps) {
 function Edit({ shown, timeZone }: { readonly shown: Key; readonly timeZone: string }) {
   const { t } = useLingui()
   const client = useQueryClient()
-  const before = valuesOf(shown, timeZone)
-  const { form, problem, submit } = useKeyForm(before, async (values, { sentMs }) => {
-    const was = bodyOf(before, sentMs, timeZone)
+  const valuesFrom = (key: Key) => valuesOf(key, timeZone)
+  const { form, problem, clear, submit } = useKeyForm(
+    valuesFrom(shown),
+    async (values, { sentMs }) => {
+      try {
+        await save(values, sentMs)
+        form.reset(values)
+        showToast({ text: t`Key changed`, tone: 'info' })
+      } finally {
+        refreshKeys(client)
+      }
+    },
+  )
+  const newest = useNewest({ form, shown, valuesOf: valuesFrom, clear })
+  async function save(values: KeyValues, sentMs: number) {
+    const was = bodyOf(valuesFrom(newest.base), sentMs, timeZone)
     // Unchanged fields are not sent: an expiry that has passed would be refused.
     const body = Object.fromEntries(
       Object.entries(bodyOf(values, sentMs, timeZone)).filter(
@@ -199,10 +213,8 @@ function Edit({ shown, timeZone }: { readonly shown: Key; readonly timeZone: str
       ),
     )
     const params = { path: { id: shown.id } }
-    await change('patch', '/api/keys/{id}', { params, body, ifMatch: shown.revision })
-    showToast({ text: t`Key changed`, tone: 'info' })
-    refreshKeys(client)
-  })
+    await change('patch', '/api/keys/{id}', { params, body, ifMatch: newest.base.revision })
+  }
   return (
     <form
       noValidate
@@ -217,18 +229,18 @@ function Edit({ shown, timeZone }: { readonly shown: Key; readonly timeZone: str
         <Trans>Change the key</Trans>
       </h3>
       <KeyFields form={form} currency={shown.currency} />
-      {problem !== null && <Failure error={problem} />}
+      <FormProblem problem={problem} newest={newest} />
       <Buttons>
         <Button
           type="submit"
           variant="primary"
           busy={form.formState.isSubmitting}
-          disabled={!form.formState.isDirty}
+          disabled={!form.formState.isDirty || newest.isStale}
         >
           <Trans>Save changes</Trans>
         </Button>
         {form.formState.isDirty && (
-          <Button onClick={() => form.reset()}>
+          <Button onClick={newest.discard}>
             <Trans>Discard</Trans>
           </Button>
         )}

@@ -192,12 +192,17 @@ function Actions({ shown, onRemove }: ActionsProps) {
   const client = useQueryClient()
   const params = { path: { id: shown.id } }
   const isDisabled = shown.status === 'disabled'
-  const done = () => refreshKeys(client)
-  const toggle = () =>
-    (isDisabled
-      ? change('post', '/api/management-keys/{id}/enable', { params })
-      : change('post', '/api/management-keys/{id}/disable', { params })
-    ).then(done, showProblem)
+  async function toggle() {
+    try {
+      const ifMatch = shown.revision
+      if (isDisabled) await change('post', '/api/management-keys/{id}/enable', { params, ifMatch })
+      // Without If-Match: stopping a key must not fail because its name was changed meanwhile.
+      else await change('post', '/api/management-keys/{id}/disable', { params })
+    } catch (error) {
+      showProblem(error as Error)
+    }
+    refreshKeys(client)
+  }
   return (
     <Menu
       label={t`Actions for ${shown.name}`}

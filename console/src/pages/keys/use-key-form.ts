@@ -18,6 +18,7 @@ interface Sending {
   readonly form: KeyForm
   /** A refusal that concerns no field. */
   readonly problem: Error | null
+  readonly clear: () => void
   readonly submit: () => void
 }
 
@@ -26,7 +27,7 @@ export function useKeyForm(
   send: (values: KeyValues, attempt: Attempt) => Promise<unknown>,
 ): Sending {
   const form = useForm<KeyValues>({ defaultValues })
-  const { problem, attempt } = useRefusal(form, formField)
+  const { problem, attempt, clear } = useRefusal(form, formField)
   const last = useRef<Attempt | null>(null)
   async function work(values: KeyValues) {
     const typed = JSON.stringify(values)
@@ -35,5 +36,5 @@ export function useKeyForm(
     const sent = last.current
     await attempt(() => send(values, sent))
   }
-  return { form, problem, submit: () => void form.handleSubmit(work)() }
+  return { form, problem, clear, submit: () => void form.handleSubmit(work)() }
 }

@@ -10,9 +10,11 @@ import { useTimeZone } from '../../state/preferences.ts'
 import { amountRule, countRule, thresholdBounds } from '../../ui/bounds.ts'
 import { Button, Buttons } from '../../ui/button.tsx'
 import { Checkbox, Field, Input } from '../../ui/field.tsx'
+import { FormProblem } from '../../ui/form-problem.tsx'
 import { Card } from '../../ui/page.tsx'
-import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
+import { Skeleton, Widget } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
+import { useNewest } from '../../ui/use-newest.ts'
 import { useRefusal } from '../../ui/use-refusal.ts'
 import { Copy } from '../../ui/values.tsx'
 import { ConfirmEmail } from './confirm-email.tsx'
@@ -42,7 +44,7 @@ export function AlertSettings() {
         <Widget query={alerts} skeleton={<Skeleton rows={6} height={32} />}>
           {(data) => (
             <>
-              <Form key={data.revision} alerts={data} />
+              <Form alerts={data} />
               {data.email !== null && !data.emailVerified && <ConfirmEmail alerts={data} />}
             </>
           )}
@@ -57,27 +59,27 @@ function Form({ alerts }: { readonly alerts: Alerts }) {
   const { t } = useLingui()
   const client = useQueryClient()
   const timeZone = useTimeZone()
-  const form = useForm<Values>({ defaultValues: valuesOf(alerts, timeZone) })
-  const { problem, attempt } = useRefusal(form, (field) => fields[field] ?? null)
+  const valuesFrom = (shown: Alerts) => valuesOf(shown, timeZone)
+  const form = useForm<Values>({ defaultValues: valuesFrom(alerts) })
+  const { problem, attempt, clear } = useRefusal(form, (field) => fields[field] ?? null)
+  const newest = useNewest({ form, shown: alerts, valuesOf: valuesFrom, clear })
   const [secret, setSecret] = useState<string | null>(null)
   async function send(values: Values) {
     await attempt(async () => {
-      const body = bodyOf(values)
-      const saved = await change('put', '/api/me/alerts', { body, ifMatch: alerts.revision })
-      // Only this answer contains the secret.
-      setSecret(saved.webhookSecret)
-      showToast({ text: t`Saved.`, tone: 'info' })
-      if (saved.webhookSecret === null)
+      const { revision } = newest.base
+      try {
+        const body = bodyOf(values)
+        const saved = await change('put', '/api/me/alerts', { body, ifMatch: revision })
+        form.reset({ ...values, newSecret: false })
+        // Only this answer contains the secret.
+        setSecret(saved.webhookSecret)
+        showToast({ text: t`Saved.`, tone: 'info' })
+      } finally {
         await client.invalidateQueries({ queryKey: ['/api/me/alerts'] })
+      }
     })
   }
-  if (secret !== null)
-    return (
-      <Secret
-        secret={secret}
-        onSaved={() => void client.invalidateQueries({ queryKey: ['/api/me/alerts'] })}
-      />
-    )
+  if (secret !== null) return <Secret secret={secret} onSaved={() => setSecret(null)} />
   return (
     <form
       className="flex max-w-2xl flex-col gap-4"
@@ -86,9 +88,14 @@ function Form({ alerts }: { readonly alerts: Alerts }) {
       <Rules form={form} currency={alerts.currency} />
       {alerts.mailOffered && <EmailAddress form={form} alerts={alerts} />}
       <Webhook form={form} hasOne={alerts.webhook !== null} />
-      {problem !== null && <ProblemLine error={problem} />}
+      <FormProblem problem={problem} newest={newest} />
       <Buttons>
-        <Button type="submit" variant="primary" busy={form.formState.isSubmitting}>
+        <Button
+          type="submit"
+          variant="primary"
+          busy={form.formState.isSubmitting}
+          disabled={newest.isStale}
+        >
           <Trans>Save</Trans>
         </Button>
       </Buttons>

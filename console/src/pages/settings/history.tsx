@@ -2,16 +2,19 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
-import { change, Problem, read, type Shape } from '../../api/client.ts'
+import { useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { change, read, type Shape } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { download } from '../../ui/download.ts'
 import { Checkbox, Field, Input } from '../../ui/field.tsx'
+import { FormProblem } from '../../ui/form-problem.tsx'
 import { Card } from '../../ui/page.tsx'
-import { refusalText } from '../../ui/refusal.ts'
-import { ProblemLine, Widget } from '../../ui/state.tsx'
+import { Widget } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
+import { useNewest } from '../../ui/use-newest.ts'
+import { sameFields, useRefusal } from '../../ui/use-refusal.ts'
 import { makeKeys } from './keys.ts'
 
 type Choice = Shape<'HistoryChoice'>
@@ -24,46 +27,72 @@ export function History() {
   return (
     <>
       <Card title={<Trans>Message history</Trans>}>
-        <Widget query={choice}>{(data) => <Form key={data.revision} choice={data} />}</Widget>
+        <Widget query={choice}>{(data) => <Form choice={data} />}</Widget>
       </Card>
       <Deletion />
     </>
   )
 }
 
+/** As typed. */
+interface Values {
+  readonly mode: Mode
+  /** Empty: the deployment's usual time. */
+  readonly retentionDays: string
+  readonly publicKey: string
+}
+
+function valuesOf({ mode, inForce, retentionDays, publicKey }: Choice): Values {
+  return {
+    mode: mode ?? inForce.mode,
+    retentionDays: retentionDays === null ? '' : String(retentionDays),
+    publicKey: publicKey ?? '',
+  }
+}
+
+function bodyOf({ mode, retentionDays, publicKey }: Values) {
+  return {
+    mode,
+    retentionDays: retentionDays === '' ? null : Number(retentionDays),
+    publicKey: publicKey === '' ? null : publicKey,
+  }
+}
+
 function Form({ choice }: { readonly choice: Choice }) {
   const { t } = useLingui()
   const client = useQueryClient()
-  const [mode, setMode] = useState<Mode>(choice.mode ?? choice.inForce.mode)
-  const [days, setDays] = useState(
-    choice.retentionDays === null ? '' : String(choice.retentionDays),
-  )
-  const [publicKey, setPublicKey] = useState(choice.publicKey ?? '')
-  const save = useMutation({
-    mutationFn: () => {
-      const retentionDays = days === '' ? null : Number(days)
-      const body = { mode, retentionDays, publicKey: publicKey === '' ? null : publicKey }
-      return change('put', '/api/me/history', { body, ifMatch: choice.revision })
-    },
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: ['/api/me/history'] })
-      showToast({ text: t`Saved. It applies to requests that begin from now on.`, tone: 'info' })
-    },
-  })
-  const failure = save.error instanceof Problem ? save.error : null
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    save.mutate()
+  const form = useForm<Values>({ defaultValues: valuesOf(choice) })
+  const { problem, attempt, clear } = useRefusal(form, sameFields('publicKey', 'retentionDays'))
+  const newest = useNewest({ form, shown: choice, valuesOf, clear })
+  const { mode, retentionDays, publicKey } = form.watch()
+  const { errors, isSubmitting } = form.formState
+  // Registered so that a refusal of an earlier attempt does not block the next.
+  form.register('publicKey')
+  form.register('retentionDays')
+  const set = (name: keyof Values) => (text: string) =>
+    form.setValue(name, text, { shouldDirty: true, shouldValidate: true })
+  async function send(values: Values) {
+    await attempt(async () => {
+      try {
+        await change('put', '/api/me/history', {
+          body: bodyOf(values),
+          ifMatch: newest.base.revision,
+        })
+        form.reset(values)
+        showToast({ text: t`Saved. It applies to requests that begin from now on.`, tone: 'info' })
+      } finally {
+        await client.invalidateQueries({ queryKey: ['/api/me/history'] })
+      }
+    })
   }
   return (
-    <form onSubmit={submit} className="flex max-w-2xl flex-col gap-5">
-      <Modes mode={mode} allowed={choice.allowed.mode} onChange={setMode} />
+    <form
+      onSubmit={(event) => void form.handleSubmit(send)(event)}
+      className="flex max-w-2xl flex-col gap-5"
+    >
+      <Modes mode={mode} allowed={choice.allowed.mode} onChange={set('mode')} />
       {mode === 'sealed' && (
-        <SealKey
-          value={publicKey}
-          onChange={setPublicKey}
-          error={failure?.field === 'publicKey' ? refusalText(failure) : undefined}
-        />
+        <SealKey value={publicKey} onChange={set('publicKey')} error={errors.publicKey?.message} />
       )}
       <div className="max-w-60">
         <Field
@@ -73,21 +102,19 @@ function Form({ choice }: { readonly choice: Choice }) {
               At most {choice.allowed.retentionDays} days. Empty: the deployment’s usual time.
             </Trans>
           }
-          error={failure?.field === 'retentionDays' ? refusalText(failure) : undefined}
+          error={errors.retentionDays?.message}
         >
           <Input
             inputMode="numeric"
             unit={t`days`}
-            value={days}
-            onChange={(event) => setDays(event.target.value.replace(/\D/g, ''))}
+            value={retentionDays}
+            onChange={({ target }) => set('retentionDays')(target.value.replace(/\D/g, ''))}
           />
         </Field>
       </div>
-      {save.error !== null &&
-        failure?.field !== 'publicKey' &&
-        failure?.field !== 'retentionDays' && <ProblemLine error={save.error} />}
+      <FormProblem problem={problem} newest={newest} />
       <div>
-        <Button type="submit" variant="primary" busy={save.isPending}>
+        <Button type="submit" variant="primary" busy={isSubmitting} disabled={newest.isStale}>
           <Trans>Save</Trans>
         </Button>
       </div>

@@ -53,7 +53,7 @@ export default function SettingsPage() {
       {tab === 'appearance' && <Appearance />}
       {tab === 'sessions' && <Sessions />}
       {tab === 'history' && <History />}
-      {me && tab === 'profile' && <Profile key={me.revision} me={me} />}
+      {me && tab === 'profile' && <Profile key={me.id} me={me} />}
       {me && tab === 'data' && <MyData me={me} />}
     </Page>
   )

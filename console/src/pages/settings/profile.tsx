@@ -2,43 +2,57 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
+import { useForm } from 'react-hook-form'
 import { change, read, type Shape } from '../../api/client.ts'
 import { meQuery, type Person } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Field, Input } from '../../ui/field.tsx'
+import { FormProblem } from '../../ui/form-problem.tsx'
 import { Card } from '../../ui/page.tsx'
 import { RoleName } from '../../ui/role-name.tsx'
-import { ProblemText, Widget } from '../../ui/state.tsx'
+import { Widget } from '../../ui/state.tsx'
 import { showProblem, showToast } from '../../ui/toast.tsx'
+import { useNewest } from '../../ui/use-newest.ts'
+import { sameFields, useRefusal } from '../../ui/use-refusal.ts'
 import { Id, Time } from '../../ui/values.tsx'
+
+interface Values {
+  readonly name: string
+}
+
+const valuesOf = ({ name }: Person): Values => ({ name })
 
 export function Profile({ me }: { readonly me: Person }) {
   const { t } = useLingui()
   const client = useQueryClient()
-  const [name, setName] = useState(me.name)
-  const save = useMutation({
-    mutationFn: () => change('patch', '/api/me', { body: { name }, ifMatch: me.revision }),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: meQuery.queryKey })
-      showToast({ text: t`Your name was saved.`, tone: 'info' })
-    },
-  })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    save.mutate()
+  const form = useForm({ defaultValues: valuesOf(me) })
+  const { problem, attempt, clear } = useRefusal(form, sameFields('name'))
+  const newest = useNewest({ form, shown: me, valuesOf, clear })
+  const { errors, isDirty, isSubmitting } = form.formState
+  async function send({ name }: Values) {
+    await attempt(async () => {
+      try {
+        await change('patch', '/api/me', { body: { name }, ifMatch: newest.base.revision })
+        form.reset({ name })
+        showToast({ text: t`Your name was saved.`, tone: 'info' })
+      } finally {
+        await client.invalidateQueries({ queryKey: meQuery.queryKey })
+      }
+    })
   }
   return (
     <>
       <Card title={<Trans>Profile</Trans>}>
-        <form onSubmit={submit} className="flex max-w-md flex-col gap-4">
-          <Field
-            label={<Trans>Name</Trans>}
-            error={save.error === null ? undefined : <ProblemText error={save.error} />}
-          >
-            <Input value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />
+        <form
+          onSubmit={(event) => void form.handleSubmit(send)(event)}
+          className="flex max-w-md flex-col gap-4"
+        >
+          <Field label={<Trans>Name</Trans>} error={errors.name?.message}>
+            <Input maxLength={200} {...form.register('name')} />
           </Field>
+          <FormProblem problem={problem} newest={newest} />
           <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
             <dt className="text-text-2">
               <Trans>Account</Trans>
@@ -67,8 +81,8 @@ export function Profile({ me }: { readonly me: Person }) {
             <Button
               type="submit"
               variant="primary"
-              busy={save.isPending}
-              disabled={name === me.name}
+              busy={isSubmitting}
+              disabled={!isDirty || newest.isStale}
             >
               <Trans>Save the name</Trans>
             </Button>

@@ -1,0 +1,144 @@
+// Tests in a real browser that a form keeps what was typed if somebody else saves first, until its reader decides.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Locator, Page } from 'playwright-core'
+import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
+
+let stage: ConsoleStage
+
+afterAll(async () => stage?.close())
+
+interface Case {
+  readonly form: string
+  readonly path: string
+  readonly scope?: (page: Page) => Locator
+  /** The field that is typed into, and the one that somebody else changes. */
+  readonly mine: string
+  readonly theirs: string
+  readonly save: string
+  readonly elsewhere: (value: string) => readonly [method: string, path: string, body: object]
+}
+
+let keyId: string
+
+const cases: readonly Case[] = [
+  {
+    form: 'a key',
+    path: '/keys?open=KEY',
+    scope: (page) => page.getByRole('complementary'),
+    mine: 'Name',
+    theirs: 'Requests a minute',
+    save: 'Save changes',
+    elsewhere: (value) => ['PATCH', `/api/keys/${keyId}`, { requestsPerMinute: Number(value) }],
+  },
+  {
+    form: 'a group',
+    path: '/admin/groups?open=team',
+    scope: (page) => page.getByRole('complementary'),
+    mine: 'Requests a minute',
+    theirs: 'Multiplier',
+    save: 'Save',
+    elsewhere: (value) => ['PATCH', '/api/groups/team', { multiplier: value }],
+  },
+  {
+    form: 'the alerts',
+    path: '/settings?tab=alerts',
+    mine: 'When of an hour’s requests fail',
+    theirs: 'When a key has spent of its limit',
+    save: 'Save',
+    elsewhere: (value) => ['PUT', '/api/me/alerts', { ...alerts, keyLimitPercent: Number(value) }],
+  },
+  {
+    form: 'the message history',
+    path: '/settings?tab=history',
+    mine: 'Kept for',
+    theirs: 'Kept for',
+    save: 'Save',
+    elsewhere: (value) => ['PUT', '/api/me/history', { mode: 'off', retentionDays: Number(value) }],
+  },
+  {
+    form: 'a setting',
+    path: '/admin/settings',
+    scope: (page) => page.locator('form').filter({ hasText: 'usage.keepDays' }),
+    mine: 'usage.keepDays',
+    theirs: 'usage.keepDays',
+    save: 'Save',
+    elsewhere: (value) => ['PUT', '/api/settings/usage.keepDays', { value: Number(value) }],
+  },
+  {
+    form: 'the profile',
+    path: '/settings',
+    mine: 'Name',
+    theirs: 'Name',
+    save: 'Save the name',
+    elsewhere: (value) => ['PATCH', '/api/me', { name: `Ann ${value}` }],
+  },
+]
+
+const alerts = {
+  lowBalanceNano: null,
+  daySpendNano: null,
+  timeZone: 'UTC',
+  keyLimitPercent: null,
+  errorRatePercent: null,
+  webhook: null,
+  email: null,
+}
+
+if (hasBrowser) {
+  beforeAll(async () => {
+    stage = await startConsole()
+    const page = await stage.open('/keys')
+    keyId = (await ask(page, 'POST', '/api/keys', { name: 'shared', group: 'default' })).id
+    await ask(page, 'POST', '/api/groups', { id: 'team', multiplier: '1', models: ['*'] })
+    await page.close()
+  })
+  test.each(cases)('$form keeps what was typed', async (each) => {
+    const { path, scope = (page: Page) => page.getByRole('main'), mine, theirs, save } = each
+    const page = await stage.open(path.replace('KEY', keyId))
+    const form = scope(page)
+    const field = (label: string) => form.getByLabel(label, { exact: true }).first()
+    const note = form.getByRole('alert').filter({ hasText: 'What you typed is not lost.' })
+    const press = (name: string) => form.getByRole('button', { name, exact: true }).click()
+
+    // The newest state arrives by itself, and is refused by saving before.
+    await field(mine).fill('41')
+    await ask(page, ...each.elsewhere('51'))
+    await press(save)
+    await note.waitFor()
+    expect(await field(mine).inputValue()).toBe('41')
+    expect(await seriousFindings(page)).toEqual([])
+    await press('Load the newest and keep my changes')
+    await note.waitFor({ state: 'detached' })
+    expect(await field(mine).inputValue()).toBe('41')
+    if (mine !== theirs) expect(await field(theirs).inputValue()).toBe('51')
+    const saved = page.waitForResponse((reply) => /P(UT|ATCH)/.test(reply.request().method()))
+    await press(save)
+    expect((await saved).status()).toBe(200)
+    await page.getByText(/Saved\.|saved\.|Key changed/).waitFor()
+    expect(await note.count()).toBe(0)
+
+    await field(mine).fill('42')
+    await ask(page, ...each.elsewhere('52'))
+    await press(save)
+    await note.waitFor()
+    await press('Load the newest without my changes')
+    await note.waitFor({ state: 'detached' })
+    expect(await field(theirs).inputValue()).toEndWith('52')
+    if (mine !== theirs) expect(await field(mine).inputValue()).not.toBe('42')
+    await page.close()
+  })
+}
+
+/** What the same person does in another tab. */
+function ask(page: Page, method: string, path: string, body: object): Promise<{ id: string }> {
+  return page.evaluate(
+    async ([method, path, body]) => {
+      const headers = { 'content-type': 'application/json' }
+      const reply = await fetch(path, { method, headers, body })
+      if (!reply.ok) throw new Error(await reply.text())
+      return reply.json()
+    },
+    [method, path, JSON.stringify(body)] as const,
+  )
+}
