@@ -17,7 +17,17 @@ const image = { type: 'image_generation_call', id: 'ig', status: 'completed', re
 const source = { type: 'base64', media_type: 'application/pdf', data }
 const fetched = { type: 'web_fetch_tool_result', tool_use_id: 't', content: { source } }
 
+const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } }
+
 const streams: readonly (readonly [VendorDialectId, string, JsonObject[]])[] = [
+  [
+    'openai-chat',
+    'openrouter',
+    [
+      { choices: [{ index: 0, delta: { content: 'done', images: [picture] } }] },
+      { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+    ],
+  ],
   [
     'gemini',
     'google',
@@ -84,7 +94,7 @@ describe.each([...streams])('%s', (from, id, list) => {
 })
 
 test('an event without an end is let go at 64 MiB', () => {
-  const [, , list] = streams[0] ?? ['gemini', '', []]
+  const [, , list] = streams[1] ?? ['gemini', '', []]
   const whole = piecesOf(list)
   const piece = whole[0] ?? new Uint8Array()
   const many = Array.from({ length: maxFileFrameBytes / piece.length + 1 }, () => piece)
@@ -95,7 +105,7 @@ test('an event without an end is let go at 64 MiB', () => {
 
 test('a list for a Google client holds it too', () => {
   const list = new ListFraming()
-  const [, , said] = streams[0] ?? ['gemini', '', []]
+  const [, , said] = streams[1] ?? ['gemini', '', []]
   const text = piecesOf(said).map((piece) => new TextDecoder().decode(list.push(piece)))
   const shown = JSON.parse(text.join('') + new TextDecoder().decode(list.end()))
   expect(shown).toEqual(said)

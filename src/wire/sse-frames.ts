@@ -17,7 +17,7 @@ export class SseFrames implements FrameSource {
   done = false
   private readonly splitter: FrameSplitter
 
-  /** `maxFrameBytes`: 1 MiB unless given. */
+  /** `maxFrameBytes`: 8 MiB unless given. */
   constructor(maxFrameBytes?: number) {
     this.splitter = new FrameSplitter(maxFrameBytes)
   }

@@ -7,8 +7,8 @@ const CR = 0x0d
 const SPACE = 0x20
 const COLON = 0x3a
 
-/** Longest frame accepted unless said otherwise: 1 MiB. */
-const maxFrameBytes = 1 << 20
+/** Longest frame accepted unless said otherwise: 8 MiB, as some vendors send a picture in an event of a chat. */
+const maxFrameBytes = 8 << 20
 /** The same for formats whose events may hold a whole picture or document as base64: 64 MiB. */
 export const maxFileFrameBytes = 67_108_864
 /** What `push` and `end` return when a frame is longer than the bound. */

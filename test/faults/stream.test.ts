@@ -176,7 +176,7 @@ const hugeEvent: Script = [
   ...Array.from({ length: 64 }, () => send(Buffer.alloc(mebibyte, 0x61))),
 ]
 
-test('U14 an event of 64 MB before anything else: let go at 1 MiB, another channel serves, memory stays', async () => {
+test('U14 an event of 64 MB before anything else: let go at 8 MiB, another channel serves, memory stays', async () => {
   await onStage({}, async (scene) => {
     const { gateway, first } = scene
     await scene.stream({ model: 'm-warm' })
