@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
+import { eventually } from '../support/clients.ts'
 import { type ConsoleStage, hasBrowser, startConsole } from '../support/console.ts'
 import { run } from '../support/server-process.ts'
 
@@ -116,9 +117,11 @@ if (hasBrowser) {
     await asked(page, 'PUT', '/api/settings/usage.keepDays', { value: 500 })
     await reset.click()
     await page.getByText(newest).waitFor()
-    expect(await form.getByRole('textbox').inputValue()).toBe('500')
+    const shown = form.getByRole('textbox')
+    await eventually(async () => (await shown.inputValue()) === '500' || undefined)
     await reset.click()
     await reset.waitFor({ state: 'detached' })
+    expect(await shown.inputValue()).not.toBe('500')
     await page.close()
   })
 }
