@@ -1,6 +1,7 @@
 // Encodes tools, the tool choice and the response format for Anthropic.
 
 import { invalidRequest } from '../../errors.ts'
+import { dropDescription } from '../hub/dropped-fields.ts'
 import { withPlainRoot } from '../hub/object-schema.ts'
 import type { ChatRequest, JsonObject, Tool } from '../ir.ts'
 import { isObject } from '../json/value.ts'
@@ -35,6 +36,7 @@ export function formatOf(
     dropped.push('response_format')
     return {}
   }
+  dropDescription(format, dropped)
   return { format: { type: 'json_schema', schema: constrained(format.schema) } }
 }
 

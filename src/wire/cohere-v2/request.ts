@@ -4,6 +4,7 @@ import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
 import {
   clamped,
+  dropDescription,
   droppedFields,
   refuseUnsupported,
   supportedFields,
@@ -71,9 +72,10 @@ function samplingOf(request: ChatRequest, dropped: string[]): JsonObject {
   }
 }
 
-function formatOf({ responseFormat: format }: ChatRequest): JsonObject {
+function formatOf({ responseFormat: format }: ChatRequest, dropped: string[]): JsonObject {
   if (format === undefined || format.type === 'text') return {}
   const schema = format.type === 'schema' ? { json_schema: format.schema } : {}
+  dropDescription(format, dropped)
   return { response_format: { type: 'json_object', ...schema } }
 }
 
@@ -142,7 +144,7 @@ export function encodeRequest(request: ChatRequest, model: string): Decoded<Json
     messages: encodeMessages(request.messages, thinks(model), dropped),
     ...(maxOutputTokens !== undefined && { max_tokens: maxOutputTokens }),
     ...samplingOf(request, dropped),
-    ...formatOf(request),
+    ...formatOf(request, dropped),
     ...toolsOf(request, dropped),
     ...thinkingOf(request, model, dropped),
     stream: request.stream,

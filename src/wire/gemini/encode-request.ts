@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
-import { droppedFields, supportedFields } from '../hub/dropped-fields.ts'
+import { dropDescription, droppedFields, supportedFields } from '../hub/dropped-fields.ts'
 import { noText } from '../hub/turns.ts'
 import type { ChatRequest, JsonObject, ResponseFormat } from '../ir.ts'
 import { objectOf, setMember } from '../json/value.ts'
@@ -79,7 +79,7 @@ function formatOf(format: ResponseFormat | undefined, { traits, dropped }: Encod
   const responseMimeType = 'application/json'
   if (format.type === 'json') return { responseMimeType }
   const { $schema: _, ...schema } = format.schema
-  if (format.description !== undefined) dropped.push('response_format.json_schema.description')
+  dropDescription(format, dropped)
   return traits.jsonSchema
     ? { responseMimeType, responseJsonSchema: schema }
     : { responseMimeType, responseSchema: schemaOf(schema) }

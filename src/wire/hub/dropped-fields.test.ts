@@ -2,7 +2,7 @@
 // silently.
 
 import { describe, expect, test } from 'bun:test'
-import { vendorHub } from '../../../test/support/dialects.ts'
+import { clientHub, vendorHub } from '../../../test/support/dialects.ts'
 import { GatewayError } from '../../errors.ts'
 import type { DialectId } from '../formats.ts'
 import { type ChatField, type ChatRequest, chatFieldNames, type JsonObject } from '../ir.ts'
@@ -88,5 +88,62 @@ describe.each([...models])('%s', (format, model) => {
   test('fields of another format are named, its own are not', () => {
     const extra = { elsewhere: { theirs: 1 }, [format]: {} }
     expect(encoded({ ...baseFor('seed', format), extra })?.dropped).toEqual(['theirs'])
+  })
+})
+
+const document = {
+  type: 'document',
+  source: { type: 'text', media_type: 'text/plain', data: 'x' },
+  context: 'from the archive',
+  citations: { enabled: true },
+}
+const schema = { type: 'object', properties: {} }
+const tool = { name: 'look', input_schema: schema, input_examples: [{ city: 'Paris' }] }
+const clip = {
+  inlineData: { mimeType: 'image/png', data: 'AAAA' },
+  mediaResolution: { level: 'X' },
+}
+const declared = { name: 'look', behavior: 'NON_BLOCKING', response: { type: 'OBJECT' } }
+const said = { role: 'user', content: 'hi' }
+
+describe.each<[DialectId, JsonObject, string[]]>([
+  [
+    'openai-chat',
+    {
+      model: 'm',
+      messages: [{ ...said, name: 'ann' }, { role: 'assistant', audio: { id: 'a' } }, said],
+    },
+    ['messages[0].name', 'messages[1].audio'],
+  ],
+  [
+    'anthropic-messages',
+    { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: [document] }], tools: [tool] },
+    [
+      'messages[0].content[0].context',
+      'messages[0].content[0].citations',
+      'tools[0].input_examples',
+    ],
+  ],
+  [
+    'gemini',
+    { contents: [{ role: 'user', parts: [clip] }], tools: [{ functionDeclarations: [declared] }] },
+    ['messages[0].content[0].mediaResolution', 'tools[0].behavior', 'tools[0].response'],
+  ],
+])('what only %s tells a model', (from, body, names) => {
+  const { value: request } = clientHub(from).decodeRequest(body, { model: 'm' })
+
+  test.each(models.filter(([to]) => to !== from && to !== 'openai-completions'))(
+    'is named where %s leaves it out',
+    (to, model) => {
+      const hub = vendorHub(to)
+      // Cohere's format has no files.
+      if (to === 'cohere-v2' && from === 'anthropic-messages')
+        expect(() => hub.encodeRequest(request, model)).toThrow(GatewayError)
+      else expect(hub.encodeRequest(request, model).dropped).toEqual(expect.arrayContaining(names))
+    },
+  )
+
+  test('is not named where the vendor has it too', () => {
+    expect(vendorHub(from).encodeRequest(request, 'm').dropped).toEqual([])
   })
 })

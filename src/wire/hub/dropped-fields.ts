@@ -1,7 +1,15 @@
 // Finds what a request asks for that a format cannot express: named if it may be left out, refused if it may not.
 
 import { invalidRequest } from '../../errors.ts'
-import { type ChatField, type ChatRequest, chatFieldNames } from '../ir.ts'
+import {
+  type ChatField,
+  type ChatRequest,
+  chatFieldNames,
+  type Extra,
+  type Message,
+  type RequestPart,
+  type ResponseFormat,
+} from '../ir.ts'
 
 const fieldNames = Object.entries(chatFieldNames) as readonly (readonly [ChatField, string])[]
 
@@ -24,6 +32,41 @@ export function supportedFields(...more: readonly ChatField[]): ReadonlySet<Chat
   return new Set([...common, ...more])
 }
 
+/** Members that only one format has and that tell the model something, by where they stand. */
+const ownOfFormats = {
+  message: ['name', 'audio'],
+  part: ['videoMetadata', 'mediaResolution'],
+  /** Beside citations of a text in the history, which only say where it came from. */
+  file: ['videoMetadata', 'mediaResolution', 'context', 'citations'],
+  tool: ['input_examples', 'behavior', 'response'],
+} as const
+
+function foreignMembers(
+  extra: Extra | undefined,
+  format: string,
+  kind: keyof typeof ownOfFormats,
+  place: string,
+): string[] {
+  const others = Object.entries(extra ?? {}).filter(([owner]) => owner !== format)
+  return others.flatMap(([, fields]) =>
+    ownOfFormats[kind]
+      .filter((name) => fields[name] !== undefined)
+      .map((name) => `${place}.${name}`),
+  )
+}
+
+function lostOfPart({ type, extra }: RequestPart, format: string, place: string): string[] {
+  return foreignMembers(extra, format, type === 'file' ? 'file' : 'part', place)
+}
+
+/** A tool's output has the name of its function, which is known from the call. */
+function lostOfMessage({ role, extra, parts }: Message, format: string, place: string): string[] {
+  return [
+    ...(role === 'tool' ? [] : foreignMembers(extra, format, 'message', place)),
+    ...parts.flatMap((part, at) => lostOfPart(part, format, `${place}.content[${at}]`)),
+  ]
+}
+
 /**
  * What an encoder leaves out, by the names clients know: fields private to formats other than `format`, then hub
  * fields that are not in `supported`.
@@ -39,6 +82,12 @@ export function droppedFields(
   }
   for (const [field, name] of fieldNames) {
     if (request[field] !== undefined && !supported.has(field)) dropped.push(name)
+  }
+  for (const [at, message] of request.messages.entries())
+    dropped.push(...lostOfMessage(message, format, `messages[${at}]`))
+  for (const [at, tool] of (request.tools ?? []).entries()) {
+    if (tool.type !== 'other')
+      dropped.push(...foreignMembers(tool.extra, format, 'tool', `tools[${at}]`))
   }
   return dropped
 }
@@ -56,6 +105,12 @@ export function refuseUnsupported(request: ChatRequest, maxStops: number): void 
   if (other !== undefined) {
     throw invalidRequest(`modalities: this model replies in text and not in ${other}`, 'modalities')
   }
+}
+
+/** For formats that have no description of the whole reply beside its schema. */
+export function dropDescription(format: ResponseFormat, dropped: string[]): void {
+  if (format.type !== 'schema' || format.description === undefined) return
+  dropped.push('response_format.json_schema.description')
 }
 
 /** `value` limited to the format's range; `name` goes to `dropped` if the value had to change. */

@@ -20,15 +20,13 @@ interface Turns {
 
 /**
  * A later system message becomes a user's, in its place: such formats refuse it there, and at the front it would mean
- * something else. Its role goes to `dropped`, and so do names of speakers, which these formats do not have.
+ * something else. Its role goes to `dropped`.
  */
 export function turnsOf(messages: readonly Message[], dropped: string[]): Turns {
   const system: Placed[] = []
   const rest: Placed[] = []
   for (const [index, message] of messages.entries()) {
-    const { role, extra = {} } = message
-    const named = Object.values(extra).some((fields) => fields['name'] !== undefined)
-    if (named) dropped.push(`messages[${index}].name`)
+    const { role } = message
     if (role !== 'system' && role !== 'developer') rest.push({ index, message })
     else if (rest.length === 0) system.push({ index, message })
     else {

@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { isPlainText, readDataUrl, textOf } from '../hub/data-url.ts'
+import { fileName } from '../hub/file-name.ts'
 import type {
   FilePart,
   ImagePart,
@@ -202,15 +203,13 @@ function textIn({ url, name }: FilePart, place: string): string | null {
   return name === undefined ? text : `${name}:\n\n${text}`
 }
 
-function encodeFile(
-  { url, vendorFile, name }: Extract<RequestPart, { readonly type: 'file' }>,
-  place: string,
-): JsonObject {
+function encodeFile(part: FilePart, place: string): JsonObject {
+  const { url, vendorFile, name } = part
   const filename = name === undefined ? {} : { filename: name }
   if (vendorFile !== undefined) return { file_id: vendorFile, ...filename }
   if (!url.startsWith('data:')) {
     throw invalidRequest(`${place}: a file must be given by its bytes and not by an address`, place)
   }
   // OpenAI refuses file data without a name.
-  return { filename: name ?? 'file', file_data: url }
+  return { filename: fileName(part, place), file_data: url }
 }

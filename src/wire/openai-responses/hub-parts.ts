@@ -1,7 +1,8 @@
 // Decodes parts of input items into the hub and encodes them from it.
 
 import { invalidRequest } from '../../errors.ts'
-import type { JsonObject, JsonValue, RequestPart } from '../ir.ts'
+import { fileName } from '../hub/file-name.ts'
+import type { FilePart, JsonObject, JsonValue, RequestPart } from '../ir.ts'
 import { isObject, stringOf } from '../json/value.ts'
 import { present } from '../openai-chat/hub-fields.ts'
 import { ownFields, self, withExtra } from './hub-fields.ts'
@@ -103,7 +104,7 @@ export function encodePart(part: ContentPart, said: boolean, place: string): Jso
       return { type: 'input_image', ...source, detail, ...own }
     }
     case 'file':
-      return { type: 'input_file', ...fileOf(part), ...own }
+      return { type: 'input_file', ...fileOf(part, place), ...own }
     case 'audio': {
       const { data, format } = part
       return { type: 'input_audio', input_audio: { data, format }, ...own }
@@ -111,10 +112,11 @@ export function encodePart(part: ContentPart, said: boolean, place: string): Jso
   }
 }
 
-function fileOf({ url, vendorFile, name }: Extract<RequestPart, { readonly type: 'file' }>) {
+function fileOf(part: FilePart, place: string) {
+  const { url, vendorFile, name } = part
   const filename = name === undefined ? {} : { filename: name }
   if (vendorFile !== undefined) return { file_id: vendorFile, ...filename }
   // OpenAI refuses file data without a name.
-  if (url.startsWith('data:')) return { filename: name ?? 'file', file_data: url }
+  if (url.startsWith('data:')) return { filename: fileName(part, place), file_data: url }
   return { file_url: url, ...filename }
 }
