@@ -17,6 +17,7 @@ import {
 } from '../wire/codec.ts'
 import type { ClientSide } from '../wire/dialect.ts'
 import { withAnswersInPlace } from '../wire/hub/answers-in-place.ts'
+import { withPicturesAsked } from '../wire/hub/asked-pictures.ts'
 import { withDistinctCalls } from '../wire/hub/distinct-calls.ts'
 import { type Fitted, fitReply, type Restorer, restorersOf } from '../wire/hub/fit-reply.ts'
 import { fitTools, type ToolTraits } from '../wire/hub/fit-tools.ts'
@@ -100,8 +101,13 @@ function encodedNow(
   // Between a client and a vendor of one format the history is the vendor's to judge.
   const ordered = same ? decoded : withAnswersInPlace(withDistinctCalls(decoded))
   const own = openedRequest(ordered, opaqueFrom ?? dialect, channel, same)
+  // Vendors that know only OpenAI's members refuse pictures of the assistant from clients of their own format too.
+  const shows = target.saysPictures === true || (same && vendor.quirks.refusesThoughts !== true)
+  const pictured = shows ? own : withPicturesAsked(own, dialect)
   const keeps = same || target.anyReply === true
-  const { request: shaped, wrapped } = keeps ? { request: own, wrapped: false } : fitReply(own)
+  const { request: shaped, wrapped } = keeps
+    ? { request: pictured, wrapped: false }
+    : fitReply(pictured)
   const fitted = { ...fitTools(shaped, toolTraits(candidate, channel, target)), wrapped }
   const written = target.encodeRequest(
     vendor.quirks.refusesThoughts ? withoutThoughts(fitted.request) : fitted.request,

@@ -81,6 +81,8 @@ export interface VendorHub {
   needsBytes?(part: ImagePart | FilePart): boolean
   /** Whether this format's vendors also run this tool of another format's: it is then encoded. Absent: never. */
   hasToo?(tool: Extract<Tool, { readonly type: 'other' }>): boolean
+  /** Whether a message of the assistant may hold pictures; absent: only one of a user. */
+  readonly saysPictures?: true
   /** Whether a schema for the reply may describe any value; absent: only an object. */
   readonly anyReply?: true
   reader(quirks: ReplyQuirks, context?: ReplyContext): Reader

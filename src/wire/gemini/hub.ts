@@ -10,6 +10,7 @@ export const geminiHub: ClientHub & VendorHub = {
   decodeRequest,
   encodeRequest,
   anyReply: true,
+  saysPictures: true,
   reader: (quirks) => new GeminiReader(quirks),
   readWhole: (body, quirks) => new GeminiReader(quirks).whole(body),
   writer: (head) => new GeminiWriter(head),

@@ -77,6 +77,9 @@ class Items {
           `${place}: the item '${stringOf(item['id'])}' is not known to this model's vendor`,
           place,
         )
+      case 'image_generation_call':
+        this.picture(item)
+        return
       default:
         this.further(item)
     }
@@ -92,6 +95,14 @@ class Items {
       else parts.push({ type: 'text', text })
     }
     this.messages.push({ role: 'user', parts, native: { [self]: { item } } })
+  }
+
+  /** A picture that a vendor made: models of other formats see it too. */
+  private picture(item: JsonObject): void {
+    const extra = { [self]: item }
+    const data = stringOf(item['result'])
+    const url = `data:image/${stringOf(item['output_format']) || 'png'};base64,${data}`
+    this.open().parts.push(data === '' ? { type: 'other', extra } : { type: 'image', url, extra })
   }
 
   /** A call or an answer of a tool with its own item types, or an item that only this format knows. */

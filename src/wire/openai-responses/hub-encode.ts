@@ -55,9 +55,9 @@ class Input {
       } else if (part.type === 'tool-call') {
         if (content.length > 0) flush()
         this.call(part)
-      } else if (part.type === 'other' && said && part.extra[self] !== undefined) {
+      } else if (said && isItem(part)) {
         if (content.length > 0) flush()
-        this.items.push(part.extra[self])
+        this.items.push(ownFields(part.extra))
       } else {
         const encoded = this.content(part, said, place)
         if (encoded !== null) content.push(encoded)
@@ -120,6 +120,12 @@ class Input {
     const type = isCustom ? 'custom_tool_call_output' : 'function_call_output'
     this.items.push({ type, call_id: callId, output: outputOf(content), ...own })
   }
+}
+
+/** An item of this format alone, or a picture that its vendor made. */
+function isItem({ type, extra }: RequestPart): boolean {
+  if (type === 'other') return extra[self] !== undefined
+  return type === 'image' && extra?.[self]?.['type'] === 'image_generation_call'
 }
 
 function isEmptyText(part: RequestPart): boolean {
