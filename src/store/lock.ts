@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { DataError, isBusy, makeDataDir, naming, openFile } from './sqlite-file.ts'
+import { DataError, isBusy, makeDataDir, naming, openFile, whyUnusable } from './sqlite-file.ts'
 
 interface DataLock {
   release(): void
@@ -12,18 +12,6 @@ interface DataLock {
 export class DataLocked extends DataError {
   override readonly name = 'DataLocked'
 }
-
-const reasons: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    ENOENT: 'it does not exist and cannot be made here',
-    EEXIST: 'it is a file, not a folder',
-    ENOTDIR: 'a part of its path is a file, not a folder',
-    EACCES: 'this user may not write there',
-    EPERM: 'this user may not write there',
-    EROFS: 'its file system is read-only',
-    ENOSPC: 'its file system is full',
-  }),
-)
 
 /**
  * Locks the data directory for this process. Throws `DataLocked` with the other server's pid, or `DataError` if the
@@ -35,7 +23,7 @@ export function lockData(dataDir: string): DataLock {
     return lockFiles(dataDir)
   } catch (error) {
     if (error instanceof DataLocked || !(error instanceof Error)) throw error
-    const reason = reasons.get('code' in error ? String(error.code) : '')
+    const reason = whyUnusable.get('code' in error ? String(error.code) : '')
     if (reason === undefined && error instanceof DataError) throw error
     throw new DataError(
       `Cannot use the data directory ${dataDir}: ${reason ?? error.message}. Name another with --data.`,

@@ -1,7 +1,17 @@
 // Creates and opens SQLite files of the data directory, private to their owner, with errors that name the file.
 
 import { Database } from 'bun:sqlite'
-import { closeSync, existsSync, linkSync, mkdirSync, openSync, rmSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
 
 /** The data directory, a file in it or the database cannot be used: the message says which and why, on one line. */
 export class DataError extends Error {
@@ -14,6 +24,19 @@ export class DataError extends Error {
     this.code = codeOf(options?.cause)
   }
 }
+
+/** By the system's error code, what is wrong with the data directory. */
+export const whyUnusable: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ENOENT: 'it does not exist and cannot be made here',
+    EEXIST: 'it is a file, not a folder',
+    ENOTDIR: 'a part of its path is a file, not a folder',
+    EACCES: 'this user may not write there',
+    EPERM: 'this user may not write there',
+    EROFS: 'its file system is read-only',
+    ENOSPC: 'its file system is full',
+  }),
+)
 
 /** Creates the directory for its owner only; an existing one keeps its mode. */
 export function makeDataDir(dataDir: string): void {
@@ -63,10 +86,34 @@ export function naming<Result>(path: string, work: () => Result): Result {
 export function unusable(path: string, error: unknown): DataError {
   if (error instanceof DataError) return error
   const reason = (error instanceof Error ? error.message : String(error)).replaceAll('\n', ' ')
-  const advice = isDamage(error)
-    ? '. It is damaged: put it back from a backup, or move it away'
-    : ''
-  return new DataError(`Cannot use ${path}: ${reason}${advice}.`, { cause: error })
+  return new DataError(`Cannot use ${path}: ${reason}${adviceOn(path, error)}.`, { cause: error })
+}
+
+function adviceOn(path: string, error: unknown): string {
+  if (isDamage(error)) return '. It is damaged: put it back from a backup, or move it away'
+  if (!codeOf(error).startsWith('SQLITE_CANTOPEN')) return ''
+  // SQLite also writes beside a file that it only reads.
+  const reason = whyUnusable.get(whyReadOnly(dirname(path)))
+  return reason === undefined ? '' : `: ${reason}`
+}
+
+/** The system's code for why this folder cannot be written; '' if it can. */
+function whyReadOnly(folder: string): string {
+  try {
+    accessSync(folder, constants.W_OK)
+    return ''
+  } catch (error) {
+    return codeOf(error)
+  }
+}
+
+const ofFiles = /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|NOTADB|CORRUPT)/
+
+/** The error with the name of the file, if it or one of its causes says that the file cannot be used; else as it is. */
+export function named(path: string, error: unknown): unknown {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (ofFiles.test(codeOf(cause))) return unusable(path, error)
+  return error
 }
 
 /** Whether SQLite reports that the file is corrupt or no database. */

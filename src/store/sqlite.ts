@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { maxNano } from '../money.ts'
 import type { Engine, MigrationSession, Session, Value } from './engine.ts'
 import { migrate, waitingMigrations } from './migrate.ts'
-import { isBusy, isDamage, makeDataDir, naming, openFile, unusable } from './sqlite-file.ts'
+import { isBusy, makeDataDir, named, naming, openFile } from './sqlite-file.ts'
 import { RowRefused } from './store.ts'
 
 /** The store's file; without it, a data directory holds no data. */
@@ -33,15 +33,18 @@ export async function openSqlite(
     return engineOver(database)
   } catch (error) {
     database.close()
-    throw isDamage(error) ? unusable(path, error) : error
+    throw named(path, error)
   }
 }
 
 /** Migrations that opening this directory's database would apply; the database must exist. */
 export async function waitingInSqlite(dataDir: string): Promise<readonly string[]> {
-  const database = openFile(join(dataDir, databaseFile))
+  const path = join(dataDir, databaseFile)
+  const database = openFile(path)
   try {
     return await waitingMigrations(migrationSession(database))
+  } catch (error) {
+    throw named(path, error)
   } finally {
     database.close()
   }
@@ -61,6 +64,8 @@ function migrationSession(database: Database): MigrationSession {
   return {
     kind: 'sqlite',
     async execute(sql) {
+      // Some failures, such as a full disk, have rolled back already.
+      if (sql === 'ROLLBACK' && !database.inTransaction) return
       database.run(sql)
     },
     async query<Row>(sql: string, values: readonly Value[]) {
