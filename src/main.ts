@@ -36,6 +36,7 @@ import { supervise } from './main/supervise.ts'
 import { firstModel, frontPage, startText } from './main/welcome.ts'
 import { readWorker, Stops, slotVariable, type Worker } from './main/worker.ts'
 import { watchPrices } from './meter/watch-prices.ts'
+import { isStoreAway } from './store/away.ts'
 import { lockData } from './store/lock.ts'
 import { openStore } from './store/open.ts'
 import { DataError } from './store/sqlite-file.ts'
@@ -56,23 +57,27 @@ export async function main(argv: readonly string[]): Promise<void> {
     checkRuntime()
     await serve(argv)
   } catch (error) {
-    const code = exitCodeOf(error)
-    if (code === null || !(error instanceof Error)) throw error
-    process.stderr.write(`${error.message}\n`)
-    process.exit(code)
+    const failure = expected(error)
+    if (failure === null) throw error
+    process.stderr.write(`${failure.message}\n`)
+    process.exit(failure.code)
   }
 }
 
 /**
- * The exit code of a failure whose message tells the operator what to do: 2 for a wrong command line, else 1. null: an
- * unexpected error.
+ * A failure whose message tells the operator what to do, with the exit code: 2 for a wrong command line, else 1. null:
+ * an unexpected error.
  */
-function exitCodeOf(error: unknown): number | null {
-  if (error instanceof StartError) return error.exitCode
+function expected(error: unknown): { readonly message: string; readonly code: number } | null {
+  if (!(error instanceof Error)) return null
+  const { message } = error
+  if (error instanceof StartError) return { message, code: error.exitCode }
   if (error instanceof ConfigError) {
-    return error.problems.every(({ path }) => path.startsWith('--')) ? 2 : 1
+    const isCommandLine = error.problems.every(({ path }) => path.startsWith('--'))
+    return { message, code: isCommandLine ? 2 : 1 }
   }
-  return error instanceof DataError ? 1 : null
+  if (error instanceof DataError) return { message, code: 1 }
+  return isStoreAway(error) ? { message: `The store cannot be used: ${message}.`, code: 1 } : null
 }
 
 const collector: Collector = {
