@@ -49,6 +49,9 @@ test('a change says what was before it and what is after it', async () => {
 test('what is made anew or forgotten leaves nothing but what was asked for', async () => {
   const made = await one('createInvitation')
   expect([made.changes, made.detail.note]).toEqual([null, 'for Bob'])
+  // The event names what was made.
+  const { items } = (await stage.send(eye, 'GET', '/api/invitations')).json
+  expect(made.target).toEqual({ id: items[0].id })
   expect(JSON.stringify(made)).not.toContain('code')
   const gone = await one('deletePerson')
   expect([gone.changes, gone.detail, gone.actor]).toEqual([null, {}, 'management key mk_test'])

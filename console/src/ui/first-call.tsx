@@ -8,7 +8,7 @@ const aChatModel = { params: { query: { kind: 'chat', limit: 1 } } } as const
 
 function curlOf(origin: string, model: string): string {
   return `curl ${origin}/v1/chat/completions \\
-  -H "Authorization: Bearer $TOLLGATE_API_KEY" \\
+  -H "Authorization: Bearer YOUR_KEY" \\
   -H "Content-Type: application/json" \\
   -d '{"model": ${JSON.stringify(model)},
        "messages": [{"role": "user", "content": "Hello"}]}'`

@@ -9,7 +9,7 @@ import { authenticateControl } from './authenticate.ts'
 import { showing, watchChanges } from './changes.ts'
 import { describe, securitySchemes } from './describe.ts'
 import { createDocuments } from './documents.ts'
-import { isNoted, note } from './events.ts'
+import { isNoted, madeBy, note } from './events.ts'
 import { bodyText, ifMatchOf, judged, parseBody, queryOf } from './input.ts'
 import { ControlError, controlErrorOf, problemReply } from './problem.ts'
 import { repeatOf, runOnce } from './repeat.ts'
@@ -156,10 +156,15 @@ async function answerRoute(
   const run = async () => {
     const noted = isNoted(route, asked)
     const changes = noted && shown !== null ? await watchChanges(shown, asked) : null
-    const reply = replyOf(route, await route.run(asked))
+    const answer = await route.run(asked)
+    const reply = replyOf(route, answer)
     if (isUnsafe(route.method)) await services.refresh()
     if (noted)
-      await note(route, { ...asked, body: detail ?? asked.body }, (await changes?.()) ?? null)
+      await note(
+        route,
+        { ...asked, params: { ...madeBy(answer), ...asked.params }, body: detail ?? asked.body },
+        (await changes?.()) ?? null,
+      )
     return reply
   }
   const repeat = repeatOf(request, principal, text)

@@ -26,6 +26,14 @@ type Noted = Pick<
   'principal' | 'params' | 'body' | 'address' | 'services'
 >
 
+/** The id of what a request made: its path names only what existed before. */
+export function madeBy(answer: Awaited<ReturnType<ControlRoute['run']>>): { readonly id?: string } {
+  if (answer === undefined || answer instanceof Response) return {}
+  const { body } = answer
+  if (typeof body !== 'object' || body === null || !('id' in body)) return {}
+  return typeof body.id === 'string' ? { id: body.id } : {}
+}
+
 export async function note(
   route: ControlRoute,
   asked: Noted,

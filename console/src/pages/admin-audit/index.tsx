@@ -44,7 +44,7 @@ const columns: readonly Column<Entry>[] = [
   {
     id: 'target',
     isLong: true,
-    header: <Trans>To</Trans>,
+    header: <Trans>Object</Trans>,
     cell: ({ target }) => Object.values(target).join(', '),
   },
   {
@@ -53,7 +53,7 @@ const columns: readonly Column<Entry>[] = [
     header: <Trans>Changed</Trans>,
     cell: ({ changes }) => (changes === null ? '' : Object.keys(changes).join(', ')),
   },
-  { id: 'address', header: <Trans>From</Trans>, cell: ({ address }) => address ?? '' },
+  { id: 'address', header: <Trans>Address</Trans>, cell: ({ address }) => address ?? '' },
 ]
 
 /** In words; the operation's id on hover. */

@@ -24,7 +24,7 @@ const columns: readonly Column<Row>[] = [
   },
   {
     id: 'prices',
-    header: <Trans>For a million</Trans>,
+    header: <Trans>For a million tokens, or as it says</Trans>,
     cell: ({ prices }) => <PriceLine prices={prices} />,
   },
   {

@@ -5,8 +5,10 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Problem, read, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
+import { shortCount } from '../../format.ts'
 import { Drawer } from '../../ui/dialog.tsx'
 import { Field, Select } from '../../ui/field.tsx'
+import { sizeOfLine, useLineName, useUnitText } from '../../ui/model-prices.tsx'
 import { Skeleton, Widget } from '../../ui/state.tsx'
 import { Id, Money, None } from '../../ui/values.tsx'
 import { PriceForm } from './price-form.tsx'
@@ -142,12 +144,15 @@ interface LinesProps {
 }
 
 function Lines({ lines, currency }: LinesProps) {
+  const lineName = useLineName()
+  const unitText = useUnitText()
+  const { i18n } = useLingui()
   return (
     <table className="w-full text-left text-cell">
       <thead className="text-label text-text-2">
         <tr>
           <th scope="col" className="py-1 pr-4">
-            <Trans>For a million</Trans>
+            <Trans>Price</Trans>
           </th>
           <th scope="col" className="py-1 pr-4 text-right">
             <Trans>Base</Trans>
@@ -161,22 +166,29 @@ function Lines({ lines, currency }: LinesProps) {
         </tr>
       </thead>
       <tbody>
-        {lines.map(({ name, unit, baseNano, priceNano, officialNano }) => (
-          <tr key={name} className="border-t border-border">
-            <th scope="row" className="py-1 pr-4 font-normal">
-              {name} <span className="text-text-2">({unit})</span>
-            </th>
-            <td className="py-1 pr-4 text-right">
-              <Money nano={baseNano} currency={currency} />
-            </td>
-            <td className="py-1 pr-4 text-right">
-              <Money nano={priceNano} currency={currency} />
-            </td>
-            <td className="py-1 text-right">
-              {officialNano === null ? <None /> : <Money nano={officialNano} currency={currency} />}
-            </td>
-          </tr>
-        ))}
+        {lines.map((line) => {
+          const { name, unit, above, baseNano, priceNano, officialNano } = line
+          const size = sizeOfLine(line)
+          const tokens = shortCount(above, i18n.locale)
+          const of = (nano: string) => (
+            <Money nano={(BigInt(nano) * BigInt(size)) / 1_000_000n} currency={currency} />
+          )
+          return (
+            <tr key={name} className="border-t border-border">
+              <th scope="row" className="py-1 pr-4 font-normal">
+                {lineName(name)}{' '}
+                <span className="text-text-2">
+                  {above > 0 && <Trans>above {tokens} tokens</Trans>} {unitText(unit, size)}
+                </span>
+              </th>
+              <td className="py-1 pr-4 text-right">{of(baseNano)}</td>
+              <td className="py-1 pr-4 text-right">{of(priceNano)}</td>
+              <td className="py-1 text-right">
+                {officialNano === null ? <None /> : of(officialNano)}
+              </td>
+            </tr>
+          )
+        })}
       </tbody>
     </table>
   )

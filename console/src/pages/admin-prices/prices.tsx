@@ -2,6 +2,9 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { Shape } from '../../api/client.ts'
+import { nanoOfUnits, shortCount, unitsOfNano } from '../../format.ts'
+import { useLineName, useUnitText } from '../../ui/model-prices.tsx'
+import { sizeOf } from '../../ui/price-size.ts'
 import { Badge, None, Time } from '../../ui/values.tsx'
 
 export type Prices = Readonly<Record<string, string>>
@@ -29,11 +32,51 @@ export const priceNames = [
   'character',
 ] as const
 
-/** The whole card on one line: `input 0.15 · output 0.60`. */
+/** Those of `priceNames` that are not counted in tokens. */
+const unitKinds: ReadonlySet<string> = new Set([
+  'request',
+  'search',
+  'webSearch',
+  'image',
+  'second',
+  'character',
+])
+
+/** A price of a card in words: its name, and its amount with its unit if that is not a million tokens. */
+function usePriceText() {
+  const { t, i18n } = useLingui()
+  const lineName = useLineName()
+  const unitText = useUnitText()
+  return {
+    nameOf(name: string): string {
+      const [base = '', above] = name.split('>')
+      const kind = lineName(base)
+      if (above === undefined) return kind
+      const tokens = shortCount(Number(above), i18n.locale)
+      return t`${kind} above ${tokens} tokens`
+    },
+    amountOf(name: string, price: string): string {
+      const unit = name.split('/')[0] ?? ''
+      if (!unitKinds.has(unit)) return price
+      const nano = nanoOfUnits(price)
+      const size = sizeOf(unit, nano)
+      const amount = unitsOfNano(String((BigInt(nano) * BigInt(size)) / 1_000_000n))
+      return `${amount} ${unitText(unit, size)}`
+    },
+  }
+}
+
+/** The whole card on one line: `Input 0.15 · Output 0.6 · Cached input 0.075`. */
 export function PriceLine({ prices }: { readonly prices: Prices }) {
-  const entries = Object.entries(prices)
+  const { nameOf, amountOf } = usePriceText()
+  // What every chat is charged for comes first: the line may be cut.
+  const { input, output, ...others } = prices
+  const first = Object.entries({ input, output }).filter(([, price]) => price !== undefined)
+  const entries = [...first, ...Object.entries(others)] as readonly [string, string][]
   if (entries.length === 0) return <Trans>withdrawn</Trans>
-  const text = entries.map(([name, price]) => `${name} ${price}`).join(' · ')
+  const text = entries
+    .map(([name, price]) => `${nameOf(name)} ${amountOf(name, price)}`)
+    .join(' · ')
   return (
     <span className="tabular block max-w-[min(56ch,60vw)] truncate" title={text}>
       {text}
@@ -42,14 +85,16 @@ export function PriceLine({ prices }: { readonly prices: Prices }) {
 }
 
 export function Differences({ of }: { readonly of: readonly Difference[] }) {
+  const { nameOf, amountOf } = usePriceText()
   if (of.length === 0) return <Trans>nothing</Trans>
   return (
     <ul className="flex flex-col gap-0.5">
       {of.map(({ name, before, after, percent, large }) => (
         <li key={name} className="tabular flex flex-wrap items-baseline gap-x-2">
-          <span className="text-text-2">{name}</span>
+          <span className="text-text-2">{nameOf(name)}</span>
           <span>
-            {before ?? <None />} → {after ?? <None />}
+            {before === null ? <None /> : amountOf(name, before)} →{' '}
+            {after === null ? <None /> : amountOf(name, after)}
           </span>
           {percent !== null && <span className="text-text-2">{percent} %</span>}
           {large && (

@@ -4,7 +4,7 @@ import { Trans } from '@lingui/react/macro'
 import type { Shape } from '../../api/client.ts'
 import { RoleName } from '../../ui/role-name.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { Count, Id, Money, Status, Time } from '../../ui/values.tsx'
+import { Count, Id, Money, None, Status, Time } from '../../ui/values.tsx'
 
 export type Listed = Shape<'ListedPerson'>
 
@@ -15,7 +15,12 @@ export const columns: readonly Column<Listed>[] = [
     cell: (person) => <PersonStatus person={person} />,
   },
   { id: 'name', isLong: true, header: <Trans>Name</Trans>, cell: ({ name, id }) => name || id },
-  { id: 'email', isLong: true, header: <Trans>E-mail</Trans>, cell: ({ email }) => email ?? '' },
+  {
+    id: 'email',
+    isLong: true,
+    header: <Trans>E-mail</Trans>,
+    cell: ({ email }) => email ?? <None />,
+  },
   { id: 'id', header: <Trans>Account</Trans>, optional: true, cell: ({ id }) => <Id value={id} /> },
   { id: 'role', header: <Trans>Role</Trans>, cell: ({ role }) => <RoleName role={role} /> },
   {

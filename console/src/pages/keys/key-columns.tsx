@@ -130,6 +130,8 @@ export function keyColumns(isOperator: boolean): readonly Column<Key>[] {
     {
       id: 'models',
       isLong: true,
+      // Operators also see the accounts, which leaves too little for the names.
+      isForWide: isOperator,
       header: <Trans>Models</Trans>,
       cell: (key) => <Models {...key} />,
     },
@@ -148,13 +150,13 @@ export function keyColumns(isOperator: boolean): readonly Column<Key>[] {
 const spendColumns: readonly Column<Key>[] = [
   {
     id: 'today',
-    header: <Trans>Today</Trans>,
+    header: <Trans>Today (UTC)</Trans>,
     align: 'right',
     cell: ({ today, currency }) => <Money nano={today.chargeNano} currency={currency} />,
   },
   {
     id: 'spend',
-    header: <Trans>This month</Trans>,
+    header: <Trans>This month (UTC)</Trans>,
     align: 'right',
     sortable: true,
     cell: ({ month, currency }) => <Money nano={month.chargeNano} currency={currency} />,

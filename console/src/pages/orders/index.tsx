@@ -66,6 +66,15 @@ interface PartProps {
   readonly onChange: (next: Partial<OrdersSearch>) => void
 }
 
+function NoOrders({ isFiltered }: { readonly isFiltered: boolean }) {
+  if (isFiltered) return <Empty title={<Trans>No orders match these filters.</Trans>} />
+  return (
+    <Empty title={<Trans>No credit was ordered yet.</Trans>}>
+      <Trans>Each order appears here, with what became of it.</Trans>
+    </Empty>
+  )
+}
+
 interface OrdersProps extends PartProps {
   readonly isOperator: boolean
 }
@@ -75,14 +84,14 @@ function Orders({ search, onChange, isOperator }: OrdersProps) {
   const account = useAccount()
   const { admin } = roleOf(useMe())
   const { open, state, flagged, provider, stuck, number } = search
-  const filters = {
-    ...(account !== undefined && { account }),
+  const chosen = {
     ...(state !== undefined && { state }),
     ...(flagged === true && { flagged }),
     ...(provider !== undefined && { provider }),
     ...(stuck === true && { stuck }),
     ...(number !== undefined && { number }),
   }
+  const filters = { ...(account !== undefined && { account }), ...chosen }
   const orders = useInfiniteQuery({
     queryKey: ['/api/orders', filters],
     queryFn: ({ pageParam, signal }) => {
@@ -122,7 +131,7 @@ function Orders({ search, onChange, isOperator }: OrdersProps) {
             openId={open}
             height="75vh"
             more={more}
-            empty={<Empty title={<Trans>No orders match these filters.</Trans>} />}
+            empty={<NoOrders isFiltered={Object.keys(chosen).length > 0} />}
             card={cardOf}
           />
         )}

@@ -18,7 +18,7 @@ export function FirstRun() {
           </Link>
         }
       >
-        <Trans>Make a key and send the first one:</Trans>
+        <Trans>Make a key, then send the first request with it:</Trans>
         <FirstCall />
       </Empty>
     </Card>

@@ -8,7 +8,7 @@ const reasons: Readonly<Record<string, MessageDescriptor>> = {
   denied: msg`The provider says that you did not agree. Begin again, and allow it to say who you are.`,
   not_believed: msg`The provider’s answer is not valid. Begin again; if it happens again, tell the operator.`,
   invalid_state: msg`This sign-in was not begun in this browser, took more than ten minutes, or was finished before. Begin again.`,
-  link_not_valid: msg`This link is not valid: it was used before, or it has expired. Make another with tollgate admin link.`,
+  link_not_valid: msg`This link is not valid: it was used before, or it has expired. The command “tollgate admin link” prints another.`,
   invalid_request: msg`The address of this sign-in is not right. Begin again here.`,
   not_signed_in: msg`Your session has ended. Sign in, then link the other provider again.`,
   not_fresh: msg`Linking a provider asks for a sign-in of the last 15 minutes. Sign in again, then link it.`,
