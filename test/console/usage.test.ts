@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
+import { eventually } from '../support/clients.ts'
 import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
 
 let stage: ConsoleStage
@@ -15,6 +16,10 @@ if (hasBrowser) {
   })
   test('before the first request the first page says how to make it', saysHowToBegin)
   test('the first page has the figures of the period, the last requests and the keys', hasFigures)
+  test(
+    'today is the same on both pages, and compared with yesterday until the same time',
+    isSameDay,
+  )
   test('the chart adds up to the table, and is one as well', addsUp)
   test('the arrow keys read the chart, and Enter leads to the requests of a bar', isReadByKeys)
   test('dragging over the chart shows that span', zooms)
@@ -33,6 +38,36 @@ async function saysHowToBegin(): Promise<void> {
   expect(await seriousFindings(page)).toEqual([])
   await page.getByRole('main').getByRole('link', { name: 'Get started' }).click()
   await page.waitForURL(/\/console\/get-started/)
+  await page.close()
+}
+
+/** Of a query, in Unix milliseconds. */
+interface Span {
+  readonly since: number
+  readonly until: number
+}
+
+async function isSameDay(): Promise<void> {
+  const page = await stage.open('/?period=today')
+  const spans: Span[] = []
+  page.on('request', (request) => {
+    const { pathname, searchParams } = new URL(request.url())
+    const at = (name: string) => Date.parse(searchParams.get(name) ?? '')
+    if (pathname === '/api/statistics') spans.push({ since: at('since'), until: at('until') })
+  })
+  await page.getByRole('main').getByRole('link', { name: 'Usage' }).click()
+  await page.waitForURL('**/usage?range=today')
+  await page.getByRole('button', { name: 'Time range: Today' }).waitFor()
+  await page.getByLabel('Compare with the period before').check()
+  await page.waitForURL('**/usage?*compare=*')
+  const dayMs = 86_400_000
+  // The visitor's zone is UTC.
+  const isToday = ({ since }: Span) => since % dayMs === 0 && Date.now() - since < dayMs
+  const isBefore = (before: Span, { since, until }: Span) =>
+    since - before.since === dayMs && until - before.until === dayMs
+  const compared = () =>
+    spans.filter(isToday).find((today) => spans.some((before) => isBefore(before, today)))
+  expect(await eventually(compared)).toBeDefined()
   await page.close()
 }
 

@@ -7,11 +7,12 @@ import { oneOf, time } from './search.ts'
 const minuteMs = 60_000
 const dayMs = 1_440 * minuteMs
 
-export const presets = ['1h', '24h', '7d', '30d', 'mtd', 'last-month'] as const
+export const presets = ['1h', 'today', '24h', '7d', '30d', 'mtd', 'last-month'] as const
 export type Preset = (typeof presets)[number]
 
 export const presetNames: Readonly<Record<Preset, MessageDescriptor>> = {
   '1h': msg`Last hour`,
+  today: msg`Today`,
   '24h': msg`Last 24 hours`,
   '7d': msg`Last 7 days`,
   '30d': msg`Last 30 days`,
@@ -62,6 +63,7 @@ export function rangeOf(
 
 function boundsOf(preset: Preset, endMs: number, timeZone: string): readonly [number, number] {
   if (preset === '1h') return [endMs - 60 * minuteMs, endMs]
+  if (preset === 'today') return [startOfDay(endMs - 1, timeZone), endMs]
   if (preset === '24h') return [endMs - dayMs, endMs]
   if (preset === '7d') return [startOfDay(endMs - 6 * dayMs, timeZone), endMs]
   if (preset === '30d') return [startOfDay(endMs - 29 * dayMs, timeZone), endMs]
@@ -76,7 +78,7 @@ export function rowBounds({ since, until, preset }: Range): { since: string; unt
 
 /**
  * The span with which a range is compared: as many days before, at the same local times, so that days correspond;
- * directly before if it is shorter than a day.
+ * directly before if it is shorter than a day and begins at no midnight.
  */
 export function rangeBefore(
   range: Pick<Range, 'since' | 'until'>,
@@ -85,8 +87,9 @@ export function rangeBefore(
   const since = Date.parse(range.since)
   const until = Date.parse(range.until)
   // A day on which clocks change is an hour longer or shorter.
-  const days = Math.ceil((until - since - 120 * minuteMs) / dayMs)
-  if (until - since < dayMs) return { since: textOf(since - (until - since)), until: range.since }
+  const days = Math.max(1, Math.ceil((until - since - 120 * minuteMs) / dayMs))
+  if (until - since < dayMs && startOfDay(since, timeZone) !== since)
+    return { since: textOf(since - (until - since)), until: range.since }
   const moved = (ms: number) =>
     textOf(momentOf(ms + offsetOf(ms, timeZone) - days * dayMs, timeZone))
   return { since: moved(since), until: moved(until) }

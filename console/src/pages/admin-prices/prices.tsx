@@ -10,8 +10,7 @@ import { Badge, None, Time } from '../../ui/values.tsx'
 export type Prices = Readonly<Record<string, string>>
 type Difference = Shape<'PriceDifference'>
 
-/** The price names of docs/pricing.md; tiers (`input>200000`) and sizes (`image/1024x1024/hd`) are typed. */
-export const priceNames = [
+const tokenNames = [
   'input',
   'cachedInput',
   'cacheWrite',
@@ -24,23 +23,13 @@ export const priceNames = [
   'imageOutput',
   'cachedAudio',
   'cachedImage',
-  'request',
-  'search',
-  'webSearch',
-  'image',
-  'second',
-  'character',
 ] as const
 
-/** Those of `priceNames` that are not counted in tokens. */
-const unitKinds: ReadonlySet<string> = new Set([
-  'request',
-  'search',
-  'webSearch',
-  'image',
-  'second',
-  'character',
-])
+const unitNames = ['request', 'search', 'webSearch', 'image', 'second', 'character'] as const
+const units: ReadonlySet<string> = new Set(unitNames)
+
+/** The price names of docs/pricing.md; tiers (`input>200000`) and sizes (`image/1024x1024/hd`) are typed. */
+export const priceNames = [...tokenNames, ...unitNames]
 
 /** A price of a card in words: its name, and its amount with its unit if that is not a million tokens. */
 function usePriceText() {
@@ -57,7 +46,7 @@ function usePriceText() {
     },
     amountOf(name: string, price: string): string {
       const unit = name.split('/')[0] ?? ''
-      if (!unitKinds.has(unit)) return price
+      if (!units.has(unit)) return price
       const nano = nanoOfUnits(price)
       const size = sizeOf(unit, nano)
       const amount = unitsOfNano(String((BigInt(nano) * BigInt(size)) / 1_000_000n))

@@ -25,8 +25,8 @@ import type { Period } from './search.ts'
 
 type Statistics = Shape<'Statistics'>
 
-const ranges: Readonly<Record<Period, '24h' | '7d' | '30d'>> = {
-  today: '24h',
+const ranges: Readonly<Record<Period, 'today' | '7d' | '30d'>> = {
+  today: 'today',
   days7: '7d',
   days30: '30d',
 }
