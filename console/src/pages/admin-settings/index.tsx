@@ -12,7 +12,7 @@ import { Button, Buttons } from '../../ui/button.tsx'
 import { Checkbox, Field, Input, Select, TextArea } from '../../ui/field.tsx'
 import { FormProblem } from '../../ui/form-problem.tsx'
 import { Card, Page } from '../../ui/page.tsx'
-import { Widget } from '../../ui/state.tsx'
+import { Skeleton, Widget } from '../../ui/state.tsx'
 import { showProblem, showToast } from '../../ui/toast.tsx'
 import { useNewest } from '../../ui/use-newest.ts'
 import { useRefusal } from '../../ui/use-refusal.ts'
@@ -22,6 +22,9 @@ import { Webhooks } from './webhooks.tsx'
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
 type Setting = Shape<'Setting'>
+
+/** In px, of a setting with one line: what is below must not move when the settings arrive. */
+const cardHeight = 170
 
 interface Kind {
   readonly title: MessageDescriptor
@@ -90,7 +93,7 @@ export default function AdminSettingsPage() {
         </Trans>
       }
     >
-      <Widget query={settings}>
+      <Widget query={settings} skeleton={<Skeleton rows={7} height={cardHeight} />}>
         {({ items }) => (
           <div className="flex flex-col gap-4">
             {items.map((setting) => (
