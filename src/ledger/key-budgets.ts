@@ -17,14 +17,14 @@ interface KeyBudgetsOptions extends KeyClaimsOptions {
   readonly recordNumber: () => number
   /** How long a key is unused before its lease is given back; a minute by default. */
   readonly idleMs?: number
+  /** A second by default. */
+  readonly longestWaitMs?: number
 }
 
 /** A figure older than this is read again before a request is judged by it. */
 const staleMs = 5_000
-/** Longest time a request waits for the ledger; after that the last known figure and lease count. */
+/** Longest time a request waits for the ledger, or for what other nodes lease. */
 const longestWaitMs = 1_000
-/** Claims after which a request is refused, because requests on other nodes hold what it lacks. */
-const patience = 6
 
 interface HeldOfKey {
   readonly budget: Budget
@@ -141,21 +141,25 @@ export class KeyBudgets implements Holds {
     return taken === 'short' ? this.#takeLater(budget, byNano) : taken
   }
 
-  /** Claims what the lease lacks, a few times while other nodes have it. */
+  /** Claims what the lease lacks, again and again while other nodes have it. */
   async #takeLater(budget: Budget, byNano: Nano): Promise<NoHold | null> {
     const late = Promise.withResolvers<'late'>()
-    const timer = setTimeout(() => late.resolve('late'), longestWaitMs)
+    const timer = setTimeout(
+      () => late.resolve('late'),
+      this.#options.longestWaitMs ?? longestWaitMs,
+    )
+    let isAnswered = false
     try {
-      for (let answers = 0; ; ) {
+      for (;;) {
         const outcome = await Promise.race([this.#claims.claim(budget, byNano), late.promise])
-        if (outcome === 'answered') answers += 1
+        if (outcome === 'answered') isAnswered = true
         // Without an answer the last figure applies, also to the next requests, which need not wait as long.
         else budget.lookedAtMs = Math.max(budget.lookedAtMs, monotonicMs())
         budget.turn(this.#nowMs())
         const taken = budget.take(byNano)
         if (taken !== 'short') return taken === 'taken' ? null : taken
-        if (outcome === 'answered' && answers < patience) continue
-        return answers > 0 ? budget.refusal(byNano) : { refused: 'closed' }
+        if (outcome !== 'answered')
+          return isAnswered ? budget.refusal(byNano) : { refused: 'closed' }
       }
     } finally {
       clearTimeout(timer)

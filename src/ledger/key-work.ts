@@ -42,10 +42,8 @@ export class KeyWork {
   }
 
   /** Keys of whose limit another node lacks what this one leases. */
-  async recalled(): Promise<readonly string[]> {
-    const ref = this.#options.ref()
+  async recalled(ref: NodeRef): Promise<readonly string[]> {
     // Most deployments have no keys with a limit, and need no query.
-    if (ref === null || this.#leased.size === 0) return []
-    return this.#options.keyLeases.recalled(ref)
+    return this.#leased.size === 0 ? [] : this.#options.keyLeases.recalled(ref)
   }
 }

@@ -314,9 +314,9 @@ class LedgerWorker {
         await leased
         continue
       }
-      const accounts = await this.#keeper.recalled()
-      const keys = (await this.#keeper.once('recall', () => this.#keys.recalled())) ?? []
-      if (accounts.length + keys.length > 0) this.#report.tell({ kind: 'recalled', accounts, keys })
+      const recalled = await this.#keeper.recalled()
+      if (recalled !== null && recalled.accounts.length + recalled.keys.length > 0)
+        this.#report.tell({ kind: 'recalled', ...recalled })
     }
   }
 
@@ -377,7 +377,10 @@ class LedgerWorker {
     const { start } = this.#parts
     return new NodeKeeper({
       nodes: this.#store.nodes,
-      leases: this.#store.leases,
+      recalled: async (ref) => ({
+        accounts: await this.#store.leases.recalled(ref),
+        keys: await this.#keys.recalled(ref),
+      }),
       node: start.node,
       leaseMs: start.settings.leaseMs,
       clock: {

@@ -33,7 +33,7 @@ function makeKeeper({ open = [], renew = [] }: Play) {
       close: async ({ epoch }) => void events.push(`closed ${epoch}`),
       sweep: async () => [],
     },
-    leases: { recalled: async () => ['acme'] },
+    recalled: async () => ({ accounts: ['acme'], keys: ['key_1'] }),
     node: 'n',
     leaseMs: 60_000,
     clock: {
@@ -81,9 +81,9 @@ test('a node that was closed by another is fenced before it is open anew', async
 test('a closed node asks nothing more', async () => {
   const { keeper, events } = makeKeeper({})
   await keeper.open()
-  expect(await keeper.recalled()).toEqual(['acme'])
+  expect(await keeper.recalled()).toEqual({ accounts: ['acme'], keys: ['key_1'] })
   await keeper.close()
-  expect(await keeper.recalled()).toEqual([])
+  expect(await keeper.recalled()).toBe(null)
   await keeper.renew()
   expect(events.slice(2)).toEqual(['closed 1'])
 })

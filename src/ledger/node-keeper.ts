@@ -1,10 +1,17 @@
 // Keeps this node open in the ledger: opens it, renews it, and opens it again after another node has closed it.
 
-import type { LeaseTable, NodeRef, NodeTable } from '../store/ledger.ts'
+import type { NodeRef, NodeTable } from '../store/ledger.ts'
+
+interface Recalled {
+  readonly accounts: readonly string[]
+  /** Keys with a spend limit. */
+  readonly keys: readonly string[]
+}
 
 interface NodeKeeperOptions {
   readonly nodes: NodeTable
-  readonly leases: Pick<LeaseTable, 'recalled'>
+  /** What this node leases and other nodes lack. */
+  readonly recalled: (ref: NodeRef) => Promise<Recalled>
   readonly node: string
   readonly leaseMs: number
   readonly clock: {
@@ -84,11 +91,11 @@ export class NodeKeeper {
     await this.open()
   }
 
-  async recalled(): Promise<readonly string[]> {
+  /** null: the node is not open, or the ledger cannot be reached. */
+  async recalled(): Promise<Recalled | null> {
     const ref = this.#ref
-    if (ref === null) return []
-    const accounts = await this.once('recall', () => this.#options.leases.recalled(ref))
-    return accounts ?? []
+    if (ref === null) return null
+    return (await this.once('recall', () => this.#options.recalled(ref))) ?? null
   }
 
   /** Closes the node, which gives all its leases back. */

@@ -56,6 +56,7 @@ async function blockLedger(): Promise<() => Promise<void>> {
   const { databaseUrl } = scene.settings
   if (databaseUrl === null) {
     const database = new Database(join(scene.dataDir, 'tollgate.db'))
+    database.run('PRAGMA busy_timeout = 10000')
     database.run('BEGIN IMMEDIATE')
     return async () => database.close()
   }
