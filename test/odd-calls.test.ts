@@ -245,3 +245,21 @@ test('chat: a client that asks with functions gets one call, streamed or whole',
     { message: { function_call: call.function }, finish_reason: 'function_call' },
   ])
 })
+
+test.each<[VendorDialectId, JsonObject]>([
+  ['openai-responses', responseOf({ type: 'function_call', name: 'f', arguments: '{"x":1}' })],
+  [
+    'anthropic-messages',
+    {
+      id: 'msg_1',
+      content: [{ type: 'tool_use', name: 'f', input: { x: 1 } }],
+      stop_reason: 'tool_use',
+      usage: { input_tokens: 1, output_tokens: 1 },
+    },
+  ],
+])('%s: a call without an id gets one, by which clients can answer', (id, body) => {
+  const message = expect.objectContaining({
+    tool_calls: [expect.objectContaining({ ...call, id: expect.stringMatching(/^\w+$/) })],
+  })
+  expect(whole(id, body)).toMatchObject([{ message }])
+})

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { streamText } from 'ai'
 import { dialects } from '../../src/wire/dialects.ts'
+import { openaiClient } from '../support/clients.ts'
 import { testKey } from '../support/gateway.ts'
 import { events, type GoogleStage, googleClient, startGoogleStage } from './google-stage.ts'
 
@@ -181,4 +182,32 @@ test('a signature another vendor sealed does not reach Google', async () => {
       ],
     },
   ])
+})
+
+test('a picture of 5 MB in one event reaches clients of both formats, with its usage', async () => {
+  const data = Buffer.alloc(5 << 20, 7).toString('base64')
+  const usageMetadata = { promptTokenCount: 9, candidatesTokenCount: 1_290, totalTokenCount: 1_299 }
+  const parts = [{ text: 'here' }, { inlineData: { mimeType: 'image/png', data } }]
+  const content = { parts, role: 'model' }
+  stage.stub.answer = () =>
+    events([{ candidates: [{ content, finishReason: 'STOP' }], usageMetadata }])
+  const model = 'gemini-3-pro'
+  const own = await googleClient(stage.gateway.url).models.generateContentStream({
+    model,
+    contents: 'draw',
+  })
+  const shown = (await Array.fromAsync(own)).flatMap(({ candidates }) => candidates ?? [])
+  expect(shown.flatMap((each) => each.content?.parts ?? [])).toEqual(parts)
+  const chunks = await openaiClient(stage.gateway.url).chat.completions.create({
+    model,
+    messages: [{ role: 'user', content: 'draw' }],
+    stream: true,
+    stream_options: { include_usage: true },
+  })
+  const said = await Array.fromAsync(chunks)
+  const deltas = said.flatMap(({ choices }) => choices.map(({ delta }) => delta as object))
+  const url = `data:image/png;base64,${data}`
+  const images = deltas.flatMap((delta) => ('images' in delta ? delta.images : []))
+  expect(images).toEqual([{ type: 'image_url', image_url: { url } }])
+  expect(said.at(-1)?.usage?.completion_tokens).toBe(1_290)
 })

@@ -139,7 +139,7 @@ class CallBlock extends Block {
 
   start(out: ChatEvent[]): void {
     const { id, name } = this.block
-    this.open(this.head(stringOf(id), stringOf(name)), out)
+    this.open(this.head(stringOf(id) || `toolu_${this.part}`, stringOf(name)), out)
   }
 
   protected head(id: string, name: string): PartHead {

@@ -246,10 +246,10 @@ class CallReader implements ItemReader {
   private begin(item: JsonObject, out: ChatEvent[]): void {
     const name = stringOf(item['name'])
     if (this.part >= 0 || name === '') return
-    const id = stringOf(item['call_id']) || stringOf(item['id'])
     this.parts.closeAll(out)
     tellItem(item, knownInCall, out)
     this.part = this.parts.next()
+    const id = stringOf(item['call_id']) || stringOf(item['id']) || `call_${this.part}`
     const { custom } = this
     const head = { type: 'tool-call', id, name, ...(custom && { custom }) } as const
     out.push({ type: 'part-start', choice: 0, part: this.part, head })
