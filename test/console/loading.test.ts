@@ -20,7 +20,8 @@ if (hasBrowser) {
   ])('$path', async ({ path, api, first, last }) => {
     const page = await stage.open('/sign-in')
     const held = Promise.withResolvers<void>()
-    await page.route(`**${api}?(\\?*)`, async (route) => {
+    const isHeld = ({ pathname }: URL) => pathname === api
+    await page.route(isHeld, async (route) => {
       await held.promise
       await route.continue()
     })
