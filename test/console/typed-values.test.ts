@@ -128,6 +128,30 @@ if (hasBrowser) {
     if (mine !== theirs) expect(await field(mine).inputValue()).not.toBe('42')
     await page.close()
   })
+  test.each([
+    { path: '/keys', text: 'sk-tg-' },
+    { path: '/admin/groups', text: 'team' },
+  ])('closing a drawer of $path asks first', async ({ path, text }) => {
+    const page = await stage.open(path)
+    await page.getByRole('row').filter({ hasText: text }).first().click()
+    const drawer = page.getByRole('complementary')
+    const field = drawer.getByLabel('Requests a minute')
+    await field.fill('43')
+    await drawer.getByRole('button', { name: 'Close (Esc)' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Discard what you typed?').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    expect(await field.inputValue()).toBe('43')
+    // So does the browser's Back button.
+    await page.evaluate(() => history.back())
+    await dialog.getByRole('button', { name: 'Discard' }).waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await drawer.getByRole('button', { name: 'Close (Esc)' }).click()
+    await dialog.getByRole('button', { name: 'Discard' }).click()
+    await drawer.waitFor({ state: 'detached' })
+    expect(new URL(page.url()).pathname).toBe(`/console${path}`)
+    await page.close()
+  })
 }
 
 /** What the same person does in another tab. */

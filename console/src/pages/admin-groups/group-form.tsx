@@ -7,6 +7,7 @@ import { percent } from '../../format.ts'
 import { amountRule, countRule, multiplierBounds } from '../../ui/bounds.ts'
 import { Field, Input, TextArea } from '../../ui/field.tsx'
 import { FormProblem } from '../../ui/form-problem.tsx'
+import { KeepDraft } from '../../ui/keep-draft.tsx'
 import { useNewest } from '../../ui/use-newest.ts'
 import { useRefusal } from '../../ui/use-refusal.ts'
 import { type GroupSettings, type LimitName, limitNames } from './rows.ts'
@@ -65,6 +66,8 @@ export function GroupForm({ formId, shown, send, onBusy }: GroupFormProps) {
       onSubmit={(event) => void form.handleSubmit(submit)(event)}
       className="flex flex-col gap-4"
     >
+      {/* The dialog of a new group keeps what is typed by itself. */}
+      <KeepDraft isDirty={shown.id !== '' && formState.isDirty} />
       {shown.id === '' && (
         <Field
           label={t`Name`}

@@ -150,9 +150,14 @@ function useSettingForm(setting: Setting) {
   const reset = useMutation({
     mutationFn: () =>
       change('delete', '/api/settings/{name}', { params, ifMatch: setting.revision }),
-    onSuccess: saved,
-    onError: showProblem,
-    onSettled: refresh,
+    async onSuccess() {
+      await refresh()
+      saved()
+    },
+    async onError(error) {
+      await refresh()
+      showProblem(error)
+    },
   })
   return { form, problem, newest, reset, submit: form.handleSubmit(send) }
 }

@@ -125,8 +125,11 @@ function Actions({ person }: { readonly person: Person }) {
   const resume = useMutation({
     mutationFn: () =>
       change('post', '/api/people/{id}/resume', { params: { path: { id } }, ifMatch: revision }),
-    onError: showProblem,
-    onSettled: reload,
+    onSuccess: reload,
+    async onError(error) {
+      await reload()
+      showProblem(error)
+    },
   })
   return (
     <section className="flex flex-col gap-3 border-t border-border pt-4">

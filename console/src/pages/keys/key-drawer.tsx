@@ -9,6 +9,7 @@ import { useTimeZone } from '../../state/preferences.ts'
 import { Button, Buttons, buttonClass } from '../../ui/button.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
 import { FormProblem } from '../../ui/form-problem.tsx'
+import { KeepDraft } from '../../ui/keep-draft.tsx'
 import { Widget } from '../../ui/state.tsx'
 import { showProblem, showToast } from '../../ui/toast.tsx'
 import { useNewest } from '../../ui/use-newest.ts'
@@ -225,6 +226,7 @@ function Edit({ shown, timeZone }: { readonly shown: Key; readonly timeZone: str
         submit()
       }}
     >
+      <KeepDraft isDirty={form.formState.isDirty} />
       <h3 className="text-section">
         <Trans>Change the key</Trans>
       </h3>

@@ -1,10 +1,10 @@
-// Asks before typed text is discarded: by opening another channel or page, or closing the tab.
+// Asks before typed text is discarded: by closing its drawer, opening another item or page, or closing the tab.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useBlocker } from '@tanstack/react-router'
-import { Confirm } from '../../ui/dialog.tsx'
+import { Confirm } from './dialog.tsx'
 
-/** The open channel, or that a new one is being made, as in the address. */
+/** The open item, or that a new one is being made, as in the address. */
 function openIn(search: object): string {
   const isNew = 'dialog' in search && search.dialog === 'new'
   return JSON.stringify([isNew, 'open' in search && search.open])
@@ -28,7 +28,7 @@ export function KeepDraft({ isDirty }: { readonly isDirty: boolean }) {
       onClose={reset}
     >
       <p>
-        <Trans>The changes of this channel are not saved.</Trans>
+        <Trans>Your changes are not saved.</Trans>
       </p>
     </Confirm>
   )
