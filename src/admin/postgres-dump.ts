@@ -50,6 +50,9 @@ export async function restoreDatabase(databaseUrl: string, file: string) {
   }
 }
 
+/** As long as other commands wait for a connection. */
+const connectSeconds = 5
+
 /**
  * Passes the password in a file that only its owner can read: every user of the machine can see a program's arguments.
  */
@@ -67,6 +70,8 @@ async function run(
     url.password = ''
     url.searchParams.set('passfile', passwords)
   }
+  if (!url.searchParams.has('connect_timeout'))
+    url.searchParams.set('connect_timeout', String(connectSeconds))
   try {
     await finish(program, [`--dbname=${url.href.replaceAll('+', '%20')}`, ...args])
   } finally {
@@ -74,17 +79,27 @@ async function run(
   }
 }
 
+const interruptions = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
 async function finish(program: string, args: readonly string[]): Promise<void> {
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] })
   const said: string[] = []
   child.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text))
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', (error) => reject(missing(program, error)))
-    child.once('close', resolve)
-  })
-  if (code === 0) return
-  const [reason] = said.join('').split('\n')
-  throw refused(`${reason?.trim() || `${program} ended with ${code}`}`)
+  // Ends the program first, and with it this command, whose files would be left behind otherwise.
+  const interrupted = (signal: NodeJS.Signals) => void child.kill(signal)
+  for (const signal of interruptions) process.on(signal, interrupted)
+  try {
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once('error', (error) => reject(missing(program, error)))
+      child.once('close', resolve)
+    })
+    if (code === 0) return
+    const [reason] = said.join('').split('\n')
+    const usual = code === null ? 'interrupted' : `${program} ended with ${code}`
+    throw refused(reason?.trim() || usual)
+  } finally {
+    for (const signal of interruptions) process.off(signal, interrupted)
+  }
 }
 
 function missing(program: string, error: Error): Error {
