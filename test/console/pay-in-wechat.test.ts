@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeDirectory } from '../contract/databases.ts'
+import { eventually } from '../support/clients.ts'
 import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
 import { type PaysimScene, startPaysim } from '../support/paysim.ts'
 
@@ -77,6 +78,8 @@ async function insideWeChat(language: 'en' | 'zh-CN') {
   const id = new URL(page.url()).searchParams.get('order') ?? ''
   await pay.click()
   await pay.waitFor({ state: 'detached' })
+  // The notification may arrive at the page before the answer arrives here.
+  await eventually(async () => results.length > 0 || undefined)
   expect(results).toEqual(['get_brand_wcpay_request:ok'])
   const [paid] = simulator.paysim.control.payments().filter(({ orderId }) => orderId === id)
   expect(paid).toMatchObject({ product: 'jsapi', transactions: [{ payer: 'Wang Fang' }] })
