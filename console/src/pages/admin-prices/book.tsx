@@ -11,7 +11,7 @@ import { Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { type Column, DataTable, moreOf } from '../../ui/table.tsx'
-import { Begins, Origin, PriceLine } from './prices.tsx'
+import { Begins, Origin, PriceLine, PricesHeader } from './prices.tsx'
 
 type Row = Shape<'ListedPriceCard'>
 
@@ -24,7 +24,7 @@ const columns: readonly Column<Row>[] = [
   },
   {
     id: 'prices',
-    header: <Trans>For a million tokens, or as it says</Trans>,
+    header: <PricesHeader />,
     cell: ({ prices }) => <PriceLine prices={prices} />,
   },
   {

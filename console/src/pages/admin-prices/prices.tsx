@@ -6,6 +6,7 @@ import { nanoOfUnits, shortCount, unitsOfNano } from '../../format.ts'
 import { useLineName, useUnitText } from '../../ui/model-prices.tsx'
 import { sizeOf } from '../../ui/price-size.ts'
 import { Badge, None, Time } from '../../ui/values.tsx'
+import { useCurrency } from '../requests/currency.ts'
 
 export type Prices = Readonly<Record<string, string>>
 type Difference = Shape<'PriceDifference'>
@@ -53,6 +54,11 @@ function usePriceText() {
       return `${amount} ${unitText(unit, size)}`
     },
   }
+}
+
+export function PricesHeader() {
+  const currency = useCurrency()
+  return <Trans>In {currency} for a million tokens, or as it says</Trans>
 }
 
 /** The whole card on one line: `Input 0.15 · Output 0.6 · Cached input 0.075`. */
