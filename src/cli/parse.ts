@@ -43,7 +43,11 @@ export function parseLine(args: readonly string[], commands: readonly Command[])
         `${command.name} has no ${token.rawName}${near && `${near.replace('mean ', 'mean --')}`}`,
       )
     }
-    values.set(name, valueOf(token, option))
+    const value = valueOf(token, option)
+    // Wrappers give the shared options before those of their caller, who may give them again.
+    if (!Object.hasOwn(sharedOptions, name) && (values.get(name) ?? value) !== value)
+      throw new UsageError(`${token.rawName} was given twice`)
+    values.set(name, value)
   }
   if (!values.has('help')) checkWords(command, positionals)
   return { command, words: positionals, flags: new Flags(values) }

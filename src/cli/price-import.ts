@@ -1,6 +1,7 @@
 // `tollgate price import` and `catalog update`: show what a price document would change, and apply it with --yes.
 
-import { readFile } from 'node:fs/promises'
+import { Buffer } from 'node:buffer'
+import { createReadStream } from 'node:fs'
 import { readInput } from '../admin/input.ts'
 import { type ImportChange, importPrices } from '../admin/price-import.ts'
 import { AdminError } from '../admin/use-case.ts'
@@ -72,10 +73,20 @@ const unreadable: ReadonlyMap<string, string> = new Map(
   }),
 )
 
+/** The file may be a device or a pipe that never ends. */
+const mostDocumentBytes = 67_108_864
+
 /** Throws an error that names the file where it cannot be read. */
 async function readDocument(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8')
+    const pieces: Buffer[] = []
+    let bytes = 0
+    for await (const piece of createReadStream(file)) {
+      pieces.push(piece)
+      bytes += piece.length
+      if (bytes > mostDocumentBytes) throw new Error(`it has more than ${mostDocumentBytes} bytes`)
+    }
+    return Buffer.concat(pieces).toString('utf8')
   } catch (error) {
     if (!(error instanceof Error)) throw error
     const reason = unreadable.get('code' in error ? String(error.code) : '') ?? error.message

@@ -8,7 +8,10 @@ export function refusalOf({ refusal, field, message }: AdminError, line: Line): 
   const [root = ''] = /^\w+/.exec(field) ?? []
   const advised = `${message}${line.command.hints?.[`${refusal} ${root}`] ?? ''}`
   const place = refusal === 'invalid' ? placeOf(root, line) : null
-  if (place === null) return new Error(advised)
+  if (place === null) {
+    const isSet = refusal === 'invalid' && line.flags.text('set') !== undefined
+    return isSet ? new UsageError(`--set: ${field && `${field}: `}${advised}`) : new Error(advised)
+  }
   const { label, given } = place
   if (label.endsWith('...')) return new UsageError(advised)
   if (given === undefined) return new UsageError(`${label} ${advised}`)

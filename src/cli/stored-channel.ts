@@ -25,7 +25,7 @@ const options: Readonly<Record<string, Option>> = {
   actor,
 }
 
-const fields = { id: 'ID', baseUrl: '--base-url', key: '--key-from' }
+const fields = { id: 'ID', baseUrl: 'base-url', key: 'key-from' }
 
 export const channelCreate: Command = {
   name: 'channel create',
