@@ -58,6 +58,7 @@ export interface LedgerNode extends Ledger {
   /**
    * Called after the last request: settles everything, gives the leases back, closes the node and the files. Resolves
    * to the number of records the ledger did not take within `limitMs` (10,000 by default); the outbox keeps them.
+   * Rejects, when all is closed, if the outbox could not keep some.
    */
   drain(limitMs?: number): Promise<number>
 }
@@ -222,9 +223,12 @@ class Node implements LedgerNode {
     await this.#settledBy(deadlineMs)
     this.#upkeep.stop()
     const left = this.#writer.unsettledRecords
-    this.#writer.close()
+    const lost = this.#writer.close()
     await this.#stopWorker(Math.max(1_000, deadlineMs - monotonicMs()))
     this.#outbox.close()
+    if (lost > 0) {
+      throw new Error(`The outbox cannot be written: records of ${lost} requests are lost`)
+    }
     return left
   }
 
