@@ -87,9 +87,15 @@ export class Budget {
     this.lookedAtMs = Number.NEGATIVE_INFINITY
   }
 
-  /** Moves on to the current period; at the start of a new one nothing is spent. */
+  /** Moves on to the current period; at the start of a new one nothing is spent. Moves back if the clock was ahead. */
   turn(nowMs: number): void {
-    if (this.#startMs >= 0 && (this.#endMs === null || nowMs < this.#endMs)) return
+    const hasBegun = this.#startMs >= 0 && nowMs >= this.#startMs
+    if (hasBegun && (this.#endMs === null || nowMs < this.#endMs)) return
+    if (this.#startMs > nowMs) {
+      // Much may have been spent in the period that is returned to.
+      this.#isKnown = false
+      this.giveUpRoom()
+    }
     const { startMs, endMs } = periodAt(this.#limit, nowMs)
     this.#startMs = startMs
     this.#endMs = endMs
@@ -199,7 +205,8 @@ export class Budget {
       sinceMs,
       untilMs,
     })
-    if (base !== null && nowMs - base.readAtMs < baseMs) return [range(base.untilMs, null)]
+    const ageMs = base === null ? baseMs : nowMs - base.readAtMs
+    if (base !== null && ageMs >= 0 && ageMs < baseMs) return [range(base.untilMs, null)]
     const untilMs = Math.floor((nowMs - recentMs) / quarterMs) * quarterMs
     if (untilMs <= this.#startMs) return [range(this.#startMs, null)]
     return [range(untilMs, null), range(this.#startMs, untilMs)]

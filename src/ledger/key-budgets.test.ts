@@ -163,6 +163,21 @@ test('in the next period nothing is spent, and a limit that never resets is for 
   expect(always.ledger.asked.at(-1)).toMatchObject({ sinceMs: 0 })
 })
 
+test('a clock that was ahead and is set back returns to what was spent before', async () => {
+  const stage = play(100n)
+  stage.close(held(await stage.hold(90n)), 90n)
+  stage.settle(90n)
+  await stage.look()
+  stage.clock.nowMs += 86_400_000
+  stage.ledger.nano = 0n
+  stage.budgets.release(held(await stage.hold(50n)))
+  await stage.look()
+  stage.clock.nowMs -= 86_400_000
+  stage.ledger.nano = 90n
+  expect(await stage.hold(11n)).toMatchObject({ refused: 'spend-limit', leftNano: 10n })
+  held(await stage.hold(10n))
+})
+
 test('a limit that is raised counts at once, another period is read anew', async () => {
   const stage = play(10n)
   expect(await stage.hold(11n)).toMatchObject({ refused: 'spend-limit' })

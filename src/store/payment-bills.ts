@@ -1,6 +1,7 @@
 // Bills of payment providers: one process of the deployment compares each with what was booked.
 
 import type { Engine } from './engine.ts'
+import { aheadMs } from './leases.ts'
 import type { PaymentProvider } from './payment-tables.ts'
 
 interface Bill {
@@ -30,8 +31,9 @@ export function billTable(engine: Engine): BillTable {
       const taken = await engine.query(
         `INSERT INTO payment_bill (provider, day, until) VALUES (?, ?, ?)
           ON CONFLICT (provider, day) DO UPDATE SET until = excluded.until
-          WHERE payment_bill.compared_at IS NULL AND payment_bill.until <= ? RETURNING provider`,
-        [provider, day, until, nowMs],
+          WHERE payment_bill.compared_at IS NULL
+            AND (payment_bill.until <= ? OR payment_bill.until > ?) RETURNING provider`,
+        [provider, day, until, nowMs, until + aheadMs],
       )
       return taken.length > 0
     },

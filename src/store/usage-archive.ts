@@ -1,6 +1,7 @@
 // The archive files to which usage rows are written before they are removed, and which process writes the next one.
 
 import type { Engine } from './engine.ts'
+import { aheadMs } from './leases.ts'
 
 export interface ArchivedFile {
   readonly name: string
@@ -41,7 +42,13 @@ export interface UsageArchiveTable {
 
 const mine = 'SELECT 1 FROM usage_archive_turn WHERE holder = ?'
 
-const due = `SELECT 1 FROM usage_archive_turn WHERE (holder = ? OR until <= ?)
+/** The second time is later than any that a turn is taken for. */
+const isFree = '(holder = ? OR until <= ? OR until > ?)'
+
+/** Longer than any turn. */
+const longestTurnMs = 60_000
+
+const due = `SELECT 1 FROM usage_archive_turn WHERE ${isFree}
   AND (EXISTS (SELECT 1 FROM usage_archive WHERE removed_at IS NULL)
     OR EXISTS (SELECT 1 FROM usage WHERE at < ?))`
 
@@ -58,11 +65,13 @@ const select = `SELECT name, first_at AS "firstAt", last_at AS "lastAt", request
 export function usageArchiveTable(engine: Engine): UsageArchiveTable {
   return {
     async isDue({ holder, nowMs }, before) {
-      return (await engine.query(due, [holder, nowMs, before])).length > 0
+      const ahead = nowMs + longestTurnMs + aheadMs
+      return (await engine.query(due, [holder, nowMs, ahead, before])).length > 0
     },
     async take({ holder, nowMs }, until) {
-      const sql = `UPDATE usage_archive_turn SET holder = ?, until = ? WHERE holder = ? OR until <= ?`
-      return (await engine.run(sql, [holder, until, holder, nowMs])) > 0
+      const sql = `UPDATE usage_archive_turn SET holder = ?, until = ? WHERE ${isFree}`
+      const ahead = nowMs + longestTurnMs + aheadMs
+      return (await engine.run(sql, [holder, until, holder, nowMs, ahead])) > 0
     },
     async add({ holder, nowMs }, file) {
       const { name, firstAt, lastAt, requests, bytes, sha256 } = file

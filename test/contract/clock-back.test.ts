@@ -71,6 +71,19 @@ onEachEngine('a clock set back by a day, and work begun meanwhile', (start) => {
     expect(await take('two')).not.toBe(null)
   })
 
+  test('the turn to archive is taken, and a bill is compared', async () => {
+    const { store } = await start()
+    const nowMs = Date.now()
+    const take = (holder: string, atMs: number) =>
+      store.archive.take({ holder, nowMs: atMs }, atMs + 30_000)
+    expect(await take('one', nowMs + dayMs)).toBe(true)
+    expect([await take('two', nowMs), await take('one', nowMs)]).toEqual([true, false])
+    const bill = { provider: 'stripe', day: '2026-11-24' } as const
+    const compare = (atMs: number) => store.bills.take(bill, atMs, atMs + 3_600_000)
+    expect(await compare(nowMs + dayMs)).toBe(true)
+    expect([await compare(nowMs), await compare(nowMs)]).toEqual([true, false])
+  })
+
   test('an automatic top-up is looked at', async () => {
     const { store } = await start()
     await fund(store, 'ann', 5n)
