@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
+import { eventually } from '../support/clients.ts'
 import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
 
 let stage: ConsoleStage
@@ -99,13 +100,22 @@ if (hasBrowser) {
     const form = scope(page)
     const field = (label: string) => form.getByLabel(label, { exact: true }).first()
     const note = form.getByRole('alert').filter({ hasText: 'What you typed is not lost.' })
-    const press = (name: string) => form.getByRole('button', { name, exact: true }).click()
+    const button = (name: string) => form.getByRole('button', { name, exact: true })
+    const press = (name: string) => button(name).click()
+    /** Somebody else saves first: the page tells by itself, after which nothing can be saved, or when saving is refused. */
+    const conflict = async (value: string) => {
+      await ask(page, ...each.elsewhere(value))
+      await eventually(async () => {
+        if (await note.isVisible()) return true
+        await button(save)
+          .click({ timeout: 500 })
+          .catch(() => undefined)
+        return undefined
+      })
+    }
 
-    // The newest state arrives by itself, and is refused by saving before.
     await field(mine).fill('41')
-    await ask(page, ...each.elsewhere('51'))
-    await press(save)
-    await note.waitFor()
+    await conflict('51')
     expect(await field(mine).inputValue()).toBe('41')
     expect(await seriousFindings(page)).toEqual([])
     await press('Load the newest and keep my changes')
@@ -119,9 +129,7 @@ if (hasBrowser) {
     expect(await note.count()).toBe(0)
 
     await field(mine).fill('42')
-    await ask(page, ...each.elsewhere('52'))
-    await press(save)
-    await note.waitFor()
+    await conflict('52')
     await press('Load the newest without my changes')
     await note.waitFor({ state: 'detached' })
     expect(await field(theirs).inputValue()).toEndWith('52')
