@@ -23,8 +23,9 @@ interface NewestOptions<Values extends FieldValues, Shown> {
 }
 
 /**
- * Without typed values the form follows the newest state by itself. After saving call `form.reset(values)`, and request
- * the object again also if saving failed, so that a newer state is known.
+ * Without typed values the form follows the newest state by itself. After saving, also if that failed, request the
+ * object again, so that a newer state is known; then, if it was saved, call `form.reset(values)`: what is typed before
+ * that would seem to be older than the state just saved.
  */
 export function useNewest<
   Values extends FieldValues,

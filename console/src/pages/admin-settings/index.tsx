@@ -140,11 +140,11 @@ function useSettingForm(setting: Setting) {
     await attempt(async () => {
       try {
         await change('put', '/api/settings/{name}', { params, body: { value }, ifMatch })
-        form.reset(values)
-        saved()
       } finally {
         await refresh()
       }
+      form.reset(values)
+      saved()
     })
   }
   const reset = useMutation({

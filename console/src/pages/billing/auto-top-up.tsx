@@ -136,11 +136,11 @@ function RuleForm({ rule }: { readonly rule: Rule }) {
       try {
         // Fails if somebody else changed it meanwhile, or a refused payment did.
         await change('put', path, { params, body, ifMatch: newest.base.revision })
-        form.reset(values)
-        showToast({ text: t`Saved.`, tone: 'info' })
       } finally {
         await refresh()
       }
+      form.reset(values)
+      showToast({ text: t`Saved.`, tone: 'info' })
     })
   }
   return (

@@ -81,7 +81,7 @@ function BulkTask({ task, keys, onClose, onDone }: BulkTaskProps) {
       for (const key of keys) await doTask(task, key, moved)
     } finally {
       // Those before one that failed have been changed.
-      refreshKeys(client)
+      void refreshKeys(client)
     }
     onDone()
   }

@@ -55,7 +55,7 @@ function Making({ group, onMade, onClose }: MakingProps) {
         ...(account !== undefined && { account }),
       }
       onMade(await change('post', '/api/keys', { body, idempotencyKey }))
-      refreshKeys(client)
+      void refreshKeys(client)
     },
   )
   // By default the dialog would focus its first button.

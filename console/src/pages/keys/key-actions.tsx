@@ -28,7 +28,7 @@ export function RotateKey({ shown, onClose }: RotateProps) {
   const isDone = useRef(false)
   if (made !== null) {
     const close = () => {
-      refreshKeys(client)
+      void refreshKeys(client)
       onClose()
     }
     return <ShownOnce made={made} onClose={close} />
@@ -97,7 +97,7 @@ export function DeleteKey({ shown, onClose, onDone }: DeleteProps) {
         const { id, revision } = shown
         await change('delete', '/api/keys/{id}', { params: { path: { id } }, ifMatch: revision })
         onDone()
-        refreshKeys(client)
+        void refreshKeys(client)
       }}
       onClose={onClose}
     >

@@ -154,7 +154,7 @@ function Actions({ shown, mayChange, onClose }: DetailsProps) {
       showProblem(error as Error)
     }
     setBusy(false)
-    refreshKeys(client)
+    void refreshKeys(client)
   }
   return (
     <div className="flex flex-col gap-3">
@@ -197,11 +197,11 @@ function Edit({ shown, timeZone }: { readonly shown: Key; readonly timeZone: str
     async (values, { sentMs }) => {
       try {
         await save(values, sentMs)
-        form.reset(values)
-        showToast({ text: t`Key changed`, tone: 'info' })
       } finally {
-        refreshKeys(client)
+        await refreshKeys(client)
       }
+      form.reset(values)
+      showToast({ text: t`Key changed`, tone: 'info' })
     },
   )
   const newest = useNewest({ form, shown, valuesOf: valuesFrom, clear })

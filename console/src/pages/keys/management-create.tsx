@@ -61,7 +61,7 @@ function Making({ onMade, onClose }: MakingProps) {
         account: account ?? null,
       }
       onMade(await change('post', '/api/management-keys', { body, idempotencyKey }))
-      refreshKeys(client)
+      void refreshKeys(client)
     } catch (failure) {
       setError(failure as Error)
       setBusy(false)

@@ -158,7 +158,7 @@ function Remove({ shown, onClose }: RemoveProps) {
       {...(shown.lastUsedAt !== null && { typed: shown.name })}
       onConfirm={async () => {
         await change('delete', '/api/management-keys/{id}', { params, ifMatch: shown.revision })
-        refreshKeys(client)
+        void refreshKeys(client)
       }}
       onClose={onClose}
     >
@@ -201,7 +201,7 @@ function Actions({ shown, onRemove }: ActionsProps) {
     } catch (error) {
       showProblem(error as Error)
     }
-    refreshKeys(client)
+    void refreshKeys(client)
   }
   return (
     <Menu

@@ -2,8 +2,8 @@
 
 import type { QueryClient } from '@tanstack/react-query'
 
-export function refreshKeys(client: QueryClient): void {
-  void client.invalidateQueries({
+export function refreshKeys(client: QueryClient): Promise<void> {
+  return client.invalidateQueries({
     predicate: ({ queryKey: [path] }) => /^\/api\/(management-)?keys/.test(String(path)),
   })
 }

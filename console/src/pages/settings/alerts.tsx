@@ -70,13 +70,13 @@ function Form({ alerts }: { readonly alerts: Alerts }) {
       try {
         const body = bodyOf(values)
         const saved = await change('put', '/api/me/alerts', { body, ifMatch: revision })
-        form.reset({ ...values, newSecret: false })
         // Only this answer contains the secret.
         setSecret(saved.webhookSecret)
-        showToast({ text: t`Saved.`, tone: 'info' })
       } finally {
         await client.invalidateQueries({ queryKey: ['/api/me/alerts'] })
       }
+      form.reset({ ...values, newSecret: false })
+      showToast({ text: t`Saved.`, tone: 'info' })
     })
   }
   if (secret !== null) return <Secret secret={secret} onSaved={() => setSecret(null)} />

@@ -78,11 +78,11 @@ function Form({ choice }: { readonly choice: Choice }) {
           body: bodyOf(values),
           ifMatch: newest.base.revision,
         })
-        form.reset(values)
-        showToast({ text: t`Saved. It applies to requests that begin from now on.`, tone: 'info' })
       } finally {
         await client.invalidateQueries({ queryKey: ['/api/me/history'] })
       }
+      form.reset(values)
+      showToast({ text: t`Saved. It applies to requests that begin from now on.`, tone: 'info' })
     })
   }
   return (

@@ -35,11 +35,11 @@ export function Profile({ me }: { readonly me: Person }) {
     await attempt(async () => {
       try {
         await change('patch', '/api/me', { body: { name }, ifMatch: newest.base.revision })
-        form.reset({ name })
-        showToast({ text: t`Your name was saved.`, tone: 'info' })
       } finally {
         await client.invalidateQueries({ queryKey: meQuery.queryKey })
       }
+      form.reset({ name })
+      showToast({ text: t`Your name was saved.`, tone: 'info' })
     })
   }
   return (
