@@ -178,12 +178,13 @@ export interface Translation {
 /** Reads a reply of the vendor's dialect and writes it in the client's, streamed or whole as the client asked. */
 export function translatedPath(translation: Translation, listener: PathListener): ReplyPath {
   const { rooms, request, candidate } = translation
-  const { hub: source, frames } = rooms.dialects[candidate.dialect].vendor
+  const { vendor, identity } = rooms.dialects[candidate.dialect]
+  const { hub: source, frames } = vendor
   const target = request.dialect.client.hub
   if (source === undefined || target === undefined) return new Unreadable(listener)
   return new Translated(
     translation,
-    { source, target, frames: frames?.() ?? new SseFrames() },
+    { source, target, frames: frames?.() ?? new SseFrames(identity?.maxFrameBytes) },
     listener,
   )
 }

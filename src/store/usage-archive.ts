@@ -1,6 +1,6 @@
 // The archive files to which usage rows are written before they are removed, and which process writes the next one.
 
-import type { Engine } from './engine.ts'
+import type { Engine, Value } from './engine.ts'
 import { aheadMs } from './leases.ts'
 
 export interface ArchivedFile {
@@ -42,11 +42,15 @@ export interface UsageArchiveTable {
 
 const mine = 'SELECT 1 FROM usage_archive_turn WHERE holder = ?'
 
-/** The second time is later than any that a turn is taken for. */
-const isFree = '(holder = ? OR until <= ? OR until > ?)'
-
 /** Longer than any turn. */
 const longestTurnMs = 60_000
+
+/** Bound to the values of `freeFor`. */
+const isFree = '(holder = ? OR until <= ? OR until > ?)'
+
+function freeFor({ holder, nowMs }: Turn): Value[] {
+  return [holder, nowMs, nowMs + longestTurnMs + aheadMs]
+}
 
 const due = `SELECT 1 FROM usage_archive_turn WHERE ${isFree}
   AND (EXISTS (SELECT 1 FROM usage_archive WHERE removed_at IS NULL)
@@ -64,14 +68,12 @@ const select = `SELECT name, first_at AS "firstAt", last_at AS "lastAt", request
 
 export function usageArchiveTable(engine: Engine): UsageArchiveTable {
   return {
-    async isDue({ holder, nowMs }, before) {
-      const ahead = nowMs + longestTurnMs + aheadMs
-      return (await engine.query(due, [holder, nowMs, ahead, before])).length > 0
+    async isDue(turn, before) {
+      return (await engine.query(due, [...freeFor(turn), before])).length > 0
     },
-    async take({ holder, nowMs }, until) {
+    async take(turn, until) {
       const sql = `UPDATE usage_archive_turn SET holder = ?, until = ? WHERE ${isFree}`
-      const ahead = nowMs + longestTurnMs + aheadMs
-      return (await engine.run(sql, [holder, until, holder, nowMs, ahead])) > 0
+      return (await engine.run(sql, [turn.holder, until, ...freeFor(turn)])) > 0
     },
     async add({ holder, nowMs }, file) {
       const { name, firstAt, lastAt, requests, bytes, sha256 } = file

@@ -82,7 +82,7 @@ export interface VendorSide {
 export interface IdentitySide {
   /** The end marker of a stream (`data: [DONE]`), added if a vendor leaves it out; empty if the format has none. */
   readonly terminator: string
-  /** The longest event of a stream, in bytes; 8 MiB if absent. */
+  /** The longest event of a stream, also of one that is translated, in bytes; 8 MiB if absent. */
   readonly maxFrameBytes?: number
   /** A text that occurs once in each item charged by number, and is counted in replies too large to hold. */
   readonly itemMark?: string

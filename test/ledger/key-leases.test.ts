@@ -118,7 +118,8 @@ class Play {
     this.spentNano += chargeNano
   }
 
-  async #settle({ ended, ref, ...node }: PlayedNode) {
+  async #settle(node: PlayedNode) {
+    const { ended, ref, records } = node
     const batch = ended.splice(0).map(({ chargeNano }) => {
       this.#requests += 1
       const requestId = `${this.#key}-${this.#requests}`
@@ -133,8 +134,7 @@ class Play {
       return { ...ref, row, fromLeaseNano: 0n, capNano: null, idempotency: null }
     })
     if (batch.length > 0) await this.#scene.store.settlements.settle(batch)
-    const settled = this.nodes.find((each) => each.ref === ref) as PlayedNode
-    settled.reached = node.records
+    node.reached = records
   }
 
   get heldNano(): bigint {

@@ -3,7 +3,6 @@
 import { format } from '../dialect.ts'
 import { withCost } from '../openai/cost.ts'
 import { maxFileFrameBytes } from '../sse.ts'
-import { SseFrames } from '../sse-frames.ts'
 import { readFault } from './fault.ts'
 import { messagesHub } from './hub.ts'
 import { readMessageTail, readWholeMessage } from './identity-whole.ts'
@@ -26,12 +25,7 @@ export const anthropicMessages = format('anthropic-messages', {
     replyHeaders: (requestId) => ({ 'request-id': requestId }),
     hub: messagesHub,
   },
-  vendor: {
-    usageAlways: true,
-    frames: () => new SseFrames(maxFileFrameBytes),
-    fault: readFault,
-    hub: messagesHub,
-  },
+  vendor: { usageAlways: true, fault: readFault, hub: messagesHub },
   identity: {
     terminator: frame('message_stop', {}),
     maxFrameBytes: maxFileFrameBytes,

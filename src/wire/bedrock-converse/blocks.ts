@@ -113,8 +113,8 @@ export class Blocks {
   }
 
   private ignore(index: number): void {
-    const text = { sealed: '', input: null, said: false }
-    this.blocks.set(index, { kind: 'ignored', part: -1, ...text, closed: true })
+    const nothing = { part: -1, sealed: '', input: null, said: false }
+    this.blocks.set(index, { kind: 'ignored', ...nothing, closed: true })
   }
 
   private startCall(index: number, toolUse: JsonObject): void {
