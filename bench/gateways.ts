@@ -108,6 +108,21 @@ backend back
   return { name: 'haproxy', label: 'HAProxy', ...about, start }
 }
 
+/** A proxy of bytes on Tollgate's runtime, which reads nothing of them: what is above it is Tollgate's own. */
+function pump(mock: Mock, root: string): Gateway {
+  const script = join(root, 'bench/rig/pump.ts')
+  const start = async (data: string): Promise<Running> => {
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}/v1/models`
+    const args = [script, String(port), String(mock.port)]
+    const { server, readyMs } = await launch(process.execPath, args, data, url)
+    const target = (model: string) => openai(port, `/${model}`, routeOf(mock, model), authorization)
+    return { pid: server.pid, readyMs, target, stop: server.stop }
+  }
+  const about = { strict: true, checksKeys: false, fixedRate: 3000 }
+  return { name: 'pump', label: 'Pump', ...about, start }
+}
+
 function portkey(mock: Mock, script: string): Gateway {
   const start = async (data: string): Promise<Running> => {
     const port = await freePort()
@@ -271,6 +286,7 @@ export function findGateways(names: string[], root: string, mock: Mock, tools: T
       if (!tools.haproxy) tools.missing.push('haproxy: it is not installed')
       return tools.haproxy ? [haproxy(mock)] : []
     }
+    if (name === 'pump') return [pump(mock, root)]
     if (name === 'portkey') {
       return tools.portkey === undefined ? [] : [portkey(mock, tools.portkey)]
     }
@@ -279,7 +295,7 @@ export function findGateways(names: string[], root: string, mock: Mock, tools: T
     if (kind === 'peer' && folder !== undefined) return [peer(mock, resolve(root, folder))]
     if (kind !== 'tollgate') {
       throw new Error(
-        `--gateways: unknown gateway ${name} (known: direct, haproxy, portkey, tollgate, tollgate:DIR, peer:FILE)`,
+        `--gateways: unknown gateway ${name} (known: direct, haproxy, pump, portkey, tollgate, tollgate:DIR, peer:FILE)`,
       )
     }
     const checkout = folder === undefined ? root : resolve(root, folder)

@@ -20,7 +20,8 @@ export interface Options {
 
 export const HELP = `npm run bench -- [options]
   --only w1,w3          workloads: ${WORKLOADS.join(' ')} (default: all)
-  --gateways a,b        direct, haproxy, portkey, tollgate, tollgate:DIR (another checkout), peer:FILE (below);
+  --gateways a,b        direct, haproxy, pump (bytes, on Tollgate's runtime), portkey, tollgate,
+                        tollgate:DIR (another checkout), peer:FILE (below);
                         behind tollgate may stand ?keys=N&channels=N&workers=N
   --rounds N            interleaved rounds (default 3)
   --seconds N           length of one measured phase (default 10)
