@@ -55,8 +55,9 @@ function notOffered(path: string): Endpoint[] {
   return methods.map((method) => ({ path, method, access: 'public', handle: refuseKnown }))
 }
 
-const refuseKnown: PublicHandle = ({ url }) => {
-  throw new GatewayError('unsupported_endpoint', `${pathOf(url)} is not offered by this gateway.`)
+const refuseKnown: PublicHandle = ({ method, url }) => {
+  const message = `${method} ${pathOf(url)} is not offered by this gateway.`
+  throw new GatewayError('unsupported_endpoint', message)
 }
 
 /** Refuses a WebSocket with a status at which its client turns to server-sent events; GET offers nothing else here. */

@@ -185,6 +185,12 @@ describe('404', () => {
   })
 })
 
+test('of a path that is served, another interface is refused by its method', async () => {
+  const reply = await fetch(`${gateway.url}/v1/chat/completions`, { headers: authorized() })
+  const { message } = await expectRefusal(reply, 404, 'unsupported_endpoint')
+  expect(message).toBe('GET /v1/chat/completions is not offered by this gateway.')
+})
+
 describe("other formats' interfaces that are not offered", () => {
   const google = [
     '/v1beta/files',
