@@ -12,6 +12,8 @@ import type { Reframe } from '../wire/reply.ts'
 import type { HttpReply } from './reply.ts'
 
 const maxDroppedChars = 1_024
+/** Names of one shape are listed one by one up to this number. */
+const maxAlike = 4
 export const jsonType = 'application/json'
 const streamType = 'text/event-stream; charset=utf-8'
 
@@ -173,10 +175,25 @@ async function* reframed(
   yield reframe.end()
 }
 
-/** The names of dropped fields, made safe for a header: clients choose names freely. */
+/**
+ * The names of dropped fields, made safe for a header: clients choose names freely. Names that differ only in their
+ * places become one, such as `messages[*].phase`, where there are many; what does not fit ends in `...`.
+ */
 function namesOf(dropped: readonly string[]): string {
-  const names = [...new Set(dropped)].map((name) => name.replace(/[^\x21-\x7e]/g, '?'))
-  return names.join(', ').slice(0, maxDroppedChars)
+  const places = new Map<string, Set<string>>()
+  for (const name of dropped) {
+    const safe = name.replace(/[^\x21-\x7e]/g, '?')
+    const shape = safe.replace(/\[\d+\]/g, '[*]')
+    places.set(shape, (places.get(shape) ?? new Set()).add(safe))
+  }
+  const names = [...places].flatMap(([shape, all]) => (all.size > maxAlike ? shape : [...all]))
+  let text = ''
+  for (const name of names) {
+    const longer = text === '' ? name : `${text}, ${name}`
+    if (longer.length > maxDroppedChars) return `${text.slice(0, maxDroppedChars - 5)}, ...`
+    text = longer
+  }
+  return text
 }
 
 function hundredths(ms: number): number {

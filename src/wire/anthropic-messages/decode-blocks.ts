@@ -55,8 +55,13 @@ function decodeBlock(block: JsonObject): RequestPart {
       ...withExtra(rest),
     }
   }
-  const text = type === 'search_result' ? foundText(fields) : toolChangeText(fields)
-  if (text !== null) return { type: 'text', text, extra: { [self]: block } }
+  const text =
+    type === 'search_result'
+      ? foundText(fields)
+      : type === 'browser_state'
+        ? browserText(fields)
+        : toolChangeText(fields)
+  if (text !== null) return { type: 'text', text, ...takeCache(fields), extra: { [self]: block } }
   return other(block)
 }
 
@@ -66,6 +71,11 @@ function foundText({ title, source, content }: JsonObject): string | null {
   if (blocks.some((each) => each.type !== 'text')) return null
   const head = [stringOf(title), stringOf(source)].filter((each) => each !== '').join('\n')
   return [head, ...blocks.map((each) => stringOf(each.text))].join('\n\n')
+}
+
+/** What a browser shows after an action, as a text for other formats. */
+function browserText({ type: _, cache_control: __, ...state }: JsonObject): string {
+  return JSON.stringify(state)
 }
 
 /** A text for other formats, where this format's block announces that a tool is added or removed. */

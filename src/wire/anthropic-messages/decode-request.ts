@@ -147,7 +147,18 @@ function decodeTool(tool: JsonObject, place: string): Tool {
 function typedTool(tool: JsonObject, type: string, name: string): Tool {
   const known = asFunction(type, tool)
   if (known === null) return { type: 'other', extra: { [self]: tool } }
-  return { type: 'function', name, ...known, native: { [self]: { tool } } }
+  const fields = present(tool)
+  const cache = takeCache(fields)
+  for (const member of ['type', 'name', 'display_width_px', 'display_height_px'])
+    delete fields[member]
+  return {
+    type: 'function',
+    name,
+    ...known,
+    ...cache,
+    ...withExtra(fields),
+    native: { [self]: { tool } },
+  }
 }
 
 /** Tools that system messages add later in the conversation; in this format those messages themselves announce them. */

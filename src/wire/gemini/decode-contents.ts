@@ -51,13 +51,21 @@ function textsOf(value: JsonValue | undefined): RequestPart[] {
   if (typeof value === 'string') return value === '' ? [] : [{ type: 'text', text: value }]
   const parts = isObject(value) ? membersOf(value)['parts'] : value
   const list = isObject(parts) ? [parts] : listOf(parts)
-  return list.filter(isObject).flatMap((part): RequestPart[] => {
-    const text = stringOf(part['text'])
-    return text === '' ? [] : [{ type: 'text', text }]
+  return list.filter(isObject).flatMap((raw, at): RequestPart[] => {
+    const part = membersOf(raw)
+    const { text = '', ...rest } = part
+    const other = Object.keys(rest).some((name) => !ofThoughts.has(name))
+    if (typeof text !== 'string' || (part['text'] === undefined && other)) {
+      const place = `systemInstruction.parts[${at}]`
+      throw invalidRequest(`${place}: only text can be an instruction of this model`, place)
+    }
+    return text === '' ? [] : [{ type: 'text', text, ...besides(part, 'text', ...ofThoughts) }]
   })
 }
 
-/** Decodes `systemInstruction`: a content, of which only the texts are read, or a plain text. */
+const ofThoughts: ReadonlySet<string> = new Set(['thought', 'thoughtSignature'])
+
+/** Decodes `systemInstruction`: a content of texts, or a plain text. Throws GatewayError for other content. */
 export function decodeSystem(value: JsonValue | undefined): Message[] {
   const parts = textsOf(value)
   return parts.length === 0 ? [] : [{ role: 'system', parts }]
@@ -84,7 +92,7 @@ function decodePart(part: JsonObject, path: string, calls: OpenCalls): RequestPa
     return { type: 'reasoning', text: stringOf(text), ...sealed, ...redacted }
   }
   if (typeof text === 'string') {
-    const extra = besides(part, 'text', 'thoughtSignature', 'thought')
+    const extra = besides(part, 'text', ...ofThoughts)
     return { type: 'text', text, ...sealed, ...extra }
   }
   if (isObject(functionCall)) return callOf(membersOf(functionCall), part, path, calls)
@@ -118,7 +126,7 @@ function callOf(call: JsonObject, part: JsonObject, path: string, calls: OpenCal
     name,
     arguments: JSON.stringify(call['args'] ?? {}),
     ...opaqueOf(part),
-    ...besides(part, 'functionCall', 'thoughtSignature', 'thought'),
+    ...besides(part, 'functionCall', ...ofThoughts),
   }
 }
 

@@ -50,7 +50,8 @@ export function decodeToolChoice(value: JsonValue | undefined): {
   const rest: JsonObject = {}
   for (const name in others) rest[`toolConfig.${name}`] = others[name]
   if (!isObject(config)) return { choice: null, rest }
-  const { mode, allowedFunctionNames } = membersOf(config)
+  const { mode, allowedFunctionNames, ...settings } = membersOf(config)
+  for (const name in settings) rest[`toolConfig.functionCallingConfig.${name}`] = settings[name]
   const names = stringsIn(allowedFunctionNames)
   return { choice: choiceOf(stringOf(mode).toUpperCase(), names), rest }
 }

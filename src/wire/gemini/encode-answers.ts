@@ -3,7 +3,7 @@
 import type { JsonObject, JsonValue, Message, RequestPart } from '../ir.ts'
 import { isObject, stringOf } from '../json/value.ts'
 import { mediaPart } from './encode-media.ts'
-import { ownFields } from './fields.ts'
+import { ownFields, ownPart } from './fields.ts'
 import { isMadeId } from './ids.ts'
 import type { Encoding } from './models.ts'
 
@@ -90,7 +90,8 @@ function partsOf(message: Message, index: number, { dropped }: Encoding): JsonOb
   return message.parts.flatMap((part, at) => {
     const path = `messages[${index}].content[${at}]`
     if (part.cache !== undefined) dropped.push(`${path}.cache_control`)
-    const isMedia = part.type === 'image' || part.type === 'audio' || part.type === 'file'
-    return isMedia ? [mediaPart(part, path, dropped)] : []
+    if (part.type === 'image' || part.type === 'audio' || part.type === 'file')
+      return [mediaPart(part, path, dropped)]
+    return part.type === 'other' ? [ownPart(part, path)] : []
   })
 }

@@ -1,11 +1,10 @@
 // Encodes hub messages as Gemini turns: roles merged, answers of one turn together, signatures on their parts.
 
-import { invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue, Message, RequestPart } from '../ir.ts'
 import { isObject } from '../json/value.ts'
 import { answersOf, type KnownCall } from './encode-answers.ts'
 import { mediaPart } from './encode-media.ts'
-import { ownFields } from './fields.ts'
+import { ownFields, ownPart } from './fields.ts'
 import { isMadeId } from './ids.ts'
 import { type Encoding, type ModelTraits, noSignature } from './models.ts'
 
@@ -117,11 +116,8 @@ function encodePart(
       return { text: part.text, thought: true, ...opaqueOf(part) }
     case 'tool-call':
       return callPart(part, traits)
-    case 'other': {
-      const own = part.extra['gemini']?.['part']
-      if (isObject(own)) return own
-      throw invalidRequest(`${path} is of a type this model cannot take`, path)
-    }
+    case 'other':
+      return ownPart(part, path)
     default:
       return mediaPart(part, path, dropped)
   }

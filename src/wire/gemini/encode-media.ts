@@ -19,6 +19,8 @@ export function mediaPart(part: MediaPart, path: string, dropped: string[]): Jso
   }
   const { url, vendorFile } = part
   const name = part.type === 'file' ? part.name : undefined
+  // Google's API takes no names of files; Vertex alone does.
+  if (name !== undefined) dropped.push(`${path}.file.filename`)
   if (vendorFile !== undefined) {
     if (!isGoogles(vendorFile)) {
       throw invalidRequest(`${path} is a file stored at another vendor`, path)

@@ -4,7 +4,7 @@ import { invalidRequest } from '../../errors.ts'
 import type { Decoded } from '../codec.ts'
 import { dropDescription, droppedFields, supportedFields } from '../hub/dropped-fields.ts'
 import { noText } from '../hub/turns.ts'
-import type { ChatRequest, JsonObject, ResponseFormat } from '../ir.ts'
+import type { ChatRequest, JsonObject, JsonValue, ResponseFormat } from '../ir.ts'
 import { objectOf, setMember } from '../json/value.ts'
 import { encodeContents } from './encode-contents.ts'
 import { encodeTools } from './encode-tools.ts'
@@ -102,16 +102,19 @@ function checkSound(request: ChatRequest, own: JsonObject): void {
 
 /** Puts private fields back: `generationConfig.x` and `toolConfig.x` inside their objects. */
 function restored(body: JsonObject, own: JsonObject): void {
-  for (const [name, value] of Object.entries(own)) {
-    const dot = name.indexOf('.')
-    if (dot < 0) {
-      if (!Object.hasOwn(body, name)) setMember(body, name, value)
-      continue
-    }
-    const parent = name.slice(0, dot)
-    const inside = objectOf(body[parent])
-    setMember(body, parent, { [name.slice(dot + 1)]: value, ...inside })
+  for (const [name, value] of Object.entries(own)) restore(body, name, value)
+}
+
+function restore(body: JsonObject, path: string, value: JsonValue | undefined): void {
+  const dot = path.indexOf('.')
+  if (dot < 0) {
+    if (!Object.hasOwn(body, path)) setMember(body, path, value)
+    return
   }
+  const parent = path.slice(0, dot)
+  const inside = { ...objectOf(body[parent]) }
+  restore(inside, path.slice(dot + 1), value)
+  setMember(body, parent, inside)
 }
 
 /** `model` is the vendor's name; it goes into the URL, as does whether the reply is streamed. */

@@ -1,7 +1,9 @@
 // Helpers of the Gemini format: read members in either spelling, keep and write back private fields.
 
+import { invalidRequest } from '../../errors.ts'
 import type { DialectId } from '../formats.ts'
-import type { Extra, JsonObject, JsonValue } from '../ir.ts'
+import type { Extra, JsonObject, JsonValue, RequestPart } from '../ir.ts'
+import { isObject } from '../json/value.ts'
 
 export const self: DialectId = 'gemini'
 
@@ -14,6 +16,16 @@ export function numberOf(value: JsonValue | undefined): number | null {
 /** The private fields of this dialect; an empty object where there are none. */
 export function ownFields(extra: Extra | null | undefined): JsonObject {
   return extra?.[self] ?? {}
+}
+
+/** The part, which only this format knows. Throws GatewayError for one of another format. */
+export function ownPart(
+  { extra }: Extract<RequestPart, { readonly type: 'other' }>,
+  path: string,
+): JsonObject {
+  const { part } = ownFields(extra)
+  if (isObject(part)) return part
+  throw invalidRequest(`${path} is of a type this model cannot take`, path)
 }
 
 /** `{ extra }` with the fields, or nothing where there are none. */

@@ -6,12 +6,22 @@ import {
   type ChatRequest,
   chatFieldNames,
   type Extra,
+  type JsonObject,
+  type JsonValue,
   type Message,
   type RequestPart,
   type ResponseFormat,
 } from '../ir.ts'
+import { isObject } from '../json/value.ts'
 
 const fieldNames = Object.entries(chatFieldNames) as readonly (readonly [ChatField, string])[]
+
+function named(...names: readonly string[]): ReadonlySet<string> {
+  return new Set(names)
+}
+
+/** Marks of the prompt cache, which the hub has in a field of its own. */
+const cacheMembers = ['cache_control', 'prompt_cache_breakpoint'] as const
 
 /** The fields that every encoder expresses, or refuses by name. */
 const common: readonly ChatField[] = [
@@ -32,37 +42,79 @@ export function supportedFields(...more: readonly ChatField[]): ReadonlySet<Chat
   return new Set([...common, ...more])
 }
 
-/** Members that only one format has and that tell the model something, by where they stand. */
-const ownOfFormats = {
-  message: ['name', 'audio'],
-  part: ['videoMetadata', 'mediaResolution'],
-  /** Beside citations of a text in the history, which only say where it came from. */
-  file: ['videoMetadata', 'mediaResolution', 'context', 'citations'],
-  tool: ['input_examples', 'behavior', 'response'],
+/**
+ * Members that other formats can do without, by where they stand: what only says where a text or a call came from, what
+ * decoders keep for their own format, and what the hub has read. Any other member of a foreign format is named.
+ */
+const needless = {
+  message: named(
+    ...[
+      'id',
+      'status',
+      'type',
+      'role',
+      'content',
+      'refusal',
+      'annotations',
+      'parsed',
+      'instructions',
+    ],
+    ...['reasoning_content', 'reasoning', 'thinking_blocks', 'reasoning_details'],
+  ),
+  /** An output has the name of its function, which is known from the call. */
+  answer: named('id', 'status', 'type', 'role', 'name', 'content', 'response'),
+  text: named('id', 'type', 'refusal', 'annotations', 'logprobs', 'citations', ...cacheMembers),
+  media: named('source', 'file_data', 'mimeType', 'thoughtSignature', ...cacheMembers),
+  call: named('id', 'status', 'type', 'index', 'created_by', 'function_call', 'thought'),
+  tool: named('deprecated', 'eager_input_streaming', ...cacheMembers),
 } as const
+
+/** Objects whose members are named in their place. */
+const nested = named('image_url', 'file', 'input_audio', 'function', 'custom')
+
+/** Whether the member says no more than its absence does. */
+function isDefault(name: string, value: JsonValue | undefined): boolean {
+  if (value == null || value === false) return true
+  if (name === 'caller') return isObject(value) && value['type'] === 'direct'
+  if (name !== 'allowed_callers') return false
+  return Array.isArray(value) && value.every((each) => each === 'direct')
+}
+
+function membersLost(fields: JsonObject, known: ReadonlySet<string>, place: string): string[] {
+  return Object.entries(fields).flatMap(([name, value]) => {
+    if (known.has(name) || isDefault(name, value)) return []
+    const path = `${place}.${name}`
+    return nested.has(name) && isObject(value) ? membersLost(value, known, path) : [path]
+  })
+}
 
 function foreignMembers(
   extra: Extra | undefined,
   format: string,
-  kind: keyof typeof ownOfFormats,
+  kind: keyof typeof needless,
   place: string,
 ): string[] {
   const others = Object.entries(extra ?? {}).filter(([owner]) => owner !== format)
-  return others.flatMap(([, fields]) =>
-    ownOfFormats[kind]
-      .filter((name) => fields[name] !== undefined)
-      .map((name) => `${place}.${name}`),
-  )
+  return others.flatMap(([, fields]) => membersLost(fields, needless[kind], place))
 }
 
-function lostOfPart({ type, extra }: RequestPart, format: string, place: string): string[] {
-  return foreignMembers(extra, format, type === 'file' ? 'file' : 'part', place)
+function lostOfPart(part: RequestPart, format: string, place: string): string[] {
+  const { type, extra } = part
+  // Encoders name these themselves.
+  if (type === 'other' || type === 'reasoning') return []
+  if (type === 'tool-call') return foreignMembers(extra, format, 'call', place)
+  // A block or an item that the part stands for as a whole.
+  if (Object.values(extra ?? {}).some((fields) => isWhole(fields))) return []
+  return foreignMembers(extra, format, type === 'text' ? 'text' : 'media', place)
 }
 
-/** A tool's output has the name of its function, which is known from the call. */
+function isWhole({ type }: JsonObject): boolean {
+  return type !== undefined && type !== 'refusal'
+}
+
 function lostOfMessage({ role, extra, parts }: Message, format: string, place: string): string[] {
   return [
-    ...(role === 'tool' ? [] : foreignMembers(extra, format, 'message', place)),
+    ...foreignMembers(extra, format, role === 'tool' ? 'answer' : 'message', place),
     ...parts.flatMap((part, at) => lostOfPart(part, format, `${place}.content[${at}]`)),
   ]
 }

@@ -185,7 +185,7 @@ function fittedTool(tool: NamedTool, name: string, traits: ToolTraits): Tool {
   if (traits.everyType && (tool.type === 'function' || freesText(traits))) return { ...tool, name }
   const { native: _, ...plain } = tool
   if (plain.type === 'function') return { ...plain, name }
-  const { format, description, cache } = plain
+  const { format, description, cache, extra } = plain
   const described = [description, grammarIn(format)].filter((text) => text !== undefined)
   return {
     type: 'function',
@@ -193,6 +193,7 @@ function fittedTool(tool: NamedTool, name: string, traits: ToolTraits): Tool {
     ...(described.length > 0 && { description: described.join('\n\n') }),
     parameters: textInput,
     ...(cache !== undefined && { cache }),
+    ...(extra !== undefined && { extra }),
   }
 }
 

@@ -45,7 +45,8 @@ export function hasFields(body: JsonObject): boolean {
 export function cacheOf(fields: JsonObject): { cache?: CacheMark } {
   const { cache_control: control, prompt_cache_breakpoint: breakpoint } = fields
   if (isObject(control)) return { cache: { ttl: control['ttl'] === '1h' ? '1h' : '5m' } }
-  return isObject(breakpoint) ? { cache: { ttl: '5m' } } : {}
+  // Of the two durations, `12h` is nearer to an hour, `30m` is as OpenAI's default what five minutes are to others.
+  return isObject(breakpoint) ? { cache: { ttl: breakpoint['ttl'] === '12h' ? '1h' : '5m' } } : {}
 }
 
 /** Members whose text is streamed in pieces; any other string replaces the one before it. */

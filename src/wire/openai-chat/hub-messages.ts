@@ -217,6 +217,10 @@ function encodeAssistant({ parts, extra }: Message, index: number, dropped: stri
   const images = content.filter((part) => part['type'] === 'image_url')
   const texts = content.filter((part) => part['type'] !== 'image_url')
   const calls = parts.filter((part) => part.type === 'tool-call')
+  for (const [at, { type, cache }] of parts.entries()) {
+    if (type === 'tool-call' && cache !== undefined)
+      dropped.push(`messages[${index}].content[${at}].cache_control`)
+  }
   const older = calls.find((part) => ownFields(part.extra)['function_call'] === true)
   const newer = calls.filter((part) => part !== older)
   return {

@@ -111,16 +111,24 @@ class Items {
     const known = clientToolOfItem(item)
     const id = stringOf(item['call_id']) || stringOf(item['id'])
     const native = { [self]: { item } }
+    const { caller } = present(item)
+    const extra = caller === undefined ? {} : withExtra({ caller })
     if (known === null || id === '') {
       this.open().parts.push({ type: 'other', extra: { [self]: item } })
     } else if (known.call === item['type']) {
       const input = JSON.stringify(known.input(item))
       const name = names.ofType(known.type)
-      this.open().parts.push({ type: 'tool-call', id, name, arguments: input, native })
+      this.open().parts.push({ type: 'tool-call', id, name, arguments: input, ...extra, native })
     } else {
       this.end()
       const text = outputText(item, names)
-      this.messages.push({ role: 'tool', callId: id, parts: [{ type: 'text', text }], native })
+      this.messages.push({
+        role: 'tool',
+        callId: id,
+        parts: [{ type: 'text', text }],
+        ...extra,
+        native,
+      })
     }
   }
 

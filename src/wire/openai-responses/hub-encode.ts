@@ -15,7 +15,7 @@ import type {
 import { isObject, listOf, stringOf } from '../json/value.ts'
 import { hasFields } from '../openai-chat/hub-fields.ts'
 import { ownFields, self } from './hub-fields.ts'
-import { type ContentPart, encodePart } from './hub-parts.ts'
+import { breakpointOf, type ContentPart, encodePart } from './hub-parts.ts'
 import { encodeSettings, supported } from './hub-settings.ts'
 import { encryptsReasoning, withEncrypted } from './include.ts'
 
@@ -54,7 +54,7 @@ class Input {
         this.reasoning(part, index)
       } else if (part.type === 'tool-call') {
         if (content.length > 0) flush()
-        this.call(part)
+        this.call(part, place)
       } else if (said && isItem(part)) {
         if (content.length > 0) flush()
         this.items.push(ownFields(part.extra))
@@ -73,7 +73,9 @@ class Input {
       throw invalidRequest(`${place}: this model's vendor takes no such part`, place)
     }
     if (encoded === null) this.dropped.push(place)
-    else if (part.cache !== undefined) this.dropped.push(`${place}.cache_control`)
+    else if (part.cache !== undefined && !hasFields(breakpointOf(part))) {
+      this.dropped.push(`${place}.cache_control`)
+    }
     return encoded
   }
 
@@ -93,7 +95,9 @@ class Input {
     this.items.push({ type: 'reasoning', summary, ...encrypted, ...own })
   }
 
-  private call({ id, name, arguments: input, custom, extra, native }: ToolCallPart): void {
+  private call(part: ToolCallPart, place: string): void {
+    const { id, name, arguments: input, custom, cache, extra, native } = part
+    if (cache !== undefined) this.dropped.push(`${place}.cache_control`)
     const { item, ...origin } = ownFields(native)
     const own = { ...ownFields(extra), ...origin }
     if (isObject(item)) this.items.push(item)
@@ -132,9 +136,11 @@ function isEmptyText(part: RequestPart): boolean {
   return part.type === 'text' && part.text === ''
 }
 
-/** Joins a tool's texts: OpenAI alone reads several parts. */
+/** Joins a tool's texts: OpenAI alone reads several parts, and marks of the prompt cache on them. */
 function outputOf(content: readonly JsonObject[]): JsonValue {
-  const plain = content.every((part) => part['type'] === 'input_text')
+  const plain = content.every(
+    (part) => part['type'] === 'input_text' && part['prompt_cache_breakpoint'] === undefined,
+  )
   if (!plain) return [...content]
   return content.map((part) => stringOf(part['text'])).join('')
 }

@@ -4,7 +4,7 @@ import { invalidRequest } from '../../errors.ts'
 import { fileName } from '../hub/file-name.ts'
 import type { FilePart, JsonObject, JsonValue, RequestPart } from '../ir.ts'
 import { isObject, stringOf } from '../json/value.ts'
-import { present } from '../openai-chat/hub-fields.ts'
+import { cacheOf, present } from '../openai-chat/hub-fields.ts'
 import { ownFields, self, withExtra } from './hub-fields.ts'
 
 /** Reads `content`, a text or a list of parts, which is at `place`. */
@@ -28,10 +28,11 @@ function isEmptyList(value: JsonValue | undefined): boolean {
 
 function decodePart(part: JsonObject): RequestPart {
   const { type, ...fields } = present(part)
+  const cache = cacheOf(fields)
   if (textTypes.has(stringOf(type))) {
     const { text, ...rest } = fields
     for (const name of ['annotations', 'logprobs']) if (isEmptyList(rest[name])) delete rest[name]
-    return { type: 'text', text: stringOf(text), ...withExtra(rest) }
+    return { type: 'text', text: stringOf(text), ...cache, ...withExtra(rest) }
   }
   switch (type) {
     // A model's refusal is a text to other formats.
@@ -47,11 +48,12 @@ function decodePart(part: JsonObject): RequestPart {
         url: stringOf(url),
         ...(typeof id === 'string' && { vendorFile: id }),
         ...(typeof detail === 'string' && { detail }),
+        ...cache,
         ...withExtra(rest),
       }
     }
     case 'input_file':
-      return decodeFile(fields)
+      return { ...decodeFile(fields), ...cache }
     case 'input_audio': {
       const { input_audio: audio, ...rest } = fields
       if (!isObject(audio)) break
@@ -86,7 +88,7 @@ export type ContentPart = Exclude<RequestPart, { readonly type: 'tool-call' | 'r
  */
 export function encodePart(part: ContentPart, said: boolean, place: string): JsonObject | null {
   if (part.type === 'other') return part.extra[self] ?? null
-  const own = ownFields(part.extra)
+  const own = { ...breakpointOf(part), ...ownFields(part.extra) }
   if (part.type === 'text') {
     if (own['type'] === 'refusal') return { refusal: part.text, ...own }
     return { type: said ? 'output_text' : 'input_text', text: part.text, ...own }
@@ -110,6 +112,15 @@ export function encodePart(part: ContentPart, said: boolean, place: string): Jso
       return { type: 'input_audio', input_audio: { data, format }, ...own }
     }
   }
+}
+
+/** The mark of the prompt cache as either of OpenAI's formats spells it; `{}` where the part has none. */
+export function breakpointOf({ extra }: ContentPart): JsonObject {
+  for (const fields of [extra?.[self], extra?.['openai-chat']]) {
+    const mark = fields?.['prompt_cache_breakpoint']
+    if (mark !== undefined) return { prompt_cache_breakpoint: mark }
+  }
+  return {}
 }
 
 function fileOf(part: FilePart, place: string) {

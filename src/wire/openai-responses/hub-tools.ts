@@ -4,7 +4,7 @@ import { invalidRequest } from '../../errors.ts'
 import type { ChatRequest, JsonObject, JsonValue, Tool, ToolChoice } from '../ir.ts'
 import { isObject, listOf, objectsIn, stringOf } from '../json/value.ts'
 import { foreignTool } from '../openai/foreign-tool.ts'
-import { present } from '../openai-chat/hub-fields.ts'
+import { hasFields, present } from '../openai-chat/hub-fields.ts'
 import { type ClientTool, clientToolOf, clientToolOfItem } from './client-tools.ts'
 import { ownFields, self } from './hub-fields.ts'
 import { ToolNames } from './tool-names.ts'
@@ -109,12 +109,14 @@ function decodeTool({ value, place }: Listed, names: ToolNames): Tool[] {
 }
 
 function asFunction(known: ClientTool, value: JsonObject, names: ToolNames): Tool {
-  const { description, parameters } = value
+  const { type: _, execution: __, environment: ___, description, parameters, ...rest } = value
   return {
     type: 'function',
     name: names.ofType(known.type),
     description: stringOf(description) || known.description,
     parameters: isObject(parameters) ? parameters : known.parameters,
+    // With members of its own it counts as a function of this format, whose default is true.
+    ...(hasFields(rest) && { strict: false, extra: { [self]: rest } }),
     native: { [self]: { tool: value } },
   }
 }
