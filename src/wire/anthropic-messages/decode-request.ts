@@ -14,6 +14,7 @@ import type {
   ToolChoice,
 } from '../ir.ts'
 import { isObject, objectOf, objectsIn, stringOf } from '../json/value.ts'
+import type { Address } from '../request.ts'
 import { asFunction } from './client-tools.ts'
 import { decodeBlocks, decodeContent } from './decode-blocks.ts'
 import { present, self, takeCache, withExtra } from './fields.ts'
@@ -22,7 +23,7 @@ import { present, self, takeCache, withExtra } from './fields.ts'
  * Decodes the body that Anthropic's "Create a Message" describes, in either version. Null counts as absent; fields
  * that only this format has are kept in `extra`.
  */
-export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
+export function decodeRequest(body: JsonObject, address: Address = {}): Decoded<ChatRequest> {
   const rest = present(body)
   const { model, messages, stream } = rest
   if (typeof model !== 'string') throw invalidRequest('model must be a string', 'model')
@@ -35,7 +36,7 @@ export function decodeRequest(body: JsonObject): Decoded<ChatRequest> {
     stream: stream === true,
     ...takeNumbers(rest),
     ...takeStop(rest),
-    ...takeTools(rest, messages),
+    ...takeTools(rest, messages, address),
     ...takeReasoning(rest),
     ...takeFormat(rest),
     ...takeUser(rest),
@@ -185,11 +186,25 @@ function choiceOf(choice: JsonObject): ToolChoice | null {
   return choice.type === 'tool' ? { mode: 'tool', name: stringOf(choice.name) } : null
 }
 
+/** Asks for the input of every tool in pieces, where the tool does not say otherwise. */
+const eagerBeta = 'fine-grained-tool-streaming'
+
+function eagerly(tool: Tool): Tool {
+  const own = tool.type === 'function' ? tool.extra?.[self] : null
+  if (own === null || own?.eager_input_streaming !== undefined) return tool
+  return { ...tool, extra: { [self]: { ...own, eager_input_streaming: true } } }
+}
+
 function takeTools(
   rest: JsonObject,
   messages: readonly JsonValue[],
+  { headers }: Address,
 ): Pick<ChatRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'> {
-  const listed = objectsIn(rest['tools']).map((tool, at) => decodeTool(tool, `tools[${at}]`))
+  const eager = headers?.['anthropic-beta']?.includes(eagerBeta) === true
+  const listed = objectsIn(rest['tools']).map((raw, at) => {
+    const tool = decodeTool(raw, `tools[${at}]`)
+    return eager ? eagerly(tool) : tool
+  })
   const tools = [...listed, ...addedTools(messages, listed)]
   const choice = rest['tool_choice']
   delete rest['tools']

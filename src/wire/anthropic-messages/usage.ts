@@ -137,6 +137,7 @@ export function writeUsage(usage: Usage, reported: JsonObject): JsonObject {
         : { web_search_requests: usage.webSearch, web_fetch_requests: 0 },
     service_tier: 'standard',
     inference_geo: null,
+    speed: null,
   }
   return mergeUsage(counts, reported)
 }

@@ -1,7 +1,8 @@
 // Writes parts of a reply as Anthropic's content blocks, for both streams and whole messages.
 
-import type { Extra, JsonObject, PartHead, UrlCitation } from '../ir.ts'
-import { isObject } from '../json/value.ts'
+import type { ChatRequest, Extra, JsonObject, PartHead, UrlCitation } from '../ir.ts'
+import { isObject, parsedObject } from '../json/value.ts'
+import { inputOf } from './encode-blocks.ts'
 import { ownFields, self } from './fields.ts'
 import { toolId } from './ids.ts'
 
@@ -27,14 +28,15 @@ export function formOf(head: PartHead): Form {
   }
 }
 
-/** The block as `content_block_start` carries it. */
+/** The block as `content_block_start` carries it, with every member that clients of Anthropic's SDK may read. */
 export function emptyBlock(head: PartHead): JsonObject {
   if (head.type === 'tool-call') {
-    return { type: 'tool_use', id: toolId(head.id), name: head.name, input: {} }
+    const called = { type: 'tool_use', id: toolId(head.id), name: head.name, input: {} }
+    return { ...called, caller: { type: 'direct' } }
   }
   if (head.type === 'reasoning') return { type: 'thinking', thinking: '', signature: '' }
   if (head.type === 'other') return ownFields(head.extra)
-  return { type: 'text', text: '' }
+  return { type: 'text', text: '', citations: null }
 }
 
 /**
@@ -93,7 +95,17 @@ export function privateFields(extra: Extra | null | undefined): JsonObject {
   return rest
 }
 
-/** The input of a custom tool is text; in this format all input is an object. */
-export function customInput(text: string): string {
-  return JSON.stringify({ input: text })
+/** The whole input of a call as the JSON text of an object, which it is in this format even where it is another's text. */
+export function inputText(text: string, custom: boolean): string {
+  if (custom) return JSON.stringify({ input: text })
+  return parsedObject(text) === null ? JSON.stringify(inputOf(text)) : text
+}
+
+/** The tools that a client of this format offered with `eager_input_streaming`. */
+export function eagerTools(request: ChatRequest | undefined): ReadonlySet<string> {
+  const names = (request?.tools ?? []).flatMap((tool) => {
+    const isEager = ownFields(tool.extra)['eager_input_streaming'] === true
+    return tool.type === 'function' && isEager ? [tool.name] : []
+  })
+  return new Set(names)
 }

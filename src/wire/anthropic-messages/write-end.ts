@@ -18,6 +18,8 @@ export function messageHead(head: WriterHead, start: Start | null): JsonObject {
     type: 'message',
     role: 'assistant',
     model: start?.model || head.model,
+    container: null,
+    diagnostics: null,
     ...ownFields(start?.extra),
   }
 }

@@ -19,10 +19,11 @@ import {
 } from '../../../test/support/anthropic.ts'
 import { fold } from '../hub/fold.ts'
 import type { ChatEvent, JsonObject, PartHead } from '../ir.ts'
+import { inputOf } from './encode-blocks.ts'
 import { messagesHub } from './hub.ts'
 
 describe('for any reply', () => {
-  /** One choice, calls whose input is JSON, and no refusals: what the format can express. */
+  /** One choice, calls without free text, and no refusals: what the format can express. */
   const sayable = replies.map((events): ChatEvent[] =>
     events.flatMap((event): ChatEvent[] => {
       if ('choice' in event && event.choice !== 0) return []
@@ -37,7 +38,10 @@ describe('for any reply', () => {
   const meaning = (events: readonly ChatEvent[]) => {
     const { choices, usage } = fold(events)
     return [
-      choices[0]?.parts.map(({ head: { type }, text: said }) => [type, said]),
+      choices[0]?.parts.map(({ head: { type }, text: said }) => [
+        type,
+        type === 'tool-call' ? inputOf(said) : said,
+      ]),
       usage && {
         input: usage.input,
         cached: usage.cachedInput,
@@ -119,7 +123,7 @@ describe('the writer', () => {
     const events = reply(part(0, thought, ['hm']), part(1, text, ['a']))
     expect(streamed(events)).toEqual([
       { type: 'thinking', thinking: 'hm', signature: '' },
-      { type: 'text', text: 'a' },
+      { type: 'text', text: 'a', citations: null },
     ])
     expect(contentOf(events)).toEqual(streamed(events))
   })
@@ -155,7 +159,7 @@ describe('the writer', () => {
       [open(0), open(1), at(1, '{"b"'), at(0, '{"a"'), at(1, ':2}'), at(0, ':1}'), end(1)],
       [open(2), at(2, '{}'), end(0), end(2)],
     )
-    expect(streamed(events)).toEqual([
+    expect(streamed(events)).toMatchObject([
       { type: 'tool_use', id: 'call_0', name: 'f', input: { a: 1 } },
       { type: 'tool_use', id: 'call_1', name: 'f', input: { b: 2 } },
       { type: 'tool_use', id: 'call_2', name: 'f', input: {} },
@@ -242,7 +246,7 @@ describe('the writer', () => {
       stop_reason: 'refusal',
       stop_details: { type: 'refusal', category: null, explanation: 'I will not' },
     }
-    expect(streamed(events)).toEqual([{ type: 'text', text: 'I will not' }])
+    expect(streamed(events)).toEqual([{ type: 'text', text: 'I will not', citations: null }])
     expect(contentOf(events)).toEqual(streamed(events))
     expect(messagesHub.writeWhole(events, head)).toMatchObject(expected)
     expect(eventsIn(written(events)).at(-2)?.delta).toMatchObject(expected)
@@ -288,7 +292,7 @@ describe('the writer', () => {
       part(1, { type: 'image', mediaType: 'image/png' }, ['iVBO']),
       part(2, text, ['a']),
     )
-    expect(streamed(events)).toEqual([{ type: 'text', text: 'a' }])
+    expect(streamed(events)).toEqual([{ type: 'text', text: 'a', citations: null }])
     expect(contentOf(events)).toEqual(streamed(events))
   })
 
@@ -336,7 +340,7 @@ describe('opaque state comes back on the parts it is of', () => {
       model: 'm',
       messages: [{ role: 'assistant', content }],
     })
-    expect(back.value.messages[0]?.parts as unknown).toEqual(expected)
+    expect(back.value.messages[0]?.parts as unknown).toMatchObject(expected)
   })
 
   test('in a whole message each stands before its part', () => {

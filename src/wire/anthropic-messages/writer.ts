@@ -5,11 +5,12 @@ import type { Writer, WriterHead } from '../codec.ts'
 import type { ChatEvent, JsonObject, PartHead, Usage } from '../ir.ts'
 import { carried } from './opaque-state.ts'
 import {
-  customInput,
   deltaOf,
+  eagerTools,
   emptyBlock,
   type Form,
   formOf,
+  inputText,
   ownCitations,
   privateFields,
   streamedBlock,
@@ -29,7 +30,11 @@ interface OpenPart {
   ended: EventOf<'part-end'> | null
   /** Its opaque state was written before it. */
   opaqueWritten: boolean
+  /** Its input goes out in pieces: set with the first one. */
+  inPieces: boolean
 }
+
+type CallHead = Extract<PartHead, { readonly type: 'tool-call' }>
 
 /** One event of the stream; official clients dispatch on the name in its `event` line. */
 export function frame(type: string, fields: JsonObject): string {
@@ -48,9 +53,12 @@ export class MessagesWriter implements Writer {
   private blockOpen = false
   private refusal = ''
   private ending: Ending | null = null
+  /** Tools whose input the client wants in pieces, whether it becomes valid JSON or not. */
+  private readonly eager: ReadonlySet<string>
 
   constructor(head: WriterHead) {
     this.head = head
+    this.eager = eagerTools(head.request)
   }
 
   event(event: ChatEvent): string {
@@ -88,7 +96,7 @@ export class MessagesWriter implements Writer {
     const delta = writeEnding(ending)
     const { context_management: edits, ...rest } = delta
     const beside = edits === undefined ? {} : { context_management: edits }
-    const last = frame('message_delta', { delta: rest, usage, ...beside })
+    const last = frame('message_delta', { delta: { container: null, ...rest }, usage, ...beside })
     return before + last + frame('message_stop', {})
   }
 
@@ -120,6 +128,7 @@ export class MessagesWriter implements Writer {
       text: '',
       ended: null,
       opaqueWritten: false,
+      inPieces: false,
     }
     this.parts.set(part, opened)
     // A text block is opened with its first delta, because a part may have no text.
@@ -163,8 +172,17 @@ export class MessagesWriter implements Writer {
     if (part === undefined || text === '') return ''
     part.text += text
     if (part.form === 'refusal') this.refusal += text
-    if (part.head.type === 'tool-call' && part.head.custom) return ''
+    if (part.head.type === 'tool-call' && !this.flows(part, part.head)) return ''
     return this.say(part, deltaOf(part.form, text))
+  }
+
+  /**
+   * Whether the call's input goes out as it arrives. Else it waits until it is complete, as Anthropic's own does
+   * without `eager_input_streaming`: official clients fail at input that is not JSON, or read it as `{}`.
+   */
+  private flows(part: OpenPart, { name, custom }: CallHead): boolean {
+    part.inPieces ||= !custom && this.eager.has(name) && /^\s*\{/.test(part.text)
+    return part.inPieces
   }
 
   private say(part: OpenPart, delta: JsonObject): string {
@@ -239,8 +257,12 @@ export class MessagesWriter implements Writer {
     if (form === 'thinking') {
       return this.delta({ type: 'signature_delta', signature: sealed ?? '' }) + this.close()
     }
-    const custom = head.type === 'tool-call' && head.custom
-    const last = custom ? [deltaOf(form, customInput(text))] : citationsOf(ended)
+    const last =
+      head.type !== 'tool-call'
+        ? citationsOf(ended)
+        : part.inPieces
+          ? []
+          : [deltaOf(form, inputText(text, head.custom === true))]
     const out = last.map((delta) => this.delta(delta)).join('') + this.close()
     if (sealed === undefined || part.opaqueWritten) return out
     return out + this.whole(opaqueBlock(carried(sealed, 'previous')))
@@ -257,7 +279,7 @@ export class MessagesWriter implements Writer {
     if (this.refusal === '' || tellsRefusal(extra)) return out
     out += frame('content_block_start', {
       index: this.index,
-      content_block: { type: 'text', text: '' },
+      content_block: { type: 'text', text: '', citations: null },
     })
     this.blockOpen = true
     return out + this.delta(deltaOf('text', this.refusal)) + this.close()

@@ -8,6 +8,7 @@ import { encodeSettings } from './hub-settings.ts'
 
 /** What OpenAI shows for settings the client left out. Source: OpenAI, "The response object". */
 const defaults: JsonObject = {
+  access_programs: null,
   background: false,
   instructions: null,
   max_output_tokens: null,
