@@ -6,6 +6,7 @@ import { CallReader } from './hub-calls.ts'
 import { readCitation, readImage, readTokens } from './hub-citations.ts'
 import { hasFields, unknownFields, withExtra } from './hub-fields.ts'
 import { readFinish } from './hub-finish.ts'
+import { takeOpaque } from './hub-parts.ts'
 import { blocksIn, detailsIn, type Thought } from './hub-thoughts.ts'
 
 type TextType = 'text' | 'reasoning' | 'refusal'
@@ -30,6 +31,7 @@ const knownInDelta: ReadonlySet<string> = new Set([
   'tool_calls',
   // The deprecated form of a single call.
   'function_call',
+  'extra_content',
   // Mistral repeats the choice's own index here.
   'index',
 ])
@@ -53,6 +55,8 @@ export class ChoiceReader {
   private cited: JsonValue[] = []
   /** Token probabilities that arrived before their text. */
   private tokens: { text: readonly JsonObject[]; refusal: readonly JsonObject[] } = noTokens
+  /** The opaque state of the choice's text; '' where there is none. */
+  private sealed = ''
   private readonly replyId: string
   private readonly calls: CallReader
 
@@ -70,7 +74,9 @@ export class ChoiceReader {
     if (this.open === null) return
     const { type, part } = this.open
     if (type === 'text') this.textBefore += this.said.length
-    out.push({ type: 'part-end', choice: this.index, part, ...(sealed !== null && { sealed }) })
+    const own = sealed ?? (type === 'text' && this.sealed !== '' ? this.sealed : null)
+    if (own === this.sealed) this.sealed = ''
+    out.push({ type: 'part-end', choice: this.index, part, ...(own !== null && { sealed: own }) })
     this.open = null
   }
 
@@ -121,6 +127,11 @@ export class ChoiceReader {
     if (Array.isArray(images)) {
       const elsewhere = images.filter((value) => readImage(value) === null)
       if (elsewhere.length > 0) inside['images'] = elsewhere
+    }
+    if (said['extra_content'] != null) {
+      const { rest, sealed = '' } = takeOpaque(said)
+      this.sealed ||= sealed
+      if (rest['extra_content'] != null) inside['extra_content'] = rest['extra_content']
     }
     if (hasFields(inside)) fields['delta'] = inside
     this.keep(fields, out)
@@ -227,6 +238,7 @@ export class ChoiceReader {
       out.push({ type: 'fault', fault: { kind: 'vendor_error', message, code: word } })
       return
     }
+    if (this.sealed !== '' && this.open?.type !== 'text') this.begin('text', false, out)
     this.closeText(out)
     if (!this.calls.end(out)) {
       const message = 'the reply has a tool call without a name'

@@ -12,7 +12,14 @@ import type {
 } from '../ir.ts'
 import { isObject, stringOf } from '../json/value.ts'
 import { ownFields, present, withExtra } from './hub-fields.ts'
-import { decodeCall, decodeContent, encodeCall, encodePart } from './hub-parts.ts'
+import {
+  decodeCall,
+  decodeContent,
+  encodeCall,
+  encodePart,
+  opaqueMember,
+  takeOpaque,
+} from './hub-parts.ts'
 import { decodeThoughts, encodeThoughts, thoughtNames } from './hub-thoughts.ts'
 
 const roles: ReadonlySet<string> = new Set(['system', 'developer', 'user', 'assistant', 'tool'])
@@ -65,8 +72,9 @@ function decodeAssistant(
   index: number,
   unanswered: Unanswered,
 ): Message {
-  const { tool_calls: calls, function_call: call, refusal, images, ...rest } = message
-  const parts: RequestPart[] = [...decodeThoughts(rest), ...decodeContent(content)]
+  const { tool_calls: calls, function_call: call, refusal, images, ...others } = message
+  const { rest, sealed } = takeOpaque(others)
+  const parts: RequestPart[] = [...decodeThoughts(rest), ...sealedText(content, sealed)]
   // One plain text can be rebuilt from the part; several members with different contents cannot.
   if (thoughtNames.every((name) => rest[name] === undefined)) delete rest['reasoning_content']
   if (typeof refusal === 'string') {
@@ -83,6 +91,17 @@ function decodeAssistant(
     parts.push({ type: 'tool-call', id, name, arguments: input, ...extra })
   }
   return { role: 'assistant', parts, ...withExtra(rest) }
+}
+
+/** The message's content, with the opaque state on its last text. */
+function sealedText(content: JsonValue | undefined, sealed: string | undefined): RequestPart[] {
+  const parts = decodeContent(content)
+  if (sealed === undefined) return parts
+  const at = parts.findLastIndex(({ type }) => type === 'text')
+  const part = parts[at]
+  return part?.type === 'text'
+    ? parts.with(at, { ...part, sealed })
+    : [...parts, { type: 'text', text: '', sealed }]
 }
 
 /** A message with its index in the client's request, which error texts and `dropped` name. */
@@ -223,6 +242,7 @@ function encodeAssistant({ parts, extra }: Message, index: number, dropped: stri
   }
   const older = calls.find((part) => ownFields(part.extra)['function_call'] === true)
   const newer = calls.filter((part) => part !== older)
+  const sealed = said.findLast((part) => part.type === 'text' && part.sealed !== undefined)
   return {
     role: 'assistant',
     content: texts.length === 0 ? null : contentOf(texts),
@@ -233,6 +253,7 @@ function encodeAssistant({ parts, extra }: Message, index: number, dropped: stri
     ...(older !== undefined && {
       function_call: { name: older.name, arguments: older.arguments },
     }),
+    ...(sealed?.type === 'text' && sealed.sealed !== undefined && opaqueMember(sealed.sealed)),
     ...own,
   }
 }

@@ -106,7 +106,10 @@ function decodeAudio(fields: JsonObject): RequestPart | null {
   }
 }
 
-/** Takes a call's opaque state from Google's member in this format, `extra_content.google.thought_signature`. */
+/**
+ * Takes the opaque state of a call, or of a message's text, from Google's member in this format,
+ * `extra_content.google.thought_signature`.
+ */
 export function takeOpaque(call: JsonObject): { sealed?: string; rest: JsonObject } {
   const { extra_content: content, ...rest } = call
   const google = isObject(content) ? content['google'] : undefined

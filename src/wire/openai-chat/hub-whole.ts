@@ -7,7 +7,7 @@ import { objectOf, together } from '../json/value.ts'
 import { writeUsage } from '../openai/usage.ts'
 import { writeCitation, writeImage, writeTokens } from './hub-citations.ts'
 import { mergeFields, ownFields } from './hub-fields.ts'
-import { encodeCall } from './hub-parts.ts'
+import { encodeCall, opaqueMember } from './hub-parts.ts'
 import { blockOf, thoughtNames } from './hub-thoughts.ts'
 import { asksByFunctions } from './hub-writer.ts'
 
@@ -97,6 +97,8 @@ function choiceOf({ index, parts, reason, extras }: FoldedChoice, older: boolean
     ...imagesOf(parts),
     ...callsOf(parts, older),
   }
+  const sealed = parts.findLast((part) => part.head.type === 'text' && part.sealed !== null)?.sealed
+  if (sealed != null) mergeFields(message, opaqueMember(sealed))
   const logprobs = writeTokens({
     content: tokensOf(parts, 'text'),
     refusal: tokensOf(parts, 'refusal'),

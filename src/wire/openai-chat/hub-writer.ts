@@ -38,6 +38,8 @@ interface OpenChoice {
   textLength: number
   /** The vendor's own reasoning details are passed on, with the opaque state in them. */
   detailed: boolean
+  /** The opaque state of the last text that has any; sent once, because clients join the texts of several deltas. */
+  sealed: string | null
   /** Private fields for the choice's next chunk; those of its delta are inside `delta`. */
   pending: JsonObject
 }
@@ -148,6 +150,7 @@ export class ChatWriter implements Writer {
       opened: false,
       textLength: 0,
       detailed: false,
+      sealed: null,
       pending: {},
     }
     this.choices.set(index, opened)
@@ -250,6 +253,7 @@ export class ChatWriter implements Writer {
       const block = blockOf(text, sealed, head.redacted === true)
       return this.flushing(choice, { thinking_blocks: [block] })
     }
+    if (head.type === 'text') choice.sealed = sealed ?? choice.sealed
     if (head.type !== 'tool-call' || this.older) return ''
     const fields = sealed === undefined ? {} : opaqueMember(sealed)
     mergeFields(fields, ownFields(extra))
@@ -280,7 +284,8 @@ export class ChatWriter implements Writer {
     const choice = this.choiceAt(index)
     const opener = this.opener(choice, null)
     const plain = this.older && reason === 'tool_calls' ? 'function_call' : reason
-    const { delta, ...pending } = mergeFields(choice.pending, ownFields(extra))
+    const opaque = choice.sealed === null ? {} : { delta: opaqueMember(choice.sealed) }
+    const { delta, ...pending } = mergeFields(mergeFields(choice.pending, ownFields(extra)), opaque)
     choice.pending = {}
     const late = delta === undefined ? '' : this.chunk(index, delta as JsonObject, null)
     return opener + late + this.chunk(index, {}, plain, pending)
