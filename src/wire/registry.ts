@@ -12,7 +12,6 @@ import { googleEmbed, peekGoogleEmbeddings } from './gemini-embeddings/client.ts
 import { geminiEmbeddings } from './gemini-embeddings/embeddings.ts'
 import { openaiClient, openaiIdentity, openaiVendor } from './openai/base.ts'
 import { chatHub } from './openai-chat/hub.ts'
-import { peekChat } from './openai-chat/peek.ts'
 import { compactionHub } from './openai-compaction/hub.ts'
 import { peekCompaction } from './openai-compaction/peek.ts'
 import { completionsHub } from './openai-completions/hub.ts'
@@ -21,6 +20,7 @@ import { embeddingsList } from './openai-embeddings/list.ts'
 import { peekEmbeddings } from './openai-embeddings/peek.ts'
 import { hasOtherForm, wholeEmbeddings } from './openai-embeddings/whole.ts'
 import { moderations } from './openai-moderations/dialect.ts'
+import { peekChatOrResponse } from './openai-responses/as-chat.ts'
 import { toolMarks } from './openai-responses/client-tools.ts'
 import { errorFrames } from './openai-responses/errors.ts'
 import { ResponsesFrames } from './openai-responses/frames.ts'
@@ -92,7 +92,7 @@ export const textDialects = {
       ...openaiClient,
       path: '/chat/completions',
       idPrefix: 'chatcmpl-',
-      peek: peekChat,
+      peek: peekChatOrResponse,
       hub: chatHub,
     },
     vendor: { ...openaiVendor, hub: chatHub },

@@ -51,10 +51,12 @@ const messages: Inside = {
 }
 const own: OwnNames = { limits: ['max_completion_tokens', 'max_tokens'], counts: ['n'] }
 
-function read(body: Body): Peek {
+/** Null: the body has `input` in place of messages, as one of the Responses format has. */
+function read(body: Body): Peek | null {
   const { bytes, keys } = body
   const { model, modelSpan } = modelOf(body)
   const list = present(body, 'messages')
+  if (list === null && present(body, 'input') !== null) return null
   if (list === null) throw invalidRequest('messages is required', 'messages')
   if (list.kind !== 'array') throw invalidRequest('messages must be an array', 'messages')
   checkFields(bytes, body.members, rules)
@@ -80,7 +82,14 @@ function read(body: Body): Peek {
   }
 }
 
+/** Null for a body with `input` and without messages. Throws GatewayError naming the field at fault. */
+export function peekMessages(body: Uint8Array): Peek | null {
+  return readBody(body, messages, read)
+}
+
 /** Throws GatewayError `invalid_request_error` naming the field at fault. */
 export function peekChat(body: Uint8Array): Peek {
-  return readBody(body, messages, read)
+  const peek = peekMessages(body)
+  if (peek === null) throw invalidRequest('messages is required', 'messages')
+  return peek
 }
