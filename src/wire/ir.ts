@@ -216,6 +216,9 @@ export interface ChatRequest {
   readonly metadata?: JsonObject
   /** Requests with the same key share the vendor's prompt cache. */
   readonly promptCacheKey?: string
+  /** As OpenAI spells them: how long, and in which mode, the vendor caches the prompt. */
+  readonly promptCacheRetention?: string
+  readonly promptCacheOptions?: JsonObject
   /** The whole prompt should be cached (a mark on the request, not on a part). */
   readonly cache?: CacheMark
   /** The kinds of output the reply may contain: `text`, `image`, `audio`. */
@@ -258,6 +261,8 @@ export const chatFieldNames: Readonly<Record<ChatField, string>> = {
   serviceTier: 'service_tier',
   metadata: 'metadata',
   promptCacheKey: 'prompt_cache_key',
+  promptCacheRetention: 'prompt_cache_retention',
+  promptCacheOptions: 'prompt_cache_options',
   cache: 'cache_control',
   modalities: 'modalities',
 }

@@ -286,6 +286,20 @@ describe('marks of the prompt cache', () => {
     ])
   })
 
+  test("and its settings are the same in both of OpenAI's formats", async () => {
+    const settings = {
+      prompt_cache_key: 'k',
+      prompt_cache_retention: '24h',
+      prompt_cache_options: { mode: 'explicit', ttl: '30m' },
+    }
+    expect(chat && (await dropped(chat, 'xai', { messages: [user], ...settings }))).toEqual([''])
+    expect(stage.asked?.body).toMatchObject(settings)
+    expect(
+      responses && (await dropped(responses, 'openai-compatible', { input: 'Hi', ...settings })),
+    ).toEqual([''])
+    expect(stage.asked?.body).toMatchObject(settings)
+  })
+
   test.each([
     {
       type: 'search_result',

@@ -31,6 +31,8 @@ const values: Required<Pick<ChatRequest, ChatField>> = {
   serviceTier: 'flex',
   metadata: { a: 'b' },
   promptCacheKey: 'k',
+  promptCacheRetention: '24h',
+  promptCacheOptions: { mode: 'explicit' },
   cache: { ttl: '5m' },
   modalities: ['image'],
 }

@@ -143,19 +143,45 @@ function takeLogprobs(rest: JsonObject): Pick<ChatRequest, 'logprobs'> {
 export const sharedTexts = [
   ['service_tier', 'serviceTier'],
   ['prompt_cache_key', 'promptCacheKey'],
+  ['prompt_cache_retention', 'promptCacheRetention'],
   ['safety_identifier', 'safetyIdentifier'],
 ] as const
-export const sharedFields = sharedTexts.map(([, field]) => field)
+/** The same for objects, whose members are the same too. */
+export const sharedObjects = [['prompt_cache_options', 'promptCacheOptions']] as const
+export const sharedFields = [...sharedTexts, ...sharedObjects].map(([, field]) => field)
+
+/** Takes the objects of `sharedObjects` out of `rest`. */
+export function takeObjects(
+  rest: JsonObject,
+): Pick<ChatRequest, (typeof sharedObjects)[number][1]> {
+  const found: { -readonly [Field in (typeof sharedObjects)[number][1]]?: JsonObject } = {}
+  for (const [name, field] of sharedObjects) {
+    const value = rest[name]
+    if (!isObject(value)) continue
+    found[field] = value
+    delete rest[name]
+  }
+  return found
+}
 const texts = [['verbosity', 'verbosity'], ...sharedTexts] as const
 
 type Options = Pick<
   ChatRequest,
-  (typeof texts)[number][1] | 'logprobs' | 'metadata' | 'modalities' | 'topK' | 'cache'
+  | (typeof texts)[number][1]
+  | (typeof sharedObjects)[number][1]
+  | 'logprobs'
+  | 'metadata'
+  | 'modalities'
+  | 'topK'
+  | 'cache'
 >
 
 /** Takes the remaining options out of `rest`. */
 export function takeOptions(rest: JsonObject, wording: JsonObject): Options {
-  const found: { -readonly [Field in keyof Options]: Options[Field] } = takeLogprobs(rest)
+  const found: { -readonly [Field in keyof Options]: Options[Field] } = {
+    ...takeLogprobs(rest),
+    ...takeObjects(rest),
+  }
   for (const [name, field] of texts) {
     const value = rest[name]
     if (typeof value !== 'string') continue
@@ -207,7 +233,9 @@ export function encodeOptions(request: ChatRequest): JsonObject {
     body['logprobs'] = true
     body['top_logprobs'] = logprobs
   }
-  for (const [name, field] of texts) if (request[field] !== undefined) body[name] = request[field]
+  for (const [name, field] of [...texts, ...sharedObjects]) {
+    if (request[field] !== undefined) body[name] = request[field]
+  }
   if (modalities !== undefined) body['modalities'] = [...modalities]
   return body
 }

@@ -5,7 +5,13 @@ import { supportedFields } from '../hub/dropped-fields.ts'
 import type { ChatRequest, Effort, JsonObject, Reasoning, ResponseFormat } from '../ir.ts'
 import { isObject, stringOf } from '../json/value.ts'
 import { hasFields, present } from '../openai-chat/hub-fields.ts'
-import { effortFor, sharedFields, sharedTexts } from '../openai-chat/hub-options.ts'
+import {
+  effortFor,
+  sharedFields,
+  sharedObjects,
+  sharedTexts,
+  takeObjects,
+} from '../openai-chat/hub-options.ts'
 import { ownFields } from './hub-fields.ts'
 import { encodeTools } from './hub-tools.ts'
 
@@ -93,11 +99,15 @@ const numbers = [
 
 type Plain = Pick<
   ChatRequest,
-  (typeof texts)[number][1] | (typeof numbers)[number][1] | 'metadata' | 'logprobs'
+  | (typeof texts)[number][1]
+  | (typeof sharedObjects)[number][1]
+  | (typeof numbers)[number][1]
+  | 'metadata'
+  | 'logprobs'
 >
 
 export function takePlain(rest: JsonObject): Plain {
-  const found: { -readonly [Field in keyof Plain]: Plain[Field] } = {}
+  const found: { -readonly [Field in keyof Plain]: Plain[Field] } = takeObjects(rest)
   for (const [name, field] of texts) {
     const value = rest[name]
     if (typeof value !== 'string') continue
@@ -186,7 +196,9 @@ export function encodeSettings(request: ChatRequest, dropped: string[]): JsonObj
   refuse(request)
   const own = ownFields(request.extra)
   const body: JsonObject = { ...own }
-  for (const [name, field] of texts) if (request[field] !== undefined) body[name] = request[field]
+  for (const [name, field] of [...texts, ...sharedObjects]) {
+    if (request[field] !== undefined) body[name] = request[field]
+  }
   for (const [name, field] of numbers) if (request[field] !== undefined) body[name] = request[field]
   if (request.metadata !== undefined) body['metadata'] = request.metadata
   if (request.logprobs !== undefined) {
