@@ -171,23 +171,25 @@ describe.each(['sandbox/chat', 'chats', 'responds'])('%s', (model) => {
     expect((await client.responses.retrieve(id)).id).toBe(id)
   })
 
-  test('an item that is only named is found', async () => {
+  test.each([
+    ['with its type', { type: 'item_reference' as const }],
+    ['without a type', {}],
+    ['with null as its type', { type: null }],
+  ])('an item that is only named is found, %s', async (_, type) => {
     const first = await client.responses.create({ model, input: 'Hello' })
-    const item = first.output.find(({ type }) => type === 'message')
+    const item = first.output.find((each) => each.type === 'message')
     const second = await client.responses.create({
       model,
       input: [
         { role: 'user', content: 'Hello' },
-        { type: 'item_reference', id: item?.id ?? '' },
+        { ...type, id: item?.id ?? '' },
         { role: 'user', content: 'More' },
       ],
     })
     const listed = await items(second.id, { order: 'asc' })
     expect(listed.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
     expect(
-      await errorOf(
-        client.responses.create({ model, input: [{ type: 'item_reference', id: 'msg_unknown' }] }),
-      ),
+      await errorOf(client.responses.create({ model, input: [{ ...type, id: 'msg_unknown' }] })),
     ).toMatchObject({ status: 400 })
   })
 })

@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { ElementScan, kindAt, MemberScan, spells } from '../json/scan.ts'
+import type { Edit } from '../json/splice.ts'
 import { type AttachmentOffsets, addAttachment } from '../media/offsets.ts'
 import { Fields } from '../openai/fields.ts'
 
@@ -10,12 +11,13 @@ const itemFieldScan = new MemberScan()
 const partScan = new ElementScan()
 const partFieldScan = new MemberScan()
 
-const item = new Fields('type', 'role', 'content', 'output', 'call_id')
+const item = new Fields('type', 'role', 'content', 'output', 'call_id', 'id')
 const TYPE = 0
 const ROLE = 1
 const CONTENT = 2
 const OUTPUT = 3
 const CALL_ID = 4
+const ID = 5
 const part = new Fields('type')
 
 const roles = ['user', 'assistant', 'system', 'developer'] as const
@@ -78,8 +80,12 @@ function checkItem(bytes: Uint8Array, at: number, index: number): string | null 
   if (type >= 0 && !isString(bytes, type)) {
     throw invalidRequest(`${place}.type must be a string`, `${place}.type`)
   }
+  const role = item.value(bytes, ROLE)
+  if (type < 0 && role < 0 && isString(bytes, item.value(bytes, ID))) {
+    seen.untyped.push(referenceType(at))
+    return null
+  }
   if (type < 0 || isWord(bytes, type, 'message')) {
-    const role = item.value(bytes, ROLE)
     if (!roles.some((name) => isWord(bytes, role, name))) {
       const param = `${place}.role`
       throw invalidRequest(`${param} must be ${roles.join(', ')}`, param)
@@ -98,11 +104,21 @@ function checkItem(bytes: Uint8Array, at: number, index: number): string | null 
   return checkContent(bytes, output, `${place}.output`)
 }
 
+/** Writes the type of a reference to an item, which clients may leave out or give as null. */
+function referenceType(at: number): Edit {
+  const given = item.at[TYPE] ?? -1
+  const text = '"item_reference"'
+  if (given < 0) return { start: at + 1, end: at + 1, text: `"type":${text},` }
+  return { start: given, end: given + 'null'.length, text }
+}
+
 /** Results of the last check. */
 export const seen: AttachmentOffsets & {
   /** The path of the first image part, or null. */
   imageParam: string | null
-} = { imageParam: null, attachments: undefined }
+  /** What makes references without a type readable to everybody. */
+  untyped: Edit[]
+} = { imageParam: null, attachments: undefined, untyped: [] }
 
 /**
  * Checks the array of items at `at`; gives the offset after it and leaves the results in `seen`. Throws GatewayError
@@ -111,6 +127,7 @@ export const seen: AttachmentOffsets & {
 export function checkInput(bytes: Uint8Array, at: number): number {
   seen.imageParam = null
   seen.attachments = undefined
+  seen.untyped = []
   itemScan.open(bytes, at)
   while (itemScan.next()) {
     const end = itemScan.count - 1

@@ -102,6 +102,16 @@ test.each([
   expect(peek(body).imageParam).toBeNull()
 })
 
+test('a reference to an item without a type gets it, at the place it had', () => {
+  const text =
+    '{"model":"m","input":[{"id":"a"}, { "type" : null, "id":"b" },{"role":"user","content":"c"}]}'
+  expect(new TextDecoder().decode(peekResponses(bytesOf(text)).body)).toBe(
+    '{"model":"m","input":[{"type":"item_reference","id":"a"}, { "type" : "item_reference", "id":"b" },{"role":"user","content":"c"}]}',
+  )
+  const plain = bytesOf('{"model":"m","input":"a"}')
+  expect(peekResponses(plain).body).toBe(plain)
+})
+
 test('no request counts an image of the one before it', () => {
   peek({ model: 'm', input: [{ role: 'user', content: [image] }] })
   expect(peek(base).imageParam).toBeNull()

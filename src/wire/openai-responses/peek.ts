@@ -1,6 +1,7 @@
 // Validates a Responses request on its bytes and finds what the gateway acts on.
 
 import { invalidRequest } from '../../errors.ts'
+import { join, splice } from '../json/splice.ts'
 import { type Body, type Inside, modelOf, present, readBody, streamOf } from '../openai/body.ts'
 import { boundsOf, type OwnNames, requestPlace } from '../openai/priced.ts'
 import {
@@ -78,5 +79,9 @@ function read(body: Body): Peek {
 
 /** Throws GatewayError `invalid_request_error` naming the field at fault. */
 export function peekResponses(body: Uint8Array): Peek {
-  return readBody(body, input, read)
+  seen.untyped = []
+  const peek = readBody(body, input, read)
+  if (seen.untyped.length === 0) return peek
+  const { dropped = [] } = peek
+  return { ...readBody(join(splice(peek.body, seen.untyped)), input, read), dropped }
 }
