@@ -23,6 +23,7 @@ interface Ended {
 
 /** What is read of the ledger, and when, about the spending of one period. */
 interface Reading {
+  readonly epoch: number
   readonly startMs: number
   readonly atMs: number
   readonly ranges: readonly SpentRange[]
@@ -47,7 +48,7 @@ export class Budget {
   roomNano: Nano = 0n
   /** The ledger may have a lease of this node for the key. */
   isLeased = false
-  /** Grows when all leases of this node end. */
+  /** Grows when all leases of this node end, and when the limit changes: what was leased before is not used again. */
   epoch = 0
   /** Monotonic time of the last reading, or of the last attempt at one that timed out. */
   lookedAtMs = Number.NEGATIVE_INFINITY
@@ -73,15 +74,19 @@ export class Budget {
 
   /** Takes the limit as it is now. The room was leased under the previous one, and is claimed again. */
   change(limit: Limit): void {
-    const { amountNano, period, timeZone } = this.#limit
+    const { amountNano, period, timeZone, account } = this.#limit
     this.#limit = limit
-    const isOther = limit.period !== period || limit.timeZone !== timeZone
-    if (isOther || limit.amountNano !== amountNano) {
-      this.giveUpRoom()
-      this.claimAgainMs = Number.NEGATIVE_INFINITY
-    }
+    const isOther =
+      limit.period !== period || limit.timeZone !== timeZone || limit.account !== account
+    if (!isOther && limit.amountNano === amountNano) return
+    // Neither an answer on its way nor what running requests give back is room within the new limit.
+    this.epoch += 1
+    this.giveUpRoom()
+    this.claimAgainMs = Number.NEGATIVE_INFINITY
     if (!isOther) return
-    // Another period needs another sum.
+    // Another period or account needs another sum.
+    this.#base = null
+    this.#recentNano = 0n
     this.#startMs = -1
     this.#isKnown = false
     this.lookedAtMs = Number.NEGATIVE_INFINITY
@@ -128,8 +133,9 @@ export class Budget {
   /** Gives back what was taken in this epoch of the lease, less what the request that ended cost. */
   end(epoch: number, heldNano: Nano, ended: Ended | null = null): void {
     const chargeNano = ended?.nano ?? 0n
+    const backNano = heldNano - chargeNano
     this.heldNano -= heldNano
-    if (epoch === this.epoch) this.roomNano += heldNano - chargeNano
+    if (epoch === this.epoch || backNano < 0n) this.roomNano += backNano
     if (ended === null) return
     this.#unsettled.push(ended)
     this.#unsettledNano += chargeNano
@@ -151,7 +157,8 @@ export class Budget {
   startReading(nowMs: number): Reading {
     this.turn(nowMs)
     this.isTouched = false
-    return { startMs: this.#startMs, atMs: nowMs, ranges: this.#ranges(nowMs) }
+    const ranges = this.#ranges(nowMs)
+    return { epoch: this.epoch, startMs: this.#startMs, atMs: nowMs, ranges }
   }
 
   claim({ ranges }: Reading, needNano: Nano): KeyClaim {
@@ -168,16 +175,16 @@ export class Budget {
   }
 
   /** Takes the room that the ledger leases in answer to a claim made in this epoch. */
-  lease(claim: KeyClaim, roomNano: Nano, epoch: number): void {
+  lease(claim: KeyClaim, roomNano: Nano, { epoch }: Reading): void {
     if (epoch !== this.epoch) return
     // Requests may have taken from the room, or given back to it, since the claim was sent.
     this.roomNano += roomNano - claim.roomNano
     this.isLeased = claim.keptNano + roomNano > 0n
   }
 
-  /** Takes the answer, unless it is for an earlier period. */
-  learn({ startMs, atMs, ranges }: Reading, { nano, reached }: Spent): void {
-    if (this.#startMs !== startMs) return
+  /** Takes the answer, unless it is for an earlier period, or for the limit before a change. */
+  learn({ epoch, startMs, atMs, ranges }: Reading, { nano, reached }: Spent): void {
+    if (this.epoch !== epoch || this.#startMs !== startMs) return
     this.#settledUpTo(reached)
     const [recentNano = 0n, baseNano] = nano
     const untilMs = ranges[1]?.untilMs

@@ -69,6 +69,9 @@ export class KeyBudgets implements Holds {
   extend(hold: Hold, byNano: Nano): boolean | Promise<boolean> {
     const held = this.#held.get(hold)
     if (held === undefined) return this.#holds.extend(hold, byNano)
+    const limit = this.#options.limits().get(held.budget.keyId)
+    // A request of a key that was disabled or deleted meanwhile keeps to the last limit.
+    if (limit !== undefined) held.budget.change(limit)
     const taken = this.#take(held.budget, byNano)
     if (taken instanceof Promise)
       return taken.then((refusal) => refusal === null && this.#extendTaken(hold, held, byNano))

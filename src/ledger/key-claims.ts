@@ -46,11 +46,10 @@ export class KeyClaims {
   async #claimNow(budget: Budget, needNano: Nano): Promise<void> {
     const asked = budget.startReading(this.#nowMs())
     const claim = budget.claim(asked, needNano)
-    const { epoch } = budget
     budget.isLeased = true
     const claimed = await this.#options.claim(claim)
     budget.learn(asked, claimed)
-    budget.lease(claim, claimed.roomNano, epoch)
+    budget.lease(claim, claimed.roomNano, asked)
   }
 
   /** Reduces the lease to what requests hold and have spent. */
