@@ -5,7 +5,6 @@ import type { SpendLimit } from '../store/keys.ts'
 import type { KeyClaim, SpentRange } from '../store/ledger.ts'
 import type { NoHold } from './ledger.ts'
 import type { Spent } from './messages.ts'
-import { monotonicMs } from './shared.ts'
 import { periodAt } from './spend-period.ts'
 
 /** The sum of older spending (`base`) is read again this often, because a record may arrive late. */
@@ -50,8 +49,6 @@ export class Budget {
   isLeased = false
   /** Grows when all leases of this node end, and when the limit changes: what was leased before is not used again. */
   epoch = 0
-  /** Monotonic time of the last reading, or of the last attempt at one that timed out. */
-  lookedAtMs = Number.NEGATIVE_INFINITY
   usedAtMs = Number.NEGATIVE_INFINITY
   isTouched = false
   /** The reading or claim under way: one at a time, so that an older answer never replaces a newer one. */
@@ -89,7 +86,6 @@ export class Budget {
     this.#recentNano = 0n
     this.#startMs = -1
     this.#isKnown = false
-    this.lookedAtMs = Number.NEGATIVE_INFINITY
   }
 
   /** Moves on to the current period; at the start of a new one nothing is spent. Moves back if the clock was ahead. */
@@ -192,7 +188,6 @@ export class Budget {
       this.#base = { untilMs, nano: baseNano, readAtMs: atMs }
     this.#recentNano = recentNano
     this.#isKnown = true
-    this.lookedAtMs = monotonicMs()
   }
 
   get #spentNano(): Nano {

@@ -23,9 +23,8 @@ function roomFor(claim: KeyClaim, spent: readonly Nano[], elsewhereNano: Nano): 
 }
 
 function play(amountNano: Nano, change: Partial<SpendLimit> = {}, idleMs = 60_000) {
-  const limits = new Map([
-    ['key_1', { account: 'ann', amountNano, period: 'day' as const, timeZone: null, ...change }],
-  ])
+  const limit = { account: 'ann', amountNano, period: 'day' as const, timeZone: null, ...change }
+  const limits = new Map(['key_1', 'key_2'].map((key) => [key, limit]))
   const clock = { nowMs: Date.UTC(2026, 10, 22, 12) }
   const ledger = {
     nano: 0n,
@@ -35,6 +34,7 @@ function play(amountNano: Nano, change: Partial<SpendLimit> = {}, idleMs = 60_00
     fails: false,
     asked: [] as SpentRange[],
     claims: [] as KeyClaim[],
+    gaveBack: [] as (readonly string[])[],
   }
   // Spend of long ago was not made here.
   const spentIn = (ranges: readonly SpentRange[]) => {
@@ -63,6 +63,7 @@ function play(amountNano: Nano, change: Partial<SpendLimit> = {}, idleMs = 60_00
       const roomNano = roomFor(claim, nano, ledger.elsewhereNano)
       return { nano, reached: ledger.reached, roomNano }
     },
+    giveBack: async (keyIds) => ledger.gaveBack.push(keyIds),
     recordNumber: () => records,
     idleMs,
     onError: (error) => errors.push(error),
@@ -206,7 +207,7 @@ test('a ledger that is away refuses who was never known, and later the last figu
 
 test('keys without a limit are never looked up', () => {
   const stage = play(1n)
-  expect(stage.budgets.hold('ann', 'key_2', 1_000n)).toMatchObject({ amountNano: 1_000n })
+  expect(stage.budgets.hold('ann', 'key_3', 1_000n)).toMatchObject({ amountNano: 1_000n })
   expect(stage.ledger.asked).toEqual([])
 })
 
@@ -242,11 +243,9 @@ test('an unused key gives back its lease once, as does a key whose limit is remo
   stage.settle(20n)
   await stage.look()
   await stage.look()
-  expect(stage.ledger.claims.at(-1)).toMatchObject({ keptNano: 0n, roomNano: 0n, needNano: 0n })
-  expect(stage.budgets.hasLeases).toBe(false)
-  const claims = stage.ledger.claims.length
   await stage.look()
-  expect(stage.ledger.claims).toHaveLength(claims)
+  expect(stage.ledger.gaveBack).toEqual([['key_1']])
+  expect(stage.budgets.hasLeases).toBe(false)
   const other = play(100n)
   const running = held(await other.hold(30n))
   other.limits.clear()
@@ -257,6 +256,20 @@ test('an unused key gives back its lease once, as does a key whose limit is remo
   await other.look()
   await other.look()
   expect(other.budgets.hasLeases).toBe(false)
+})
+
+test('keys that become idle together give their leases back by one question, and are leased anew behind it', async () => {
+  const stage = play(100n, {}, -1)
+  for (const key of ['key_1', 'key_2'])
+    stage.budgets.release(held(await stage.budgets.hold('ann', key, 30n)))
+  await stage.look()
+  const claims = stage.ledger.claims.length
+  stage.budgets.refresh()
+  const next = stage.hold(30n)
+  expect(stage.ledger.gaveBack).toEqual([['key_1', 'key_2']])
+  expect(stage.ledger.claims).toHaveLength(claims)
+  held(await next)
+  expect(stage.ledger.claims).toHaveLength(claims + 1)
 })
 
 test('a recall that the ledger may not have received leaves nothing to hold without it', async () => {

@@ -21,8 +21,6 @@ interface KeyBudgetsOptions extends KeyClaimsOptions {
   readonly longestWaitMs?: number
 }
 
-/** A figure older than this is read again before a request is judged by it. */
-const staleMs = 5_000
 /** Longest time a request waits for the ledger, or for what other nodes lease. */
 const longestWaitMs = 1_000
 
@@ -114,15 +112,21 @@ export class KeyBudgets implements Holds {
     const limits = this.#options.limits()
     const nowMs = monotonicMs()
     const used: Budget[] = []
+    const idle: Budget[] = []
     for (const [keyId, budget] of this.#budgets) {
       if (!budget.isIdle) budget.usedAtMs = nowMs
       if (budget.asking !== null) continue
       const isLimited = limits.has(keyId)
-      if (isLimited && !budget.isIdle) used.push(budget)
-      else if (!isLimited || nowMs - budget.usedAtMs > (this.#options.idleMs ?? idleMs))
-        this.#forget(budget)
+      if (!budget.isIdle) {
+        if (isLimited) used.push(budget)
+        else this.#reduce(budget)
+      } else if (!isLimited || nowMs - budget.usedAtMs > (this.#options.idleMs ?? idleMs)) {
+        if (budget.isLeased) idle.push(budget)
+        else this.#budgets.delete(keyId)
+      }
     }
     if (used.length > 0) void this.#claims.read(used)
+    if (idle.length > 0) void this.#claims.giveBackIdle(idle)
   }
 
   #budgetOf(keyId: string, limit: SpendLimit & { readonly account: string }): Budget {
@@ -138,8 +142,7 @@ export class KeyBudgets implements Holds {
   /** Sets an amount aside within the limit and the lease; null if that is done, otherwise why not. */
   #take(budget: Budget, byNano: Nano): NoHold | null | Promise<NoHold | null> {
     budget.turn(this.#nowMs())
-    const isFresh = byNano === 0n || monotonicMs() - budget.lookedAtMs < staleMs
-    const taken = isFresh ? budget.take(byNano) : 'short'
+    const taken = budget.take(byNano)
     if (taken === 'taken') return null
     return taken === 'short' ? this.#takeLater(budget, byNano) : taken
   }
@@ -155,9 +158,7 @@ export class KeyBudgets implements Holds {
     try {
       for (;;) {
         const outcome = await Promise.race([this.#claims.claim(budget, byNano), late.promise])
-        if (outcome === 'answered') isAnswered = true
-        // Without an answer the last figure applies, also to the next requests, which need not wait as long.
-        else budget.lookedAtMs = Math.max(budget.lookedAtMs, monotonicMs())
+        isAnswered ||= outcome === 'answered'
         budget.turn(this.#nowMs())
         const taken = budget.take(byNano)
         if (taken !== 'short') return taken === 'taken' ? null : taken
@@ -199,7 +200,8 @@ export class KeyBudgets implements Holds {
     return extended instanceof Promise ? extended.then(undo) : undo(extended)
   }
 
-  #forget(budget: Budget): void {
+  /** Its key has no limit any more: what its last requests do not need is given back. */
+  #reduce(budget: Budget): void {
     if (budget.isLeased) void this.#claims.giveBack(budget)
     else if (budget.heldNano === 0n) this.#budgets.delete(budget.keyId)
   }

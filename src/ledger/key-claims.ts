@@ -14,6 +14,8 @@ export interface KeyClaimsOptions {
   readonly spent: (ranges: readonly SpentRange[]) => Promise<Spent>
   /** Leases more or less of a key's limit. Rejects if the ledger cannot be reached or has closed this node. */
   readonly claim: (claim: KeyClaim) => Promise<Claimed>
+  /** Ends the leases of keys. Rejects as `claim` does. */
+  readonly giveBack: (keyIds: readonly string[]) => Promise<unknown>
   readonly onError: (error: unknown) => void
   /** Unix milliseconds; `Date.now` by default. */
   readonly nowMs?: () => number
@@ -58,6 +60,15 @@ export class KeyClaims {
     // Before the ledger is asked, because its answer may get lost.
     budget.giveUpRoom()
     await this.#ask([budget], () => this.#claimNow(budget, 0n))
+  }
+
+  /** Ends the leases of keys that have nothing left here, all at once: a whole deployment may come to rest together. */
+  async giveBackIdle(budgets: readonly Budget[]): Promise<void> {
+    for (const budget of budgets) budget.roomNano = 0n
+    await this.#ask(budgets, async () => {
+      await this.#options.giveBack(budgets.map(({ keyId }) => keyId))
+      for (const budget of budgets) budget.isLeased = false
+    })
   }
 
   /** Reads what these keys have spent. Never rejects. */

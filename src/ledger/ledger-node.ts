@@ -353,6 +353,7 @@ function budgetsOver(
     limits: spendLimits,
     spent: (ranges) => link.ask({ ask: 'spent', ranges }),
     claim: (claim) => link.ask({ ask: 'claim', epoch: epoch(), claim }),
+    giveBack: (keyIds) => link.ask({ ask: 'giveBackKeys', epoch: epoch(), keyIds }),
     recordNumber,
     onError: (error) =>
       log.error(

@@ -213,6 +213,8 @@ class LedgerWorker {
         return this.#keys.spent(question.ranges)
       case 'claim':
         return this.#keys.claim(question.epoch, question.claim)
+      case 'giveBackKeys':
+        return this.#keys.giveBack(question.epoch, question.keyIds).then(() => null)
       case 'used':
         return this.#store.keyUses.note(question.uses).then(() => null)
       case 'prune':

@@ -92,6 +92,8 @@ export type Question =
   | { readonly ask: 'spent'; readonly ranges: readonly SpentRange[] }
   /** Lease more or less of a key's spend limit. Refused if the asker's epoch is over. */
   | { readonly ask: 'claim'; readonly epoch: number; readonly claim: KeyClaim }
+  /** End the leases of keys that have nothing left on this node. Refused as `claim` is. */
+  | { readonly ask: 'giveBackKeys'; readonly epoch: number; readonly keyIds: readonly string[] }
   | { readonly ask: 'used'; readonly uses: readonly KeyUse[] }
   /** Delete the oldest usage rows of requests that began before `before`: of all, or of refused requests only. */
   | ({ readonly ask: 'prune' } & Pruning)
@@ -106,6 +108,7 @@ export interface Answers {
   readonly video: VideoChanged
   readonly spent: Spent
   readonly claim: Claimed
+  readonly giveBackKeys: null
   readonly used: null
   readonly prune: number
   readonly stop: null

@@ -7,10 +7,26 @@ import type { KeyClaim, KeyClaimed, KeyLeaseTable, NodeRef, SpentRange } from '.
 import { readRollups } from './rollup-query.ts'
 import { cleanText } from './text.ts'
 
+const amongKeys = {
+  sqlite: 'key_id IN (SELECT value FROM json_each(?))',
+  postgres: 'key_id = ANY(ARRAY(SELECT json_array_elements_text(CAST(? AS json))))',
+}
+
+/** A query looks up every account with every key, so many at once would take longer than one by one. */
+const keysPerQuery = 32
+
 export function keyLeaseTable(engine: Engine): KeyLeaseTable {
   return {
     spent: (ranges) => spentIn(engine, ranges),
     claim: (ref, claim) => engine.transaction((session) => lease(session, ref, claim)),
+    async giveBack({ node, epoch }, keyIds) {
+      // A later epoch of the node may have leased the same keys again.
+      await engine.run(
+        `DELETE FROM key_lease WHERE node = ? AND ${amongKeys[engine.kind]}
+          AND EXISTS (SELECT 1 FROM node WHERE ${isOpen})`,
+        [cleanText(node), JSON.stringify(keyIds.map(cleanText)), cleanText(node), epoch],
+      )
+    },
     async recalled({ node }) {
       const asked = 'key_lease WHERE node = ? AND recalled_at IS NOT NULL'
       // Called many times a second, usually without a recall, so it writes only if there is one.
@@ -32,19 +48,49 @@ export async function releaseKeyLeases(session: Session, nodes: readonly string[
 }
 
 async function spentIn(session: Session, ranges: readonly SpentRange[]): Promise<Nano[]> {
-  const nano: Nano[] = []
-  for (const { keyId, account, sinceMs, untilMs } of ranges) {
-    const [row] = await readRollups(session, {
-      cuts: [sinceMs],
-      until: untilMs ?? Number.MAX_SAFE_INTEGER,
-      filter: { account: [account], key: [keyId] },
-      by: [],
-      sums: ['chargeNano'],
-      limit: 1,
-    })
-    nano.push(row?.sums[0] ?? 0n)
+  const spent = new Map<SpentRange, Nano>()
+  for (const alike of alikeIn(ranges)) {
+    for (let at = 0; at < alike.length; at += keysPerQuery)
+      await readSpent(session, alike.slice(at, at + keysPerQuery), spent)
   }
-  return nano
+  return ranges.map((range) => spent.get(range) ?? 0n)
+}
+
+/** The ranges by their times. */
+function alikeIn(ranges: readonly SpentRange[]): SpentRange[][] {
+  const alike = new Map<string, SpentRange[]>()
+  for (const range of ranges) {
+    const times = `${range.sinceMs} ${range.untilMs}`
+    const found = alike.get(times)
+    if (found === undefined) alike.set(times, [range])
+    else found.push(range)
+  }
+  return [...alike.values()]
+}
+
+/** Reads what keys spent in the same time, and adds it to `spent`. */
+async function readSpent(
+  session: Session,
+  ranges: readonly SpentRange[],
+  spent: Map<SpentRange, Nano>,
+): Promise<void> {
+  const [first] = ranges
+  if (first === undefined) return
+  const account = [...new Set(ranges.map((range) => range.account))]
+  const key = [...new Set(ranges.map(({ keyId }) => keyId))]
+  const rows = await readRollups(session, {
+    cuts: [first.sinceMs],
+    until: first.untilMs ?? Number.MAX_SAFE_INTEGER,
+    filter: { account, key },
+    by: ['account', 'key'],
+    sums: ['chargeNano'],
+    limit: account.length * key.length,
+  })
+  const found = new Map(rows.map(({ by, sums }) => [by.join('\0'), sums[0] ?? 0n]))
+  for (const range of ranges) {
+    const whose = [range.account, range.keyId].map(cleanText).join('\0')
+    spent.set(range, found.get(whose) ?? 0n)
+  }
 }
 
 async function lease(

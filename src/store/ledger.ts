@@ -272,11 +272,12 @@ export interface KeyLeaseTable {
   /** What keys have spent; one amount for each range. */
   spent(ranges: readonly SpentRange[]): Promise<readonly Nano[]>
   /**
-   * Leases more or less of a key's limit: at every commit, what the key has spent and all nodes' leases are together
-   * within the limit, unless a request costs more than it held. If other nodes lease what is lacking, it is recalled
-   * from them. null: the node is not open.
+   * Leases more or less of a key's limit: more only if what the key has spent and all nodes' leases are together within
+   * the limit. If other nodes lease what is lacking, it is recalled from them. null: the node is not open.
    */
   claim(ref: NodeRef, claim: KeyClaim): Promise<KeyClaimed | null>
+  /** Ends what this node leases of keys that have no running or unsettled request on it. */
+  giveBack(ref: NodeRef, keyIds: readonly string[]): Promise<void>
   /** Keys of which another node lacks what this node leases; each recall is returned once. */
   recalled(ref: NodeRef): Promise<readonly string[]>
 }

@@ -77,7 +77,10 @@ class Play {
         if (claimed === null) throw new Error('The node is not open.')
         return answer({ ...claimed, reached })
       },
+      giveBack: async (keyIds) => answer(await keyLeases.giveBack(ref, keyIds)),
       recordNumber: () => node.records,
+      // Every look at a key that has come to rest gives back its lease.
+      idleMs: -1,
       onError: () => undefined,
       claimAgainMs: 1,
       longestWaitMs: 20,
