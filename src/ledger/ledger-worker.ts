@@ -162,7 +162,7 @@ class LedgerWorker {
         break
       case 'held':
         this.#held = message
-        this.#leasesRest.rouse()
+        this.#leasesRest.holds(message.held.size > 0)
         this.#track(this.#noteHeld())
         break
       case 'wake':

@@ -58,12 +58,16 @@ export class OutboxRest {
 export class LeasesRest {
   readonly #stopping: AbortSignal
   #leasedAtMs = Number.NEGATIVE_INFINITY
+  readonly #lastMs: number
   /** Accounts that received a grant and were not forgotten since. */
   readonly #leased = new Set<string>()
+  /** Running requests hold something: what was leased beside it is wanted elsewhere, however long they are quiet. */
+  #isHeld = false
   #unleased: PromiseWithResolvers<void> | null = null
 
-  constructor(stopping: AbortSignal) {
+  constructor(stopping: AbortSignal, lastMs = leasesLastMs) {
     this.#stopping = stopping
+    this.#lastMs = lastMs
     stopping.addEventListener('abort', () => this.rouse())
   }
 
@@ -81,6 +85,12 @@ export class LeasesRest {
     this.#leased.delete(account)
   }
 
+  /** The amounts that requests hold have changed. */
+  holds(isHeld: boolean): void {
+    this.#isHeld = isHeld
+    this.rouse()
+  }
+
   rouse(): void {
     this.#leasedAtMs = monotonicMs()
     this.#unleased?.resolve()
@@ -89,7 +99,8 @@ export class LeasesRest {
 
   /** null if something may be leased; otherwise resolves when something is leased again. */
   untilLeased(): Promise<void> | null {
-    const isLeased = this.#leased.size > 0 && monotonicMs() - this.#leasedAtMs <= leasesLastMs
+    const isRecent = monotonicMs() - this.#leasedAtMs <= this.#lastMs
+    const isLeased = this.#isHeld || (this.#leased.size > 0 && isRecent)
     if (isLeased || this.#stopping.aborted) return null
     this.#unleased ??= Promise.withResolvers()
     return this.#unleased.promise
