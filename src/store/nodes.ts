@@ -4,6 +4,7 @@ import type { Nano } from '../money.ts'
 import type { Engine, Session } from './engine.ts'
 import { releaseKeyLeases } from './key-leases.ts'
 import {
+  aheadMs,
   atMost,
   forShare,
   forUpdate,
@@ -25,11 +26,12 @@ export function nodeTable(engine: Engine): NodeTable {
     open(node, lifetimeMs) {
       return engine.transaction(async (session) => {
         const [opened] = await session.query<{ readonly epoch: number }>(
-          `INSERT INTO node (id, epoch, state, expires_at) VALUES (?, 1, 'open', ${now} + ?)
+          `INSERT INTO node (id, epoch, state, expires_at, lifetime_ms)
+            VALUES (?, 1, 'open', ${now} + ?, ?)
             ON CONFLICT (id) DO UPDATE SET epoch = node.epoch + 1, state = 'open',
-              expires_at = excluded.expires_at
+              expires_at = excluded.expires_at, lifetime_ms = excluded.lifetime_ms
             RETURNING epoch`,
-          [cleanText(node), lifetimeMs],
+          [cleanText(node), lifetimeMs, lifetimeMs],
         )
         if (opened === undefined) throw new Error(`The node ${node} could not be opened.`)
         await releaseLeases(session, [cleanText(node)])
@@ -37,8 +39,8 @@ export function nodeTable(engine: Engine): NodeTable {
       })
     },
     async renew({ node, epoch }, lifetimeMs) {
-      const sql = `UPDATE node SET expires_at = ${now} + ? WHERE ${isOpen}`
-      return (await engine.run(sql, [lifetimeMs, cleanText(node), epoch])) > 0
+      const sql = `UPDATE node SET expires_at = ${now} + ?, lifetime_ms = ? WHERE ${isOpen}`
+      return (await engine.run(sql, [lifetimeMs, lifetimeMs, cleanText(node), epoch])) > 0
     },
     async close({ node, epoch }) {
       await engine.transaction(async (session) => {
@@ -49,6 +51,7 @@ export function nodeTable(engine: Engine): NodeTable {
       })
     },
     async sweep() {
+      await shortenAhead(engine)
       const lapsed = `SELECT id AS node, epoch FROM node WHERE state = 'open' AND expires_at <= ${now}`
       // Usually no node has lapsed, and then nothing is written or locked.
       if ((await engine.query(lapsed, [])).length === 0) return []
@@ -68,6 +71,17 @@ export function nodeTable(engine: Engine): NodeTable {
       })
     },
   }
+}
+
+/**
+ * A node that was renewed while the database's clock was ahead gets one more lifetime: enough to be renewed again if it
+ * lives. A dead one would otherwise keep its leases for as long as the clock was ahead.
+ */
+async function shortenAhead(engine: Engine): Promise<void> {
+  const now = nowMs[engine.kind]
+  const ahead = `state = 'open' AND expires_at > ${now} + lifetime_ms + ${aheadMs}`
+  if ((await engine.query(`SELECT 1 FROM node WHERE ${ahead} LIMIT 1`, [])).length === 0) return
+  await engine.run(`UPDATE node SET expires_at = ${now} + lifetime_ms WHERE ${ahead}`, [])
 }
 
 /** Releases all leases of these nodes, of any epoch; their rows are locked, so that no lease is added meanwhile. */

@@ -1,4 +1,4 @@
--- The tables, rows, indexes and triggers of 45 migrations together; `npm run schema` writes this file.
+-- The tables, rows, indexes and triggers of 46 migrations together; `npm run schema` writes this file.
 CREATE TABLE account (
   id TEXT PRIMARY KEY,
   created_at INTEGER NOT NULL
@@ -61,7 +61,7 @@ CREATE TABLE node (
   state TEXT NOT NULL CHECK (state IN ('open', 'closed')),
   -- By this database's clock.
   expires_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, lifetime_ms INTEGER) STRICT, WITHOUT ROWID;
 CREATE TABLE lease (
   node TEXT NOT NULL,
   epoch INTEGER NOT NULL,

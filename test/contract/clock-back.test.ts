@@ -1,6 +1,7 @@
 // Tests a clock that was ahead and is set back, on both engines: what was timed while it was ahead does not wait for it.
 
 import { expect, test } from 'bun:test'
+import { eventually } from '../support/clients.ts'
 import { fund, hourMs, lessee } from '../support/ledger-scene.ts'
 import { newOrder } from '../support/payments.ts'
 import { onEachEngine } from './engines.ts'
@@ -57,6 +58,27 @@ onEachEngine('a clock set back by a day', (start) => {
     expect((await running.reports()).processes).toBe(0)
     expect(await running.watch('ann')).toBe(false)
     expect((await running.work()).accounts).toEqual(['ann'])
+  })
+})
+
+onEachEngine('a clock set back by a day, and nodes renewed meanwhile', (start) => {
+  test('a node that died loses its leases within its lifetime, and one that lives keeps them', async () => {
+    const { store, engine } = await start()
+    await fund(store, 'ann', 100n)
+    const lifetimeMs = 100
+    const dead = await store.nodes.open('dead', lifetimeMs)
+    const living = await store.nodes.open('living', hourMs)
+    const lease = { account: 'ann', needNano: 50n, wantNano: 50n }
+    for (const node of [dead, living]) await store.leases.grant({ ...node, ...lease })
+    await engine.run('UPDATE node SET expires_at = expires_at + ?', [dayMs])
+    expect(await store.nodes.sweep()).toEqual([])
+    const swept = await eventually(async () => {
+      const refs = await store.nodes.sweep()
+      return refs.length > 0 ? refs : undefined
+    })
+    expect(swept).toMatchObject([dead])
+    expect((await store.journal.wallet('ann'))?.leasedNano).toBe(50n)
+    expect(await store.nodes.renew(living, hourMs)).toBe(true)
   })
 })
 
