@@ -41,6 +41,9 @@ export interface ConnectionOwner {
 /** How often `sweep` is called. */
 export const sweepMs = 5_000
 const usualSweeps = Math.ceil((idleSeconds * 1_000) / sweepMs)
+/** A head takes one packet or a few: a client that sends it byte by byte must not keep its connection forever. */
+const mostHeadSweeps = 3
+const tooSlow = 'HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'
 const nothing = Buffer.alloc(0)
 
 export class DirectConnection implements ClientConnection {
@@ -61,6 +64,8 @@ export class DirectConnection implements ClientConnection {
   /** Sweeps since the last activity, and how many are allowed; 0: any number. */
   private idleSweeps = 0
   private mostSweeps = usualSweeps
+  /** Sweeps since the first bytes of a head whose end has not arrived; null: there is none. */
+  private headSweeps: number | null = null
   private known: string | null = null
 
   constructor(socket: ClientSocket, owner: ConnectionOwner) {
@@ -97,7 +102,8 @@ export class DirectConnection implements ClientConnection {
   }
 
   received(chunk: Buffer): void {
-    this.idleSweeps = 0
+    // The rest of a request that has been answered may be endless.
+    if (!this.replied) this.idleSweeps = 0
     if (this.isEnding) return
     if (this.tunnel?.isResting === false) this.tunnel.fromClient(chunk)
     else if (this.request === null) this.take(chunk)
@@ -125,6 +131,12 @@ export class DirectConnection implements ClientConnection {
   }
 
   sweep(): void {
+    if (this.headSweeps !== null && ++this.headSweeps > mostHeadSweeps) {
+      this.headSweeps = null
+      this.socket.write(tooSlow)
+      this.end()
+      return
+    }
     if (this.tunnel?.isResting === false || this.mostSweeps === 0) return
     if (++this.idleSweeps <= this.mostSweeps) return
     if (this.request !== null) this.terminate()
@@ -146,8 +158,10 @@ export class DirectConnection implements ClientConnection {
     const head = readHead(bytes)
     if (head === 'more') {
       this.ahead = bytes
+      if (bytes.length > 0) this.headSweeps ??= 0
       return
     }
+    this.headSweeps = null
     const handle = head === 'unusual' ? null : this.owner.handleFor(head)
     if (head === 'unusual' || handle === null) {
       this.closes = head !== 'unusual' && head.closes
