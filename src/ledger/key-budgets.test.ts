@@ -191,6 +191,18 @@ test('a limit that is raised counts at once, another period is read anew', async
   expect(stage.ledger.asked.at(-1)).toMatchObject({ sinceMs: Date.UTC(2026, 10, 1) })
 })
 
+test('a key that was moved to another account counts what it spends there', async () => {
+  const stage = play(100n)
+  stage.close(held(await stage.hold(60n)), 60n)
+  stage.settle(60n)
+  await stage.look()
+  const limit = stage.limits.get('key_1')
+  if (limit !== undefined) stage.limits.set('key_1', { ...limit, account: 'bob' })
+  stage.settle(0n)
+  held(await stage.hold(100n))
+  expect(stage.ledger.asked.at(-1)?.account).toBe('bob')
+})
+
 test('a ledger that is away refuses who was never known, and later the last figure goes on to hold', async () => {
   const stage = play(100n)
   stage.ledger.fails = true
