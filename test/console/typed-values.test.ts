@@ -86,6 +86,39 @@ const alerts = {
   email: null,
 }
 
+const deletions = [
+  {
+    of: 'a key',
+    list: '/keys',
+    api: '/api/keys',
+    body: { name: 'leaves', group: 'default' },
+    tab: null,
+    field: 'Spend limit',
+    press: 'Delete',
+    confirm: 'Delete key',
+  },
+  {
+    of: 'a group',
+    list: '/admin/groups',
+    api: '/api/groups',
+    body: { id: 'leaves', multiplier: '1', models: ['*'] },
+    tab: null,
+    field: 'Requests a minute',
+    press: 'Delete group',
+    confirm: 'Delete group',
+  },
+  {
+    of: 'a channel',
+    list: '/admin/channels',
+    api: '/api/channels',
+    body: { id: 'leaves', vendor: 'sandbox', models: { 'sandbox/chat': 'sandbox/chat' } },
+    tab: 'Settings',
+    field: 'Priority',
+    press: 'Delete',
+    confirm: 'Delete the channel',
+  },
+]
+
 if (hasBrowser) {
   beforeAll(async () => {
     stage = await startConsole()
@@ -117,6 +150,8 @@ if (hasBrowser) {
     await field(mine).fill('41')
     await conflict('51')
     expect(await field(mine).inputValue()).toBe('41')
+    // Pressed again, it would only be refused again.
+    expect(await button(save).isDisabled()).toBe(true)
     expect(await seriousFindings(page)).toEqual([])
     await press('Load the newest and keep my changes')
     await note.waitFor({ state: 'detached' })
@@ -136,6 +171,7 @@ if (hasBrowser) {
     if (mine !== theirs) expect(await field(mine).inputValue()).not.toBe('42')
     await page.close()
   })
+  test.each(deletions)('deleting $of discards what was typed without asking again', deletesTyped)
   test.each([
     { path: '/keys', text: 'sk-tg-' },
     { path: '/admin/groups', text: 'team' },
@@ -160,6 +196,23 @@ if (hasBrowser) {
     expect(new URL(page.url()).pathname).toBe(`/console${path}`)
     await page.close()
   })
+}
+
+/** Types into a form beside a list, then deletes the item: only the deletion is confirmed. */
+async function deletesTyped(each: (typeof deletions)[number]) {
+  const page = await stage.open(each.list)
+  await ask(page, 'POST', each.api, each.body)
+  await page.goto(`${stage.server.url}/console${each.list}`)
+  await page.getByRole('row').filter({ hasText: 'leaves' }).first().click()
+  const drawer = page.getByRole('complementary')
+  if (each.tab !== null) await drawer.getByText(each.tab, { exact: true }).click()
+  await drawer.getByLabel(each.field, { exact: true }).fill('7')
+  if (each.tab !== null) await drawer.getByText('Overview', { exact: true }).click()
+  await drawer.getByRole('button', { name: each.press, exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name: each.confirm, exact: true }).click()
+  await drawer.waitFor({ state: 'detached' })
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  await page.close()
 }
 
 /** What the same person does in another tab. */

@@ -29,8 +29,8 @@ interface ChannelDrawerProps {
 export default function ChannelDrawer({ id, admin }: ChannelDrawerProps) {
   const search = route.useSearch()
   const navigate = useNavigate()
-  const show = (next: Partial<ChannelsSearch>) =>
-    void navigate({ to: '.', search: (now) => ({ ...now, ...next }) })
+  const show = (next: Partial<ChannelsSearch>, ignoreBlocker = false) =>
+    void navigate({ to: '.', search: (now) => ({ ...now, ...next }), ignoreBlocker })
   const query = useQuery({
     ...read('/api/channels/{id}', { params: { path: { id } } }),
     refetchInterval: 10_000,
@@ -63,7 +63,15 @@ export default function ChannelDrawer({ id, admin }: ChannelDrawerProps) {
         <Gone id={id} admin={admin} />
       ) : (
         <Widget query={query} skeleton={<Skeleton rows={10} />}>
-          {(channel) => <Tabs channel={channel} admin={admin} onShow={show} />}
+          {(channel) => (
+            <Tabs
+              channel={channel}
+              admin={admin}
+              onShow={show}
+              // What was typed cannot be kept without its channel.
+              onDeleted={() => show({ open: undefined }, true)}
+            />
+          )}
         </Widget>
       )}
     </Drawer>
@@ -86,9 +94,10 @@ interface TabsProps {
   readonly channel: Channel
   readonly admin: boolean
   readonly onShow: (next: Partial<ChannelsSearch>) => void
+  readonly onDeleted: () => void
 }
 
-function Tabs({ channel, admin, onShow }: TabsProps) {
+function Tabs({ channel, admin, onShow, onDeleted }: TabsProps) {
   const { t } = useLingui()
   const { tab = 'facts' } = route.useSearch()
   const mayChange = admin && isStored(channel)
@@ -114,11 +123,7 @@ function Tabs({ channel, admin, onShow }: TabsProps) {
       {tab === 'facts' && (
         <Facts
           channel={channel}
-          actions={
-            mayChange && (
-              <ChannelActions channel={channel} onDeleted={() => onShow({ open: undefined })} />
-            )
-          }
+          actions={mayChange && <ChannelActions channel={channel} onDeleted={onDeleted} />}
         />
       )}
       {mayChange && isEdited && (

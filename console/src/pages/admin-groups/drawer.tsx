@@ -11,20 +11,23 @@ import { Confirm, Drawer } from '../../ui/dialog.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { Count, Time } from '../../ui/values.tsx'
 import { Limits, Origin } from './columns.tsx'
-import { type GroupBody, GroupForm } from './group-form.tsx'
+import { GroupForm } from './group-form.tsx'
 import { refreshGroups } from './refresh.ts'
 import type { GroupRow, Use } from './rows.ts'
 import { Seen } from './seen.tsx'
+import { useGroupForm } from './use-group-form.ts'
 import { Versions } from './versions.tsx'
 
 interface GroupDrawerProps {
   readonly row: GroupRow | undefined
   readonly onClose: () => void
+  /** The group no longer exists. */
+  readonly onDeleted: () => void
   readonly onPrevious: (() => void) | undefined
   readonly onNext: (() => void) | undefined
 }
 
-export function GroupDrawer({ row, ...rest }: GroupDrawerProps) {
+export function GroupDrawer({ row, onDeleted, ...rest }: GroupDrawerProps) {
   const { t } = useLingui()
   const { admin } = roleOf(useMe())
   if (row === undefined) return null
@@ -53,7 +56,7 @@ export function GroupDrawer({ row, ...rest }: GroupDrawerProps) {
         {origin === 'file' || !admin ? (
           <Facts row={row} />
         ) : (
-          <Edit key={id} row={row} onRemoved={rest.onClose} />
+          <Edit key={id} row={row} onDeleted={onDeleted} />
         )}
         {use !== undefined && <Uses use={use} />}
         <Seen group={id} />
@@ -101,62 +104,80 @@ function Facts({ row: { item, settings } }: { readonly row: GroupRow }) {
   )
 }
 
-function Edit({ row, onRemoved }: { readonly row: GroupRow; readonly onRemoved: () => void }) {
+interface EditProps {
+  readonly row: GroupRow
+  readonly onDeleted: () => void
+}
+
+function Edit({ row, onDeleted }: EditProps) {
   const { t } = useLingui()
   const client = useQueryClient()
   const formId = useId()
-  const [isBusy, setBusy] = useState(false)
-  const [isRemoving, setRemoving] = useState(false)
-  const { id, origin, revision } = row.item
-  const params = { path: { id } }
-  async function send({ id: _, ...body }: GroupBody, ifMatch: number) {
+  const [isDeleting, setDeleting] = useState(false)
+  const { id, origin } = row.item
+  const shown = { ...row.item, settings: row.settings }
+  const state = useGroupForm(shown, async ({ id: _, ...body }, ifMatch) => {
     try {
-      await change('patch', '/api/groups/{id}', { params, body, ifMatch })
+      await change('patch', '/api/groups/{id}', { params: { path: { id } }, body, ifMatch })
     } finally {
       await refreshGroups(client)
     }
     showToast({ text: t`Saved.`, tone: 'info' })
-  }
-  async function remove() {
-    await change('delete', '/api/groups/{id}', { params, ifMatch: revision })
-    onRemoved()
-    await refreshGroups(client)
-  }
+  })
+  const { isDirty, isSubmitting } = state.form.formState
   return (
     <div className="flex flex-col gap-4">
-      <GroupForm
-        formId={formId}
-        shown={{ ...row.item, settings: row.settings }}
-        send={send}
-        onBusy={setBusy}
-      />
+      <GroupForm formId={formId} shown={shown} state={state} />
       <Buttons>
-        <Button type="submit" form={formId} busy={isBusy}>
+        <Button
+          type="submit"
+          variant="primary"
+          form={formId}
+          busy={isSubmitting}
+          disabled={!isDirty || state.newest.isStale}
+        >
           <Trans>Save</Trans>
         </Button>
+        {isDirty && (
+          <Button onClick={state.newest.discard}>
+            <Trans>Discard</Trans>
+          </Button>
+        )}
         {origin === 'stored' && (
-          <Button variant="danger" icon="trash" onClick={() => setRemoving(true)}>
+          <Button variant="danger" icon="trash" onClick={() => setDeleting(true)}>
             <Trans>Delete group</Trans>
           </Button>
         )}
       </Buttons>
-      {isRemoving && (
-        <Confirm
-          title={<Trans>Delete the group {id}?</Trans>}
-          action={t`Delete group`}
-          onConfirm={remove}
-          onClose={() => setRemoving(false)}
-        >
-          <p>
-            <Trans>
-              It is deleted only where no key, account, invitation, channel or setting names it. A
-              version of it can be brought back later.
-            </Trans>
-          </p>
-          {row.use !== undefined && <Uses use={row.use} />}
-        </Confirm>
-      )}
+      {isDeleting && <Delete row={row} onDeleted={onDeleted} onClose={() => setDeleting(false)} />}
     </div>
+  )
+}
+
+function Delete({ row, onDeleted, onClose }: EditProps & { readonly onClose: () => void }) {
+  const { t } = useLingui()
+  const client = useQueryClient()
+  const { id, revision } = row.item
+  return (
+    <Confirm
+      title={<Trans>Delete the group {id}?</Trans>}
+      action={t`Delete group`}
+      onConfirm={async () => {
+        const params = { path: { id } }
+        await change('delete', '/api/groups/{id}', { params, ifMatch: revision })
+        onDeleted()
+        await refreshGroups(client)
+      }}
+      onClose={onClose}
+    >
+      <p>
+        <Trans>
+          It is deleted only where no key, account, invitation, channel or setting names it. A
+          version of it can be brought back later.
+        </Trans>
+      </p>
+      {row.use !== undefined && <Uses use={row.use} />}
+    </Confirm>
   )
 }
 

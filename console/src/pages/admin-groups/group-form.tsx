@@ -2,68 +2,42 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
-import { type FieldPath, type UseFormReturn, useForm } from 'react-hook-form'
+import type { UseFormReturn } from 'react-hook-form'
 import { percent } from '../../format.ts'
 import { amountRule, countRule, multiplierBounds } from '../../ui/bounds.ts'
 import { Field, Input, TextArea } from '../../ui/field.tsx'
 import { FormProblem } from '../../ui/form-problem.tsx'
 import { KeepDraft } from '../../ui/keep-draft.tsx'
-import { useNewest } from '../../ui/use-newest.ts'
-import { useRefusal } from '../../ui/use-refusal.ts'
-import { type GroupSettings, type LimitName, limitNames } from './rows.ts'
-
-/** As typed. */
-interface GroupValues {
-  readonly id: string
-  readonly multiplier: string
-  /** One per line: `gpt-4o* 0.8`. */
-  readonly modelMultipliers: string
-  readonly models: string
-  readonly limits: Readonly<Record<LimitName, string>>
-}
+import { type LimitName, limitNames } from './rows.ts'
+import {
+  type GroupFormState,
+  type GroupValues,
+  linesOf,
+  type ShownGroup,
+} from './use-group-form.ts'
 
 interface FieldsProps {
   readonly form: UseFormReturn<GroupValues>
 }
 
-export type GroupBody = GroupSettings & { readonly id: string }
-
-interface ShownGroup {
-  /** Empty: a new group. */
-  readonly id: string
-  readonly revision: number
-  readonly settings: GroupSettings
-  readonly actor?: string | null
-  readonly changedAt?: string | null
-}
-
 interface GroupFormProps {
   readonly formId: string
   readonly shown: ShownGroup
-  /** Throws Problem. `revision`: of the group as the form began with it. */
-  readonly send: (body: GroupBody, revision: number) => Promise<unknown>
-  readonly onBusy: (isBusy: boolean) => void
+  readonly state: GroupFormState
 }
 
-export function GroupForm({ formId, shown, send, onBusy }: GroupFormProps) {
+export function GroupForm({ formId, shown, state }: GroupFormProps) {
   const { t } = useLingui()
-  const form = useForm<GroupValues>({ defaultValues: valuesOf(shown) })
+  const { form, newest, problem, submit } = state
   const { register, formState } = form
   const { errors } = formState
-  const { problem, attempt, clear } = useRefusal(form, fieldOf)
-  const newest = useNewest({ form, shown, valuesOf, clear })
-  async function submit(values: GroupValues) {
-    onBusy(true)
-    await attempt(async () => {
-      await send(bodyOf(values), newest.base.revision)
-      form.reset(values)
-    })
-    onBusy(false)
-  }
   return (
     <form
       id={formId}
-      onSubmit={(event) => void form.handleSubmit(submit)(event)}
+      onSubmit={(event) => {
+        event.preventDefault()
+        submit()
+      }}
       className="flex flex-col gap-4"
     >
       {/* The dialog of a new group keeps what is typed by itself. */}
@@ -200,57 +174,4 @@ function MultiplierHint({ text }: { readonly text: string }) {
   ) : (
     <Trans>Every price is {share} lower.</Trans>
   )
-}
-
-/** Lines that are not empty. */
-function linesOf(text: string): readonly string[] {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-}
-
-function valuesOf({ id, settings }: ShownGroup): GroupValues {
-  const { multiplier, modelMultipliers, models, limits } = settings
-  const written = (name: LimitName) => String(limits[name] ?? '')
-  return {
-    id,
-    multiplier,
-    modelMultipliers: Object.entries(modelMultipliers)
-      .map((pair) => pair.join(' '))
-      .join('\n'),
-    models: models.join('\n'),
-    limits: {
-      requestsPerMinute: written('requestsPerMinute'),
-      tokensPerMinute: written('tokensPerMinute'),
-      concurrentRequests: written('concurrentRequests'),
-    },
-  }
-}
-
-function bodyOf(values: GroupValues): GroupBody {
-  const { id, multiplier, modelMultipliers, models, limits } = values
-  const read = (name: LimitName) => (limits[name].trim() === '' ? null : Number(limits[name]))
-  return {
-    id: id.trim(),
-    multiplier: multiplier.trim(),
-    modelMultipliers: Object.fromEntries(
-      linesOf(modelMultipliers).map((line) => line.split(/\s+/) as [string, string]),
-    ),
-    models: models.split(/[\s,]+/).filter((each) => each !== ''),
-    limits: {
-      requestsPerMinute: read('requestsPerMinute'),
-      tokensPerMinute: read('tokensPerMinute'),
-      concurrentRequests: read('concurrentRequests'),
-    },
-  }
-}
-
-/** `models[0]` belongs to the field of all models. */
-function fieldOf(field: string): FieldPath<GroupValues> | null {
-  if (field === 'id' || field === 'multiplier') return field
-  if (field.startsWith('modelMultipliers')) return 'modelMultipliers'
-  if (field.startsWith('models')) return 'models'
-  const limit = limitNames.find((name) => field === `limits.${name}`)
-  return limit === undefined ? null : `limits.${limit}`
 }

@@ -27,8 +27,8 @@ export default function GroupsPage() {
   const { admin } = roleOf(useMe())
   const { open, make } = route.useSearch()
   const navigate = useNavigate()
-  const change = (next: Partial<GroupsSearch>) =>
-    void navigate({ to: '.', search: (before) => ({ ...before, ...next }) })
+  const change = (next: Partial<GroupsSearch>, ignoreBlocker = false) =>
+    void navigate({ to: '.', search: (before) => ({ ...before, ...next }), ignoreBlocker })
   const groups = useQuery(read('/api/configuration/groups', everyGroup))
   const uses = useQuery({ ...read('/api/groups/uses'), refetchInterval: 60_000 })
   const rows = rowsOf(groups.data?.items ?? [], uses.data)
@@ -74,6 +74,8 @@ export default function GroupsPage() {
           key={open}
           row={rows[place]}
           onClose={() => change({ open: undefined })}
+          // What was typed cannot be kept without its group.
+          onDeleted={() => change({ open: undefined }, true)}
           onPrevious={before === undefined ? undefined : () => change({ open: before })}
           onNext={after === undefined ? undefined : () => change({ open: after })}
         />

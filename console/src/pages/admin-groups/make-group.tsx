@@ -7,9 +7,10 @@ import { change } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { showToast } from '../../ui/toast.tsx'
-import { type GroupBody, GroupForm } from './group-form.tsx'
+import { GroupForm } from './group-form.tsx'
 import { refreshGroups } from './refresh.ts'
 import { settingsOf } from './rows.ts'
+import { useGroupForm } from './use-group-form.ts'
 
 interface MakeGroupProps {
   readonly onClose: () => void
@@ -22,14 +23,13 @@ export function MakeGroup({ onClose, onMade }: MakeGroupProps) {
   const { t } = useLingui()
   const client = useQueryClient()
   const formId = useId()
-  const [isBusy, setBusy] = useState(false)
   const [isTyped, setTyped] = useState(false)
-  async function send(body: GroupBody) {
+  const state = useGroupForm(newGroup, async (body) => {
     const { id } = await change('post', '/api/groups', { body })
     await refreshGroups(client)
     showToast({ text: t`The group ${id} is made.`, tone: 'info' })
     onMade(id)
-  }
+  })
   return (
     <Dialog
       keep={isTyped}
@@ -40,14 +40,19 @@ export function MakeGroup({ onClose, onMade }: MakeGroupProps) {
           <Button onClick={onClose}>
             <Trans>Cancel</Trans>
           </Button>
-          <Button variant="primary" type="submit" form={formId} busy={isBusy}>
+          <Button
+            variant="primary"
+            type="submit"
+            form={formId}
+            busy={state.form.formState.isSubmitting}
+          >
             <Trans>Make group</Trans>
           </Button>
         </>
       }
     >
       <div onChange={() => setTyped(true)}>
-        <GroupForm formId={formId} shown={newGroup} send={send} onBusy={setBusy} />
+        <GroupForm formId={formId} shown={newGroup} state={state} />
       </div>
     </Dialog>
   )

@@ -26,11 +26,14 @@ interface KeyDrawerProps {
   readonly id: string
   readonly mayChange: boolean
   readonly onClose: () => void
+  /** The key no longer exists. */
+  readonly onDeleted: () => void
   readonly onPrevious?: (() => void) | undefined
   readonly onNext?: (() => void) | undefined
 }
 
-export default function KeyDrawer({ id, mayChange, onClose, ...neighbours }: KeyDrawerProps) {
+export default function KeyDrawer(props: KeyDrawerProps) {
+  const { id, mayChange, onClose, onDeleted, ...neighbours } = props
   const { t } = useLingui()
   const query = useQuery(read('/api/keys/{id}', { params: { path: { id } } }))
   return (
@@ -50,7 +53,9 @@ export default function KeyDrawer({ id, mayChange, onClose, ...neighbours }: Key
       }
     >
       <Widget query={query}>
-        {(key) => <Details shown={key} mayChange={mayChange && !key.declared} onClose={onClose} />}
+        {(key) => (
+          <Details shown={key} mayChange={mayChange && !key.declared} onDeleted={onDeleted} />
+        )}
       </Widget>
     </Drawer>
   )
@@ -59,10 +64,10 @@ export default function KeyDrawer({ id, mayChange, onClose, ...neighbours }: Key
 interface DetailsProps {
   readonly shown: Key
   readonly mayChange: boolean
-  readonly onClose: () => void
+  readonly onDeleted: () => void
 }
 
-function Details({ shown, mayChange, onClose }: DetailsProps) {
+function Details({ shown, mayChange, onDeleted }: DetailsProps) {
   const timeZone = useTimeZone()
   return (
     <div className="flex flex-col gap-6">
@@ -72,7 +77,7 @@ function Details({ shown, mayChange, onClose }: DetailsProps) {
           <Trans>The configuration file declares this key: it is changed there alone.</Trans>
         </p>
       )}
-      <Actions shown={shown} mayChange={mayChange} onClose={onClose} />
+      <Actions shown={shown} mayChange={mayChange} onDeleted={onDeleted} />
       {mayChange && <Edit key={shown.id} shown={shown} timeZone={timeZone} />}
     </div>
   )
@@ -135,7 +140,7 @@ function Fact({ label, children }: { readonly label: ReactNode; readonly childre
   )
 }
 
-function Actions({ shown, mayChange, onClose }: DetailsProps) {
+function Actions({ shown, mayChange, onDeleted }: DetailsProps) {
   const { t } = useLingui()
   const client = useQueryClient()
   const [asks, setAsks] = useState<'rotate' | 'delete' | null>(null)
@@ -182,7 +187,7 @@ function Actions({ shown, mayChange, onClose }: DetailsProps) {
       {isTested && <KeyTest id={shown.id} />}
       {asks === 'rotate' && <RotateKey shown={shown} onClose={() => setAsks(null)} />}
       {asks === 'delete' && (
-        <DeleteKey shown={shown} onClose={() => setAsks(null)} onDone={onClose} />
+        <DeleteKey shown={shown} onClose={() => setAsks(null)} onDone={onDeleted} />
       )}
     </div>
   )

@@ -53,8 +53,8 @@ export function KeyList({ mayChange }: { readonly mayChange: boolean }) {
   const query = useKeys()
   const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
   const ids = rows.map(({ id }) => id)
-  const show = (id: string | undefined) =>
-    void navigate({ search: (now) => ({ ...now, open: id }) })
+  const show = (id: string | undefined, ignoreBlocker = false) =>
+    void navigate({ search: (now) => ({ ...now, open: id }), ignoreBlocker })
   const more = moreOf(query)
   const skeleton = (
     <div className="p-4">
@@ -74,6 +74,8 @@ export function KeyList({ mayChange }: { readonly mayChange: boolean }) {
           id={open}
           mayChange={mayChange}
           onClose={() => show(undefined)}
+          // What was typed cannot be kept without its key.
+          onDeleted={() => show(undefined, true)}
           {...neighbours(ids, open, show)}
         />
       )}
