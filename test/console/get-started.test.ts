@@ -56,6 +56,9 @@ async function goesOn() {
   await page.close()
 }
 
+const chromeOnWindows =
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36'
+
 async function listens() {
   const page = await stage.open('/get-started?client=claude-code')
   const heard = page.getByText('Listening for your first request')
@@ -71,23 +74,31 @@ async function listens() {
   const file = page.getByRole('region', { name: '~/.codex/config.toml' })
   expect(await file.textContent()).toContain(`base_url = "${stage.server.url}/v1"`)
   expect(page.url()).not.toContain(secret)
-  const ask = (model: string, key = secret) =>
+  const ask = (model: string, key = secret, userAgent = 'curl/8.14.1') =>
     fetch(`${stage.server.url}/v1/chat/completions`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'user-agent': userAgent,
+      },
       body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
     })
-  await ask('sandbx/chat')
+  await ask('sandbx/chat', secret, chromeOnWindows)
   const doctor = page.getByRole('region', { name: 'Setup doctor' })
   const unknown = doctor.getByRole('listitem').filter({ hasText: 'group has no such model' })
   await unknown.getByText('sandbox/chat', { exact: true }).waitFor()
+  await unknown.getByText('Chrome 141 on Windows', { exact: true }).waitFor()
+  expect(await unknown.textContent()).not.toContain('Mozilla')
   await ask('sandbox/chat', `"${secret}"`)
   await doctor.getByText('The header has more than the key').waitFor()
   expect(await page.getByText('It works').count()).toBe(0)
-  expect((await ask('sandbox/chat')).status).toBe(200)
+  const fromClaudeCode = await ask('sandbox/chat', secret, 'claude-cli/2.0.14 (external, cli)')
+  expect(fromClaudeCode.status).toBe(200)
   const arrived = page.locator('[data-arrived]')
   await arrived.getByText('It works').waitFor()
   await arrived.getByText(/\$0\.0000\d+/).waitFor()
+  await arrived.getByText('Claude Code 2.0.14', { exact: true }).waitFor()
   expect(await seriousFindings(page)).toEqual([])
   await arrived.getByRole('link', { name: 'See this request' }).click()
   await page.waitForURL(/\/console\/requests\?open=req_/)

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { read } from '../../api/client.ts'
 import { buttonClass } from '../../ui/button.tsx'
+import { ClientName } from '../../ui/client-name.tsx'
 import { Failure } from '../../ui/state.tsx'
 import { Badge, Duration, Money, Time } from '../../ui/values.tsx'
 import { type Arrival, useArrivals } from './arrivals.ts'
@@ -82,7 +83,11 @@ function Arrived({ arrival }: { readonly arrival: Arrival }) {
             </Fact>
           </>
         )}
-        {userAgent !== null && <Fact label={<Trans>Client</Trans>}>{userAgent}</Fact>}
+        {userAgent !== null && (
+          <Fact label={<Trans>Client</Trans>}>
+            <ClientName userAgent={userAgent} />
+          </Fact>
+        )}
       </dl>
       <p className="mt-3 flex flex-wrap gap-2">
         <Link to="/requests" search={{ open: requestId } as never} className={buttonClass()}>
@@ -136,7 +141,7 @@ function Mistakes({ mistakes }: { readonly mistakes: readonly Arrival[] }) {
                 </code>
               )}
               <span>{arrival.status}</span>
-              {arrival.userAgent !== null && <span>{arrival.userAgent}</span>}
+              {arrival.userAgent !== null && <ClientName userAgent={arrival.userAgent} />}
               {arrival.by === 'address' && (
                 <Badge>
                   <Trans>from your address: it may be somebody else's</Trans>

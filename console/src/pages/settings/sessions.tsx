@@ -5,6 +5,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { change, read, type Shape } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
+import { ClientName } from '../../ui/client-name.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Widget } from '../../ui/state.tsx'
@@ -75,8 +76,12 @@ function Session({ session, isEnding, onEnd }: SessionProps) {
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 py-2.5">
       <span className="min-w-0 flex-1">
-        <span className="block truncate" title={session.client ?? undefined}>
-          {session.client ?? <Trans>Unknown browser</Trans>}
+        <span className="block truncate">
+          {session.client === null ? (
+            <Trans>Unknown browser</Trans>
+          ) : (
+            <ClientName userAgent={session.client} />
+          )}
         </span>
         <span className="text-label font-normal text-text-2">{session.address ?? ''}</span>
       </span>
