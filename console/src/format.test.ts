@@ -3,9 +3,11 @@
 import { expect, test } from 'bun:test'
 import {
   decimalText,
+  duration,
   exactMoney,
   isAmount,
   nanoOfUnits,
+  percent,
   shortCount,
   shortId,
   shortMoney,
@@ -40,6 +42,19 @@ test('counts are short from ten thousand on', () => {
   expect(shortCount(9_999, 'en')).toBe('9,999')
   expect(shortCount(12_420, 'en')).toBe('12.4\u00a0K')
   expect(shortCount(3_100_000, 'en')).toBe('3.1\u00a0M')
+})
+
+test('numbers of a column have the same decimals, those of an axis as few as they need', () => {
+  const shown = (pad: boolean) => [
+    shortCount(61_000_000, 'en', pad),
+    duration(6_000, 'en', pad),
+    ...[0, 0.004, 0.0514, 0.35, 1].map((ratio) => percent(ratio, 'en', pad)),
+  ]
+  const nbsp = (texts: readonly string[]) => texts.map((text) => text.replace(' ', '\u00a0'))
+  expect(shown(true)).toEqual(
+    nbsp(['61.0 M', '6.0 s', '0 %', '0.40 %', '5.14 %', '35.0 %', '100 %']),
+  )
+  expect(shown(false)).toEqual(nbsp(['61 M', '6 s', '0 %', '0.4 %', '5.14 %', '35 %', '100 %']))
 })
 
 test('short ids still differ', () => {

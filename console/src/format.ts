@@ -31,6 +31,13 @@ const wholeNumbers = kept((locale) => new Intl.NumberFormat(locale))
 const decimals = kept(
   (locale, most) => new Intl.NumberFormat(locale, { maximumFractionDigits: Number(most) }),
 )
+const padded = kept(
+  (locale, count) =>
+    new Intl.NumberFormat(locale, {
+      minimumFractionDigits: Number(count),
+      maximumFractionDigits: Number(count),
+    }),
+)
 const symbolOf = kept(findSymbol)
 const moments = kept(
   (locale, timeZone) =>
@@ -43,6 +50,9 @@ const moments = kept(
 )
 const dates = kept(
   (locale, timeZone) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone }),
+)
+const months = kept(
+  (locale) => new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'long', timeZone: 'UTC' }),
 )
 const spans = kept((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
 
@@ -115,29 +125,39 @@ export function wholeCount(count: number, locale: string): string {
   return wholeNumbers(locale).format(count)
 }
 
-/** `12.4 K`, `3.1 M`; below ten thousand all digits. */
-export function shortCount(count: number, locale: string): string {
+/**
+ * `12.4 K`, `3.1 M`; below ten thousand all digits. `pad`, here and below: also `61.0 M`, so that the numbers of a
+ * column have the same decimals; without it, as on the axis of a chart, `61 M`.
+ */
+export function shortCount(count: number, locale: string, pad = false): string {
   if (Math.abs(count) < 10_000) return wholeCount(count, locale)
   const [size, unit] =
     Math.abs(count) >= 1e9 ? [1e9, 'B'] : Math.abs(count) >= 1e6 ? [1e6, 'M'] : [1e3, 'K']
-  return `${decimals(locale, '1').format(count / size)}\u00a0${unit}`
+  return `${(pad ? padded : decimals)(locale, '1').format(count / size)}\u00a0${unit}`
 }
 
 /** `840 ms`, `12.4 s`, `3 min 20 s`. */
-export function duration(ms: number, locale: string): string {
+export function duration(ms: number, locale: string, pad = false): string {
   if (ms < 1_000) return `${wholeCount(Math.round(ms), locale)}\u00a0ms`
-  if (ms < 120_000) return `${decimals(locale, '1').format(ms / 1_000)}\u00a0s`
+  if (ms < 120_000) return `${(pad ? padded : decimals)(locale, '1').format(ms / 1_000)}\u00a0s`
   const seconds = Math.round(ms / 1_000)
   return `${Math.floor(seconds / 60)}\u00a0min ${seconds % 60}\u00a0s`
 }
 
-/** From a ratio from 0 to 1: `12.3 %`. */
-export function percent(ratio: number, locale: string): string {
-  return `${decimals(locale, ratio < 0.1 ? '2' : '1').format(ratio * 100)}\u00a0%`
+/** From a ratio from 0 to 1: `12.3 %`, `1.25 %`; all and nothing without decimals. */
+export function percent(ratio: number, locale: string, pad = false): string {
+  const isPadded = pad && ratio !== 0 && ratio !== 1
+  const format = (isPadded ? padded : decimals)(locale, ratio < 0.1 ? '2' : '1')
+  return `${format.format(ratio * 100)}\u00a0%`
 }
 
 export function dateTime(at: string | number | Date, locale: string, timeZone: string): string {
   return moments(locale, timeZone).format(new Date(at))
+}
+
+/** `2026-11` as `November 2026`. */
+export function monthText(month: string, locale: string): string {
+  return months(locale).format(new Date(`${month}-01T00:00:00Z`))
 }
 
 const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [

@@ -1,6 +1,6 @@
 // The queries of every page: who is signed in, what the account has; and the cache behind all queries.
 
-import { QueryCache, QueryClient, useQuery } from '@tanstack/react-query'
+import { QueryCache, QueryClient, useQueries, useQuery } from '@tanstack/react-query'
 import { mayPass, mePath, Problem, type Reply, read, type Shape, whenSignedOut } from './client.ts'
 
 /** How long after a temporary fault a failed query is repeated. */
@@ -90,6 +90,14 @@ export function roleOf(person: Person | null | undefined): {
   const role = person?.role
   const isAuditor = role === 'auditor'
   return { operator: role === 'admin' || isAuditor, admin: role === 'admin', mayChange: !isAuditor }
+}
+
+/** Whether each of these has its first answer, or has failed. */
+export function useAnswered(...queries: readonly ReturnType<typeof read>[]): boolean {
+  return useQueries({
+    queries: queries.map((query) => ({ ...query })),
+    combine: (results) => results.every(({ isPending }) => !isPending),
+  })
 }
 
 /** The balance of the signed-in person's account. */

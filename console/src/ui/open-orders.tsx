@@ -8,10 +8,13 @@ import { Card } from './page.tsx'
 import { useProviderName } from './provider-name.tsx'
 import { Time } from './values.tsx'
 
+export function openOrdersQuery(account: string) {
+  return read('/api/orders', { params: { query: { account, state: 'shown', limit: 5 } } })
+}
+
 export function OpenOrders({ account }: { readonly account: string }) {
   const nameOf = useProviderName()
-  const query = { account, state: 'shown' as const, limit: 5 }
-  const { data } = useQuery({ ...read('/api/orders', { params: { query } }), staleTime: 0 })
+  const { data } = useQuery({ ...openOrdersQuery(account), staleTime: 0 })
   const orders = data?.items.filter(({ pay }) => pay !== null) ?? []
   if (orders.length === 0) return null
   return (

@@ -159,6 +159,39 @@ export function Skeleton({
   )
 }
 
+/** What stands in place of parts that are built the same once their values are known. */
+export function Blanks({ children }: { readonly children: ReactNode }) {
+  const { t } = useLingui()
+  return (
+    <div role="status" aria-label={t`Loading`}>
+      {children}
+    </div>
+  )
+}
+
+/** The place of one value, as high as a line of its text. */
+export function Blank({ width = 80 }: { readonly width?: number }) {
+  return (
+    <span className="inline-flex h-[1lh] max-w-full items-center align-top" style={{ width }}>
+      <span className="skeleton block h-[1em] w-full" />
+    </span>
+  )
+}
+
+interface BelowProps {
+  /** What is above has its height. */
+  readonly isReady: boolean
+  readonly children: ReactNode
+}
+
+/**
+ * Parts below others of unknown height: hidden until those are known, so that nothing moves while it is read. Their own
+ * data is requested meanwhile, and after four seconds they are shown all the same.
+ */
+export function Below({ isReady, children }: BelowProps) {
+  return <div className={`flex flex-col gap-6 ${isReady ? '' : 'shown-late'}`}>{children}</div>
+}
+
 interface EmptyProps {
   /** One sentence: what will be shown here. */
   readonly title: ReactNode

@@ -38,11 +38,18 @@ export function Money({ nano, currency, exact = false, down = false }: MoneyProp
 }
 
 /** `12.4 K`; exact on hover. */
-export function Count({ value }: { readonly value: number }) {
+export function Count({
+  value,
+  pad = true,
+}: {
+  readonly value: number
+  /** With the same decimals as the others of its column. */
+  readonly pad?: boolean
+}) {
   const { i18n } = useLingui()
   return (
     <span className="tabular whitespace-nowrap" title={wholeCount(value, i18n.locale)}>
-      {shortCount(value, i18n.locale)}
+      {shortCount(value, i18n.locale, pad)}
     </span>
   )
 }
@@ -51,13 +58,13 @@ export function Count({ value }: { readonly value: number }) {
 export function Duration({ ms }: { readonly ms: number | null }) {
   const { i18n } = useLingui()
   if (ms === null) return <None />
-  return <span className="tabular whitespace-nowrap">{duration(ms, i18n.locale)}</span>
+  return <span className="tabular whitespace-nowrap">{duration(ms, i18n.locale, true)}</span>
 }
 
 export function Percent({ ratio }: { readonly ratio: number | null }) {
   const { i18n } = useLingui()
   if (ratio === null) return <None />
-  return <span className="tabular whitespace-nowrap">{percent(ratio, i18n.locale)}</span>
+  return <span className="tabular whitespace-nowrap">{percent(ratio, i18n.locale, true)}</span>
 }
 
 /** There is no value; never a zero. */
@@ -261,7 +268,7 @@ export function Delta({
     )
   const isWelcome = good === 'neither' ? null : ratio > 0 === (good === 'up')
   const colour = isWelcome === null ? 'text-text-2' : isWelcome ? 'text-success' : 'text-danger'
-  const change = percent(Math.abs(ratio), i18n.locale)
+  const change = percent(Math.abs(ratio), i18n.locale, true)
   const words = ratio > 0 ? t`up ${change}` : t`down ${change}`
   return (
     <span className={`tabular whitespace-nowrap ${colour}`} aria-label={words}>

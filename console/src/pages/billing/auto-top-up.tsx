@@ -24,9 +24,13 @@ type Rule = Shape<'AutoTopUp'>
 
 const path = '/api/billing/auto-top-up'
 
+export function autoTopUpQuery(account: string) {
+  return read(path, { params: { query: { account } } })
+}
+
 /** Renders nothing if no provider of the deployment can pay automatically. */
 export function AutoTopUpCard({ account }: { readonly account: string }) {
-  const rule = useQuery(read(path, { params: { query: { account } } }))
+  const rule = useQuery(autoTopUpQuery(account))
   const { mayChange } = roleOf(useMe())
   const { data } = rule
   if (data === undefined || data.provider === null) return null

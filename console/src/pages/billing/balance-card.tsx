@@ -8,7 +8,7 @@ import { read, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { Buttons, buttonClass } from '../../ui/button.tsx'
 import { Card } from '../../ui/page.tsx'
-import { Skeleton, Widget } from '../../ui/state.tsx'
+import { Blank, Blanks, Skeleton, Widget } from '../../ui/state.tsx'
 import { Money } from '../../ui/values.tsx'
 
 export function BalanceCard({ account }: { readonly account: string }) {
@@ -20,7 +20,7 @@ export function BalanceCard({ account }: { readonly account: string }) {
   return (
     <div className="grid gap-4 lg:grid-cols-[2fr_1fr]">
       <Card>
-        <Widget query={balance} skeleton={<Skeleton rows={1} height={64} />}>
+        <Widget query={balance} skeleton={<PartsBlank />}>
           {(data) => <Parts balance={data} />}
         </Widget>
       </Card>
@@ -79,22 +79,60 @@ function TopUp({ account }: { readonly account: string }) {
 }
 
 function Parts({ balance }: { readonly balance: Shape<'Balance'> }) {
-  const { t } = useLingui()
   const { currency, availableNano, heldNano, postedNano, bonusNano } = balance
-  const hasBonus = BigInt(bonusNano) > 0n
+  const money = (nano: string) => <Money down nano={nano} currency={currency} />
+  return (
+    <Figures
+      available={money(availableNano)}
+      held={money(heldNano)}
+      posted={money(postedNano)}
+      bonus={money(bonusNano)}
+      isEmpty={BigInt(availableNano) <= 0n}
+      hasBonus={BigInt(bonusNano) > 0n}
+    />
+  )
+}
+
+function PartsBlank() {
+  const blank = <Blank width={120} />
+  return (
+    <Blanks>
+      <Figures
+        available={blank}
+        held={blank}
+        posted={blank}
+        bonus={blank}
+        isEmpty={false}
+        hasBonus={false}
+      />
+    </Blanks>
+  )
+}
+
+interface FiguresProps {
+  readonly available: ReactNode
+  readonly held: ReactNode
+  readonly posted: ReactNode
+  readonly bonus: ReactNode
+  readonly isEmpty: boolean
+  readonly hasBonus: boolean
+}
+
+function Figures({ available, held, posted, bonus, isEmpty, hasBonus }: FiguresProps) {
+  const { t } = useLingui()
   return (
     <dl className="flex flex-wrap gap-x-8 gap-y-4">
       <Part
         name={t`Available`}
         note={
-          BigInt(availableNano) <= 0n ? (
+          isEmpty ? (
             <Trans>New requests are refused until there is more.</Trans>
           ) : (
             <Trans>New requests may spend this.</Trans>
           )
         }
       >
-        <Money down nano={availableNano} currency={currency} />
+        {available}
       </Part>
       <Part
         name={t`Held`}
@@ -104,16 +142,16 @@ function Parts({ balance }: { readonly balance: Shape<'Balance'> }) {
           </Link>
         }
       >
-        <Money down nano={heldNano} currency={currency} />
+        {held}
       </Part>
       <Part name={t`In all`} note={<Trans>Available and held together</Trans>}>
-        <Money down nano={postedNano} currency={currency} />
+        {posted}
       </Part>
       <Part
         name={t`Bonus part`}
         note={hasBonus ? <Trans>Spent like any other credit</Trans> : undefined}
       >
-        <Money down nano={bonusNano} currency={currency} />
+        {bonus}
       </Part>
     </dl>
   )

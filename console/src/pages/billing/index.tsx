@@ -2,17 +2,18 @@
 
 import { Trans } from '@lingui/react/macro'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { roleOf, useMe } from '../../api/queries.ts'
+import { roleOf, useAnswered, useMe } from '../../api/queries.ts'
 import { useAccount } from '../../app/account-scope.tsx'
-import { rangeOf } from '../../app/range.ts'
+import { type Range, rangeOf } from '../../app/range.ts'
 import type { Catalog } from '../../i18n.ts'
 import { useTimeZone } from '../../state/preferences.ts'
-import { OpenOrders } from '../../ui/open-orders.tsx'
+import { OpenOrders, openOrdersQuery } from '../../ui/open-orders.tsx'
 import { Page } from '../../ui/page.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
+import { Below } from '../../ui/state.tsx'
 import { useNow } from '../../ui/values.tsx'
 import { Adjust } from './adjust.tsx'
-import { AutoTopUpCard } from './auto-top-up.tsx'
+import { AutoTopUpCard, autoTopUpQuery } from './auto-top-up.tsx'
 import { BalanceCard } from './balance-card.tsx'
 import { Ledger } from './ledger.tsx'
 import { Statements } from './statements.tsx'
@@ -49,15 +50,29 @@ export default function BillingPage() {
         />
       }
     >
-      {account !== undefined && (
-        <>
-          <BalanceCard account={account} />
-          <OpenOrders account={account} />
-          <AutoTopUpCard account={account} />
-          <Ledger account={account} range={range} entry={search.entry} />
-          <Statements account={account} />
-        </>
-      )}
+      {account !== undefined && <Parts account={account} range={range} entry={search.entry} />}
     </Page>
+  )
+}
+
+interface PartsProps {
+  readonly account: string
+  readonly range: Range
+  readonly entry: string | undefined
+}
+
+function Parts({ account, range, entry }: PartsProps) {
+  const isReady = useAnswered(openOrdersQuery(account), autoTopUpQuery(account))
+  return (
+    <>
+      <BalanceCard account={account} />
+      <OpenOrders account={account} />
+      <AutoTopUpCard account={account} />
+      <Below isReady={isReady}>
+        <Ledger account={account} range={range} entry={entry}>
+          <Statements account={account} />
+        </Ledger>
+      </Below>
+    </>
   )
 }

@@ -5,13 +5,13 @@ import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { type ReactNode, useMemo } from 'react'
 import { get, type Shape } from '../../api/client.ts'
 import type { Range } from '../../app/range.ts'
 import { ColumnChooser } from '../../ui/columns.tsx'
 import { Card } from '../../ui/page.tsx'
 import { ReceiptLink } from '../../ui/receipt-link.tsx'
-import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
+import { Below, Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { type Column, DataTable, moreOf } from '../../ui/table.tsx'
 import { Id, Money, Time } from '../../ui/values.tsx'
 
@@ -36,9 +36,11 @@ interface LedgerProps {
   readonly account: string
   readonly range: Range
   readonly entry: string | undefined
+  /** What stands below it. */
+  readonly children: ReactNode
 }
 
-export function Ledger({ account, range, entry }: LedgerProps) {
+export function Ledger({ account, range, entry, children }: LedgerProps) {
   const { t } = useLingui()
   const { since, until } = range
   const entries = useInfiniteQuery({
@@ -64,40 +66,43 @@ export function Ledger({ account, range, entry }: LedgerProps) {
   )
   const more = moreOf(entries)
   return (
-    <Card
-      flush
-      title={<Trans>Ledger</Trans>}
-      actions={<ColumnChooser id="ledger" columns={columns} />}
-    >
-      <Widget query={entries} skeleton={<Skeleton rows={8} />}>
-        {() => (
-          <DataTable
-            id="ledger"
-            label={t`Ledger`}
-            columns={columns}
-            rows={rows}
-            rowId={({ id }) => id}
-            openId={entry}
-            more={more}
-            height="70vh"
-            empty={
-              <Empty title={<Trans>No movement of money in this time.</Trans>}>
-                <Trans>Charges of requests, credits and adjustments appear here.</Trans>
-              </Empty>
-            }
-            card={(row) => ({
-              title: (
-                <>
-                  <Kind code={row.code} />
-                  <Effect entry={row} />
-                </>
-              ),
-              facts: [<Time key="at" at={row.at} />, <Reason key="reason" entry={row} />],
-            })}
-          />
-        )}
-      </Widget>
-    </Card>
+    <>
+      <Card
+        flush
+        title={<Trans>Ledger</Trans>}
+        actions={<ColumnChooser id="ledger" columns={columns} />}
+      >
+        <Widget query={entries} skeleton={<Skeleton rows={8} />}>
+          {() => (
+            <DataTable
+              id="ledger"
+              label={t`Ledger`}
+              columns={columns}
+              rows={rows}
+              rowId={({ id }) => id}
+              openId={entry}
+              more={more}
+              height="70vh"
+              empty={
+                <Empty title={<Trans>No movement of money in this time.</Trans>}>
+                  <Trans>Charges of requests, credits and adjustments appear here.</Trans>
+                </Empty>
+              }
+              card={(row) => ({
+                title: (
+                  <>
+                    <Kind code={row.code} />
+                    <Effect entry={row} />
+                  </>
+                ),
+                facts: [<Time key="at" at={row.at} />, <Reason key="reason" entry={row} />],
+              })}
+            />
+          )}
+        </Widget>
+      </Card>
+      <Below isReady={!entries.isPending}>{children}</Below>
+    </>
   )
 }
 

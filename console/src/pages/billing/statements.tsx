@@ -4,6 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { read } from '../../api/client.ts'
 import { apiAddress } from '../../api/viewing.ts'
+import { monthText } from '../../format.ts'
 import { useTimeZone } from '../../state/preferences.ts'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Widget } from '../../ui/state.tsx'
@@ -30,7 +31,7 @@ export function Statements({ account }: { readonly account: string }) {
             <ul className="divide-y divide-border">
               {items.map(({ month, open }) => (
                 <li key={month} className="flex flex-wrap items-center gap-x-4 gap-y-1 py-2">
-                  <span className="tabular min-w-24 font-medium">{month}</span>
+                  <span className="min-w-32 font-medium">{monthText(month, i18n.locale)}</span>
                   {open && (
                     <Badge>
                       <Trans>not over yet</Trans>

@@ -9,7 +9,7 @@ import { useAccount } from '../../app/account-scope.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input, Segments, Select } from '../../ui/field.tsx'
 import { refusalText } from '../../ui/refusal.ts'
-import { Failure, Skeleton } from '../../ui/state.tsx'
+import { Failure } from '../../ui/state.tsx'
 import { Copy } from '../../ui/values.tsx'
 
 export interface HeldKey {
@@ -105,17 +105,19 @@ interface MakingProps {
 
 function Making({ onMade }: MakingProps) {
   const groups = useQuery(read('/api/groups'))
-  if (groups.data !== undefined) return <MakeForm groups={groups.data.items} onMade={onMade} />
-  return groups.error === null ? (
-    <Skeleton rows={2} height={32} />
-  ) : (
-    <Failure error={groups.error} retry={() => void groups.refetch()} />
-  )
+  if (groups.data === undefined && groups.error !== null)
+    return <Failure error={groups.error} retry={() => void groups.refetch()} />
+  return <MakeForm groups={groups.data?.items} onMade={onMade} />
 }
 
 type Groups = Reply<'get', '/api/groups'>['items']
 
-function MakeForm({ groups: items, onMade }: MakingProps & { readonly groups: Groups }) {
+interface MakeFormProps extends MakingProps {
+  /** undefined: not known yet. */
+  readonly groups: Groups | undefined
+}
+
+function MakeForm({ groups, onMade }: MakeFormProps) {
   const { t } = useLingui()
   const client = useQueryClient()
   const account = useAccount()
@@ -124,6 +126,7 @@ function MakeForm({ groups: items, onMade }: MakingProps & { readonly groups: Gr
   const [error, setError] = useState<Error | null>(null)
   const [isBusy, setBusy] = useState(false)
   const attempt = useRef({ typed: '', idempotencyKey: '' })
+  const items = groups ?? []
   const first = items.find(({ id }) => id === 'default') ?? items[0]
   const group = chosen ?? first?.id ?? ''
   const field = error instanceof Problem ? error.field : null
@@ -163,19 +166,21 @@ function MakeForm({ groups: items, onMade }: MakingProps & { readonly groups: Gr
             onChange={(event) => setName(event.target.value)}
           />
         </Field>
-        {items.length > 1 && (
-          <Field label={t`Group`} error={field === 'group' ? refused : undefined}>
-            <Select value={group} onChange={(event) => setChosen(event.target.value)}>
-              {items.map(({ id, multiplier }) => (
-                <option key={id} value={id}>
-                  {multiplier === '1' ? id : t`${id} (prices × ${multiplier})`}
-                </option>
-              ))}
-            </Select>
-          </Field>
-        )}
+        <Field label={t`Group`} error={field === 'group' ? refused : undefined}>
+          <Select
+            disabled={groups === undefined}
+            value={group}
+            onChange={(event) => setChosen(event.target.value)}
+          >
+            {items.map(({ id, multiplier }) => (
+              <option key={id} value={id}>
+                {multiplier === '1' ? id : t`${id} (prices × ${multiplier})`}
+              </option>
+            ))}
+          </Select>
+        </Field>
         <div className="md:pt-5">
-          <Button type="submit" variant="primary" busy={isBusy}>
+          <Button type="submit" variant="primary" busy={isBusy} disabled={groups === undefined}>
             <Trans>Create key</Trans>
           </Button>
         </div>

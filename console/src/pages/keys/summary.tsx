@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { read } from '../../api/client.ts'
 import { useAccount } from '../../app/account-scope.tsx'
-import { Skeleton, Widget } from '../../ui/state.tsx'
+import { Blank, Blanks, Widget } from '../../ui/state.tsx'
 import { Count, Money } from '../../ui/values.tsx'
 
 export function Summary() {
@@ -14,23 +14,43 @@ export function Summary() {
     read('/api/keys/summary', { params: { query: account === undefined ? {} : { account } } }),
   )
   return (
-    <Widget query={query} skeleton={<Skeleton rows={1} height={48} />}>
+    <Widget query={query} skeleton={<SummaryBlank />}>
       {({ active, disabled, expired, currency, today, month }) => (
-        <dl className="grid grid-cols-2 overflow-hidden rounded-card border border-border bg-surface md:grid-cols-5">
-          <Figure label={<Trans>Active</Trans>} value={<Count value={active} />} />
-          <Figure label={<Trans>Disabled</Trans>} value={<Count value={disabled} />} />
-          <Figure label={<Trans>Expired</Trans>} value={<Count value={expired} />} />
-          <Figure
-            label={<Trans>Spend today (UTC)</Trans>}
-            value={<Money nano={today.chargeNano} currency={currency} />}
-          />
-          <Figure
-            label={<Trans>Spend this month (UTC)</Trans>}
-            value={<Money nano={month.chargeNano} currency={currency} />}
-          />
-        </dl>
+        <Figures
+          values={[
+            <Count key="active" value={active} />,
+            <Count key="disabled" value={disabled} />,
+            <Count key="expired" value={expired} />,
+            <Money key="today" nano={today.chargeNano} currency={currency} />,
+            <Money key="month" nano={month.chargeNano} currency={currency} />,
+          ]}
+        />
       )}
     </Widget>
+  )
+}
+
+function SummaryBlank() {
+  return (
+    <Blanks>
+      <Figures values={Array.from({ length: 5 }, (_, index) => <Blank key={index} width={64} />)} />
+    </Blanks>
+  )
+}
+
+function Figures({
+  values: [active, disabled, expired, today, month],
+}: {
+  readonly values: readonly ReactNode[]
+}) {
+  return (
+    <dl className="grid grid-cols-2 overflow-hidden rounded-card border border-border bg-surface md:grid-cols-5">
+      <Figure label={<Trans>Active</Trans>} value={active} />
+      <Figure label={<Trans>Disabled</Trans>} value={disabled} />
+      <Figure label={<Trans>Expired</Trans>} value={expired} />
+      <Figure label={<Trans>Spend today (UTC)</Trans>} value={today} />
+      <Figure label={<Trans>Spend this month (UTC)</Trans>} value={month} />
+    </dl>
   )
 }
 

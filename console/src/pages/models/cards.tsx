@@ -55,7 +55,7 @@ function ModelFacts({ model }: { readonly model: Model }) {
         <Price model={model} kind="output" />
       </Fact>
       <Fact name={<Trans>Context</Trans>}>
-        {context === null ? <None /> : <Count value={context} />}
+        {context === null ? <None /> : <Count pad={false} value={context} />}
       </Fact>
       {live !== null && (
         <>

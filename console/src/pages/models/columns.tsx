@@ -35,7 +35,7 @@ export const columns: readonly Column<Model>[] = [
     id: 'context',
     header: <Trans>Context</Trans>,
     align: 'right',
-    cell: ({ context }) => (context === null ? <None /> : <Count value={context} />),
+    cell: ({ context }) => (context === null ? <None /> : <Count pad={false} value={context} />),
   },
   {
     id: 'price',

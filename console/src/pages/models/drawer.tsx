@@ -116,7 +116,7 @@ function Facts({ model }: { readonly model: Model }) {
         {abilitiesOf(model).length === 0 ? <None /> : <Abilities model={model} />}
       </Fact>
       <Fact name={<Trans>Context</Trans>}>
-        {context === null ? <None /> : <Count value={context} />}
+        {context === null ? <None /> : <Count pad={false} value={context} />}
       </Fact>
       <Fact name={<Trans>Longest answer</Trans>}>
         {maxOutput === null ? <None /> : <Count value={maxOutput} />}

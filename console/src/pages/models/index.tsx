@@ -10,7 +10,7 @@ import { useIsPhone } from '../../ui/media.ts'
 import { KindName } from '../../ui/model-kind.tsx'
 import { FirstPrice, Price } from '../../ui/model-prices.tsx'
 import { Card, Page } from '../../ui/page.tsx'
-import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
+import { Blank, Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { DataTable, moreOf, ShowMore } from '../../ui/table.tsx'
 import { Time } from '../../ui/values.tsx'
 import { ModelCards } from './cards.tsx'
@@ -37,26 +37,20 @@ export default function ModelsPage() {
   const place = rows.findIndex(({ id }) => id === open)
   const before = rows[place - 1]?.id
   const after = rows[place + 1]?.id
-  const shownGroup = rows[0]?.group
   return (
     <Page
       title={<Trans>Models</Trans>}
       purpose={
-        shownGroup === undefined ? (
-          <Trans>What may be called, and what it costs.</Trans>
-        ) : (
-          <Trans>
-            What may be called, and what it costs the group {shownGroup}, for a million tokens or as
-            it says.
-          </Trans>
-        )
+        <Trans>What may be called, and what it costs for a million tokens or as it says.</Trans>
       }
       filters={<Filters search={search} onChange={change} />}
     >
       <Card
         flush
         title={<Trans>Models</Trans>}
-        actions={<Actions search={search} rows={rows} onChange={change} />}
+        actions={
+          <Actions search={search} rows={rows} isPending={query.isPending} onChange={change} />
+        }
       >
         <Widget query={query} skeleton={<Skeleton rows={10} />}>
           {() => <List search={search} onChange={change} query={query} rows={rows} />}
@@ -82,9 +76,15 @@ interface ActionsProps {
   readonly onChange: Change
 }
 
-function Actions({ search, rows, onChange }: ActionsProps) {
+function Actions({
+  search,
+  rows,
+  isPending,
+  onChange,
+}: ActionsProps & { readonly isPending: boolean }) {
   const { t } = useLingui()
   const isPhone = useIsPhone()
+  const group = rows[0]?.group
   const latest = rows
     .map(({ price }) => price.updatedAt)
     .sort()
@@ -92,13 +92,14 @@ function Actions({ search, rows, onChange }: ActionsProps) {
   const query = search.group === undefined ? '' : `?group=${encodeURIComponent(search.group)}`
   return (
     <span className="flex flex-wrap items-center gap-3">
-      {latest !== undefined && (
-        <span className="text-label text-text-2">
+      <span className="text-label text-text-2 max-md:basis-full">
+        {isPending && <Blank width={240} />}
+        {group !== undefined && latest !== undefined && (
           <Trans>
-            Prices updated <Time relative at={latest} />
+            Prices of the group {group}, updated <Time relative at={latest} />
           </Trans>
-        </span>
-      )}
+        )}
+      </span>
       <a href={`/api/prices/feed.json${query}`}>JSON</a>
       <a href={`/api/prices/feed.rss${query}`}>RSS</a>
       <Segments

@@ -76,7 +76,7 @@ export function Success({ live }: { readonly live: Model['live'] }) {
   return (
     <Measured sample={live?.tried ?? 0}>
       {/* Rounding never shows 100 % for less. */}
-      {success && percent(Math.floor(success.percent * 10) / 1_000, i18n.locale)}
+      {success && percent(Math.floor(success.percent * 10) / 1_000, i18n.locale, true)}
     </Measured>
   )
 }

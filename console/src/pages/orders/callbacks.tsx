@@ -9,30 +9,34 @@ import { roleOf, useMe } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/page.tsx'
 import { useProviderName } from '../../ui/provider-name.tsx'
-import { Empty, ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
+import { Below, Empty, ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
 import { Copy, None, Status, Time } from '../../ui/values.tsx'
 import { CallbackFinding } from './callback-finding.tsx'
 
 type Health = Shape<'PaymentHealth'>['providers'][number]
 
-export function CallbacksCard() {
+/** `children`: what stands below it. */
+export function CallbacksCard({ children }: { readonly children: ReactNode }) {
   const health = useQuery({ ...read('/api/payments/health'), refetchInterval: 30_000 })
   return (
-    <Card title={<Trans>Messages from providers</Trans>}>
-      <Widget query={health} skeleton={<Skeleton rows={3} />}>
-        {({ providers, mode }) =>
-          providers.length === 0 ? (
-            <Empty title={<Trans>No provider of payment is configured.</Trans>} />
-          ) : (
-            <ul className="divide-y divide-border">
-              {providers.map((each) => (
-                <Provider key={each.name} health={each} isPlay={mode === 'play'} />
-              ))}
-            </ul>
-          )
-        }
-      </Widget>
-    </Card>
+    <>
+      <Card title={<Trans>Messages from providers</Trans>}>
+        <Widget query={health} skeleton={<Skeleton rows={3} />}>
+          {({ providers, mode }) =>
+            providers.length === 0 ? (
+              <Empty title={<Trans>No provider of payment is configured.</Trans>} />
+            ) : (
+              <ul className="divide-y divide-border">
+                {providers.map((each) => (
+                  <Provider key={each.name} health={each} isPlay={mode === 'play'} />
+                ))}
+              </ul>
+            )
+          }
+        </Widget>
+      </Card>
+      <Below isReady={!health.isPending}>{children}</Below>
+    </>
   )
 }
 

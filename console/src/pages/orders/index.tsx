@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useLocation, useNavigate, useSearch } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { type ReactNode, useMemo } from 'react'
 import { get, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { useAccount } from '../../app/account-scope.tsx'
@@ -12,7 +12,7 @@ import { buttonClass } from '../../ui/button.tsx'
 import { ColumnChooser } from '../../ui/columns.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { ProviderName } from '../../ui/provider-name.tsx'
-import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
+import { Below, Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { type Column, DataTable, moreOf } from '../../ui/table.tsx'
 import { Id, None, Time } from '../../ui/values.tsx'
 import { BillCard } from './bill.tsx'
@@ -53,10 +53,14 @@ export default function OrdersPage() {
       }
       filters={<Filters search={search} onChange={change} />}
     >
-      <Orders search={search} onChange={change} isOperator={isOperator} />
-      {isOperator && <CallbacksCard />}
-      {isOperator && <BillCard />}
-      {isOperator && <CodesCard />}
+      <Orders search={search} onChange={change} isOperator={isOperator}>
+        {isOperator && (
+          <CallbacksCard>
+            <BillCard />
+            <CodesCard />
+          </CallbacksCard>
+        )}
+      </Orders>
     </Page>
   )
 }
@@ -77,9 +81,11 @@ function NoOrders({ isFiltered }: { readonly isFiltered: boolean }) {
 
 interface OrdersProps extends PartProps {
   readonly isOperator: boolean
+  /** What stands below the list. */
+  readonly children: ReactNode
 }
 
-function Orders({ search, onChange, isOperator }: OrdersProps) {
+function Orders({ search, onChange, isOperator, children }: OrdersProps) {
   const { t } = useLingui()
   const account = useAccount()
   const { admin } = roleOf(useMe())
@@ -114,38 +120,41 @@ function Orders({ search, onChange, isOperator }: OrdersProps) {
   const [before, after] = [rows[place - 1]?.id, place < 0 ? undefined : rows[place + 1]?.id]
   const more = moreOf(orders)
   return (
-    <Card
-      flush
-      title={<Trans>Orders</Trans>}
-      actions={<ColumnChooser id="orders" columns={columns} />}
-    >
-      <Widget query={orders} skeleton={<Skeleton rows={8} />}>
-        {() => (
-          <DataTable
-            id="orders"
-            label={t`Orders`}
-            columns={columns}
-            rows={rows}
-            rowId={({ id }) => id}
-            onOpen={({ id }) => onChange({ open: id })}
-            openId={open}
-            height="75vh"
-            more={more}
-            empty={<NoOrders isFiltered={Object.keys(chosen).length > 0} />}
-            card={cardOf}
+    <>
+      <Card
+        flush
+        title={<Trans>Orders</Trans>}
+        actions={<ColumnChooser id="orders" columns={columns} />}
+      >
+        <Widget query={orders} skeleton={<Skeleton rows={8} />}>
+          {() => (
+            <DataTable
+              id="orders"
+              label={t`Orders`}
+              columns={columns}
+              rows={rows}
+              rowId={({ id }) => id}
+              onOpen={({ id }) => onChange({ open: id })}
+              openId={open}
+              height="75vh"
+              more={more}
+              empty={<NoOrders isFiltered={Object.keys(chosen).length > 0} />}
+              card={cardOf}
+            />
+          )}
+        </Widget>
+        {open !== undefined && (
+          <OrderDrawer
+            key={open}
+            id={open}
+            onClose={() => onChange({ open: undefined })}
+            onPrevious={before === undefined ? undefined : () => onChange({ open: before })}
+            onNext={after === undefined ? undefined : () => onChange({ open: after })}
           />
         )}
-      </Widget>
-      {open !== undefined && (
-        <OrderDrawer
-          key={open}
-          id={open}
-          onClose={() => onChange({ open: undefined })}
-          onPrevious={before === undefined ? undefined : () => onChange({ open: before })}
-          onNext={after === undefined ? undefined : () => onChange({ open: after })}
-        />
-      )}
-    </Card>
+      </Card>
+      <Below isReady={!orders.isPending}>{children}</Below>
+    </>
   )
 }
 

@@ -2,8 +2,10 @@
 
 import { Plural, Trans } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import type { Shape } from '../../api/client.ts'
 import { Card } from '../../ui/page.tsx'
+import { Blank, Blanks } from '../../ui/state.tsx'
 import { Money } from '../../ui/values.tsx'
 
 type Overview = Shape<'Overview'>
@@ -13,29 +15,48 @@ export function BalanceCard({ overview }: { readonly overview: Overview }) {
   if (balance === null) return null
   const { availableNano, heldNano, currency } = balance
   return (
+    <Frame
+      balance={<Money down nano={availableNano} currency={currency} />}
+      lasts={<Runway overview={overview} />}
+      held={
+        BigInt(heldNano) > 0n && (
+          <Trans>
+            <Money nano={heldNano} currency={currency} /> held for running requests
+          </Trans>
+        )
+      }
+    />
+  )
+}
+
+export function BalanceBlank() {
+  return (
+    <Blanks>
+      <Frame balance={<Blank width={120} />} lasts={<Blank width={240} />} held={false} />
+    </Blanks>
+  )
+}
+
+interface FrameProps {
+  readonly balance: ReactNode
+  readonly lasts: ReactNode
+  readonly held: ReactNode
+}
+
+function Frame({ balance, lasts, held }: FrameProps) {
+  return (
     <Card>
       <div className="flex flex-wrap items-baseline justify-between gap-x-6 gap-y-1">
         <div>
           <h2 className="text-label text-text-2">
             <Trans>Balance</Trans>
           </h2>
-          <p className="text-metric">
-            <Money down nano={availableNano} currency={currency} />
-          </p>
+          <p className="text-metric">{balance}</p>
         </div>
         <div className="text-right max-md:text-left">
-          <p>
-            <Runway overview={overview} />
-          </p>
+          <p>{lasts}</p>
           <p className="mt-0.5 text-label font-normal text-text-2">
-            {BigInt(heldNano) > 0n && (
-              <>
-                <Trans>
-                  <Money nano={heldNano} currency={currency} /> held for running requests
-                </Trans>
-                {' · '}
-              </>
-            )}
+            {held !== false && <>{held} · </>}
             <Link to="/billing">
               <Trans>Billing</Trans>
             </Link>

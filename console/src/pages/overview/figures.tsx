@@ -8,6 +8,7 @@ import type { SeriesColour } from '../../charts/series.ts'
 import { Sparkline } from '../../charts/sparkline.tsx'
 import { pointsOf } from '../../charts/statistics.ts'
 import { shortMoney } from '../../format.ts'
+import { Blank, Blanks } from '../../ui/state.tsx'
 import { Count, Delta, Duration, Money, Percent } from '../../ui/values.tsx'
 import type { Asked } from './asked.ts'
 
@@ -25,7 +26,7 @@ export function Figures({ asked, overview }: FiguresProps) {
   const now = overview[asked.period]
   const before = now.previous
   return (
-    <ul className="grid grid-cols-2 gap-px overflow-hidden rounded-card border border-border bg-border lg:grid-cols-3 xl:grid-cols-6">
+    <Grid>
       <Tile
         asked={asked}
         metric="spend"
@@ -77,6 +78,33 @@ export function Figures({ asked, overview }: FiguresProps) {
           </Trans>
         }
       />
+    </Grid>
+  )
+}
+
+/** As many figures, in the same places. */
+export function FiguresBlank() {
+  return (
+    <Blanks>
+      <Grid>
+        {Array.from({ length: 6 }, (_, index) => (
+          <Place
+            key={index}
+            name={<Blank />}
+            value={<Blank width={96} />}
+            delta={<Blank width={56} />}
+            {...(index > 3 && { more: <Blank width={112} /> })}
+          />
+        ))}
+      </Grid>
+    </Blanks>
+  )
+}
+
+function Grid({ children }: { readonly children: ReactNode }) {
+  return (
+    <ul className="grid grid-cols-2 gap-px overflow-hidden rounded-card border border-border bg-border lg:grid-cols-3 xl:grid-cols-6">
+      {children}
     </ul>
   )
 }
@@ -124,7 +152,22 @@ interface TileProps {
   readonly colour?: SeriesColour
 }
 
-function Tile({ asked, metric, name, value, length = 0, delta, more, colour }: TileProps) {
+function Tile({ asked, metric, name, colour, ...shown }: TileProps) {
+  return (
+    <Place
+      {...shown}
+      name={name}
+      course={<Course asked={asked} metric={metric} name={name} {...(colour && { colour })} />}
+    />
+  )
+}
+
+interface PlaceProps extends Pick<TileProps, 'value' | 'length' | 'delta' | 'more'> {
+  readonly name: ReactNode
+  readonly course?: ReactNode
+}
+
+function Place({ name, value, length = 0, delta, more, course = <NoCourse /> }: PlaceProps) {
   const size =
     length > 11 ? 'text-section' : length > 8 ? 'text-title' : 'text-metric max-md:text-[22px]'
   return (
@@ -133,11 +176,13 @@ function Tile({ asked, metric, name, value, length = 0, delta, more, colour }: T
       <p className={`flex min-h-8 items-center ${size}`}>{value}</p>
       <div className="text-label">{delta}</div>
       {more !== undefined && <div className="text-label font-normal text-text-2">{more}</div>}
-      <div className="mt-auto pt-2">
-        <Course asked={asked} metric={metric} name={name} {...(colour && { colour })} />
-      </div>
+      <div className="mt-auto pt-2">{course}</div>
     </li>
   )
+}
+
+function NoCourse() {
+  return <div className="h-5" />
 }
 
 type CourseProps = Pick<TileProps, 'asked' | 'metric' | 'name' | 'colour'>
@@ -151,7 +196,7 @@ function Course({ asked, metric, name, colour }: CourseProps) {
     ...read('/api/statistics', { params: { query: { ...span, ...whose, metric, interval } } }),
     placeholderData: keepPreviousData,
   })
-  if (data === undefined) return <div className="h-5" />
+  if (data === undefined) return <NoCourse />
   return (
     <Sparkline
       label={period === 'today' ? t`${name}, by hour` : t`${name}, by day`}

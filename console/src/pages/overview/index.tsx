@@ -4,13 +4,14 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { read } from '../../api/client.ts'
+import { roleOf, useMe } from '../../api/queries.ts'
 import type { Catalog } from '../../i18n.ts'
 import { Segments } from '../../ui/field.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Skeleton, Widget } from '../../ui/state.tsx'
+import { Widget } from '../../ui/state.tsx'
 import { type Asked, useAsked } from './asked.ts'
-import { BalanceCard } from './balance-card.tsx'
-import { Figures } from './figures.tsx'
+import { BalanceBlank, BalanceCard } from './balance-card.tsx'
+import { Figures, FiguresBlank } from './figures.tsx'
 import { FirstRun } from './first-run.tsx'
 import { KeysCard } from './keys-card.tsx'
 import { Notices } from './notices.tsx'
@@ -31,6 +32,12 @@ export default function OverviewPage() {
     ...read('/api/requests', { params: { query: { limit: 10, ...asked.whose } } }),
     refetchInterval: 30_000,
   })
+  const { operator } = roleOf(useMe())
+  // All accounts together have none.
+  const hasBalance =
+    overview.data === undefined
+      ? !operator || asked.whose.account !== undefined
+      : overview.data.balance !== null
   const isNew = requests.data?.items.length === 0
   return (
     <Page
@@ -38,8 +45,8 @@ export default function OverviewPage() {
       actions={isNew ? undefined : <PeriodSwitch asked={asked} />}
     >
       <Notices />
-      {overview.data?.balance !== null && (
-        <Widget query={overview} skeleton={<Skeleton rows={1} height={86} />}>
+      {hasBalance && (
+        <Widget query={overview} skeleton={<BalanceBlank />}>
           {(overview) => <BalanceCard overview={overview} />}
         </Widget>
       )}
@@ -47,7 +54,7 @@ export default function OverviewPage() {
         <FirstRun />
       ) : (
         <>
-          <Widget query={overview} skeleton={<Skeleton rows={1} height={160} />}>
+          <Widget query={overview} skeleton={<FiguresBlank />}>
             {(overview) => <Figures asked={asked} overview={overview} />}
           </Widget>
           <SpendCard asked={asked} />

@@ -122,7 +122,7 @@ function Facts({ request }: { readonly request: RequestDetail }) {
         </Fact>
         <Fact name={t`Tokens per second`}>{rate === null ? <None /> : rate.toFixed(1)}</Fact>
         <Fact name={t`Key`}>
-          <Link to="/keys" search={(before) => ({ account: before.account })}>
+          <Link to="/keys" search={(before) => ({ account: before.account, open: request.key })}>
             {request.keyName}
           </Link>
         </Fact>

@@ -9,9 +9,10 @@ import type { Range } from '../../app/range.ts'
 import { amountProblem, countProblem, creditBounds } from '../../ui/bounds.ts'
 import { Button } from '../../ui/button.tsx'
 import { ChoiceFilter } from '../../ui/choice-filter.tsx'
-import { Field, Input } from '../../ui/field.tsx'
+import { Field, Input, Select } from '../../ui/field.tsx'
 import { Popover } from '../../ui/popover.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
+import { useCurrency } from './currency.ts'
 import { filtersOf, type RequestsSearch, statusClasses, withoutFilters } from './search.ts'
 
 interface FiltersProps {
@@ -109,6 +110,7 @@ function MoreFilters({ search, onChange }: Pick<FiltersProps, 'search' | 'onChan
     vendorRequestId: search.vendorRequestId ?? '',
     minCost: search.minCost ?? '',
     minLatencyMs: search.minLatencyMs === undefined ? '' : String(search.minLatencyMs),
+    stream: search.stream ?? '',
   })
   const [wrong, setWrong] = useState<{
     minCost?: string | undefined
@@ -120,6 +122,7 @@ function MoreFilters({ search, onChange }: Pick<FiltersProps, 'search' | 'onChan
     onChange: (event: { target: { value: string } }) =>
       setDraft({ ...draft, [name]: event.target.value }),
   })
+  const currency = useCurrency()
   const count = Object.values(draft).filter((value) => value !== '').length
   function submit(event: FormEvent) {
     event.preventDefault()
@@ -157,10 +160,17 @@ function MoreFilters({ search, onChange }: Pick<FiltersProps, 'search' | 'onChan
           <Input {...field('vendorRequestId')} />
         </Field>
         <Field label={t`Cost at least`} error={wrong.minCost}>
-          <Input inputMode="decimal" {...field('minCost')} />
+          <Input inputMode="decimal" unit={currency} {...field('minCost')} />
         </Field>
         <Field label={t`Took at least`} error={wrong.minLatencyMs}>
           <Input inputMode="numeric" unit="ms" {...field('minLatencyMs')} />
+        </Field>
+        <Field label={t`Streaming`}>
+          <Select {...field('stream')}>
+            <option value="">{t`Either`}</option>
+            <option value="true">{t`Streamed`}</option>
+            <option value="false">{t`Not streamed`}</option>
+          </Select>
         </Field>
         <Button type="submit" variant="primary">
           <Trans>Filter</Trans>

@@ -12,7 +12,7 @@ import { Button, Buttons } from '../../ui/button.tsx'
 import { Checkbox, Field, Input } from '../../ui/field.tsx'
 import { FormProblem } from '../../ui/form-problem.tsx'
 import { Card } from '../../ui/page.tsx'
-import { Skeleton, Widget } from '../../ui/state.tsx'
+import { Below, Skeleton, Widget } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { useNewest } from '../../ui/use-newest.ts'
 import { useRefusal } from '../../ui/use-refusal.ts'
@@ -50,7 +50,9 @@ export function AlertSettings() {
           )}
         </Widget>
       </Card>
-      <Told />
+      <Below isReady={!alerts.isPending}>
+        <Told />
+      </Below>
     </>
   )
 }

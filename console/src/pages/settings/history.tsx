@@ -11,7 +11,7 @@ import { download } from '../../ui/download.ts'
 import { Checkbox, Field, Input } from '../../ui/field.tsx'
 import { FormProblem } from '../../ui/form-problem.tsx'
 import { Card } from '../../ui/page.tsx'
-import { Widget } from '../../ui/state.tsx'
+import { Below, Widget } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { useNewest } from '../../ui/use-newest.ts'
 import { sameFields, useRefusal } from '../../ui/use-refusal.ts'
@@ -29,7 +29,9 @@ export function History() {
       <Card title={<Trans>Message history</Trans>}>
         <Widget query={choice}>{(data) => <Form choice={data} />}</Widget>
       </Card>
-      <Deletion />
+      <Below isReady={!choice.isPending}>
+        <Deletion />
+      </Below>
     </>
   )
 }
@@ -131,7 +133,6 @@ interface ModesProps {
 
 function Modes({ mode, allowed, onChange }: ModesProps) {
   const { t } = useLingui()
-  const most = rank.indexOf(allowed)
   const modes = [
     { mode: 'off', name: t`Keep nothing`, detail: t`No messages are kept.` },
     {
@@ -150,6 +151,7 @@ function Modes({ mode, allowed, onChange }: ModesProps) {
       detail: t`You read them here; so can whoever reads the gateway’s database.`,
     },
   ] as const
+  const most = modes[rank.indexOf(allowed)] ?? modes[0]
   return (
     <>
       <fieldset className="flex flex-col gap-3">
@@ -164,14 +166,14 @@ function Modes({ mode, allowed, onChange }: ModesProps) {
             label={each.name}
             hint={each.detail}
             checked={mode === each.mode}
-            disabled={rank.indexOf(each.mode) > most}
+            disabled={rank.indexOf(each.mode) > rank.indexOf(most.mode)}
             onChange={() => onChange(each.mode)}
           />
         ))}
       </fieldset>
-      {most < rank.length - 1 && (
+      {most.mode !== 'full' && (
         <p className="text-label font-normal text-text-3">
-          <Trans>The operator of this deployment allows no more than: {allowed}</Trans>
+          <Trans>The operator of this deployment allows no more than: {most.name}</Trans>
         </p>
       )}
     </>

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { read, type Shape } from '../../api/client.ts'
 import { Field, Select } from '../../ui/field.tsx'
+import { Blank, Blanks } from '../../ui/state.tsx'
 import { Count } from '../../ui/values.tsx'
 
 type Model = Shape<'Model'>
@@ -15,9 +16,13 @@ export function Buys({ nano }: { readonly nano: bigint }) {
   const { model: chosen } = route.useSearch()
   const navigate = useNavigate()
   const query = { limit: 200, kind: 'chat' as const }
-  const { data } = useQuery({ ...read('/api/models', { params: { query } }), staleTime: 60_000 })
+  const { data, isPending } = useQuery({
+    ...read('/api/models', { params: { query } }),
+    staleTime: 60_000,
+  })
   const models = data?.items.filter((model) => tokensFor(nano, model, 'input') !== null) ?? []
   const model = models.find(({ id }) => id === chosen) ?? models[0]
+  if (isPending) return <BuysBlank />
   if (model === undefined) return null
   return (
     <div className="flex flex-col gap-2">
@@ -39,6 +44,22 @@ export function Buys({ nano }: { readonly nano: bigint }) {
       </Field>
       <Tokens nano={nano} model={model} />
     </div>
+  )
+}
+
+/** As high as what comes, so that the button below stays where it is. */
+function BuysBlank() {
+  return (
+    <Blanks>
+      <div className="flex flex-col gap-2">
+        <Field label={<Trans>Enough for about</Trans>}>
+          <Select disabled />
+        </Field>
+        <p>
+          <Blank width={280} />
+        </p>
+      </div>
+    </Blanks>
   )
 }
 

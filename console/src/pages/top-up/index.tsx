@@ -4,14 +4,14 @@ import { Trans } from '@lingui/react/macro'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { read } from '../../api/client.ts'
-import { roleOf, useMe } from '../../api/queries.ts'
+import { roleOf, useAnswered, useMe } from '../../api/queries.ts'
 import { useAccount } from '../../app/account-scope.tsx'
 import { isAmount } from '../../format.ts'
 import type { Catalog } from '../../i18n.ts'
 import { paymentBounds } from '../../ui/bounds.ts'
-import { OpenOrders } from '../../ui/open-orders.tsx'
+import { OpenOrders, openOrdersQuery } from '../../ui/open-orders.tsx'
 import { Card, Page } from '../../ui/page.tsx'
-import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
+import { Below, Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { Choose } from './choose.tsx'
 import { OrderPanel } from './order.tsx'
 import { PlayMoney } from './play-money.tsx'
@@ -58,12 +58,7 @@ interface TopUpProps {
 
 function TopUp({ account, order }: TopUpProps) {
   if (order !== undefined) return <OrderPanel key={order} id={order} account={account} />
-  return (
-    <>
-      <Offer account={account} />
-      <Redeem account={account} />
-    </>
-  )
+  return <Offer account={account} />
 }
 
 function Offer({ account }: { readonly account: string }) {
@@ -74,29 +69,37 @@ function Offer({ account }: { readonly account: string }) {
     ...read('/api/payments/offer', { params: { query } }),
     placeholderData: keepPreviousData,
   })
+  const hasOrders = useAnswered(openOrdersQuery(account))
   return (
-    <Widget
-      query={{ ...offer, isPlaceholderData: false }}
-      skeleton={<Skeleton rows={4} height={64} />}
-    >
-      {(data) =>
-        data.providers.length === 0 ? (
-          <Card>
-            <Empty title={<Trans>Credit cannot be bought here.</Trans>}>
-              <Trans>
-                No payment service is set up in this deployment. Ask its operator to add credit to
-                your account.
-              </Trans>
-            </Empty>
-          </Card>
-        ) : (
-          <div className="flex flex-col gap-6">
-            {data.mode === 'play' && <PlayMoney />}
-            <OpenOrders account={account} />
-            <Choose offer={data} />
-          </div>
-        )
-      }
-    </Widget>
+    <>
+      <Widget
+        query={{ ...offer, isPlaceholderData: false }}
+        skeleton={<Skeleton rows={4} height={64} />}
+      >
+        {(data) =>
+          data.providers.length === 0 ? (
+            <Card>
+              <Empty title={<Trans>Credit cannot be bought here.</Trans>}>
+                <Trans>
+                  No payment service is set up in this deployment. Ask its operator to add credit to
+                  your account.
+                </Trans>
+              </Empty>
+            </Card>
+          ) : (
+            <div className="flex flex-col gap-6">
+              {data.mode === 'play' && <PlayMoney />}
+              <OpenOrders account={account} />
+              <Below isReady={hasOrders}>
+                <Choose offer={data} />
+              </Below>
+            </div>
+          )
+        }
+      </Widget>
+      <Below isReady={hasOrders && !offer.isPending}>
+        <Redeem account={account} />
+      </Below>
+    </>
   )
 }
