@@ -114,4 +114,22 @@ if (hasBrowser) {
     expect(stage.faults()).toEqual([])
     await page.close()
   })
+  test.each([
+    { api: '/api/orders', card: 'Waiting to be paid' },
+    { api: '/api/billing/auto-top-up', card: 'Automatic top-up' },
+  ])('$card says so if it cannot be loaded', async ({ api, card }) => {
+    const page = await stage.open('/sign-in')
+    const json = { code: 'invalid', detail: 'It is refused.' }
+    await page.route(`**${api}?*`, (route) => route.fulfill({ status: 400, json }))
+    await page.goto(`${stage.server.url}/console/billing`)
+    const heading = page.getByRole('heading', { name: card, exact: true })
+    const part = page.locator('section').filter({ has: heading })
+    await part.getByText('It is refused.').waitFor()
+    await page.getByRole('table', { name: 'Ledger' }).waitFor()
+    await page.unroute(`**${api}?*`)
+    await part.getByRole('button', { name: 'Try again' }).click()
+    await part.getByText('It is refused.').waitFor({ state: 'detached' })
+    expect(await page.getByRole('main').getByRole('alert').count()).toBe(0)
+    await page.close()
+  })
 }

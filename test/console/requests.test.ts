@@ -48,6 +48,10 @@ async function opensReceipt() {
   expect(await seriousFindings(page)).toEqual([])
   await page.keyboard.press('Escape')
   await drawer.waitFor({ state: 'hidden' })
+  await row.click()
+  await drawer.getByRole('definition').getByRole('link').first().click()
+  await page.waitForURL(/\/console\/keys\?open=/)
+  await page.getByRole('complementary', { name: 'Key' }).waitFor()
   await page.close()
 }
 
@@ -91,6 +95,12 @@ async function filters() {
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Clear filters' }).first().click()
   await page.getByRole('row').filter({ hasText: 'sandbox/chat' }).first().waitFor()
+  await page.getByRole('button', { name: 'More filters' }).click()
+  await page.getByLabel('Streaming').selectOption('Streamed')
+  await page.getByRole('button', { name: 'Filter', exact: true }).click()
+  await page.waitForURL(/stream=true/)
+  const whole = page.getByRole('row').filter({ hasText: 'no-such-model' })
+  await whole.waitFor({ state: 'detached' })
   await page.close()
 }
 

@@ -77,19 +77,24 @@ function BalanceChip() {
     <Link
       to="/billing"
       title={isEmpty ? t`No balance left: requests are refused` : t`Balance available`}
-      className={`plain-link flex h-7 min-w-0 items-center gap-1.5 rounded-full border px-2.5 text-label max-md:h-11 ${isEmpty ? 'border-danger/50 bg-danger-tint text-danger' : 'border-border bg-surface'}`}
+      // On a phone as high as a finger needs, though it looks no higher than its text.
+      className="plain-link flex min-w-0 items-center max-md:h-11"
     >
-      <span className="sr-only">
-        <Trans>Balance</Trans>
-      </span>
-      <span className="truncate">
-        <Money down nano={data.availableNano} currency={data.currency} />
-      </span>
-      {isEmpty && (
-        <span className="max-md:sr-only">
-          <Trans>used up</Trans>
+      <span
+        className={`flex h-7 min-w-0 items-center gap-1.5 rounded-full border px-2.5 text-label ${isEmpty ? 'border-danger/50 bg-danger-tint text-danger' : 'border-border bg-surface'}`}
+      >
+        <span className="sr-only">
+          <Trans>Balance</Trans>
         </span>
-      )}
+        <span className="truncate">
+          <Money down nano={data.availableNano} currency={data.currency} />
+        </span>
+        {isEmpty && (
+          <span className="max-md:sr-only">
+            <Trans>used up</Trans>
+          </span>
+        )}
+      </span>
     </Link>
   )
 }

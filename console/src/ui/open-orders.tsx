@@ -6,6 +6,7 @@ import { Link } from '@tanstack/react-router'
 import { read } from '../api/client.ts'
 import { Card } from './page.tsx'
 import { useProviderName } from './provider-name.tsx'
+import { Failure } from './state.tsx'
 import { Time } from './values.tsx'
 
 export function openOrdersQuery(account: string) {
@@ -14,8 +15,14 @@ export function openOrdersQuery(account: string) {
 
 export function OpenOrders({ account }: { readonly account: string }) {
   const nameOf = useProviderName()
-  const { data } = useQuery({ ...openOrdersQuery(account), staleTime: 0 })
+  const { data, error, refetch } = useQuery({ ...openOrdersQuery(account), staleTime: 0 })
   const orders = data?.items.filter(({ pay }) => pay !== null) ?? []
+  if (data === undefined && error !== null)
+    return (
+      <Card title={<Trans>Waiting to be paid</Trans>}>
+        <Failure error={error} retry={() => void refetch()} />
+      </Card>
+    )
   if (orders.length === 0) return null
   return (
     <Card title={<Trans>Waiting to be paid</Trans>}>

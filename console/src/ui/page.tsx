@@ -62,6 +62,10 @@ interface CardProps {
   readonly flush?: boolean
 }
 
+/** What stands in place of the table, while it loads or fails, begins where the title does. */
+const flushed =
+  'pt-3 [&>[role=alert]]:mx-4 [&>[role=alert]]:mb-4 [&>[role=status]]:px-4 [&>[role=status]]:pb-4'
+
 export function Card({ title, actions, children, flush = false }: CardProps) {
   return (
     <section className="min-w-0 rounded-card border border-border bg-surface">
@@ -71,7 +75,7 @@ export function Card({ title, actions, children, flush = false }: CardProps) {
           {actions}
         </header>
       )}
-      <div className={flush ? 'pt-3' : 'p-4'}>{children}</div>
+      <div className={flush ? flushed : 'p-4'}>{children}</div>
     </section>
   )
 }

@@ -67,7 +67,7 @@ export function Failure({ error, retry }: { readonly error: Error; readonly retr
   return (
     <div
       role="alert"
-      className="m-1 rounded-card border border-danger/40 bg-danger-tint p-3 text-text"
+      className="my-1 rounded-card border border-danger/40 bg-danger-tint p-3 text-text"
     >
       <p>
         <ProblemText error={error} />

@@ -14,7 +14,7 @@ import {
   wholeCount,
 } from '../format.ts'
 import { useTimeZone } from '../state/preferences.ts'
-import { Icon } from './icon.tsx'
+import { Icon, type IconName } from './icon.tsx'
 
 interface MoneyProps {
   /** Nano-units, as the API gives them. */
@@ -140,7 +140,15 @@ export function Id({ value, whole = false }: { readonly value: string; readonly 
 }
 
 /** A small button that copies a text and says that it did. */
-export function Copy({ text, label }: { readonly text: string; readonly label?: string }) {
+export function Copy({
+  text,
+  label,
+  icon = 'copy',
+}: {
+  readonly text: string
+  readonly label?: string
+  readonly icon?: IconName
+}) {
   const { t } = useLingui()
   const [outcome, setOutcome] = useState<'copied' | 'refused' | null>(null)
   useEffect(() => {
@@ -162,7 +170,7 @@ export function Copy({ text, label }: { readonly text: string; readonly label?: 
         void copyText(text).then((isDone) => setOutcome(isDone ? 'copied' : 'refused'))
       }}
     >
-      <Icon name={outcome === null ? 'copy' : icons[outcome]} size={14} />
+      <Icon name={outcome === null ? icon : icons[outcome]} size={14} />
     </button>
   )
 }
@@ -268,7 +276,7 @@ export function Delta({
     )
   const isWelcome = good === 'neither' ? null : ratio > 0 === (good === 'up')
   const colour = isWelcome === null ? 'text-text-2' : isWelcome ? 'text-success' : 'text-danger'
-  const change = percent(Math.abs(ratio), i18n.locale, true)
+  const change = percent(Math.abs(ratio), i18n.locale)
   const words = ratio > 0 ? t`up ${change}` : t`down ${change}`
   return (
     <span className={`tabular whitespace-nowrap ${colour}`} aria-label={words}>

@@ -89,7 +89,7 @@ function About({ model: { kind, context, problem } }: { readonly model: Model })
         <>
           {' · '}
           <Trans>
-            <Count value={context} /> tokens of context
+            <Count pad={false} value={context} /> tokens of context
           </Trans>
         </>
       )}

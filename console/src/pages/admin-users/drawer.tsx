@@ -107,6 +107,9 @@ function Details({ person }: { readonly person: Person }) {
         <Link to="/billing" search={{ account: id }} className={buttonClass()}>
           <Trans>Ledger and balance</Trans>
         </Link>
+        <Link to="/admin/payments" search={{ account: id }} className={buttonClass()}>
+          <Trans>Payments</Trans>
+        </Link>
       </Buttons>
       {admin && person.status !== 'deleted' && <Actions person={person} />}
     </div>

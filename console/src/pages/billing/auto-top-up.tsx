@@ -14,7 +14,7 @@ import { Field, Input } from '../../ui/field.tsx'
 import { FormProblem } from '../../ui/form-problem.tsx'
 import { Card } from '../../ui/page.tsx'
 import { refusalText } from '../../ui/refusal.ts'
-import { ProblemLine } from '../../ui/state.tsx'
+import { Failure, ProblemLine } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { useNewest } from '../../ui/use-newest.ts'
 import { useRefusal } from '../../ui/use-refusal.ts'
@@ -33,7 +33,15 @@ export function AutoTopUpCard({ account }: { readonly account: string }) {
   const rule = useQuery(autoTopUpQuery(account))
   const { mayChange } = roleOf(useMe())
   const { data } = rule
-  if (data === undefined || data.provider === null) return null
+  if (data === undefined)
+    return (
+      rule.error && (
+        <Card title={<Trans>Automatic top-up</Trans>}>
+          <Failure error={rule.error} retry={() => void rule.refetch()} />
+        </Card>
+      )
+    )
+  if (data.provider === null) return null
   const { problem } = data
   return (
     <Card title={<Trans>Automatic top-up</Trans>} actions={<State rule={data} />}>

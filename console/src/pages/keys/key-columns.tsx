@@ -46,8 +46,13 @@ export function LimitBar({
         <Money nano={limit.spentNano} currency={currency} /> /{' '}
         <Money nano={limit.amountNano} currency={currency} />
       </span>
-      <svg aria-hidden="true" width="96" height="3" className="rounded bg-border">
-        <rect width={(share * 96) / 100} height="3" className={colour} />
+      <svg
+        aria-hidden="true"
+        viewBox="0 0 100 3"
+        preserveAspectRatio="none"
+        className="h-[3px] w-full min-w-24 rounded bg-border"
+      >
+        <rect width={share} height="3" className={colour} />
       </svg>
     </span>
   )

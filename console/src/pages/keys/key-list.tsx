@@ -56,14 +56,9 @@ export function KeyList({ mayChange }: { readonly mayChange: boolean }) {
   const show = (id: string | undefined, ignoreBlocker = false) =>
     void navigate({ search: (now) => ({ ...now, open: id }), ignoreBlocker })
   const more = moreOf(query)
-  const skeleton = (
-    <div className="p-4">
-      <Skeleton rows={8} />
-    </div>
-  )
   return (
     <Card flush title={<Trans>Keys</Trans>} actions={<ColumnChooser id="keys" columns={columns} />}>
-      <Widget query={query} skeleton={skeleton}>
+      <Widget query={query} skeleton={<Skeleton rows={8} />}>
         {() => (
           <KeyTable columns={columns} rows={rows} more={more} mayChange={mayChange} onOpen={show} />
         )}

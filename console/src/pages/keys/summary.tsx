@@ -44,7 +44,7 @@ function Figures({
   readonly values: readonly ReactNode[]
 }) {
   return (
-    <dl className="grid grid-cols-2 overflow-hidden rounded-card border border-border bg-surface md:grid-cols-5">
+    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-card border border-border bg-border md:grid-cols-5">
       <Figure label={<Trans>Active</Trans>} value={active} />
       <Figure label={<Trans>Disabled</Trans>} value={disabled} />
       <Figure label={<Trans>Expired</Trans>} value={expired} />
@@ -56,7 +56,7 @@ function Figures({
 
 function Figure({ label, value }: { readonly label: ReactNode; readonly value: ReactNode }) {
   return (
-    <div className="border-border px-4 py-2.5 not-first:border-l max-md:border-t max-md:border-l-0">
+    <div className="bg-surface px-4 py-2.5 max-md:last:col-span-2">
       <dt className="text-label text-text-2">{label}</dt>
       <dd className="text-section">{value}</dd>
     </div>

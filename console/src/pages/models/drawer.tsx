@@ -119,7 +119,7 @@ function Facts({ model }: { readonly model: Model }) {
         {context === null ? <None /> : <Count pad={false} value={context} />}
       </Fact>
       <Fact name={<Trans>Longest answer</Trans>}>
-        {maxOutput === null ? <None /> : <Count value={maxOutput} />}
+        {maxOutput === null ? <None /> : <Count pad={false} value={maxOutput} />}
       </Fact>
       <Fact name={<Trans>Groups</Trans>}>{model.groups.join(', ')}</Fact>
       <Fact name={<Trans>First token, p50 and p95</Trans>}>

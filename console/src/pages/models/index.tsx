@@ -153,11 +153,21 @@ function List({ search, rows, onChange, query }: ListProps) {
         ),
         facts: [
           model.vendor,
-          <FirstPrice key="input" model={model} />,
+          <InputFact key="input" model={model} />,
           <OutputFact key="output" model={model} />,
         ],
       })}
     />
+  )
+}
+
+/** Prices by other units, such as an image, name their unit. */
+function InputFact({ model }: { readonly model: Model }) {
+  if (model.price.lines.every(({ name }) => name !== 'input')) return <FirstPrice model={model} />
+  return (
+    <Trans>
+      Input <Price model={model} kind="input" />
+    </Trans>
   )
 }
 

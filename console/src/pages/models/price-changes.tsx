@@ -61,7 +61,7 @@ function Step({ step, currency }: StepProps) {
       {name.includes('>') && (
         <>
           <Trans>
-            of prompts above <Count value={Number(above)} />
+            of prompts above <Count pad={false} value={Number(above)} />
           </Trans>{' '}
         </>
       )}

@@ -23,7 +23,7 @@ export function PriceTable({ model }: { readonly model: Model }) {
                 {line.above > 0 && (
                   <span className="ml-2 text-text-2">
                     <Trans>
-                      of prompts above <Count value={line.above} />
+                      of prompts above <Count pad={false} value={line.above} />
                     </Trans>
                   </span>
                 )}

@@ -76,17 +76,12 @@ export function Attempts({ request }: AttemptsProps) {
                   />
                 </svg>
               )}
-              {(reason !== undefined || attempt.costNano !== undefined) && (
-                <p className="mt-0.5 text-text-2">
-                  {reason !== undefined && t(reason)}
-                  {attempt.costNano !== undefined && (
-                    <>
-                      {' '}
-                      <Money exact nano={attempt.costNano} currency={currency} />
-                    </>
-                  )}
-                </p>
-              )}
+              <p className="mt-0.5 flex flex-wrap gap-x-3 text-text-2">
+                {reason !== undefined && <span>{t(reason)}</span>}
+                {attempt.costNano !== undefined && attempt.costNano !== '0' && (
+                  <Money exact nano={attempt.costNano} currency={currency} />
+                )}
+              </p>
             </li>
           )
         })}

@@ -52,7 +52,7 @@ export default function RequestDrawer({ id, tab, onTab, ...rest }: RequestDrawer
             <Trans>Request</Trans>
           </span>
           <Id value={id} />
-          <Copy text={location.href} label={t`Copy a link to this request`} />
+          <Copy text={location.href} label={t`Copy a link to this request`} icon="link" />
         </div>
       }
     >

@@ -87,7 +87,7 @@ function LineName({ item }: { readonly item: string }) {
       {above !== undefined && (
         <span className="ml-2 text-text-2">
           <Trans>
-            of prompts above <Count value={Number(above)} />
+            of prompts above <Count pad={false} value={Number(above)} />
           </Trans>
         </span>
       )}

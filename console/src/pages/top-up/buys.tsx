@@ -70,12 +70,12 @@ function Tokens({ nano, model }: { readonly nano: bigint; readonly model: Model 
     <p className="text-text-2" aria-live="polite">
       {output === null ? (
         <Trans>
-          <Count value={input} /> input tokens, at today’s price
+          <Count pad={false} value={input} /> input tokens, at today’s price
         </Trans>
       ) : (
         <Trans>
-          <Count value={input} /> input tokens or <Count value={output} /> output tokens, at today’s
-          price
+          <Count pad={false} value={input} /> input tokens or <Count pad={false} value={output} />{' '}
+          output tokens, at today’s price
         </Trans>
       )}
     </p>

@@ -143,27 +143,29 @@ export function GroupSwitch() {
           ))}
         </Select>
       </Field>
-      <span aria-hidden="true" className="whitespace-nowrap">{t`Group by`}</span>
-      <Field label={t`Group by`} hideLabel>
-        <Select
-          value={first}
-          onChange={({ target }) => {
-            const by = given(target.value)
-            change({ by: by ?? 'none', by2: by === undefined ? undefined : asked.search.by2 })
-          }}
-        >
-          {options(['none', ...allowed])}
-        </Select>
-      </Field>
+      <span className="flex items-center gap-2">
+        <span aria-hidden="true" className="whitespace-nowrap">{t`Group by`}</span>
+        <Field label={t`Group by`} hideLabel>
+          <Select
+            value={first}
+            onChange={({ target }) => {
+              const by = given(target.value)
+              change({ by: by ?? 'none', by2: by === undefined ? undefined : asked.search.by2 })
+            }}
+          >
+            {options(['none', ...allowed])}
+          </Select>
+        </Field>
+      </span>
       {first !== 'none' && (
-        <>
+        <span className="flex items-center gap-2">
           <span aria-hidden="true">{t`and`}</span>
           <Field label={t`Group by as well`} hideLabel>
             <Select value={second} onChange={({ target }) => change({ by2: given(target.value) })}>
               {options(['none', ...allowed.filter((name) => name !== first)])}
             </Select>
           </Field>
-        </>
+        </span>
       )}
     </div>
   )
