@@ -1,4 +1,5 @@
-// What the console must pass: API types not stale, TypeScript, texts complete in every language, build and its sizes.
+// What the console must pass: API types not stale, TypeScript, texts complete in every language, colours, build and its
+// sizes.
 
 import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
@@ -9,12 +10,20 @@ import { gzipSync } from 'node:zlib'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const most = { initialScript: 180_000, initialStyle: 25_000, lazyRoute: 90_000 }
 
+const hues =
+  'slate|gray|zinc|neutral|stone|red|orange|amber|yellow|lime|green|emerald|teal|cyan|sky|blue|indigo|violet|purple|fuchsia|pink|rose'
+const foreignColour = new RegExp(
+  `[\\s"'\`:](?:[a-z]+-)+(?:white|black|(?:${hues})-\\d+)(?=[\\s"'\`/])`,
+  'g',
+)
+
 const steps = [
   ['API types', run('scripts/types.mjs', '--check')],
   ['types', run('node_modules/typescript/bin/tsc', '--noEmit')],
   ['texts in step with the sources', run('node_modules/.bin/lingui', 'check', 'sync', '--clean')],
   ['texts translated', run('node_modules/.bin/lingui', 'check', 'missing', '--mode', 'catalog')],
   ['texts alike everywhere', alike],
+  ['colours of the theme alone', colours],
   ['build', run('../scripts/console.mjs')],
   ['sizes', sizes],
 ]
@@ -51,6 +60,17 @@ function alike() {
       else seen.set(text, translation)
     }
   }
+  for (const fault of faults) console.log(fault)
+  return faults.length === 0
+}
+
+/** The theme replaces Tailwind's palette: a class that names a colour of that one has no effect. */
+function colours() {
+  const faults = globSync('src/**/*.{ts,tsx}', { cwd: root }).flatMap((path) =>
+    [...readFileSync(join(root, path), 'utf8').matchAll(foreignColour)].map(
+      ([name]) => `${path}: ${name.slice(1)} is no colour of src/styles.css`,
+    ),
+  )
   for (const fault of faults) console.log(fault)
   return faults.length === 0
 }

@@ -86,6 +86,9 @@ if (hasBrowser) {
   )
   test('a month has a statement to print, which adds up', async () => {
     const page = await stage.open('/billing')
+    const named = { month: 'long', year: 'numeric', timeZone: 'UTC' } as const
+    const month = new Date().toLocaleDateString('en', named)
+    await page.getByText(month, { exact: true }).waitFor()
     const link = page.getByRole('link', { name: 'Open to print or save as PDF' }).first()
     const [statement] = await Promise.all([page.waitForEvent('popup'), link.click()])
     await statement.getByText('for the first customer').waitFor()
@@ -97,6 +100,7 @@ if (hasBrowser) {
     const context = await stage.visitor('auditor')
     const page = await stage.open('/billing', { context })
     await page.getByText('An auditor cannot buy credit.').waitFor()
+    await page.getByText('It is not set up.').waitFor()
     await page.getByRole('heading', { name: 'Ledger' }).waitFor()
     for (const name of ['Buy credit', 'Redeem a code'])
       expect(await page.getByRole('link', { name }).count()).toBe(0)

@@ -68,6 +68,12 @@ if (hasBrowser) {
       .getByRole('link', { name: 'Usage' })
     expect(await link.isVisible()).toBe(false)
     await page.getByRole('button', { name: 'Open the menu' }).click()
+    await link.waitFor()
+    const covers = page.locator('div[aria-hidden]').filter({ hasNot: page.locator('*') })
+    const behind = await covers.evaluateAll((all) =>
+      all.map((each) => getComputedStyle(each).backgroundColor),
+    )
+    expect(behind).toContain('rgba(0, 0, 0, 0.4)')
     await link.click()
     await heading(page, 'Usage')
     await page.close()

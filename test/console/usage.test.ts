@@ -92,7 +92,7 @@ async function hasFigures(): Promise<void> {
   const figures = page.getByRole('main')
   await figures.getByRole('heading', { name: 'Requests', exact: true }).waitFor()
   const tile = page.getByRole('listitem').filter({ hasText: 'Error rate' })
-  expect(await tile.textContent()).toContain('20\u00a0%')
+  expect(await tile.textContent()).toContain('20.0\u00a0%')
   const hits = page.getByRole('listitem').filter({ hasText: 'Cache hits' })
   expect(await hits.textContent()).toContain('no earlier data')
   await page.getByRole('img', { name: /^Spend by model: \$0\.0/ }).waitFor()

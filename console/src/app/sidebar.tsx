@@ -32,7 +32,7 @@ export function Sidebar({ operator, isOpen, onClose }: SidebarProps) {
       {isOpen && (
         <div
           aria-hidden="true"
-          className="fixed inset-0 z-30 bg-black/40 md:hidden"
+          className="fixed inset-0 z-30 bg-scrim md:hidden"
           onClick={onClose}
         />
       )}

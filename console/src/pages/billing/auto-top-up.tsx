@@ -18,7 +18,7 @@ import { Failure, ProblemLine } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { useNewest } from '../../ui/use-newest.ts'
 import { useRefusal } from '../../ui/use-refusal.ts'
-import { Status } from '../../ui/values.tsx'
+import { Money, Status } from '../../ui/values.tsx'
 
 type Rule = Shape<'AutoTopUp'>
 
@@ -54,10 +54,28 @@ export function AutoTopUpCard({ account }: { readonly account: string }) {
             </Trans>
           </p>
         )}
+        {!mayChange && <Terms rule={data} />}
         {mayChange && data.isAgreed && <RuleForm key={account} rule={data} />}
         {mayChange && (!data.isAgreed || problem !== null) && <Agree rule={data} />}
       </div>
     </Card>
+  )
+}
+
+/** For those who may not change it. */
+function Terms({ rule }: { readonly rule: Rule }) {
+  const { thresholdNano, amount, monthMost, currency, providerCurrency } = rule
+  return (
+    <p className="text-text-2">
+      {thresholdNano === null ? (
+        <Trans>It is not set up.</Trans>
+      ) : (
+        <Trans>
+          When less than <Money nano={thresholdNano} currency={currency} /> is left: {amount}{' '}
+          {providerCurrency}, at most {monthMost} {providerCurrency} in a month.
+        </Trans>
+      )}
+    </p>
   )
 }
 

@@ -143,7 +143,7 @@ interface ScanProps {
 function Scan({ url, name, isPlay }: ScanProps) {
   return (
     <div className="flex flex-col items-center gap-3">
-      <div className="size-56 max-w-full rounded-card border border-border bg-white">
+      <div className="size-56 max-w-full rounded-card border border-border bg-paper">
         <QrCode text={url} />
       </div>
       <p className="text-text-2">

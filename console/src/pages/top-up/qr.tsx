@@ -19,7 +19,7 @@ export default function QrCode({ text }: { readonly text: string }) {
       aria-label={t`QR code to pay by`}
       viewBox={`0 0 ${size} ${size}`}
       shapeRendering="crispEdges"
-      className="size-full rounded-card bg-white"
+      className="size-full rounded-card bg-paper"
     >
       <path d={path} fill="black" />
     </svg>

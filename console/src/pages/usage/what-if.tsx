@@ -55,7 +55,7 @@ export function WhatIf({ asked }: { readonly asked: Asked }) {
       }
       onClose={() => change({ whatif: undefined, toModel: undefined, toGroup: undefined })}
     >
-      <div className="flex flex-col gap-5 p-4">
+      <div className="flex flex-col gap-5">
         <p className="text-text-2">
           <Trans>
             The same requests, priced again as they would be today: by another model, in another
