@@ -86,10 +86,10 @@ if (hasBrowser) {
   test('what to be warned of is saved; what is wrong is said at its field and stays', async () => {
     const page = await stage.open('/settings?tab=alerts')
     await page.getByLabel('When less is left than').fill('12.5')
-    await page.getByLabel('When a key has spent of its limit').fill('101')
+    await page.getByLabel('When a key has spent this part of its limit').fill('101')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Write a whole number from 1 to 100.').waitFor()
-    await page.getByLabel('When a key has spent of its limit').fill('80')
+    await page.getByLabel('When a key has spent this part of its limit').fill('80')
     await page.getByLabel('Also post to').fill('http://example.com/hook')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('expected an https address', { exact: false }).waitFor()

@@ -44,8 +44,8 @@ const cases: readonly Case[] = [
   {
     form: 'the alerts',
     path: '/settings?tab=alerts',
-    mine: 'When of an hour’s requests fail',
-    theirs: 'When a key has spent of its limit',
+    mine: 'When this part of an hour’s requests fails',
+    theirs: 'When a key has spent this part of its limit',
     save: 'Save',
     elsewhere: (value) => ['PUT', '/api/me/alerts', { ...alerts, keyLimitPercent: Number(value) }],
   },

@@ -128,14 +128,14 @@ function Rules({ form, currency }: { readonly form: AlertForm; readonly currency
         <Input inputMode="decimal" unit={currency} {...register('daySpend', amount)} />
       </Field>
       <Field
-        label={t`When a key has spent of its limit`}
+        label={t`When a key has spent this part of its limit`}
         hint={t`Of keys with a spend limit.`}
         error={errors.keyLimitPercent?.message}
       >
         <Input inputMode="numeric" unit="%" {...register('keyLimitPercent', percent)} />
       </Field>
       <Field
-        label={t`When of an hour’s requests fail`}
+        label={t`When this part of an hour’s requests fails`}
         hint={t`Of 20 requests at least.`}
         error={errors.errorRatePercent?.message}
       >
