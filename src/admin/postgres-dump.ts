@@ -1,6 +1,6 @@
 // Dumps a PostgreSQL database to a file and restores it, with PostgreSQL's own programs.
 
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { existsSync, linkSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { openStore } from '../store/open.ts'
@@ -8,12 +8,17 @@ import { auditLedger } from './audit.ts'
 import { AdminError } from './use-case.ts'
 
 /** Writes a new file, whole or not at all: the state of one moment, in pg_dump's custom format. */
-export async function dumpDatabase(databaseUrl: string, file: string) {
+export function dumpDatabase(databaseUrl: string, file: string) {
+  return interruptible((running) => dump(running, databaseUrl, file))
+}
+
+async function dump(running: Running, databaseUrl: string, file: string) {
   const draft = `${file}.${randomUUID()}`
   try {
     // Readable by its owner only; pg_dump keeps the mode of an existing file.
     writeFileSync(draft, '', { mode: 0o600, flag: 'wx' })
-    await run('pg_dump', databaseUrl, ['--format=custom', '--no-owner', `--file=${draft}`], draft)
+    const args = ['--format=custom', '--no-owner', `--file=${draft}`]
+    await run(running, 'pg_dump', databaseUrl, args, draft)
     linkSync(draft, file)
     // null: counted when the file is restored.
     const counts = {
@@ -39,7 +44,7 @@ export async function restoreDatabase(databaseUrl: string, file: string) {
     throw refused('the database holds data already: name an empty one (DATABASE_URL)')
   }
   const whole = ['--single-transaction', '--exit-on-error', '--no-owner']
-  await run('pg_restore', databaseUrl, [...whole, file], file)
+  await interruptible((running) => run(running, 'pg_restore', databaseUrl, [...whole, file], file))
   const store = await openStore({ dataDir: '', databaseUrl })
   try {
     const { ok, transfers, usageRows, wallets, findings } = await auditLedger({ store })
@@ -57,6 +62,7 @@ const connectSeconds = 5
  * Passes the password in a file that only its owner can read: every user of the machine can see a program's arguments.
  */
 async function run(
+  running: Running,
   program: string,
   databaseUrl: string,
   args: readonly string[],
@@ -73,7 +79,7 @@ async function run(
   if (!url.searchParams.has('connect_timeout'))
     url.searchParams.set('connect_timeout', String(connectSeconds))
   try {
-    await finish(program, [`--dbname=${url.href.replaceAll('+', '%20')}`, ...args])
+    await finish(running, program, [`--dbname=${url.href.replaceAll('+', '%20')}`, ...args])
   } finally {
     rmSync(passwords, { force: true })
   }
@@ -81,25 +87,38 @@ async function run(
 
 const interruptions = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-async function finish(program: string, args: readonly string[]): Promise<void> {
-  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] })
-  const said: string[] = []
-  child.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text))
-  // Ends the program first, and with it this command, whose files would be left behind otherwise.
-  const interrupted = (signal: NodeJS.Signals) => void child.kill(signal)
+interface Running {
+  program: ChildProcess | null
+}
+
+/**
+ * A signal ends the program first, and with it this command, whose files would be left behind otherwise. To be begun
+ * before the first file is written.
+ */
+async function interruptible<Result>(work: (running: Running) => Promise<Result>): Promise<Result> {
+  const running: Running = { program: null }
+  const interrupted = (signal: NodeJS.Signals) => void running.program?.kill(signal)
   for (const signal of interruptions) process.on(signal, interrupted)
   try {
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.once('error', (error) => reject(missing(program, error)))
-      child.once('close', resolve)
-    })
-    if (code === 0) return
-    const [reason] = said.join('').split('\n')
-    const usual = code === null ? 'interrupted' : `${program} ended with ${code}`
-    throw refused(reason?.trim() || usual)
+    return await work(running)
   } finally {
     for (const signal of interruptions) process.off(signal, interrupted)
   }
+}
+
+async function finish(running: Running, program: string, args: readonly string[]): Promise<void> {
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  running.program = child
+  const said: string[] = []
+  child.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text))
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', (error) => reject(missing(program, error)))
+    child.once('close', resolve)
+  })
+  if (code === 0) return
+  const [reason] = said.join('').split('\n')
+  const usual = code === null ? 'interrupted' : `${program} ended with ${code}`
+  throw refused(reason?.trim() || usual)
 }
 
 function missing(program: string, error: Error): Error {
