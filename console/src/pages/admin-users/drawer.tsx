@@ -90,29 +90,36 @@ function Details({ person }: { readonly person: Person }) {
           )}
         </dd>
       </dl>
-      <Buttons>
-        {/* A full page load, so that no answer for one account is shown to the other. */}
-        <a href={`/console/?view-as=${encodeURIComponent(id)}`} className={buttonClass()}>
-          <Trans>See what they see</Trans>
-        </a>
-        <Link to="/" search={{ account: id }} className={buttonClass()}>
-          <Trans>Overview</Trans>
-        </Link>
-        <Link to="/requests" search={{ account: id }} className={buttonClass()}>
-          <Trans>Requests</Trans>
-        </Link>
-        <Link to="/keys" search={{ account: id }} className={buttonClass()}>
-          <Trans>Keys</Trans>
-        </Link>
-        <Link to="/billing" search={{ account: id }} className={buttonClass()}>
-          <Trans>Ledger and balance</Trans>
-        </Link>
-        <Link to="/admin/payments" search={{ account: id }} className={buttonClass()}>
-          <Trans>Payments</Trans>
-        </Link>
-      </Buttons>
+      <Links id={id} />
       {admin && person.status !== 'deleted' && <Actions person={person} />}
     </div>
+  )
+}
+
+/** The pages that show the account's data. */
+function Links({ id }: { readonly id: string }) {
+  return (
+    <Buttons>
+      {/* A full page load, so that no answer for one account is shown to the other. */}
+      <a href={`/console/?view-as=${encodeURIComponent(id)}`} className={buttonClass()}>
+        <Trans>See what they see</Trans>
+      </a>
+      <Link to="/" search={{ account: id }} className={buttonClass()}>
+        <Trans>Overview</Trans>
+      </Link>
+      <Link to="/requests" search={{ account: id }} className={buttonClass()}>
+        <Trans>Requests</Trans>
+      </Link>
+      <Link to="/keys" search={{ account: id }} className={buttonClass()}>
+        <Trans>Keys</Trans>
+      </Link>
+      <Link to="/billing" search={{ account: id }} className={buttonClass()}>
+        <Trans>Ledger and balance</Trans>
+      </Link>
+      <Link to="/admin/payments" search={{ account: id }} className={buttonClass()}>
+        <Trans>Payments</Trans>
+      </Link>
+    </Buttons>
   )
 }
 

@@ -166,19 +166,12 @@ function MakeForm({ groups, onMade }: MakeFormProps) {
             onChange={(event) => setName(event.target.value)}
           />
         </Field>
-        <Field label={t`Group`} error={field === 'group' ? refused : undefined}>
-          <Select
-            disabled={groups === undefined}
-            value={group}
-            onChange={(event) => setChosen(event.target.value)}
-          >
-            {items.map(({ id, multiplier }) => (
-              <option key={id} value={id}>
-                {multiplier === '1' ? id : t`${id} (prices × ${multiplier})`}
-              </option>
-            ))}
-          </Select>
-        </Field>
+        <GroupField
+          groups={groups}
+          value={group}
+          error={field === 'group' ? refused : undefined}
+          onChange={setChosen}
+        />
         <div className="md:pt-5">
           <Button type="submit" variant="primary" busy={isBusy} disabled={groups === undefined}>
             <Trans>Create key</Trans>
@@ -187,5 +180,31 @@ function MakeForm({ groups, onMade }: MakeFormProps) {
       </div>
       {error !== null && field !== 'name' && field !== 'group' && <Failure error={error} />}
     </form>
+  )
+}
+
+interface GroupFieldProps {
+  readonly groups: Groups | undefined
+  readonly value: string
+  readonly error: string | undefined
+  readonly onChange: (id: string) => void
+}
+
+function GroupField({ groups, value, error, onChange }: GroupFieldProps) {
+  const { t } = useLingui()
+  return (
+    <Field label={t`Group`} error={error}>
+      <Select
+        disabled={groups === undefined}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      >
+        {groups?.map(({ id, multiplier }) => (
+          <option key={id} value={id}>
+            {multiplier === '1' ? id : t`${id} (prices × ${multiplier})`}
+          </option>
+        ))}
+      </Select>
+    </Field>
   )
 }

@@ -79,26 +79,21 @@ function NoOrders({ isFiltered }: { readonly isFiltered: boolean }) {
   )
 }
 
-interface OrdersProps extends PartProps {
-  readonly isOperator: boolean
-  /** What stands below the list. */
-  readonly children: ReactNode
-}
-
-function Orders({ search, onChange, isOperator, children }: OrdersProps) {
-  const { t } = useLingui()
-  const account = useAccount()
-  const { admin } = roleOf(useMe())
-  const { open, state, flagged, provider, stuck, number } = search
-  const chosen = {
+/** By the names and values of the API's filters. */
+function chosenOf({ state, flagged, provider, stuck, number }: OrdersSearch) {
+  return {
     ...(state !== undefined && { state }),
     ...(flagged === true && { flagged }),
     ...(provider !== undefined && { provider }),
     ...(stuck === true && { stuck }),
     ...(number !== undefined && { number }),
   }
-  const filters = { ...(account !== undefined && { account }), ...chosen }
-  const orders = useInfiniteQuery({
+}
+
+type Filters = ReturnType<typeof chosenOf> & { readonly account?: string }
+
+function useOrders(filters: Filters) {
+  return useInfiniteQuery({
     queryKey: ['/api/orders', filters],
     queryFn: ({ pageParam, signal }) => {
       const query = { ...filters, limit: 100, ...(pageParam && { cursor: pageParam }) }
@@ -109,6 +104,21 @@ function Orders({ search, onChange, isOperator, children }: OrdersProps) {
     placeholderData: (before) => before,
     refetchInterval: 30_000,
   })
+}
+
+interface OrdersProps extends PartProps {
+  readonly isOperator: boolean
+  /** What stands below the list. */
+  readonly children: ReactNode
+}
+
+function Orders({ search, onChange, isOperator, children }: OrdersProps) {
+  const { t } = useLingui()
+  const account = useAccount()
+  const { admin } = roleOf(useMe())
+  const { open, stuck } = search
+  const chosen = chosenOf(search)
+  const orders = useOrders({ ...(account !== undefined && { account }), ...chosen })
   const rows = useMemo(() => orders.data?.pages.flatMap(({ items }) => items) ?? [], [orders.data])
   const columns = [
     ...ownColumns.slice(0, 2),

@@ -101,9 +101,9 @@ function useKeyNames(query: { readonly account?: string }): ReadonlyMap<string, 
 /** At most a day, which is the API's maximum. */
 const latencyBounds = { least: 0, most: 86_400_000, isOptional: true }
 
-function MoreFilters({ search, onChange }: Pick<FiltersProps, 'search' | 'onChange'>) {
-  const { t } = useLingui()
-  const [draft, setDraft] = useState({
+/** As typed. */
+function draftOf(search: RequestsSearch) {
+  return {
     errorCode: search.errorCode ?? '',
     client: search.client ?? '',
     id: search.id ?? '',
@@ -111,7 +111,12 @@ function MoreFilters({ search, onChange }: Pick<FiltersProps, 'search' | 'onChan
     minCost: search.minCost ?? '',
     minLatencyMs: search.minLatencyMs === undefined ? '' : String(search.minLatencyMs),
     stream: search.stream ?? '',
-  })
+  }
+}
+
+function MoreFilters({ search, onChange }: Pick<FiltersProps, 'search' | 'onChange'>) {
+  const { t } = useLingui()
+  const [draft, setDraft] = useState(() => draftOf(search))
   const [wrong, setWrong] = useState<{
     minCost?: string | undefined
     minLatencyMs?: string | undefined
