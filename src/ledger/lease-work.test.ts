@@ -34,8 +34,11 @@ function stage() {
   }
   const work = new LeaseWork({
     leases: {
-      grant: ({ account, needNano }) =>
-        call(`grant ${account} ${needNano}`, { ...granted, fenced: account === 'swept' }),
+      grantAll: (_ref, requests) =>
+        call(
+          `grant ${requests.map(({ account, needNano }) => `${account} ${needNano}`).join(', ')}`,
+          requests.map(({ account }) => ({ ...granted, fenced: account === 'swept' })),
+        ),
       giveBack: (_ref, account, amountNano) => call(`giveBack ${account} ${amountNano}`, undefined),
       recall: (account) => call(`recall ${account}`, undefined),
     },
@@ -82,6 +85,54 @@ test('a grant waits for what was given back before it', async () => {
   second.answer()
   expect(await grant).toEqual(granted)
   await back
+})
+
+test('grants that wait are asked together, but not past other work, nor twice for an account', async () => {
+  const { work, calls, next, turn } = stage()
+  const grants = ['ann', 'bob', 'cyd'].map((account) => work.grant(3, account, size))
+  const first = await next()
+  const back = work.giveBack(3, 'ann', 7n)
+  const later = ['bob', 'ann', 'bob'].map((account) => work.grant(3, account, size))
+  await turn()
+  expect([first.what, calls.length]).toEqual(['grant ann 5, bob 5, cyd 5', 0])
+  first.answer()
+  expect(await Promise.all(grants)).toEqual([granted, granted, granted])
+  for (const what of ['giveBack ann 7', 'grant bob 5, ann 5', 'grant bob 5']) {
+    const call = await next()
+    expect(call.what).toBe(what)
+    call.answer()
+  }
+  expect(await Promise.all(later)).toEqual([granted, granted, granted])
+  await back
+})
+
+test('at most 64 grants are asked together', async () => {
+  const { work, next } = stage()
+  const grants = Array.from({ length: 70 }, (_, index) => work.grant(3, `a${index}`, size))
+  const counts: number[] = []
+  for (let group = 0; group < 2; group += 1) {
+    const call = await next()
+    counts.push(call.what.split(', ').length)
+    call.answer()
+  }
+  await Promise.all(grants)
+  expect(counts).toEqual([64, 6])
+})
+
+test('of grants that failed together, each account gives back all when it rests', async () => {
+  const { work, next, turn, settle } = stage()
+  const grants = Promise.allSettled(['ann', 'bob'].map((account) => work.grant(3, account, size)))
+  ;(await next()).fail()
+  expect((await grants).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  for (const account of ['ann', 'bob']) {
+    const forgotten = work.forget(3, account)
+    await turn()
+    settle()
+    const all = await next()
+    expect(all.what).toBe(`giveBack ${account} ${maxNano}`)
+    all.answer()
+    await forgotten
+  }
 })
 
 test('what failed is not tried again; the account gives back all when it rests, after its last requests', async () => {

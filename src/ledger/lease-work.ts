@@ -1,10 +1,10 @@
 // Carries out the serving thread's lease requests in order, and repairs leases after a request with an unknown outcome.
 
 import { maxNano, type Nano } from '../money.ts'
-import type { Grant, GrantSize, LeaseTable, NodeRef } from '../store/ledger.ts'
+import type { AccountGrant, Grant, GrantSize, LeaseTable, NodeRef } from '../store/ledger.ts'
 
 interface LeaseWorkOptions {
-  readonly leases: Pick<LeaseTable, 'grant' | 'giveBack' | 'recall'>
+  readonly leases: Pick<LeaseTable, 'grantAll' | 'giveBack' | 'recall'>
   /** The node as it is open now; null while it is not open. */
   readonly ref: () => NodeRef | null
   /** Resolves when everything in the outbox at this moment is settled. */
@@ -12,6 +12,16 @@ interface LeaseWorkOptions {
   readonly onFenced: (ref: NodeRef) => void
   readonly onFailure: (what: string, error: unknown) => void
 }
+
+/** Grants that are asked of the ledger together: after a start, many accounts may need their first at once. */
+interface Together {
+  readonly epoch: number
+  readonly requests: Map<string, AccountGrant>
+  readonly grants: Promise<ReadonlyMap<string, Grant>>
+}
+
+/** More would hold the wallets' locks for longer, and so the settling of their requests. */
+const mostTogether = 64
 
 /**
  * Each call waits for those before it, because a grant must see the money given back before it. A failed call is not
@@ -21,6 +31,8 @@ interface LeaseWorkOptions {
 export class LeaseWork {
   readonly #options: LeaseWorkOptions
   #last: Promise<unknown> = Promise.resolve()
+  /** The grants at the end of the queue, to which more may be added. */
+  #together: Together | null = null
   /** Accounts for whose lease the ledger and the serving thread may disagree, with the epoch of the lease. */
   readonly #unclear = new Map<string, number>()
 
@@ -29,17 +41,34 @@ export class LeaseWork {
   }
 
   /** Rejects if the ledger cannot be reached. */
-  grant(epoch: number, account: string, size: GrantSize): Promise<Grant> {
-    return this.#inTurn(async () => {
-      const ref = this.#refOf(epoch)
-      if (ref === null) return grantOfNoEpoch
-      const { leases, onFenced } = this.#options
-      const grant = await this.#tried(ref, account, () =>
-        leases.grant({ ...ref, account, ...size }),
-      )
-      if (grant.fenced) onFenced(ref)
-      return grant
+  async grant(epoch: number, account: string, size: GrantSize): Promise<Grant> {
+    const last = this.#together
+    const fits =
+      last?.epoch === epoch && last.requests.size < mostTogether && !last.requests.has(account)
+    const { requests, grants } = fits ? last : this.#begin(epoch)
+    requests.set(account, { ...size, account })
+    return (await grants).get(account) ?? grantOfNoEpoch
+  }
+
+  #begin(epoch: number): Together {
+    const requests = new Map<string, AccountGrant>()
+    const grants = this.#inTurn(() => {
+      if (this.#together === begun) this.#together = null
+      return this.#grantAll(epoch, [...requests.values()])
     })
+    const begun = { epoch, requests, grants }
+    this.#together = begun
+    return begun
+  }
+
+  async #grantAll(epoch: number, requests: readonly AccountGrant[]): Promise<Map<string, Grant>> {
+    const ref = this.#refOf(epoch)
+    if (ref === null) return new Map()
+    const { leases, onFenced } = this.#options
+    const accounts = requests.map(({ account }) => account)
+    const grants = await this.#tried(ref, accounts, () => leases.grantAll(ref, requests))
+    if (grants.some(({ fenced }) => fenced)) onFenced(ref)
+    return new Map(grants.map((grant, at) => [accounts[at] ?? '', grant]))
   }
 
   giveBack(epoch: number, account: string, amountNano: Nano): Promise<void> {
@@ -47,7 +76,7 @@ export class LeaseWork {
       const ref = this.#refOf(epoch)
       if (ref === null) return
       const { leases } = this.#options
-      await this.#tried(ref, account, () => leases.giveBack(ref, account, amountNano))
+      await this.#tried(ref, [account], () => leases.giveBack(ref, account, amountNano))
     })
   }
 
@@ -74,19 +103,19 @@ export class LeaseWork {
   take<Result>(epoch: number, account: string, work: () => Promise<Result>): Promise<Result> {
     return this.#inTurn(() => {
       const ref = this.#refOf(epoch)
-      return ref === null ? work() : this.#tried(ref, account, work)
+      return ref === null ? work() : this.#tried(ref, [account], work)
     })
   }
 
   async #tried<Result>(
     ref: NodeRef,
-    account: string,
+    accounts: readonly string[],
     work: () => Promise<Result>,
   ): Promise<Result> {
     try {
       return await work()
     } catch (error) {
-      this.#unclear.set(account, ref.epoch)
+      for (const account of accounts) this.#unclear.set(account, ref.epoch)
       throw error
     }
   }
@@ -96,6 +125,7 @@ export class LeaseWork {
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#together = null
     const result = this.#last.then(work, work)
     this.#last = result
     return result

@@ -47,6 +47,42 @@ export async function lockLeases(
   return rows.map(({ account, amount }) => ({ node, epoch, account, amountNano: BigInt(amount) }))
 }
 
+/** What other nodes, or other epochs of this one, lease of these accounts; no entry where that is nothing. */
+export async function leasedElsewhere(
+  session: Session,
+  { node, epoch }: NodeRef,
+  accounts: readonly string[],
+): Promise<ReadonlyMap<string, Nano>> {
+  const rows = await session.query<Record<'account' | 'amount', string>>(
+    `SELECT account, CAST(sum(amount_nano) AS TEXT) AS amount FROM lease
+      WHERE ${amongAccounts[session.kind]} AND NOT (node = ? AND epoch = ?) GROUP BY account`,
+    [JSON.stringify(accounts), node, epoch],
+  )
+  return new Map(rows.map(({ account, amount }) => [account, BigInt(amount)]))
+}
+
+const add: Bulk = {
+  sqlite: `INSERT INTO lease (node, epoch, account, amount_nano) VALUES (?, ?, ?, ?)
+    ON CONFLICT (node, epoch, account)
+    DO UPDATE SET amount_nano = lease.amount_nano + excluded.amount_nano`,
+  postgres: `INSERT INTO lease (node, epoch, account, amount_nano)
+    SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[])
+    ON CONFLICT (node, epoch, account)
+    DO UPDATE SET amount_nano = lease.amount_nano + excluded.amount_nano`,
+}
+
+/** Adds amounts to a node's leases of different accounts. */
+export async function addToLeases(
+  session: Session,
+  { node, epoch }: NodeRef,
+  amounts: readonly (readonly [account: string, amountNano: Nano])[],
+): Promise<void> {
+  await session.bulk(
+    add,
+    amounts.map(([account, amountNano]) => [node, epoch, account, amountNano]),
+  )
+}
+
 const setAmount: Bulk = {
   sqlite: `UPDATE lease SET amount_nano = ?1, held_nano = min(held_nano, ?1)
     WHERE node = ?2 AND epoch = ?3 AND account = ?4`,

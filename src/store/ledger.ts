@@ -118,9 +118,11 @@ export interface GrantSize {
   readonly spareNano?: Nano
 }
 
-export interface GrantRequest extends NodeRef, GrantSize {
+export interface AccountGrant extends GrantSize {
   readonly account: string
 }
+
+export interface GrantRequest extends NodeRef, AccountGrant {}
 
 export interface Grant {
   /** 0n if the wallet's free money is below the need, or the node is no longer open. */
@@ -228,6 +230,8 @@ export interface NodeTable {
 /** Leases: parts of wallets reserved for one node, for the holds of its requests. */
 export interface LeaseTable {
   grant(request: GrantRequest): Promise<Grant>
+  /** Grants to one node on different accounts, by one transaction; in the order of the requests. */
+  grantAll(ref: NodeRef, requests: readonly AccountGrant[]): Promise<readonly Grant[]>
   /** Returns unneeded money to the wallet, at most what the lease has. */
   giveBack(ref: NodeRef, account: string, amountNano: Nano): Promise<void>
   /** Asks the other nodes that lease this account to give back what they do not hold. */

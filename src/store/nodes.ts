@@ -4,18 +4,20 @@ import type { Nano } from '../money.ts'
 import type { Engine, Session } from './engine.ts'
 import { releaseKeyLeases } from './key-leases.ts'
 import {
+  addToLeases,
   aheadMs,
   atMost,
   forShare,
   forUpdate,
   isOpen,
   type Lease,
+  leasedElsewhere,
   lockLeases,
   noteHeld,
   nowMs,
   writeLeases,
 } from './leases.ts'
-import type { Grant, GrantRequest, GrantSize, LeaseTable, NodeRef, NodeTable } from './ledger.ts'
+import type { AccountGrant, Grant, GrantSize, LeaseTable, NodeRef, NodeTable } from './ledger.ts'
 import { RowRefused } from './store.ts'
 import { cleanText } from './text.ts'
 import { lockWallets, moveWallets } from './wallets.ts'
@@ -131,8 +133,21 @@ async function movePending(session: Session, changes: readonly (readonly [string
 }
 
 export function leaseTable(engine: Engine): LeaseTable {
+  const grantTo = (ref: NodeRef, requests: readonly AccountGrant[]) =>
+    engine.transaction((session) =>
+      grantAll(
+        session,
+        cleanRef(ref),
+        requests.map((request) => ({ ...request, account: cleanText(request.account) })),
+      ),
+    )
   return {
-    grant: (request) => engine.transaction((session) => grant(session, request)),
+    async grant(request) {
+      const [granted] = await grantTo(request, [request])
+      if (granted === undefined) throw new Error('a grant without an answer')
+      return granted
+    },
+    grantAll: grantTo,
     async giveBack(ref, account, amountNano) {
       await engine.transaction((session) =>
         giveBack(session, cleanRef(ref), cleanText(account), amountNano),
@@ -177,38 +192,43 @@ function cleanRef({ node, epoch }: NodeRef): NodeRef {
   return { node: cleanText(node), epoch }
 }
 
-async function grant(session: Session, request: GrantRequest): Promise<Grant> {
-  const { node, epoch } = cleanRef(request)
-  const account = cleanText(request.account)
-  const { needNano, wantNano, spareNano = 0n } = request
-  if (needNano < 0n || wantNano < 0n || spareNano < 0n)
+async function grantAll(
+  session: Session,
+  { node, epoch }: NodeRef,
+  requests: readonly AccountGrant[],
+): Promise<Grant[]> {
+  if (
+    requests.some(
+      ({ needNano, wantNano, spareNano = 0n }) => needNano < 0n || wantNano < 0n || spareNano < 0n,
+    )
+  )
     throw new RowRefused('A grant of less than nothing')
   const open = await session.query(`SELECT 1 FROM node WHERE ${isOpen}${forShare[session.kind]}`, [
     node,
     epoch,
   ])
-  const wallet = (await lockWallets(session, [account])).get(account)
-  const postedNano = wallet?.postedNano ?? 0n
-  const freeNano = postedNano - (wallet?.leasedNano ?? 0n)
   const fenced = open.length === 0
-  const [elsewhere] = await session.query<{ readonly amount: string }>(
-    `SELECT CAST(coalesce(sum(amount_nano), 0) AS TEXT) AS amount FROM lease
-      WHERE account = ? AND NOT (node = ? AND epoch = ?)`,
-    [account, node, epoch],
+  const accounts = requests.map(({ account }) => account)
+  const wallets = await lockWallets(session, accounts)
+  const elsewhere = await leasedElsewhere(session, { node, epoch }, accounts)
+  const grants = requests.map((request): Grant => {
+    const { postedNano = 0n, leasedNano = 0n } = wallets.get(request.account) ?? {}
+    const freeNano = postedNano - leasedNano
+    const leasedElsewhereNano = elsewhere.get(request.account) ?? 0n
+    const grantedNano =
+      fenced || freeNano < request.needNano
+        ? 0n
+        : grantOf(request, freeNano, leasedElsewhereNano > 0n)
+    return { grantedNano, fenced, leasedElsewhereNano, postedNano }
+  })
+  const moves = grants.flatMap(({ grantedNano }, at): [string, Nano][] =>
+    grantedNano > 0n ? [[accounts[at] ?? '', grantedNano]] : [],
   )
-  const leasedElsewhereNano = BigInt(elsewhere?.amount ?? 0)
-  const grantedNano =
-    fenced || freeNano < needNano ? 0n : grantOf(request, freeNano, leasedElsewhereNano > 0n)
-  if (grantedNano > 0n) {
-    await movePending(session, [[account, grantedNano]])
-    await session.run(
-      `INSERT INTO lease (node, epoch, account, amount_nano) VALUES (?, ?, ?, ?)
-        ON CONFLICT (node, epoch, account)
-        DO UPDATE SET amount_nano = lease.amount_nano + excluded.amount_nano`,
-      [node, epoch, account, grantedNano],
-    )
+  if (moves.length > 0) {
+    await movePending(session, moves)
+    await addToLeases(session, { node, epoch }, moves)
   }
-  return { grantedNano, fenced, leasedElsewhereNano, postedNano }
+  return grants
 }
 
 /** A grant for the future takes at most half of a shared wallet, so that the next node finds money without a recall. */

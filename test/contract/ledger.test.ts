@@ -224,6 +224,32 @@ function grantTests(open: Open): void {
     expect((await store.journal.wallet('ann'))?.leasedNano).toBe(100n)
   })
 
+  test('grants on several accounts at once are each as if asked alone, in the order asked', async () => {
+    const store = await open()
+    for (const account of ['ann', 'bob', 'cyd']) await fund(store, account, 100n)
+    const ref = await store.nodes.open('n1', hourMs)
+    const other = await store.nodes.open('n2', hourMs)
+    await store.leases.grant({ ...other, account: 'bob', needNano: 60n, wantNano: 60n })
+    await store.leases.grant({ ...ref, account: 'cyd', needNano: 5n, wantNano: 5n })
+    const size = { needNano: 50n, wantNano: 70n }
+    const grants = await store.leases.grantAll(
+      ref,
+      ['cyd', 'nobody', 'bob', 'ann'].map((account) => ({ ...size, account })),
+    )
+    const answer = { fenced: false, leasedElsewhereNano: 0n, postedNano: 100n }
+    expect(grants).toEqual([
+      { ...answer, grantedNano: 70n },
+      { ...answer, grantedNano: 0n, postedNano: 0n },
+      { ...answer, grantedNano: 0n, leasedElsewhereNano: 60n },
+      { ...answer, grantedNano: 70n },
+    ])
+    const wallets = await Promise.all(['ann', 'bob', 'cyd'].map(store.journal.wallet))
+    expect(wallets.map((wallet) => wallet?.leasedNano)).toEqual([70n, 60n, 75n])
+    const fenced = await store.leases.grantAll({ ...ref, epoch: 9 }, [{ ...size, account: 'ann' }])
+    expect(fenced).toMatchObject([{ grantedNano: 0n, fenced: true }])
+    expect(await store.leases.grantAll(ref, [])).toEqual([])
+  })
+
   test('a node that is not open, or has no account to ask for, is granted nothing', async () => {
     const store = await open()
     await fund(store, 'ann', 100n)

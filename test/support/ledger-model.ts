@@ -262,7 +262,13 @@ function nodeTable(book: LedgerBook): NodeTable {
 }
 
 function leaseTable(book: LedgerBook): LeaseTable {
-  return {
+  const table: LeaseTable = {
+    async grantAll(ref, requests) {
+      const grants: Grant[] = []
+      for (const each of requests) grants.push(await table.grant({ ...each, ...ref }))
+      return grants
+    },
+
     async grant(request: GrantRequest): Promise<Grant> {
       const { account, needNano, wantNano, spareNano = 0n } = request
       const node = book.node(request)
@@ -307,6 +313,7 @@ function leaseTable(book: LedgerBook): LeaseTable {
       }
     },
   }
+  return table
 }
 
 function settlementTable(book: LedgerBook): SettlementTable {
