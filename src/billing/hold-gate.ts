@@ -36,6 +36,7 @@ export class HoldGate {
     return this.uncovered.length > 0
   }
 
+  /** Passes on `bytes`; empty where the output that came is not to be shown yet, but must be paid for as it comes. */
   emit(bytes: Uint8Array): void {
     if (!this.waiting && this.isCovered()) {
       this.hand(bytes)
@@ -68,6 +69,7 @@ export class HoldGate {
   }
 
   private hand(bytes: Uint8Array): void {
+    if (bytes.length === 0) return
     this.owner.hand(bytes)
     this.deliveredBytes = this.owner.outputBytes
   }

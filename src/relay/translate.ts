@@ -35,6 +35,7 @@ import type { RelayRequest, RelayRooms } from './request.ts'
 
 /** A whole reply of a vendor that is longer than this counts as unreadable. */
 const maxWholeBytes = 67_108_864
+const nothing = new Uint8Array(0)
 
 /** The client's request in the hub's form. */
 export interface DecodedRequest {
@@ -409,7 +410,11 @@ class Translated implements ReplyPath {
   }
 
   private write(text: string): void {
-    if (text === '') return
+    // The vendor goes on generating what a writer holds back.
+    if (text === '') {
+      this.listener.emit(nothing)
+      return
+    }
     const { request } = this.translation
     const { usage } = this.summary
     const shown =
