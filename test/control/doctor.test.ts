@@ -164,8 +164,8 @@ describe('a mistake is told to whose key it is', () => {
     ],
     [
       'in another format',
-      () => say(made.secret, { body: { model: 'sandbox/chat', input: 'Hello' } }),
-      { code: 'wrong_format', suggestion: '/v1/responses' },
+      () => say(made.secret, { path: '/v1/responses' }),
+      { code: 'wrong_format', suggestion: '/v1/chat/completions' },
     ],
     [
       "in Google's format",

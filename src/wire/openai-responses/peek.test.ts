@@ -26,6 +26,7 @@ const image = { type: 'input_image', image_url: 'https://x/a.png' }
 describe('refused by name', () => {
   test.each<[object, string | null]>([
     [{ input: 'hi' }, 'model'],
+    [{ model: 'm', messages: [] }, 'messages'],
     [{ ...base, model: 1 }, 'model'],
     [{ ...base, input: 5 }, 'input'],
     [{ ...base, input: [1] }, 'input[0]'],

@@ -54,6 +54,11 @@ function read(body: Body): Peek {
   if (asked !== null && asked.kind !== 'string' && asked.kind !== 'array') {
     throw invalidRequest('input must be a string or an array of items', 'input')
   }
+  if (asked === null && present(body, 'messages') !== null) {
+    const message =
+      'messages is not known to /v1/responses: send input, or use /v1/chat/completions'
+    throw invalidRequest(message, 'messages')
+  }
   checkFields(bytes, body.members, rules)
   const tools = present(body, 'tools')
   if (tools !== null) checkTools(bytes, tools)
