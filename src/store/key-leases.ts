@@ -1,16 +1,14 @@
 // What keys with a spend limit have spent, and the parts of their limits that nodes have leased.
 
 import type { Nano } from '../money.ts'
+import { among } from './among.ts'
 import type { Engine, Session } from './engine.ts'
 import { forShare, isOpen, nowMs } from './leases.ts'
 import type { KeyClaim, KeyClaimed, KeyLeaseTable, NodeRef, SpentRange } from './ledger.ts'
 import { readRollups } from './rollup-query.ts'
 import { cleanText } from './text.ts'
 
-const amongKeys = {
-  sqlite: 'key_id IN (SELECT value FROM json_each(?))',
-  postgres: 'key_id = ANY(ARRAY(SELECT json_array_elements_text(CAST(? AS json))))',
-}
+const amongKeys = among('key_id')
 
 /** A query looks up every account with every key, so many at once would take longer than one by one. */
 const keysPerQuery = 32

@@ -1,6 +1,7 @@
 // The rows of leases, which nodes have on wallets; read and written while their wallets are locked.
 
 import type { Nano } from '../money.ts'
+import { among } from './among.ts'
 import type { Bulk, Session, Value } from './engine.ts'
 import type { NodeRef } from './ledger.ts'
 
@@ -27,10 +28,7 @@ export const nowMs = {
  */
 export const aheadMs = 60_000
 
-const amongAccounts = {
-  sqlite: 'account IN (SELECT value FROM json_each(?))',
-  postgres: 'account = ANY(ARRAY(SELECT json_array_elements_text(CAST(? AS json))))',
-}
+const amongAccounts = among('account')
 
 /** What this node leases of these accounts; no row for an account it does not lease. */
 export async function lockLeases(

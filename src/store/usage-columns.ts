@@ -1,5 +1,6 @@
 // The SQL of usage rows, generated from their column table, and the conversion between rows and values.
 
+import { among } from './among.ts'
 import type { Bulk, Value } from './engine.ts'
 import { cleanTextOrNull } from './text.ts'
 import {
@@ -43,10 +44,7 @@ export const selectUsageWith = (more: string): string =>
   `SELECT ${columnsAsFields}, ${more} FROM usage`
 
 /** The condition for a list of ids, given as JSON. */
-export const amongIds = {
-  sqlite: 'request_id IN (SELECT value FROM json_each(?))',
-  postgres: 'request_id = ANY(ARRAY(SELECT json_array_elements_text(CAST(? AS json))))',
-}
+export const amongIds = among('request_id')
 
 /**
  * Values in the order of the columns. The amounts are given separately, because settling divides the charge; so is

@@ -1,6 +1,7 @@
 // The accounts of the ledger: locks them in a fixed order and changes their counters.
 
 import type { Nano } from '../money.ts'
+import { among } from './among.ts'
 import type { Bulk, Session, Value } from './engine.ts'
 import { type Wallet, walletOf } from './ledger.ts'
 import { RowRefused } from './store.ts'
@@ -26,10 +27,10 @@ interface HouseMove extends Change {
   readonly id: string
 }
 
+const amongWallets = among('id')
 const lock = {
-  sqlite: 'id IN (SELECT value FROM json_each(?)) ORDER BY id',
-  postgres: `id = ANY(ARRAY(SELECT json_array_elements_text(CAST(? AS json))))
-    ORDER BY id FOR UPDATE`,
+  sqlite: `${amongWallets.sqlite} ORDER BY id`,
+  postgres: `${amongWallets.postgres} ORDER BY id FOR UPDATE`,
 }
 
 /**
