@@ -24,6 +24,7 @@ if (hasBrowser) {
   test('a report of it is copied for whoever is asked for help', copiesReport)
   test('filters stand in the address, and what fits none has a way back', filters)
   test('followed live, a request appears when it ends', followsLive)
+  test('a request that ends while the connection opens is listed', followsFromTheStart)
   test('ten tabs follow in turn, each while it is seen', followsInTurn)
   test('a running request is shown with its cost and can be stopped', stopsRunning)
   test('in Chinese, dark and narrow it is the same page without a fault', async () => {
@@ -115,6 +116,29 @@ async function followsLive() {
   ).toBe(200)
   await page.getByRole('row').filter({ hasText: 'sandbox/image' }).waitFor()
   expect(await page.getByRole('row').filter({ hasText: 'sandbox/chat' }).count()).toBe(0)
+  await page.close()
+}
+
+async function followsFromTheStart() {
+  const page = await stage.open('/')
+  const asked = Promise.withResolvers<void>()
+  const sent = Promise.withResolvers<void>()
+  await page.route('**/api/requests/live?*', async (route) => {
+    asked.resolve()
+    await sent.promise
+    await route.continue()
+  })
+  await page.goto(`${stage.server.url}/console/requests?live=true`)
+  await asked.promise
+  const rows = page.locator('tbody tr[data-id]')
+  await rows.first().waitFor()
+  const before = await rows.count()
+  await page.getByText('○ connecting').waitFor()
+  expect((await say('sandbox/chat', 'while it connects')).status).toBe(200)
+  expect(await rows.count()).toBe(before)
+  sent.resolve()
+  await page.getByText('● following').waitFor()
+  await rows.nth(before).waitFor()
   await page.close()
 }
 

@@ -97,8 +97,7 @@ function PlainListed({ asked, onChange }: ListedProps) {
         list={list}
         rows={rows}
         search={search}
-        isLive={isLive}
-        hasGaps={tail.hasGaps}
+        tail={isLive ? tail : null}
         onChange={onChange}
       />
       {search.open !== undefined && (

@@ -13,7 +13,7 @@ import { Count, Duration, Money, None, Time } from '../../ui/values.tsx'
 import { RequestStatus, requestColumns } from './columns.tsx'
 import { totalTokens } from './counts.ts'
 import { useCurrency } from './currency.ts'
-import type { RequestRow, useRequests } from './queries.ts'
+import type { RequestRow, Tail, useRequests } from './queries.ts'
 import { filtersOf, type RequestsSearch, withoutFilters } from './search.ts'
 
 interface ListProps {
@@ -21,13 +21,12 @@ interface ListProps {
   /** The rows of the list, preceded by those that arrived meanwhile. */
   readonly rows: readonly RequestRow[]
   readonly search: RequestsSearch
-  readonly isLive: boolean
-  /** Some of those that arrived meanwhile are left out. */
-  readonly hasGaps: boolean
+  /** What arrives meanwhile; null: the list is not followed. */
+  readonly tail: Pick<Tail, 'isConnected' | 'hasGaps'> | null
   readonly onChange: (next: Partial<RequestsSearch>) => void
 }
 
-export function RequestList({ list, rows, search, isLive, hasGaps, onChange }: ListProps) {
+export function RequestList({ list, rows, search, tail, onChange }: ListProps) {
   const { t } = useLingui()
   const { operator } = roleOf(useMe())
   const currency = useCurrency()
@@ -46,7 +45,7 @@ export function RequestList({ list, rows, search, isLive, hasGaps, onChange }: L
               <Count value={estimate.requests} />
             </span>
           )}
-          {isLive && <Following hasGaps={hasGaps} />}
+          {tail !== null && <Following {...tail} />}
         </>
       }
       actions={<ColumnChooser id="requests" columns={columns} />}
@@ -89,14 +88,15 @@ export function RequestList({ list, rows, search, isLive, hasGaps, onChange }: L
   )
 }
 
-function Following({ hasGaps }: Pick<ListProps, 'hasGaps'>) {
+function Following({ isConnected, hasGaps }: Pick<Tail, 'isConnected' | 'hasGaps'>) {
   return (
-    <span className="ml-2 text-label text-success" role="status">
-      {hasGaps ? (
-        <Trans>● following; of many at once the newest</Trans>
-      ) : (
-        <Trans>● following</Trans>
-      )}
+    <span
+      className={`ml-2 text-label ${isConnected ? 'text-success' : 'text-text-2'}`}
+      role="status"
+    >
+      {isConnected && hasGaps && <Trans>● following; of many at once the newest</Trans>}
+      {isConnected && !hasGaps && <Trans>● following</Trans>}
+      {!isConnected && <Trans>○ connecting</Trans>}
     </span>
   )
 }

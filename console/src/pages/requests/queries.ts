@@ -60,13 +60,15 @@ const mostKept = 500
 /** Rows per half second: nobody reads faster. */
 const mostAtOnce = '50'
 
-interface Tail {
+export interface Tail {
   readonly rows: readonly RequestRow[]
   /** More ended at a time than are shown. */
   readonly hasGaps: boolean
+  /** The server sends rows from here on. */
+  readonly isConnected: boolean
 }
 
-const nothing: Tail = { rows: [], hasGaps: false }
+const nothing: Tail = { rows: [], hasGaps: false, isConnected: false }
 
 /** Rows as they end, newest first, with the same filters. */
 export function useTail({ search, account }: Omit<Asked, 'range'>, isOn: boolean): Tail {
@@ -80,20 +82,21 @@ export function useTail({ search, account }: Omit<Asked, 'range'>, isOn: boolean
   useEffect(() => {
     setTail(nothing)
     if (!isOn) return
-    let hasBroken = false
+    const list = { queryKey: ['/api/requests'] }
     return follow(path, {
       on: {
         request(data) {
           const row: RequestRow = JSON.parse(data)
-          setTail(({ rows, hasGaps }) => ({ rows: [row, ...rows].slice(0, mostKept), hasGaps }))
+          setTail((tail) => ({ ...tail, rows: [row, ...tail.rows].slice(0, mostKept) }))
         },
-        missed: () => setTail(({ rows }) => ({ rows, hasGaps: true })),
+        missed: () => setTail((tail) => ({ ...tail, hasGaps: true })),
       },
-      // Requests that ended meanwhile are in the list.
-      onOpen: () => hasBroken && void client.invalidateQueries({ queryKey: ['/api/requests'] }),
-      onBreak: () => {
-        hasBroken = true
+      onOpen() {
+        setTail((tail) => ({ ...tail, isConnected: true }))
+        // Requests that ended before are in the list only, also in one whose reading began before.
+        void client.cancelQueries(list).then(() => client.invalidateQueries(list))
       },
+      onBreak: () => setTail((tail) => ({ ...tail, isConnected: false })),
     })
   }, [path, isOn, client])
   return tail
