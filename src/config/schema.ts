@@ -189,7 +189,13 @@ const channelKey = section({
 export const channelStates = ['enabled', 'draining', 'disabled'] as const
 
 export const channel = section({
-  id: identifier.meta({ description: 'Unique name of the channel.' }),
+  // GET /api/channels/export is the list as a file, so that no channel could be read there.
+  id: identifier
+    .refine(
+      (id) => id !== 'export',
+      'expected another name: export is an address of the control API',
+    )
+    .meta({ description: 'Unique name of the channel, other than export.' }),
   vendor: text('expected the name of a vendor').meta({
     description:
       "Vendor of the channel, such as openai, deepseek or ollama; openai-compatible for any other with OpenAI's format.",

@@ -46,6 +46,12 @@ describe('unknown keys', () => {
   })
 })
 
+test('no channel has the name of an address of the control API', () => {
+  expect(problems({ channels: [{ ...channel, id: 'export' }] })).toEqual({
+    'channels[0].id': 'expected another name: export is an address of the control API',
+  })
+})
+
 test('of very many names only some are told where one is wrong', () => {
   const groups = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`g${at}`, {}]))
   const { 'keys[0].group': said = '' } = problems({ groups, keys: [{ ...key, group: 'g-1' }] })

@@ -4168,7 +4168,7 @@ export interface components {
             }[];
         } | null;
         readonly ChannelInput: {
-            /** @description Unique name of the channel. */
+            /** @description Unique name of the channel, other than export. */
             readonly id: string;
             /** @description Vendor of the channel, such as openai, deepseek or ollama; openai-compatible for any other with OpenAI's format. */
             readonly vendor: string;
