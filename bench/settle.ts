@@ -64,7 +64,7 @@ async function prepare(store: Store, accounts: number): Promise<NodeRef> {
         at: start,
       },
     ])
-    await store.leases.grant({ ...ref, account, needNano: amountNano, wantNano: amountNano })
+    await store.leases.grantAll(ref, [{ account, needNano: amountNano, wantNano: amountNano }])
   }
   return ref
 }

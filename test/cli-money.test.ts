@@ -9,6 +9,7 @@ import { makeSchema, testDatabaseUrl } from './contract/databases.ts'
 import { usageRow } from './contract/store.ts'
 import { settlementOf, useCli } from './support/cli.ts'
 import { pace } from './support/clients.ts'
+import { grantOne } from './support/ledger-scene.ts'
 
 const cli = useCli()
 const nano = '000000000'
@@ -20,7 +21,7 @@ const create = (amount: string) => cli.json('account', 'credit', 'ann', amount, 
 async function lease(store: Store, amountNano: bigint, heldNano: bigint) {
   const node = await store.nodes.open('server', 60_000)
   const need = { needNano: amountNano, wantNano: amountNano }
-  await store.leases.grant({ ...node, account: 'ann', ...need })
+  await grantOne(store, { ...node, account: 'ann', ...need })
   await store.leases.noteHeld(node, new Map([['ann', heldNano]]))
   return node
 }

@@ -122,8 +122,6 @@ export interface AccountGrant extends GrantSize {
   readonly account: string
 }
 
-export interface GrantRequest extends NodeRef, AccountGrant {}
-
 export interface Grant {
   /** 0n if the wallet's free money is below the need, or the node is no longer open. */
   readonly grantedNano: Nano
@@ -229,7 +227,6 @@ export interface NodeTable {
 
 /** Leases: parts of wallets reserved for one node, for the holds of its requests. */
 export interface LeaseTable {
-  grant(request: GrantRequest): Promise<Grant>
   /** Grants to one node on different accounts, by one transaction; in the order of the requests. */
   grantAll(ref: NodeRef, requests: readonly AccountGrant[]): Promise<readonly Grant[]>
   /** Returns unneeded money to the wallet, at most what the lease has. */

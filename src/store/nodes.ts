@@ -133,21 +133,11 @@ async function movePending(session: Session, changes: readonly (readonly [string
 }
 
 export function leaseTable(engine: Engine): LeaseTable {
-  const grantTo = (ref: NodeRef, requests: readonly AccountGrant[]) =>
-    engine.transaction((session) =>
-      grantAll(
-        session,
-        cleanRef(ref),
-        requests.map((request) => ({ ...request, account: cleanText(request.account) })),
-      ),
-    )
   return {
-    async grant(request) {
-      const [granted] = await grantTo(request, [request])
-      if (granted === undefined) throw new Error('a grant without an answer')
-      return granted
+    async grantAll(ref, requests) {
+      const cleaned = requests.map((each) => ({ ...each, account: cleanText(each.account) }))
+      return engine.transaction((session) => grantAll(session, cleanRef(ref), cleaned))
     },
-    grantAll: grantTo,
     async giveBack(ref, account, amountNano) {
       await engine.transaction((session) =>
         giveBack(session, cleanRef(ref), cleanText(account), amountNano),

@@ -5,6 +5,7 @@ import { auditTable } from '../../src/store/audit.ts'
 import { house, type Pricing, type Settlement, type Transfer } from '../../src/store/ledger.ts'
 import { dimensions, sums } from '../../src/store/rollup-columns.ts'
 import type { UsageRow } from '../../src/store/usage-row.ts'
+import { grantOne } from '../support/ledger-scene.ts'
 import { unlock, withDamage } from './damage.ts'
 import { type Bench, onEachEngine } from './engines.ts'
 import { usageRow } from './store.ts'
@@ -74,7 +75,7 @@ async function fill({ store }: Bench): Promise<void> {
   ])
   expect(await store.nodes.open(node, lifetimeMs)).toEqual({ node, epoch })
   for (const account of ['ann', 'bob']) {
-    await store.leases.grant({ node, epoch, account, needNano: 500n, wantNano: 500n })
+    await grantOne(store, { node, epoch, account, needNano: 500n, wantNano: 500n })
   }
   await store.leases.noteHeld({ node, epoch }, new Map([['ann', 200n]]))
   await store.settlements.settle([

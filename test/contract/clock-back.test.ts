@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { eventually } from '../support/clients.ts'
-import { fund, hourMs, lessee } from '../support/ledger-scene.ts'
+import { fund, grantOne, hourMs, lessee } from '../support/ledger-scene.ts'
 import { newOrder } from '../support/payments.ts'
 import { onEachEngine } from './engines.ts'
 
@@ -69,7 +69,7 @@ onEachEngine('a clock set back by a day, and nodes renewed meanwhile', (start) =
     const dead = await store.nodes.open('dead', lifetimeMs)
     const living = await store.nodes.open('living', hourMs)
     const lease = { account: 'ann', needNano: 50n, wantNano: 50n }
-    for (const node of [dead, living]) await store.leases.grant({ ...node, ...lease })
+    for (const node of [dead, living]) await grantOne(store, { ...node, ...lease })
     await engine.run('UPDATE node SET expires_at = expires_at + ?', [dayMs])
     expect(await store.nodes.sweep()).toEqual([])
     const swept = await eventually(async () => {

@@ -6,6 +6,7 @@ import type { LedgerEntry, NodeRef, Settlement, Transfer } from '../../src/store
 import { house, walletOf } from '../../src/store/ledger.ts'
 import { RowRefused, type Store } from '../../src/store/store.ts'
 import { type LedgerBook, type LedgerTables, modelTables } from '../support/ledger-model.ts'
+import { grantOne } from '../support/ledger-scene.ts'
 import { keptTotals } from '../support/rollups.ts'
 import { usageRow } from './store.ts'
 
@@ -131,7 +132,7 @@ const command = fc.oneof(
     'grant',
     fc.tuple(ref, account, fc.record({ needNano: small, wantNano: amount, spareNano: amount })),
     ([by, name, size], ledger, epochs) =>
-      ledger.leases.grant({ ...refOf(by, epochs), account: name, ...size }),
+      grantOne(ledger, { ...refOf(by, epochs), account: name, ...size }),
   ),
   step(1, 'give back', fc.tuple(ref, account, amount), ([by, name, amountNano], ledger, epochs) =>
     ledger.leases.giveBack(refOf(by, epochs), name, amountNano),

@@ -1,7 +1,7 @@
 // One of several processes that use one ledger at once; prints the answers it got, as one line of JSON.
 
 import { openStore } from '../../src/store/open.ts'
-import { finished, hourMs } from '../support/ledger-scene.ts'
+import { finished, grantOne, hourMs } from '../support/ledger-scene.ts'
 import { seeded } from '../support/seeded.ts'
 
 const [engine = '', address = '', name = '', seed = '1', steps = '100'] = process.argv.slice(2)
@@ -35,7 +35,7 @@ const steppers: (() => Promise<unknown>)[] = [
   () => {
     const account = accounts[chance(3)] ?? 'ann'
     const wantNano = BigInt(chance(200))
-    return store.leases.grant({ ...ref, account, needNano: BigInt(chance(50)), wantNano })
+    return grantOne(store, { ...ref, account, needNano: BigInt(chance(50)), wantNano })
   },
   () => store.leases.giveBack(ref, accounts[chance(3)] ?? 'ann', BigInt(chance(40))),
   async () => {

@@ -15,6 +15,7 @@ import {
   deposit,
   finished,
   fund,
+  grantOne,
   hourMs,
   imbalance,
   lessee,
@@ -50,7 +51,7 @@ function moneyTests(several: Open): void {
       Array.from({ length: 200 }, (_, index) => {
         const ref = refs[index % refs.length] ?? { node: 'none', epoch: 1 }
         const wish = { account: 'ann', needNano: 10n, wantNano: 10n }
-        return pick(index).leases.grant({ ...ref, ...wish })
+        return grantOne(pick(index), { ...ref, ...wish })
       }),
     )
     expect(grants.filter(({ grantedNano }) => grantedNano === 10n)).toHaveLength(37)
@@ -167,7 +168,7 @@ describe('four processes on one ledger', () => {
     await locked.promise
     const ref = await stores[1].nodes.open('n2', hourMs)
     const wish = { ...ref, account: 'ann', needNano: 10n, wantNano: 10n }
-    expect(await stores[1].leases.grant(wish)).toMatchObject({ grantedNano: 10n })
+    expect(await grantOne(stores[1], wish)).toMatchObject({ grantedNano: 10n })
     goOn.resolve()
     await expect(stood).rejects.toThrow()
     expect(await imbalance(still)).toEqual(balanced)

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { house, type Transfer, walletOf } from '../../src/store/ledger.ts'
 import { RowRefused, type Store } from '../../src/store/store.ts'
-import { deposit, finished, fund, hourMs, lessee } from '../support/ledger-scene.ts'
+import { deposit, finished, fund, grantOne, hourMs, lessee } from '../support/ledger-scene.ts'
 import { onEachEngine } from './engines.ts'
 
 const largestNano = 2n ** 63n - 1n
@@ -175,7 +175,7 @@ function nodeTests(open: Open): void {
     await fund(store, 'bob', 100n)
     const old = await store.nodes.open('n1', hourMs)
     const ref = await lessee(store, 'n1', 'ann', 60n)
-    await store.leases.grant({ ...ref, account: 'bob', needNano: 100n, wantNano: 100n })
+    await grantOne(store, { ...ref, account: 'bob', needNano: 100n, wantNano: 100n })
     await store.nodes.close(old)
     expect((await store.journal.wallets()).map(({ leasedNano }) => leasedNano)).toEqual([60n, 100n])
     await store.nodes.close(ref)
@@ -213,7 +213,7 @@ function grantTests(open: Open): void {
     const one = await store.nodes.open('n1', hourMs)
     const other = await store.nodes.open('n2', hourMs)
     const grant = (ref: typeof one, needNano: bigint, wantNano: bigint) =>
-      store.leases.grant({ ...ref, account: 'ann', needNano, wantNano })
+      grantOne(store, { ...ref, account: 'ann', needNano, wantNano })
     const answer = { fenced: false, leasedElsewhereNano: 0n, postedNano: 100n }
     expect(await grant(one, 10n, 40n)).toEqual({ ...answer, grantedNano: 40n })
     expect(await grant(one, 10n, 0n)).toEqual({ ...answer, grantedNano: 10n })
@@ -229,8 +229,8 @@ function grantTests(open: Open): void {
     for (const account of ['ann', 'bob', 'cyd']) await fund(store, account, 100n)
     const ref = await store.nodes.open('n1', hourMs)
     const other = await store.nodes.open('n2', hourMs)
-    await store.leases.grant({ ...other, account: 'bob', needNano: 60n, wantNano: 60n })
-    await store.leases.grant({ ...ref, account: 'cyd', needNano: 5n, wantNano: 5n })
+    await grantOne(store, { ...other, account: 'bob', needNano: 60n, wantNano: 60n })
+    await grantOne(store, { ...ref, account: 'cyd', needNano: 5n, wantNano: 5n })
     const size = { needNano: 50n, wantNano: 70n }
     const grants = await store.leases.grantAll(
       ref,
@@ -258,12 +258,12 @@ function grantTests(open: Open): void {
     const nothing = { grantedNano: 0n, leasedElsewhereNano: 0n }
     const wish = { needNano: 1n, wantNano: 9n }
     const fenced = { ...nothing, fenced: true, postedNano: 100n }
-    expect(await store.leases.grant({ ...old, account: 'ann', ...wish })).toEqual(fenced)
+    expect(await grantOne(store, { ...old, account: 'ann', ...wish })).toEqual(fenced)
     const stranger = { node: 'n9', epoch: 1 }
-    expect(await store.leases.grant({ ...stranger, account: 'ann', ...wish })).toEqual(fenced)
+    expect(await grantOne(store, { ...stranger, account: 'ann', ...wish })).toEqual(fenced)
     const none = { ...nothing, fenced: false, postedNano: 0n }
-    expect(await store.leases.grant({ ...ref, account: 'nobody', ...wish })).toEqual(none)
-    const negative = store.leases.grant({ ...ref, account: 'ann', needNano: -1n, wantNano: 0n })
+    expect(await grantOne(store, { ...ref, account: 'nobody', ...wish })).toEqual(none)
+    const negative = grantOne(store, { ...ref, account: 'ann', needNano: -1n, wantNano: 0n })
     await expect(negative).rejects.toBeInstanceOf(RowRefused)
   })
 }
@@ -293,7 +293,7 @@ function leaseTests(open: Open): void {
     await fund(store, 'bob', 100n)
     const asker = await lessee(store, 'n1', 'ann', 10n)
     const one = await lessee(store, 'n2', 'ann', 10n)
-    await store.leases.grant({ ...one, account: 'bob', needNano: 5n, wantNano: 5n })
+    await grantOne(store, { ...one, account: 'bob', needNano: 5n, wantNano: 5n })
     const other = await lessee(store, 'n3', 'bob', 10n)
     await store.leases.recall('ann', asker)
     await store.leases.recall('ann', asker)
@@ -311,7 +311,7 @@ function leaseTests(open: Open): void {
     await fund(store, 'ann', 100n)
     await fund(store, 'bob', 100n)
     const ref = await lessee(store, 'n1', 'ann', 60n)
-    await store.leases.grant({ ...ref, account: 'bob', needNano: 50n, wantNano: 50n })
+    await grantOne(store, { ...ref, account: 'bob', needNano: 50n, wantNano: 50n })
     const held = async () => (await store.journal.wallets()).map(({ heldNano }) => heldNano)
     await store.leases.noteHeld(
       ref,

@@ -2,10 +2,10 @@
 // their ledger.
 
 import type {
+  AccountGrant,
   EntryFilter,
   EntryPlace,
   Grant,
-  GrantRequest,
   JournalTable,
   LeaseTable,
   NodeRef,
@@ -261,32 +261,28 @@ function nodeTable(book: LedgerBook): NodeTable {
   return table
 }
 
+function grant(book: LedgerBook, ref: NodeRef, request: AccountGrant): Grant {
+  const { account, needNano, wantNano, spareNano = 0n } = request
+  const node = book.node(ref)
+  const free = book.free(account)
+  const fits = node !== null && free >= needNano
+  const own = book.lease(ref, account)?.amount ?? 0n
+  const leasedElsewhereNano = book.leased(account) - book.pinned(account) - own
+  const forLater = least(spareNano, leasedElsewhereNano > 0n ? free / 2n : free)
+  const sizes = [needNano, least(wantNano, free), forLater]
+  const grantedNano = fits ? sizes.reduce((most, each) => (each > most ? each : most)) : 0n
+  if (node !== null && grantedNano > 0n) {
+    const lease = node.leases.get(account) ?? { amount: 0n, held: 0n, recalled: false }
+    lease.amount += grantedNano
+    node.leases.set(account, lease)
+  }
+  const postedNano = book.posted(account)
+  return { grantedNano, fenced: node === null, leasedElsewhereNano, postedNano }
+}
+
 function leaseTable(book: LedgerBook): LeaseTable {
   const table: LeaseTable = {
-    async grantAll(ref, requests) {
-      const grants: Grant[] = []
-      for (const each of requests) grants.push(await table.grant({ ...each, ...ref }))
-      return grants
-    },
-
-    async grant(request: GrantRequest): Promise<Grant> {
-      const { account, needNano, wantNano, spareNano = 0n } = request
-      const node = book.node(request)
-      const free = book.free(account)
-      const fits = node !== null && free >= needNano
-      const own = book.lease(request, account)?.amount ?? 0n
-      const leasedElsewhereNano = book.leased(account) - book.pinned(account) - own
-      const forLater = least(spareNano, leasedElsewhereNano > 0n ? free / 2n : free)
-      const sizes = [needNano, least(wantNano, free), forLater]
-      const grantedNano = fits ? sizes.reduce((most, each) => (each > most ? each : most)) : 0n
-      if (node !== null && grantedNano > 0n) {
-        const lease = node.leases.get(account) ?? { amount: 0n, held: 0n, recalled: false }
-        lease.amount += grantedNano
-        node.leases.set(account, lease)
-      }
-      const postedNano = book.posted(account)
-      return { grantedNano, fenced: node === null, leasedElsewhereNano, postedNano }
-    },
+    grantAll: async (ref, requests) => requests.map((each) => grant(book, ref, each)),
 
     async giveBack(ref: NodeRef, account: string, amountNano: bigint): Promise<void> {
       const lease = book.lease(ref, account)

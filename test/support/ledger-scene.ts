@@ -1,7 +1,7 @@
 // Initial money, and queries of a ledger, for tests of it.
 
 import type { Engine } from '../../src/store/engine.ts'
-import type { NodeRef, Settlement, Transfer } from '../../src/store/ledger.ts'
+import type { AccountGrant, Grant, NodeRef, Settlement, Transfer } from '../../src/store/ledger.ts'
 import { house, walletOf } from '../../src/store/ledger.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { UsageRow } from '../../src/store/usage-row.ts'
@@ -29,6 +29,15 @@ export async function fund(store: Store, account: string, amountNano: bigint): P
   if (amountNano > 0n) await store.journal.post([deposit(account, amountNano, `first-${account}`)])
 }
 
+export async function grantOne(
+  { leases }: Pick<Store, 'leases'>,
+  { node, epoch, ...request }: NodeRef & AccountGrant,
+): Promise<Grant> {
+  const [granted] = await leases.grantAll({ node, epoch }, [request])
+  if (granted === undefined) throw new Error('a grant without an answer')
+  return granted
+}
+
 /** An open node that leases this much from the account. */
 export async function lessee(
   store: Store,
@@ -37,7 +46,7 @@ export async function lessee(
   amountNano: bigint,
 ): Promise<NodeRef> {
   const ref = await store.nodes.open(node, hourMs)
-  await store.leases.grant({ ...ref, account, needNano: amountNano, wantNano: amountNano })
+  await grantOne(store, { ...ref, account, needNano: amountNano, wantNano: amountNano })
   return ref
 }
 
