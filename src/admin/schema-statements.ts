@@ -19,7 +19,7 @@ export const statementInputs = {
     timeZone,
     month: z
       .string()
-      .regex(/^\d{4}-(?:0[1-9]|1[0-2])$/, 'expected a month such as 2027-01')
+      .regex(/^[2-9]\d{3}-(?:0[1-9]|1[0-2])$/, 'expected a month such as 2027-01')
       .describe('Month, such as `2027-01`'),
   }),
 }

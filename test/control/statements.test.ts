@@ -124,7 +124,7 @@ describe('a statement', () => {
 
   test('of a month to come, or no month, there is none; this one is open', async () => {
     expect((await get('/2999-01')).status).toBe(404)
-    for (const month of ['2026-13', '2026-1', 'now'])
+    for (const month of ['2026-13', '2026-1', '0000-01', 'now'])
       expect((await get(`/${month}`)).status).toBe(404)
     expect((await get('/2026-02?timeZone=Mars/Olympus')).json.field).toBe('timeZone')
     const current = new Date().toISOString().slice(0, 7)
