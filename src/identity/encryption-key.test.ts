@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DataError } from '../store/sqlite-file.ts'
+import { DataError } from '../store/data-error.ts'
 import { encryptionKey } from './encryption-key.ts'
 
 const folders: string[] = []

@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Config } from '../config/types.ts'
-import { DataError } from '../store/sqlite-file.ts'
+import { DataError } from '../store/data-error.ts'
 import { keptText } from './kept-text.ts'
 
 /** File in the data directory, readable by its owner only. */

@@ -1,7 +1,7 @@
 // What the database stores of a deployment's configuration: the currency of all amounts, its groups, and its address.
 
+import { DataError } from './data-error.ts'
 import type { Engine } from './engine.ts'
-import { DataError } from './sqlite-file.ts'
 
 export async function readCurrency(engine: Engine): Promise<string | null> {
   const sql = 'SELECT currency FROM deployment'

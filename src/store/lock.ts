@@ -2,7 +2,8 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { DataError, isBusy, makeDataDir, naming, openFile, whyUnusable } from './sqlite-file.ts'
+import { DataError } from './data-error.ts'
+import { isBusy, makeDataDir, naming, openFile, whyUnusable } from './sqlite-file.ts'
 
 interface DataLock {
   release(): void

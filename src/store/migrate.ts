@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sourcePath } from '../installation.ts'
+import { DataError } from './data-error.ts'
 import type { MigrationSession } from './engine.ts'
 
 interface Step {
@@ -115,13 +116,13 @@ async function missing(session: Reader, known: Migration[]): Promise<Migration[]
   )
   const newest = applied.at(-1)?.version ?? 0
   if (newest > known.length) {
-    throw new Error(
+    throw new DataError(
       `The data was written by a newer Tollgate: its schema is ${newest}, this version knows ${known.length}. Start the newer version, or restore a backup made before it.`,
     )
   }
   for (const { version, name, checksum } of applied) {
     if (known[version - 1]?.checksum !== checksum) {
-      throw new Error(
+      throw new DataError(
         `Migration ${name} is not what it was when it was applied to this data; its file must not be changed.`,
       )
     }
@@ -135,7 +136,7 @@ async function apply(session: MigrationSession, migration: Migration): Promise<v
     await record(session, migration)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`Migration ${migration.name} failed, nothing was changed: ${reason}`, {
+    throw new DataError(`Migration ${migration.name} failed, nothing was changed: ${reason}`, {
       cause: error,
     })
   }

@@ -4,7 +4,6 @@ import type { Engine } from './engine.ts'
 import { type HistoryTable, historyTable } from './history.ts'
 import { lazily } from './lazy.ts'
 import { openSqlite, waitingInSqlite } from './sqlite.ts'
-import { DataError } from './sqlite-file.ts'
 import { historyFile } from './sqlite-history.ts'
 import type { Store } from './store.ts'
 import { createStore } from './tables.ts'
@@ -22,18 +21,8 @@ export interface StoreSettings {
  */
 export async function openStore(settings: StoreSettings): Promise<Store> {
   const { dataDir, databaseUrl } = settings
-  try {
-    if (databaseUrl === null) return createStore(await openSqlite(dataDir), historyFile(dataDir))
-    return createStore(await openDatabase(databaseUrl))
-  } catch (error) {
-    throw forOperator(error)
-  }
-}
-
-/** An error without a class of its own was thrown with a message for the operator; others keep their stack. */
-function forOperator(error: unknown): unknown {
-  const isPlain = error instanceof Error && Object.getPrototypeOf(error) === Error.prototype
-  return isPlain ? new DataError(error.message, { cause: error }) : error
+  if (databaseUrl === null) return createStore(await openSqlite(dataDir), historyFile(dataDir))
+  return createStore(await openDatabase(databaseUrl))
 }
 
 /** Names of the migrations that `openStore` would apply, in order; changes nothing. Throws as it does. */

@@ -1,6 +1,7 @@
 // The PostgreSQL engine, for deployments of more than one machine; loaded only if a database URL is given.
 
 import pg from 'pg'
+import { DataError } from './data-error.ts'
 import type { Engine, MigrationSession, Session, Value } from './engine.ts'
 import { migrate, waitingMigrations } from './migrate.ts'
 import { RowRefused } from './store.ts'
@@ -64,7 +65,7 @@ async function expectTimeout(pool: pg.Pool, databaseUrl: string): Promise<void> 
     const { rows } = await client.query<{ readonly setting: string; readonly role: string }>(sql)
     const [found] = rows
     if (found === undefined || found.setting !== '0') return
-    throw new Error(
+    throw new DataError(
       `PostgreSQL at ${describeUrl(databaseUrl)} does not end transactions that stand idle: a pooler drops the ` +
         'setting idle_in_transaction_session_timeout. Give it to the role: ' +
         `ALTER ROLE ${found.role} SET idle_in_transaction_session_timeout = '5s'`,
@@ -122,9 +123,12 @@ async function withClient<Result>(
 
 function connect(pool: pg.Pool, databaseUrl: string): Promise<pg.PoolClient> {
   return pool.connect().catch((error: unknown) => {
-    throw new Error(`Cannot connect to PostgreSQL at ${describeUrl(databaseUrl)}: ${tell(error)}`, {
-      cause: error,
-    })
+    throw new DataError(
+      `Cannot connect to PostgreSQL at ${describeUrl(databaseUrl)}: ${tell(error)}`,
+      {
+        cause: error,
+      },
+    )
   })
 }
 

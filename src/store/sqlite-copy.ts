@@ -14,9 +14,10 @@ import {
   rmSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { DataError } from './data-error.ts'
 import type { NodeRef } from './ledger.ts'
 import { databaseFile, openSqlite } from './sqlite.ts'
-import { DataError, isBusy, isDamage, makeDataDir, naming, unusable } from './sqlite-file.ts'
+import { isBusy, isDamage, makeDataDir, naming, unusable } from './sqlite-file.ts'
 import type { Store } from './store.ts'
 import { createStore } from './tables.ts'
 

@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { makeDirectory } from '../../test/contract/databases.ts'
 import { locksOn } from '../../test/support/locks.ts'
+import { DataError } from './data-error.ts'
 import { openSqlite } from './sqlite.ts'
-import { DataError, openFile } from './sqlite-file.ts'
+import { openFile } from './sqlite-file.ts'
 
 test('another connection that comes and goes in the same process leaves the locks where they are', async () => {
   const directory = makeDirectory()

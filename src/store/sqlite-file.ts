@@ -12,18 +12,7 @@ import {
   rmSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-
-/** The data directory, a file in it or the database cannot be used: the message says which and why, on one line. */
-export class DataError extends Error {
-  override readonly name: string = 'DataError'
-  /** Error code of the system or SQLite; '' if there is none. */
-  readonly code: string
-
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.code = codeOf(options?.cause)
-  }
-}
+import { codeOf, DataError } from './data-error.ts'
 
 /** By the system's error code, what is wrong with the data directory. */
 export const whyUnusable: ReadonlyMap<string, string> = new Map(
@@ -125,8 +114,4 @@ export function isDamage(error: unknown): boolean {
 /** Whether another connection holds a lock that is needed. */
 export function isBusy(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_BUSY')
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

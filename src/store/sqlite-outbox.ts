@@ -3,8 +3,9 @@
 import type { Database } from 'bun:sqlite'
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { DataError } from './data-error.ts'
 import { readMark } from './outbox-mark.ts'
-import { DataError, isBusy, makeDataDir, naming, openFile } from './sqlite-file.ts'
+import { isBusy, makeDataDir, naming, openFile } from './sqlite-file.ts'
 
 /**
  * Two files alternate, so that the appending thread never waits for a disk: it only inserts into one, while another
