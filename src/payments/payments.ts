@@ -169,15 +169,19 @@ class ProviderPayments implements Payments {
     return 'orderId' in noted ? noted.orderId : null
   }
 
-  /** Stores the message, and records its arrival only every few seconds, because anyone may send any number. */
-  async #keep(event: ProviderEvent): Promise<void> {
+  /**
+   * Stores the message, and records its arrival only every few seconds, because anyone may send any number. Returns
+   * whether it was recorded.
+   */
+  async #keep(event: ProviderEvent): Promise<boolean> {
     const { store, mode, noteEveryMs = usualNoteEveryMs } = this.#options
     await store.payments.keepEvent(event)
     const { provider, problem, at } = event
     const what = `${provider} ${problem === null}`
-    if (at - (this.#notedAt.get(what) ?? 0) < noteEveryMs) return
+    if (at - (this.#notedAt.get(what) ?? 0) < noteEveryMs) return false
     this.#notedAt.set(what, at)
     await store.callbacks.note({ provider, mode, problem, at })
+    return true
   }
 
   async receive(name: string, message: ProviderMessage): Promise<Acknowledgement | null> {
@@ -198,8 +202,10 @@ class ProviderPayments implements Payments {
       return provider.acknowledge(true)
     } catch (error) {
       if (!(error instanceof NotVerified)) throw error
-      await this.#keep({ ...event, ...named, problem: error.message })
-      onProblem(error, { provider: known, ...(named.orderId !== null && { order: named.orderId }) })
+      const isRecorded = await this.#keep({ ...event, ...named, problem: error.message })
+      const { orderId } = named
+      if (orderId !== null) onProblem(error, { provider: known, order: orderId })
+      else if (isRecorded) onProblem(error, { provider: known })
       return provider.acknowledge(false)
     }
   }

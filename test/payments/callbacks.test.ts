@@ -16,6 +16,7 @@ const operator = person('ops', 'admin')
 const path = '/api/payments/stripe/notify'
 let stage: ControlStage
 let payments: Payments
+let problems = 0
 /** The server at the address to which providers send. */
 let front: (request: Request) => Response | Promise<Response>
 const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => front(request) })
@@ -45,7 +46,9 @@ beforeAll(async () => {
     currency: 'USD',
     mode: 'live',
     send: () => Promise.reject(new Error('no provider is asked')),
-    onProblem: () => undefined,
+    onProblem: () => {
+      problems += 1
+    },
   })
 })
 beforeEach(() => {
@@ -205,4 +208,13 @@ test('auditors do not test, users see nothing of it, and a provider that is not 
     200,
   )
   expect((await asks(operator, 'alipay')).json).toMatchObject({ status: 404, field: 'provider' })
+})
+
+test('many forged messages are reported once in a few seconds, so that they do not fill the log', async () => {
+  const before = problems
+  for (let count = 0; count < 20; count++) {
+    const forged = new Request(`${home}${path}`, { method: 'POST', body: `{"id":"evt_${count}"}` })
+    expect((await arrives(forged)).status).toBe(400)
+  }
+  expect(problems - before).toBeLessThanOrEqual(2)
 })
