@@ -357,6 +357,25 @@ describe('the body', () => {
     )
   })
 
+  test.each(['gzip', 'deflate', 'zstd'] as const)('415: a body in %s', async (encoding) => {
+    const text = new TextEncoder().encode(JSON.stringify(hello))
+    const packed = { gzip: Bun.gzipSync, deflate: Bun.deflateSync, zstd: Bun.zstdCompressSync }
+    const message = await expectRefusal(
+      await fetch(gateway.url + chat, {
+        method: 'POST',
+        headers: {
+          ...authorized(),
+          'content-type': 'application/json',
+          'content-encoding': encoding,
+        },
+        body: new Uint8Array(packed[encoding](text)),
+      }),
+      415,
+      'unsupported_media_type',
+    )
+    expect(JSON.stringify(message)).toContain('content-encoding')
+  })
+
   const taken = [
     'application/json',
     'application/json; charset=utf-8',

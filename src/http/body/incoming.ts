@@ -114,6 +114,8 @@ export class Incoming {
   }
 
   private contentOf(body: Uint8Array): Content {
+    // Compressed bytes begin otherwise; the header is looked up only then.
+    if (body[0] !== openingBrace) checkEncoding(this.request.headers.get('content-encoding'))
     return { body, files: null, media: this.mediaOf([], false), digests: none }
   }
 
@@ -187,5 +189,16 @@ function checkContentType(type: string | null, takesForms = false): void {
   throw new GatewayError(
     'unsupported_media_type',
     `The request body must be JSON: send content-type: application/json${takesForms ? ', or multipart/form-data' : ''}.`,
+  )
+}
+
+const openingBrace = 0x7b
+
+/** Throws GatewayError for a compressed body. */
+function checkEncoding(encoding: string | null): void {
+  if (encoding === null || encoding === '' || encoding.toLowerCase() === 'identity') return
+  throw new GatewayError(
+    'unsupported_media_type',
+    'The request body must not be compressed: send it without content-encoding.',
   )
 }
