@@ -2,7 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 import type { ClientRequest } from '../operations/operation.ts'
-import { unsupportedIn, wrongMethod } from './endpoints.ts'
+import { endpoints, unsupportedIn, wrongMethod } from './endpoints.ts'
 import type { Front } from './front.ts'
 import { baseFields, turnAway } from './refuse.ts'
 import type { HttpReply } from './reply.ts'
@@ -58,9 +58,22 @@ export function fallback(
 
 function unknown(method: string, path: string): GatewayError {
   const family = unsupportedIn(path)
-  if (family === null) return new GatewayError('not_found', `Unknown path: ${method} ${path}`)
+  if (family === null) {
+    const meant = withoutNeedlessSlashes(path)
+    const hint = meant === null ? '' : `; did you mean ${meant}?`
+    return new GatewayError('not_found', `Unknown path: ${method} ${path}${hint}`)
+  }
   const message = `The interface '${family}' is not offered by this gateway.`
   return new GatewayError('unsupported_endpoint', message)
+}
+
+/** The served path that this becomes without empty parts, as a base address that ends in `/` adds them; null: none. */
+function withoutNeedlessSlashes(path: string): string | null {
+  const meant = path.replaceAll(/\/{2,}/g, '/').replace(/\/$/, '')
+  const isServed = endpoints.some((row) =>
+    row.prefixes.some((prefix) => prefix + row.path === meant),
+  )
+  return isServed ? meant : null
 }
 
 function root(

@@ -185,6 +185,13 @@ describe('404', () => {
   })
 })
 
+const slashed = ['/v1//chat/completions', '/v1/chat/completions/']
+test.each(slashed)('the refusal of %s names the path without the slash', async (path) => {
+  const reply = await postJson(gateway.url + path, hello)
+  const { message } = await expectRefusal(reply, 404, 'not_found')
+  expect(message).toBe(`Unknown path: POST ${path}; did you mean /v1/chat/completions?`)
+})
+
 test('of a path that is served, another interface is refused by its method', async () => {
   const reply = await fetch(`${gateway.url}/v1/chat/completions`, { headers: authorized() })
   const { message } = await expectRefusal(reply, 404, 'unsupported_endpoint')
