@@ -352,7 +352,8 @@ export class Admission implements ClientSlot {
       const cause = thrown === error ? null : thrown
       const asked = { requestId, at, principal, caller, dialect, peek }
       const free = this.operation.answer !== undefined
-      observer.refused({ ...asked, status, error, cause, durationMs, free })
+      const isKeyed = request.headers.has('idempotency-key')
+      observer.refused({ ...asked, status, error, cause, durationMs, free, isKeyed })
       observer.turnedAway({
         ...asked,
         request,

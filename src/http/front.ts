@@ -102,4 +102,6 @@ export interface Refusal {
   readonly durationMs: number
   /** True for operations that are never charged: they leave no usage record. */
   readonly free: boolean
+  /** It has an Idempotency-Key, which its record frees if the store could not be asked to. */
+  readonly isKeyed: boolean
 }

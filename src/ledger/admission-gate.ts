@@ -57,6 +57,16 @@ export class AdmissionGate {
     return `the ledger has not been reached for ${seconds} s`
   }
 
+  /** Nothing is admitted, or half of the lag that stops admission is reached. */
+  get isBehind(): boolean {
+    const { settings, writer } = this.#options
+    return (
+      this.isShut ||
+      writer.oldestUnsettledMs() * 2 > settings.maxLagMs ||
+      writer.unsettledRecords * 2 > settings.maxUnsettled
+    )
+  }
+
   open(ref: NodeRef): void {
     this.ref = ref
     this.everOpened = true

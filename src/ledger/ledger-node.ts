@@ -49,6 +49,11 @@ export interface LedgerNode extends Ledger {
   /** Resolves when `ready` first holds. */
   readonly opened: Promise<void>
   stats(): LedgerStats
+  /**
+   * Settling lags or is impossible: records of requests that cost nothing are not to be written, since however many
+   * there are, they would delay the others and keep admission closed.
+   */
+  readonly isBehind: boolean
   readonly changes: LedgerChanges
   /**
    * Called when the holds of running requests are not safe any more: the requests must end and settle at once. Returns
@@ -184,6 +189,10 @@ class Node implements LedgerNode {
     return this.#gate.closed
   }
 
+  get isBehind(): boolean {
+    return this.#gate.isBehind
+  }
+
   ready(): boolean {
     return this.#gate.ref !== null
   }
@@ -220,7 +229,7 @@ class Node implements LedgerNode {
     this.#gate.drain()
     this.#leases.drain()
     this.#writer.flush()
-    await this.#settledBy(deadlineMs)
+    await settledBy(deadlineMs, this.#writer, () => this.ready())
     this.#upkeep.stop()
     const left = this.#writer.unsettledRecords
     const lost = this.#writer.close()
@@ -230,19 +239,6 @@ class Node implements LedgerNode {
       throw new Error(`The outbox cannot be written: records of ${lost} requests are lost`)
     }
     return left
-  }
-
-  /** Resolves when the ledger has every record, or at the deadline. */
-  #settledBy(deadlineMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const look = () => {
-        this.#writer.noteSettled()
-        const done = this.#writer.unsettledRecords === 0 && this.ready()
-        if (!done && monotonicMs() < deadlineMs) setTimeout(look, 5)
-        else resolve()
-      }
-      look()
-    })
   }
 
   async #stopWorker(limitMs: number): Promise<void> {
@@ -340,6 +336,19 @@ class Node implements LedgerNode {
     if (onFatal === undefined) process.exit(1)
     onFatal(reason)
   }
+}
+
+/** Resolves when the ledger has every record, or at the deadline. */
+function settledBy(deadlineMs: number, writer: OutboxWriter, ready: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      writer.noteSettled()
+      const done = writer.unsettledRecords === 0 && ready()
+      if (!done && monotonicMs() < deadlineMs) setTimeout(look, 5)
+      else resolve()
+    }
+    look()
+  })
 }
 
 function budgetsOver(

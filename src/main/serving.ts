@@ -108,9 +108,8 @@ function observerOf(
     inFlight.set(path, made)
     return made
   }
-  const unrelayed = (row: UsageRow | null, path: string, status: number, durationMs: number) => {
+  const record = (row: UsageRow | null) => {
     if (row !== null) ledger.finish(null, { row, capNano: null, idempotency: null }, null)
-    observer.unrelayed(row, path, status, durationMs)
   }
   const failed = (err: unknown, fields: { readonly request_id?: string }) => {
     if (isStoreAway(err)) log.warn({ err, ...fields }, 'a request needed the store, which is away')
@@ -126,13 +125,18 @@ function observerOf(
       if (refusal.principal === null && error.code === 'invalid_api_key')
         denials.note(denialOf(error, requestId, dialect.client.path, caller.address))
       if (cause !== null) failed(cause, { request_id: requestId })
-      if (!refusal.free) unrelayed(refusalRow(refusal), dialect.client.path, status, durationMs)
+      if (refusal.free) return
+      const row = refusalRow(refusal)
+      if (refusal.isKeyed || !ledger.isBehind) record(row)
+      observer.unrelayed(row, dialect.client.path, status, durationMs)
     },
     denied: (denial) => denials.note(denial),
     crashed: (error) => failed(error, {}),
     replayed(repeat) {
       const { dialect, status, durationMs } = repeat
-      unrelayed(replayedRow(repeat), dialect.client.path, status, durationMs)
+      const row = replayedRow(repeat)
+      record(row)
+      observer.unrelayed(row, dialect.client.path, status, durationMs)
     },
   }
 }

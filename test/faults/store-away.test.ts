@@ -55,4 +55,54 @@ describe.each(postgresCases)('the database of $engine is away', ({ databaseUrl }
       }
     },
   )
+
+  test('requests refused while settlement lags leave no record that would delay it, unless they have a key to free', async () => {
+    const proxy = await startProxy(databaseUrl ?? '')
+    const deployment = await deploy({
+      databaseUrl,
+      credits: { acme: '10' },
+      config: { ledger: { maxLagMs: 200 } },
+      through: proxy.through,
+    })
+    try {
+      const { url } = await deployment.start()
+      const isReady = async () => (await fetch(`${url}/readyz`)).status === 200 || undefined
+      const ask = async (model: string, headers: Readonly<Record<string, string>> = {}) => {
+        const reply = await fetch(`${url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { ...authorized(keyOf('acme')), ...headers },
+          body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] }),
+        })
+        await reply.text()
+        return { status: reply.status, requestId: reply.headers.get('x-request-id') }
+      }
+      await eventually(isReady, 15_000)
+      expect((await ask('sandbox/chat')).status).toBe(200)
+      proxy.cut()
+      // The lease would serve more; what was served is not settled.
+      await eventually(
+        async () => ((await ask('sandbox/chat')).status === 503 && !(await isReady())) || undefined,
+      )
+      const models = ['sandbox/chat', 'unknown']
+      const refused = await Promise.all(models.map((model) => ask(model)))
+      expect(refused.map(({ status }) => status)).toEqual([503, 404])
+      const keyed = await ask('sandbox/chat', { 'idempotency-key': 'again' })
+      expect(keyed.status).toBe(503)
+      proxy.restore()
+      await eventually(isReady, 15_000)
+      const last = await ask('sandbox/chat', { 'idempotency-key': 'again' })
+      expect(last.status).toBe(200)
+      // Records are settled in their order.
+      const ids = await eventually(async () => {
+        const rows = await deployment.store.usage.list({ limit: 1_000 })
+        const found = rows.map(({ requestId }) => requestId)
+        return found.includes(last.requestId ?? '') ? found : undefined
+      })
+      expect(ids).toContain(keyed.requestId ?? '')
+      for (const { requestId } of refused) expect(ids).not.toContain(requestId ?? '')
+    } finally {
+      await deployment.remove()
+      await proxy.close()
+    }
+  })
 })
