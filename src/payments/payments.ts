@@ -256,7 +256,9 @@ class ProviderPayments implements Payments {
         onProblem(error, { provider: pending.provider, order: pending.orderId }),
       )
     }
-    await store.payments.expireBonuses(nowMs, settings.bonus?.firstTopUp?.spent ?? 'last')
+    const spending = settings.bonus?.firstTopUp?.spent ?? 'last'
+    // What is left of a bonus may be all that the account has, of which nodes lease a part while it is in use.
+    await whenFree(store.leases, () => store.payments.expireBonuses(nowMs, spending))
   }
 }
 

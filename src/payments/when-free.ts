@@ -1,4 +1,4 @@
-// Takes money out of a wallet that nodes have leased: recalls what no request holds, and waits for it.
+// Takes money out of wallets that nodes have leased: recalls what no request holds, and waits for it.
 
 import { setTimeout } from 'node:timers/promises'
 import type { LeaseTable } from '../store/ledger.ts'
@@ -17,7 +17,7 @@ export async function whenFree<Done extends { readonly outcome: string }>(
     const done = await work()
     if (!isLeased(done) || performance.now() > until) return done
     // No node's own name, so that every node gives back what it leases.
-    await leases.recall(done.account, { node: 'admin', epoch: 0 })
+    for (const account of done.accounts) await leases.recall(account, { node: 'admin', epoch: 0 })
     await setTimeout(pauseMs)
   }
 }

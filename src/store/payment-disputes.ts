@@ -50,7 +50,7 @@ async function note(
     return { outcome: 'known', orderId: order.id }
   const taking = { seen, spending, disputes }
   const lossNano = seen.state === 'lost' ? await takeBack(session, order, taking) : 0n
-  if (lossNano === 'leased') return { outcome: 'leased', account: order.account }
+  if (lossNano === 'leased') return { outcome: 'leased', accounts: [order.account] }
   await keep(session, order, { seen, lossNano })
   await noteState(session, order)
   return { outcome: 'noted', orderId: order.id }

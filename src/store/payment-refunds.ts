@@ -64,7 +64,7 @@ async function begin(
   if (!order || !wallet) return { outcome: 'not_paid' }
   const { amountNano, clawbackNano, transactionId } = planned
   if (amountNano + clawbackNano > wallet.postedNano - wallet.leasedNano)
-    return { outcome: 'leased', account: order.account }
+    return { outcome: 'leased', accounts: [order.account] }
   const refund: Refund = {
     ...asked,
     account: order.account,

@@ -107,7 +107,7 @@ export async function readStanding(
 
 const take = `UPDATE payment_bonus SET taken_nano = taken_nano + ?, expired_at = ? WHERE order_id = ?`
 
-/** Expires the whole rest of a bonus or nothing; false while nodes lease some of it, and then it is retried later. */
+/** Expires the whole rest of a bonus or nothing; false while nodes lease some of it. */
 export async function expireBonus(
   session: Session,
   { orderId, account }: { readonly orderId: string; readonly account: string },
@@ -116,7 +116,8 @@ export async function expireBonus(
   const wallet = (await lockWallets(session, [account])).get(account)
   const counters = await readCounters(session, account)
   const [bonus] = await bonusesOf(session, 'order_id = ? AND expired_at IS NULL', [orderId])
-  if (wallet === undefined || counters === null || bonus === undefined) return false
+  // Another process has expired it.
+  if (wallet === undefined || counters === null || bonus === undefined) return true
   const amountNano = bonusLeft(bonus, counters, spending)
   if (amountNano > wallet.postedNano - wallet.leasedNano) return false
   await session.run(take, [amountNano, at, orderId])

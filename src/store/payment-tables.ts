@@ -229,8 +229,8 @@ export interface PaymentTable {
   details(orderId: string): Promise<OrderDetails>
   /** null if the account has no wallet. */
   standing(account: string, mode: PaymentMode, spending: BonusSpending): Promise<Standing | null>
-  /** Removes the rest of expired bonuses from wallets, where it is not leased; returns how many ended. */
-  expireBonuses(at: number, spending: BonusSpending): Promise<number>
+  /** Removes the rest of expired bonuses from wallets, except where some of it is leased. */
+  expireBonuses(at: number, spending: BonusSpending): Promise<{ readonly outcome: 'done' } | Leased>
   /** Payments made and refunds requested in that time. */
   booked(filter: BookedFilter): Promise<Booked>
 }
@@ -255,10 +255,10 @@ export interface Refund {
   readonly endedAt: number | null
 }
 
-/** The money would suffice if serving processes gave back what they lease of the account. */
+/** The money would suffice if serving processes gave back what they lease of the accounts. */
 export interface Leased {
   readonly outcome: 'leased'
-  readonly account: string
+  readonly accounts: readonly string[]
 }
 
 export type RefundBegun =

@@ -38,12 +38,12 @@ export function paymentTable(engine: Engine): PaymentTable {
       const due = await engine.query<{ readonly orderId: string; readonly account: string }>(sql, [
         at,
       ])
-      let ended = 0
+      const leased = new Set<string>()
       for (const bonus of due) {
         const work = (session: Session) => expireBonus(session, bonus, { at, spending })
-        if (await engine.transaction(work)) ended += 1
+        if (!(await engine.transaction(work))) leased.add(bonus.account)
       }
-      return ended
+      return leased.size === 0 ? { outcome: 'done' } : { outcome: 'leased', accounts: [...leased] }
     },
     booked: (filter) => readBooked(engine, filter),
   }

@@ -92,7 +92,7 @@ describe.each(engineCases)('disputes on $engine', ({ databaseUrl }) => {
     const seen = { id: `du-${order.id}`, transactionId, amountMinor: 1_000, reason: 'x', at: 1 }
     const note = () =>
       store.disputes.note({ ...seen, provider: 'stripe', mode: 'live', state: 'lost' }, 'last')
-    expect(await note()).toEqual({ outcome: 'leased', account: order.account })
+    expect(await note()).toEqual({ outcome: 'leased', accounts: [order.account] })
     expect((await order.read()).state).toBe('credited')
     await store.nodes.close(ref)
     expect(await note()).toEqual({ outcome: 'noted', orderId: order.id })
