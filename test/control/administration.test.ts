@@ -50,6 +50,18 @@ test('an account is given money with a reason, once, and a debit takes all or no
   expect(list.json).toMatchObject({ items: [{ account: 'ann' }] })
 })
 
+test('an account that an adjustment is to create is named as others are', async () => {
+  const credit = { amount: '1', direction: 'credit', reason: 'x', createAccount: true }
+  for (const id of ['ann ', ' ', 'a\u0000b', '\u202enna', 'a'.repeat(129)]) {
+    const path = `/api/accounts/${encodeURIComponent(id)}/adjustments`
+    const { status, json } = await post(path, credit)
+    expect([status, json.field]).toEqual([404, 'id'])
+    expect(json.detail).toStartWith('id: expected 1 to 128 characters')
+  }
+  const accounts = await stage.send(eye, 'GET', '/api/accounts')
+  expect(accounts.json.items.map(({ account }: { account: string }) => account)).toEqual(['ann'])
+})
+
 test('prices are set, scheduled, rolled back, withdrawn and imported', async () => {
   const card = { model: 'sandbox/chat', prices: { input: '1', output: '2' }, source: 'a contract' }
   const large = await post('/api/prices', { ...card, prices: { input: '900', output: '2' } })

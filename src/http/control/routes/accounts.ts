@@ -69,7 +69,7 @@ export const accountRoutes: readonly ControlRoute[] = [
       '409. Without `reference`, every request posts a new entry. A debit is posted whole, or refused with 409 where ' +
       'the account has less than that beside what running requests hold. `createAccount` creates a missing account.',
     access: 'admin',
-    params,
+    params: z.strictObject({ id: inputs.adjustBalance.shape.account }),
     body: inputs.adjustBalance.omit({ account: true }),
     reply: adjustment,
     run: async ({ admin, params, body }) => ({
