@@ -1,9 +1,15 @@
 // Tests requests that need the database while it cannot be reached or does not answer: refused as unavailable, in time.
 
 import { describe, expect, test } from 'bun:test'
+import pg from 'pg'
 import { authorized, eventually } from '../support/clients.ts'
 import { chat, deploy, keyOf, postgresCases } from '../support/deployment.ts'
 import { startProxy } from '../support/proxy.ts'
+
+/** Connections that wait for a lock of the one that asks. */
+const blocked =
+  'SELECT pid FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))'
+const idle = `SELECT pid FROM pg_stat_activity WHERE pid = $1 AND state = 'idle in transaction'`
 
 /** Opening a connection may take 5 s, and a query 10 s. */
 const longestMs = 17_000
@@ -103,6 +109,38 @@ describe.each(postgresCases)('the database of $engine is away', ({ databaseUrl }
     } finally {
       await deployment.remove()
       await proxy.close()
+    }
+  })
+
+  test('a connection that the database ends within a transaction: 503 with retry-after', async () => {
+    const deployment = await deploy({ databaseUrl, credits: { acme: '10' } })
+    const other = new pg.Client({ connectionString: deployment.databaseUrl ?? '' })
+    await other.connect()
+    try {
+      const words = 'management-key create --name m --scopes write'.split(' ')
+      const { secret } = await deployment.command(...words)
+      const server = await deployment.start()
+      const pidOf = async (sql: string, ...values: number[]) =>
+        (await other.query<{ readonly pid: number }>(sql, values)).rows[0]?.pid
+      await other.query(`BEGIN; SELECT 1 FROM ledger_account WHERE id = 'wallet:acme' FOR UPDATE`)
+      const adjusting = fetch(`${server.url}/api/accounts/acme/adjustments`, {
+        method: 'POST',
+        headers: { ...authorized(secret), 'content-type': 'application/json' },
+        body: JSON.stringify({ amount: '1', direction: 'credit', reason: 'a gift' }),
+      })
+      const pid = await eventually(() => pidOf(blocked))
+      server.signal('SIGSTOP')
+      await other.query('COMMIT')
+      await eventually(() => pidOf(idle, pid))
+      await other.query('SELECT pg_terminate_backend($1)', [pid])
+      await eventually(async () => (await pidOf(idle, pid)) === undefined || undefined)
+      server.signal('SIGCONT')
+      const reply = await adjusting
+      expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '2'])
+      expect(server.stderr).not.toContain('internal error')
+    } finally {
+      await other.end()
+      await deployment.remove()
     }
   })
 })
