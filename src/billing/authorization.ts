@@ -31,7 +31,11 @@ export interface Uncounted {
   readonly speaks: boolean
 }
 
-export type Extension = 'enough' | 'refused' | 'over-cap' | Promise<'enough' | 'refused'>
+/** Why a hold is not extended. `refused`: by the account's money; `closed`: the ledger cannot be asked at present. */
+type Shortage = 'refused' | 'spend-limit' | 'closed'
+export type Extension = 'enough' | Shortage | 'over-cap' | Promise<'enough' | Shortage>
+/** Why a running request is stopped. */
+export type StopReason = Exclude<Awaited<Extension>, 'enough'>
 
 /** The ledger that has the money, and the policies by which it is charged. */
 export interface BillingRooms {
@@ -99,8 +103,8 @@ export class Authorization {
     const missingNano = this.capped(this.chargeAt(this.dueBytes)) - this.hold.amountNano
     if (missingNano <= 0n) return 'enough'
     const extended = this.rooms.ledger.extend(this.hold, missingNano)
-    if (typeof extended === 'boolean') return said(extended)
-    return extended.then(said)
+    if (typeof extended === 'boolean') return this.said(extended)
+    return extended.then((done) => this.said(done))
   }
 
   /** Makes sure that the hold covers this usage, where usage is known by kinds of tokens. */
@@ -108,7 +112,15 @@ export class Authorization {
     const missingNano = this.capped(this.rate.charge(usage, this.units)) - this.hold.amountNano
     if (missingNano <= 0n) return 'enough'
     const extended = this.rooms.ledger.extend(this.hold, missingNano)
-    return typeof extended === 'boolean' ? said(extended) : extended.then(said)
+    if (typeof extended === 'boolean') return this.said(extended)
+    return extended.then((done) => this.said(done))
+  }
+
+  private said(extended: boolean): 'enough' | Shortage {
+    if (extended) return 'enough'
+    const { lacking } = this.hold
+    if (lacking === 'closed' || this.rooms.ledger.closed !== null) return 'closed'
+    return lacking === 'spend-limit' ? lacking : 'refused'
   }
 
   /** One quantum further, or where the client's `max_cost` is reached: past that nobody would pay. */
@@ -125,8 +137,4 @@ export class Authorization {
   private chargeAt(outputBytes: number): Nano {
     return this.rate.charge(this.counted(outputBytes), this.units)
   }
-}
-
-function said(extended: boolean): 'enough' | 'refused' {
-  return extended ? 'enough' : 'refused'
 }

@@ -1,6 +1,6 @@
 // Stands between a vendor's stream and its client: passes on what the hold covers, and queues the rest until extended.
 
-import type { Authorization, Extension } from './authorization.ts'
+import type { Authorization, Extension, StopReason } from './authorization.ts'
 
 export interface HoldGateOwner {
   /** Bytes of generated text the vendor has sent until now. */
@@ -11,7 +11,7 @@ export interface HoldGateOwner {
   /** Called when the hold was extended, to record what is owed by now. */
   paid(): void
   /** Called when the hold cannot be extended. */
-  stopFor(why: 'refused' | 'over-cap'): void
+  stopFor(why: StopReason): void
   /** Pauses the vendor's stream (true), or resumes it. */
   holdBack(wait: boolean): void
 }

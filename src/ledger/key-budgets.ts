@@ -71,9 +71,12 @@ export class KeyBudgets implements Holds {
     // A request of a key that was disabled or deleted meanwhile keeps to the last limit.
     if (limit !== undefined) held.budget.change(limit)
     const taken = this.#take(held.budget, byNano)
-    if (taken instanceof Promise)
-      return taken.then((refusal) => refusal === null && this.#extendTaken(hold, held, byNano))
-    return taken === null && this.#extendTaken(hold, held, byNano)
+    const extend = (refusal: NoHold | null) => {
+      if (refusal === null) return this.#extendTaken(hold, held, byNano)
+      hold.lacking = refusal.refused
+      return false
+    }
+    return taken instanceof Promise ? taken.then(extend) : extend(taken)
   }
 
   close(hold: Hold, chargeNano: Nano): Nano {

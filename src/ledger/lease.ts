@@ -29,6 +29,7 @@ export class Held implements Hold {
   readonly keyId: string
   amountNano: Nano = 0n
   open = true
+  lacking?: NoHold['refused']
 
   constructor(lease: Lease, keyId: string) {
     this.lease = lease

@@ -147,14 +147,20 @@ class NodeLeases implements Leases {
     if (byNano < 0n) throw new RangeError(`an extension of ${byNano}`)
     const held = ours(hold)
     const { lease, keyId } = held
-    if (!held.open || lease.fenced || !this.#totals.allow(lease, keyId, byNano)) return false
+    if (!held.open || lease.fenced || !this.#totals.allow(lease, keyId, byNano)) {
+      held.lacking = lease.fenced ? 'closed' : 'in-flight'
+      return false
+    }
     if (byNano <= lease.freeNano) {
       this.#totals.grow(held, byNano)
       return true
     }
     if (byNano > maxNano) return false
     return new Promise((resolve) => {
-      const settle = (refusal: Refusal | null) => resolve(refusal === null)
+      const settle = (refusal: Refusal | null) => {
+        if (refusal !== null) held.lacking = refusal
+        resolve(refusal === null)
+      }
       this.#grants.wait(new Waiter(held, byNano, 'extension', settle))
     })
   }

@@ -10,6 +10,8 @@ export interface Hold {
   readonly account: string
   readonly keyId: string
   readonly amountNano: Nano
+  /** Why it could not be extended the last time that this was refused. */
+  lacking?: NoHold['refused']
 }
 
 /**

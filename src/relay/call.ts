@@ -1,5 +1,6 @@
 // One request from its first attempt to its settlement: the only place that fails over, commits and settles.
 
+import type { StopReason } from '../billing/authorization.ts'
 import type { Keeping, ReplySummary } from '../billing/settlement.ts'
 import { type ErrorCode, type ErrorDetail, type Fault, GatewayError } from '../errors.ts'
 import type { AttemptOwner } from './attempt.ts'
@@ -207,7 +208,7 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
   }
 
   /** The hold cannot be extended: aborts the vendor, charges what was delivered, and sends the client an error. */
-  stopFor(why: 'refused' | 'over-cap'): void {
+  stopFor(why: StopReason): void {
     if (this.ending.drainsUntilMs !== null) {
       this.letGo()
       return

@@ -1,5 +1,6 @@
 // Between a request's attempts and its client: holds bytes back before the commit and until the hold covers them.
 
+import type { StopReason } from '../billing/authorization.ts'
 import { HoldGate, type HoldGateOwner } from '../billing/hold-gate.ts'
 import { costOf } from '../billing/settle.ts'
 import type { Captured, ReplySummary } from '../billing/settlement.ts'
@@ -16,7 +17,7 @@ const encoder = new TextEncoder()
 
 export interface DeliveryOwner {
   /** No more money can be held for what the vendor still sends. */
-  stopFor(why: 'refused' | 'over-cap'): void
+  stopFor(why: StopReason): void
 }
 
 export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
@@ -163,7 +164,7 @@ export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
     this.ending.note()
   }
 
-  stopFor(why: 'refused' | 'over-cap'): void {
+  stopFor(why: StopReason): void {
     this.owner.stopFor(why)
   }
 

@@ -1,5 +1,6 @@
 // The error for the client when no channel served its request, chosen by the faults of all attempts.
 
+import type { StopReason } from '../billing/authorization.ts'
 import { causeOf, errorTable, type Fault, faultTable, GatewayError } from '../errors.ts'
 import type { Blocked } from '../router/route.ts'
 import type { ClientDialect } from '../wire/dialect.ts'
@@ -93,13 +94,18 @@ export function refusalFor(error: unknown): GatewayError {
   return new GatewayError('server_error', 'The gateway failed to handle this request.')
 }
 
-/** The error that ends a running stream whose hold cannot be extended. */
-export function stoppedFor(why: 'refused' | 'over-cap'): GatewayError {
-  const what =
-    why === 'over-cap'
-      ? 'max_cost is reached'
-      : "no more of this account's balance can be held for it"
-  return new GatewayError('insufficient_quota', `The reply was stopped: ${what}.`)
+const stopReasons = {
+  'over-cap': 'max_cost is reached',
+  'spend-limit': "no more of this API key's spend limit can be held for it",
+  refused: "no more of this account's balance can be held for it",
+} as const
+
+/** The error that ends what runs while its hold cannot be extended. */
+export function stoppedFor(why: StopReason, what = 'The reply was stopped'): GatewayError {
+  if (why !== 'closed')
+    return new GatewayError('insufficient_quota', `${what}: ${stopReasons[why]}.`)
+  const message = `${what}: the gateway cannot account for more of it at present; retry shortly.`
+  return new GatewayError('service_unavailable', message, { retryAfterMs: 1_000 })
 }
 
 /** The HTTP status of an error in the client's dialect. */

@@ -143,4 +143,34 @@ describe.each(postgresCases)('the database of $engine is away', ({ databaseUrl }
       await deployment.remove()
     }
   })
+
+  test('a stream that outgrows the lease meanwhile ends as unavailable, not for lack of money', async () => {
+    const proxy = await startProxy(databaseUrl ?? '')
+    const deployment = await deploy({
+      databaseUrl,
+      credits: { acme: '10' },
+      config: { models: { '*': { prices: { input: '0', output: '1000' } } } },
+      through: proxy.through,
+    })
+    try {
+      const { url } = await deployment.start()
+      // It costs 4, of which the lease covers about 2.
+      const body = { model: 'sandbox/chat+tokens=4000+gap=1', stream: true }
+      const seen = await chat(url, 'acme', body, undefined, () => proxy.cut())
+      expect([seen.status, seen.whole]).toEqual([200, false])
+      const last = seen.text.trimEnd().split('\n').at(-1) ?? ''
+      expect(JSON.parse(last.replace('data: ', '')).error).toMatchObject({
+        message: expect.stringContaining('cannot account for more of it at present'),
+        code: 'service_unavailable',
+      })
+      proxy.restore()
+      const row = await eventually(async () => (await deployment.store.usage.list({ limit: 1 }))[0])
+      expect(row).toMatchObject({ requestId: seen.requestId, errorCode: 'service_unavailable' })
+      expect(row.chargeNano).toBe(BigInt(row.output) * 1_000_000n)
+      expect(row.output).toBeGreaterThan(0)
+    } finally {
+      await deployment.remove()
+      await proxy.close()
+    }
+  })
 })

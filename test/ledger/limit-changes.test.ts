@@ -198,6 +198,7 @@ test('a stream grows no further than a limit that was lowered while it runs', as
   goesOn.resolve()
   const text = await reply.text()
   expect(text).toContain('insufficient_quota')
+  expect(text).toContain("no more of this API key's spend limit can be held for it")
   expect(text).not.toContain('[DONE]')
   await eventually(async () => (await spentNano(stage)) > 0n || undefined)
   expect(await spentNano(stage)).toBeLessThanOrEqual(units(110))

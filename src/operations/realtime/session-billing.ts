@@ -8,6 +8,7 @@ import type { Model } from '../../catalog/model.ts'
 import { type Fault, GatewayError, invalidRequest } from '../../errors.ts'
 import type { Admitted, Limiter, LimitScope } from '../../limits/limiter.ts'
 import { settleRequest } from '../../relay/ending.ts'
+import { stoppedFor } from '../../relay/final-error.ts'
 import type { ClientSlot, RelayRequest, RelayRooms } from '../../relay/request.ts'
 import type { Candidate } from '../../router/route.ts'
 import type { FailedAttempt } from '../../store/usage-row.ts'
@@ -16,6 +17,8 @@ import type { Usage } from '../../wire/ir.ts'
 import type { CachedMedia, TranscriptUsage } from '../../wire/openai-realtime/usage.ts'
 import type { Units } from '../../wire/request.ts'
 import type { Expectation } from './expected.ts'
+
+const sessionEnded = 'The session was ended'
 
 /** The output tokens by which a response's hold is extended at a time. */
 const quantumTokens = 256
@@ -147,8 +150,8 @@ export class SessionBilling {
     if (this.closed) return null
     if (opened instanceof GatewayError) return final(opened)
     if (!this.rooms.keyHolds()) return final(keyEnded())
-    if ((await authorization.cover(expected.with(prompt, heldTokens))) === 'refused')
-      return final(moneyEnded())
+    const covered = await authorization.cover(expected.with(prompt, heldTokens))
+    if (covered !== 'enough') return final(stoppedFor(covered, sessionEnded))
     return limited ? { error: admitted, isFinal: false } : null
   }
 
@@ -173,7 +176,8 @@ export class SessionBilling {
     running.heldTokens = running.textTokens + running.audioTokens + quantumTokens
     const { authorization } = running.request
     const needed = this.expected.with(counted(running), quantumTokens)
-    if ((await authorization.cover(needed)) === 'refused') return final(moneyEnded())
+    const covered = await authorization.cover(needed)
+    if (covered !== 'enough') return final(stoppedFor(covered, sessionEnded))
     // Saved in case the process dies: this much is owed by now.
     if (!this.closed) progress(this.settlement(running, wellEnded, null))
     return null
@@ -403,11 +407,6 @@ function final(error: GatewayError): DenyReason {
 
 function keyEnded(): GatewayError {
   return new GatewayError('invalid_api_key', 'The API key is not valid any more.')
-}
-
-function moneyEnded(): GatewayError {
-  const message = "The session was ended: no more of this account's balance can be held for it."
-  return new GatewayError('insufficient_quota', message)
 }
 
 /** Counts cached audio and images separately where the card has a price for them. */
