@@ -113,6 +113,11 @@ export function controlErrorOf(error: unknown): ControlError {
   return new ControlError('internal', 'The gateway failed to handle this request.')
 }
 
+/** Whether this is a refusal, which changed nothing; after any other failure it is unknown how far a request got. */
+export function isRefusal(error: unknown): boolean {
+  return statuses[controlErrorOf(error).code] < 500
+}
+
 export function problemReply(error: ControlError, requestId: string): Response {
   const { code, field, message, reason } = error
   const status = statuses[code]

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { ControlPrincipal } from '../../identity/principal.ts'
 import type { SecretBox } from '../../identity/secret-box.ts'
-import { ControlError } from './problem.ts'
+import { ControlError, isRefusal } from './problem.ts'
 import type { ControlServices } from './services.ts'
 
 const keptMs = 86_400_000
@@ -38,7 +38,7 @@ export function repeatOf(
   return { key, principal, identity: `${pathname}${search}\n${body}` }
 }
 
-/** The kept reply where the same request was run before; else the reply of `run`, which is kept unless it failed. */
+/** The kept reply where the same request was run before; else the reply of `run`, which is kept unless it refused. */
 export async function runOnce(
   { key, principal, identity }: Repeat,
   { store, replyBox }: Pick<ControlServices, 'store' | 'replyBox'>,
@@ -71,7 +71,7 @@ export async function runOnce(
   try {
     reply = await run()
   } catch (error) {
-    await store.controlReplies.forget(entry)
+    if (isRefusal(error)) await store.controlReplies.forget(entry)
     throw error
   }
   return keep(reply, (status, text) =>
