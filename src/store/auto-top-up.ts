@@ -32,11 +32,11 @@ export interface AutoTopUpTable {
   /** Enables the rule. `revision`: the one read before, 0 if none. False if the stored one is another by now. */
   put(rule: Omit<AutoTopUp, 'problem' | 'orderId'>): Promise<boolean>
   remove(account: string): Promise<boolean>
-  /** Active rules that need work; other processes do not get them before `until`. */
+  /** Active rules that need work, of accounts in use; other processes do not get them before `until`. */
   take(nowMs: number, until: number, limit: number): Promise<readonly AutoTopUp[]>
   /** Sum of automatic orders since a time, without those that ended unpaid, in minor units. */
   ordered(account: string, since: number): Promise<number>
-  /** False if an order is under way, the threshold is not crossed, or the limit of the month would be exceeded. */
+  /** False if an order is under way, the account is not in use, the threshold is not crossed, or the limit of the month would be exceeded. */
   begin(rule: Pick<AutoTopUp, 'account'>, orderId: string, monthStart: number): Promise<boolean>
   /** Ends the order under way; a problem suspends the rule until its next `put`. False if it had ended already. */
   finish(orderId: string, problem: string | null): Promise<boolean>
@@ -55,6 +55,10 @@ const orderedSince = `SELECT coalesce(sum(amount_minor), 0) FROM payment_order
   WHERE account = ? AND method = '${automaticMethod}' AND created_at >= ? AND state NOT IN ('expired', 'closed')`
 const crossed = `(SELECT credits_posted - debits_posted FROM ledger_account WHERE id = '${walletOf('')}' || auto_top_up.account)
   < threshold_nano`
+
+/** Its account is neither suspended nor deleted. */
+const isInUse = `NOT EXISTS (SELECT 1 FROM account
+  WHERE account.id = auto_top_up.account AND (suspended_at IS NOT NULL OR deleted_at IS NOT NULL))`
 
 /** Not taken by another process; the second time is longer than any that a rule is taken for. */
 const isFree = '(until <= ? OR until > ?)'
@@ -84,7 +88,7 @@ export function autoTopUpTable(engine: Engine): AutoTopUpTable {
     async take(nowMs, until, limit) {
       const kept = await engine.query<Kept>(
         `UPDATE auto_top_up SET until = ? WHERE ${isFree} AND account IN (SELECT account FROM auto_top_up
-            WHERE ${isFree} AND (order_id IS NOT NULL OR (problem IS NULL AND ${crossed}))
+            WHERE ${isFree} AND ${isInUse} AND (order_id IS NOT NULL OR (problem IS NULL AND ${crossed}))
             ORDER BY until, account LIMIT ?) RETURNING ${columns}`,
         [until, nowMs, until + aheadMs, nowMs, until + aheadMs, limit],
       )
@@ -101,7 +105,7 @@ export function autoTopUpTable(engine: Engine): AutoTopUpTable {
       const name = cleanText(account)
       const changed = await engine.run(
         `UPDATE auto_top_up SET order_id = ? WHERE account = ? AND order_id IS NULL AND problem IS NULL
-          AND ${crossed} AND (${orderedSince}) + amount_minor <= month_minor`,
+          AND ${isInUse} AND ${crossed} AND (${orderedSince}) + amount_minor <= month_minor`,
         [orderId, name, name, monthStart],
       )
       return changed > 0

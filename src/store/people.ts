@@ -243,6 +243,7 @@ async function forget(session: Session, account: string, at: number): Promise<vo
   await session.run('DELETE FROM sign_in_link WHERE account = ?', [account])
   await session.run('DELETE FROM api_key WHERE account = ?', [account])
   await session.run('DELETE FROM management_key WHERE account = ?', [account])
+  await session.run('DELETE FROM auto_top_up WHERE account = ?', [account])
   // Requests to models, and their replies.
   await session.run('DELETE FROM response WHERE account = ?', [account])
   await session.run(`DELETE FROM idempotency WHERE account = ? AND state = 'done'`, [account])

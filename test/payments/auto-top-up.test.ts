@@ -107,6 +107,29 @@ describe.each(engines)('automatic top-up on %p', (databaseUrl) => {
     )
   })
 
+  test('an account that is suspended or deleted is not charged', async () => {
+    const account = await agreed(5n * unit)
+    await send(account, 'PUT', rule)
+    await spend(account, 1n)
+    const root = person('root', 'admin')
+    const change = (method: string, what = '') =>
+      scene.stage.send(root, method, `/api/people/${account}${what}`)
+    expect((await change('POST', '/suspend')).status).toBe(200)
+    await look()
+    await note(account)
+    expect(charges(account)).toHaveLength(0)
+    expect((await change('POST', '/resume')).status).toBe(200)
+    await look()
+    await note(account)
+    expect(charges(account)).toHaveLength(1)
+    await spend(account, 21n * unit)
+    expect((await change('DELETE')).status).toBe(204)
+    await look()
+    await note(account)
+    expect(charges(account)).toHaveLength(1)
+    expect(await posted(account)).toBe(4n * unit - 1n)
+  })
+
   test('tops up once when less is left, on six nodes at once, and again when it is crossed again', async () => {
     const account = await agreed(5n * unit)
     await send(account, 'PUT', rule)
