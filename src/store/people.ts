@@ -247,6 +247,9 @@ async function forget(session: Session, account: string, at: number): Promise<vo
   // Requests to models, and their replies.
   await session.run('DELETE FROM response WHERE account = ?', [account])
   await session.run(`DELETE FROM idempotency WHERE account = ? AND state = 'done'`, [account])
+  await session.run(`DELETE FROM video WHERE account = ? AND state <> 'running'`, [account])
+  // One that runs is still to be settled, and is removed after that.
+  await session.run('UPDATE video SET expires_at = ? WHERE account = ?', [at, account])
 }
 
 /** False if the invitation is not valid any more. */

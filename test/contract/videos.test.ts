@@ -102,6 +102,21 @@ function moneyTests(start: Start): void {
     })
   })
 
+  test('those of a deleted account are removed, one that runs once it is paid', async () => {
+    const bench = await start()
+    const { store } = bench
+    const ref = await lease(bench)
+    for (const id of ['ended', 'runs'])
+      await store.videos.apply(beginning(ref, { id, heldNano: 30n }), null)
+    await store.videos.apply(ending({ id: 'ended' }), null)
+    expect(await store.people.remove('ann', nowMs + 6_000)).toBe('changed')
+    expect(await store.videos.find('ann', 'ended')).toBeNull()
+    expect((await store.videos.apply(ending({ id: 'runs' }), null)).settled.settled).toBe(1)
+    await store.videos.clean(nowMs + 6_000)
+    expect(await store.videos.find('ann', 'runs')).toBeNull()
+    expect((await wallet(store))[0]).toBe(40n)
+  })
+
   test('begun twice is begun once', async () => {
     const bench = await start()
     const { store } = bench
