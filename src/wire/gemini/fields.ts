@@ -39,8 +39,9 @@ export function snakeOf(name: string): string {
 }
 
 export function camelOf(name: string): string {
+  // Clients choose the names: tried at each underscore of a long row of them, the pattern would take hours.
   return name.includes('_')
-    ? name.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+    ? name.replace(/(?<!_)_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
     : name
 }
 
