@@ -119,7 +119,7 @@ describe.each([...sound])('$name', (recording) => {
     const whole = JSON.parse(translated(recording, false, 'openai-chat').text) as JsonObject
     const [choice] = plainReading([JSON.stringify(whole)]).choices.values()
     const { text, reasoning, calls } = choice ?? { text: '', reasoning: '', calls: [] }
-    expect(text).toBe(plain.text)
+    expect(text).toBe(plain.messages.join('\n\n'))
     expect(reasoning).toBe(plain.reasoning)
     const functions = plain.calls.filter((call) => call.input.startsWith('{'))
     expect(calls.filter(({ name }) => name !== '')).toEqual(functions)

@@ -45,6 +45,9 @@ export function read(list: readonly JsonValue[]): ChatEvent[] {
 export function plain(events: readonly ChatEvent[]): ChatEvent[] {
   return events.flatMap((event): ChatEvent[] => {
     if (event.type === 'extra') return []
+    if (event.type === 'part-start' && event.head.type === 'text') {
+      return [{ ...event, head: { type: 'text' } }]
+    }
     if (event.type !== 'response-start') return [event]
     const { extra: _, ...rest } = event
     return [rest]

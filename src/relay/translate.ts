@@ -276,7 +276,7 @@ class Translated implements ReplyPath {
     this.client = request.dialect.client
     this.listener = listener
     this.frames = frames
-    this.restorers = restorersOf(translation.fitted)
+    this.restorers = restorersOf(translation.fitted, target.oneText === true)
     this.reader = source.reader(channel.vendor.quirks, askedIn(translation))
     this.writer = request.peek.stream ? target.writer(this.head()) : null
   }

@@ -65,6 +65,8 @@ export interface ReplyContext {
 export interface ClientHub {
   /** `address` is that of the request. Throws GatewayError `invalid_request_error` naming the field. */
   decodeRequest(body: JsonObject, address?: Address): Decoded<ChatRequest>
+  /** A message has a single text, so that texts which belong apart are joined in it. */
+  readonly oneText?: true
   writer(head: WriterHead): Writer
   /** Folds events into a whole reply. Throws UnfitReply. */
   writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject

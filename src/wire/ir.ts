@@ -277,7 +277,8 @@ export interface UrlCitation {
 }
 
 export type PartHead =
-  | { readonly type: 'text' }
+  /** `apart`: it is a message of its own, which does not go on where the choice's text before it ended. */
+  | { readonly type: 'text'; readonly apart?: true }
   /** `redacted`: no text is shown; the part's end carries the encrypted text as `sealed`. */
   | { readonly type: 'reasoning'; readonly redacted?: true }
   | { readonly type: 'refusal' }

@@ -60,10 +60,10 @@ interface Case {
 
 const cases: readonly Case[] = [
   {
-    what: 'the phase of a message',
+    what: 'a member that a message has only here',
     client: 'openai-responses',
-    body: { input: [user, { role: 'assistant', content: 'Wait.', phase: 'commentary' }, user] },
-    names: ['messages[1].phase'],
+    body: { input: [user, { role: 'assistant', content: 'Wait.', mood: 'calm' }, user] },
+    names: ['messages[1].mood'],
   },
   {
     what: 'who made a call and took its output',
@@ -235,11 +235,11 @@ describe.each(clients)('a client of $id', (client) => {
 })
 
 test('names that differ in their places alone are one name where there are many', async () => {
-  const said = { role: 'assistant', content: 'Wait.', phase: 'commentary' }
+  const said = { role: 'assistant', content: 'Wait.', mood: 'calm' }
   const input = Array.from({ length: 600 }, () => [user, said]).flat()
   const [client] = clients
   const names = client && (await dropped(client, 'anthropic', { input: [...input, user] }))
-  expect(names).toEqual(['messages[*].phase'])
+  expect(names).toEqual(['messages[*].mood'])
 })
 
 describe('marks of the prompt cache', () => {

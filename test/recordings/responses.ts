@@ -77,6 +77,8 @@ export function eventBytes(frames: readonly string[], lineEnd = '\n'): Uint8Arra
 
 export interface PlainResponse {
   text: string
+  /** The texts of its messages. */
+  messages: string[]
   refusal: string
   reasoning: string
   calls: { id: string; name: string; input: string }[]
@@ -122,6 +124,7 @@ function readItem(reply: PlainResponse, item: JsonObject): void {
 export function plainResponse(frames: readonly string[]): PlainResponse {
   const reply: PlainResponse = {
     text: '',
+    messages: [],
     refusal: '',
     reasoning: '',
     calls: [],
@@ -151,6 +154,7 @@ export function plainResponse(frames: readonly string[]): PlainResponse {
     // If the two differ, a client has read the first before it gets the second.
     const said = streamed.get(at) ?? ''
     if (!reply.text.slice(before.length).startsWith(said)) reply.text = before + said
+    if (reply.text !== before) reply.messages.push(reply.text.slice(before.length))
   }
   reply.status = string(last.status)
   reply.usage = last.usage == null ? null : object(last.usage)

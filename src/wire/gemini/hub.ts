@@ -9,6 +9,7 @@ import { GeminiWriter, writeWhole } from './writer.ts'
 export const geminiHub: ClientHub & VendorHub = {
   decodeRequest,
   encodeRequest,
+  oneText: true,
   anyReply: true,
   saysPictures: true,
   reader: (quirks) => new GeminiReader(quirks),

@@ -58,6 +58,7 @@ const needless = {
       'annotations',
       'parsed',
       'instructions',
+      'phase',
     ],
     ...['reasoning_content', 'reasoning', 'thinking_blocks', 'reasoning_details'],
   ),

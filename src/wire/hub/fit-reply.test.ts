@@ -76,7 +76,10 @@ const at = { choice: 0, part: 0 }
 
 /** The text that the client gets of a vendor's text in these pieces. */
 function shown(pieces: readonly string[]): string {
-  const [unwrapper] = restorersOf({ request: asking({}), dropped: [], calls: null, wrapped: true })
+  const [unwrapper] = restorersOf(
+    { request: asking({}), dropped: [], calls: null, wrapped: true },
+    false,
+  )
   const events: ChatEvent[] = [
     { type: 'part-start', ...at, head: { type: 'text' } },
     ...pieces.map((piece): ChatEvent => ({ type: 'part-delta', ...at, text: piece })),
@@ -115,12 +118,10 @@ describe('the text', () => {
   })
 
   test('of reasoning and of calls is not touched', () => {
-    const [unwrapper] = restorersOf({
-      request: asking({}),
-      dropped: [],
-      calls: null,
-      wrapped: true,
-    })
+    const [unwrapper] = restorersOf(
+      { request: asking({}), dropped: [], calls: null, wrapped: true },
+      false,
+    )
     const delta: ChatEvent = { type: 'part-delta', ...at, text: '{"value":1}' }
     const head = { type: 'tool-call', id: 'c', name: 'f' } as const
     for (const event of [{ type: 'part-start', ...at, head } as const, delta]) {

@@ -6,6 +6,7 @@ import { isObject, setMember } from '../json/value.ts'
 import { DistinctCalls } from './distinct-calls.ts'
 import { CallRestorer, type FittedTools } from './fit-tools.ts'
 import { isPlainRoot, resolvedRoot } from './object-schema.ts'
+import { TextsApart } from './texts-apart.ts'
 
 /** The member of the object that holds the reply. */
 const member = 'value'
@@ -21,12 +22,13 @@ export interface Restorer {
   event(event: ChatEvent): ChatEvent | readonly ChatEvent[]
 }
 
-/** What the events of the reply pass, in this order. */
-export function restorersOf(fitted: Fitted | null): Restorer[] {
+/** What the events of the reply pass, in this order. `oneText`: see `ClientHub`. */
+export function restorersOf(fitted: Fitted | null, oneText: boolean): Restorer[] {
   const { calls = null, wrapped = false } = fitted ?? {}
   return [
     ...(calls === null ? [] : [new CallRestorer(calls)]),
     ...(wrapped ? [new ReplyUnwrapper()] : []),
+    ...(oneText ? [new TextsApart()] : []),
     new DistinctCalls(),
   ]
 }

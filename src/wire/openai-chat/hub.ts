@@ -9,6 +9,7 @@ import { ChatWriter } from './hub-writer.ts'
 export const chatHub: ClientHub & VendorHub = {
   decodeRequest,
   encodeRequest,
+  oneText: true,
   // Files are given by their bytes in this format, images by their address too.
   needsBytes: ({ type }) => type === 'file',
   reader: (quirks) => new ChatReader(quirks),

@@ -7,6 +7,7 @@ import { decodeRequest, encodeRequest } from './hub-request.ts'
 export const completionsHub: ClientHub & VendorHub = {
   decodeRequest,
   encodeRequest,
+  oneText: true,
   reader: (quirks) => new CompletionReader(quirks),
   readWhole: (body, quirks) => new CompletionReader(quirks).whole(body),
   writer: (head) => new CompletionWriter(head),

@@ -19,21 +19,38 @@ import { breakpointOf, type ContentPart, encodePart } from './hub-parts.ts'
 import { encodeSettings, supported } from './hub-settings.ts'
 import { encryptsReasoning, withEncrypted } from './include.ts'
 
+/** Models that label their messages as commentary or as the answer, and read these labels. Source: OpenAI, `phase`. */
+const withPhases = /(^|[/:])gpt-(5\.(3-codex|[4-9]|\d\d)|[6-9]|\d\d)/
+
 class Input {
+  /** The client's format does not tell the messages' phases, and the model reads them. */
+  private readonly labels: boolean
   readonly items: JsonObject[] = []
   readonly dropped: string[] = []
   /** Ids of calls to tools with text input: their answers are items of another type. */
   private readonly customIds = new Set<string>()
 
-  take(message: Message, index: number): void {
+  constructor(labels: boolean) {
+    this.labels = labels
+  }
+
+  /** `next` is the message after it. */
+  take(message: Message, index: number, next: Message | undefined): void {
     if (ownFields(message.extra)['instructions'] === true) return
     const { item } = ownFields(message.native)
     if (isObject(item)) this.items.push(item)
     else if (message.role === 'tool') this.answer(message, index)
-    else this.turn(message, index)
+    else this.turn(message, index, this.phaseOf(message, next))
   }
 
-  private turn({ role, parts, extra }: Message, index: number): void {
+  /** Text beside calls, or before another message of the model's, is commentary; a text to be continued is neither. */
+  private phaseOf({ role, parts }: Message, next: Message | undefined): JsonObject {
+    if (!this.labels || role !== 'assistant' || next === undefined) return {}
+    const goesOn = next.role === 'assistant' || parts.some(({ type }) => type === 'tool-call')
+    return { phase: goesOn ? 'commentary' : 'final_answer' }
+  }
+
+  private turn({ role, parts, extra }: Message, index: number, phase: JsonObject): void {
     const own = ownFields(extra)
     const said = role === 'assistant'
     let content: JsonObject[] = []
@@ -41,7 +58,7 @@ class Input {
     const flush = (): void => {
       if (content.length === 0 && (written || !hasFields(own))) return
       const fields = written ? {} : own
-      this.items.push({ role, content: contentOf(content, said, fields), ...fields })
+      this.items.push({ role, content: contentOf(content, said, fields), ...fields, ...phase })
       written = true
       content = []
     }
@@ -161,8 +178,9 @@ function contentOf(parts: readonly JsonObject[], said: boolean, own: JsonObject)
 export function encodeRequest(request: ChatRequest, model: string): Decoded<JsonObject> {
   const dropped = droppedFields(request, self, supported)
   const settings = encodeSettings(request, dropped)
-  const input = new Input()
-  for (const [index, message] of request.messages.entries()) input.take(message, index)
+  const { messages, wording } = request
+  const input = new Input(wording?.[self] === undefined && withPhases.test(model))
+  for (const [index, message] of messages.entries()) input.take(message, index, messages[index + 1])
   if (input.items.length === 0 && request.messages.length > 0 && settings['instructions'] == null) {
     throw invalidRequest('messages must hold something this model can read', 'messages')
   }

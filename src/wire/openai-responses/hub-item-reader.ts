@@ -81,7 +81,8 @@ class MessageReader implements ItemReader {
   private textAt(at: number, type: 'text' | 'refusal'): Text {
     const known = this.texts.get(at)
     if (known !== undefined) return known
-    const text = newText(type)
+    // Each message is apart; its texts are one.
+    const text = newText(type, this.texts.size === 0)
     this.texts.set(at, text)
     return text
   }

@@ -5,11 +5,17 @@ import type { Item, OutputItems } from './hub-output-items.ts'
 
 interface MessageItem extends Item {
   readonly content: JsonObject[]
+  /** The vendor wrote this item, and its phase where it has one. */
+  readonly named: boolean
+  phase: Phase
   /** Number of its parts that are still open. */
   open: number
   /** Another item has begun: the message ends with its last open part. */
   over: boolean
 }
+
+/** What OpenAI says of a message: something follows it, or it is the answer. Null where that is not known. */
+export type Phase = 'commentary' | 'final_answer' | null
 
 /** One part of the reply so far. */
 export interface Part {
@@ -37,7 +43,7 @@ export class MessageOutput {
     const { type } = part.head
     if (part.item !== null || (type !== 'text' && type !== 'refusal')) return ''
     // A new message item of the vendor's stays separate, even where no other item lies between.
-    const apart = this.items.nextIsNamed ? this.leave() : ''
+    const apart = this.items.nextIsNamed ? this.leave('commentary') : ''
     const opened = this.open()
     const { message } = this
     if (message === null) return apart + opened
@@ -69,29 +75,33 @@ export class MessageOutput {
     if (message === null) return done + ended
     message.content[part.contentIndex] = content
     message.open--
-    return done + ended + (message.over && message.open === 0 ? this.end('completed') : '')
+    const over = message.over && message.open === 0
+    return done + ended + (over ? this.end('completed', message.phase) : '')
   }
 
   /** Called when another item begins: the message ends with its last open part. */
-  leave(): string {
+  leave(phase: Phase): string {
     const { message } = this
     if (message === null) return ''
     message.over = true
-    return message.open === 0 ? this.end('completed') : ''
+    message.phase = phase
+    return message.open === 0 ? this.end('completed', phase) : ''
   }
 
-  end(status: string): string {
+  end(status: string, phase: Phase): string {
     const { message } = this
     if (message === null) return ''
     this.message = null
-    return this.items.finished(message, { status, content: message.content })
+    const said = phase !== null && !message.named ? { phase } : {}
+    return this.items.finished(message, { status, content: message.content, ...said })
   }
 
   private open(): string {
     if (this.message !== null && !this.message.over) return ''
     const fields = { type: 'message', status: 'in_progress', role: 'assistant', content: [] }
+    const named = this.items.nextIsNamed
     const item = this.items.create(fields)
-    this.message = { ...item, content: [], open: 0, over: false }
+    this.message = { ...item, named, phase: null, content: [], open: 0, over: false }
     return this.items.added(item)
   }
 }

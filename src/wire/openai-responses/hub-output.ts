@@ -4,7 +4,7 @@ import type { FinishReason, JsonObject, PartHead, UrlCitation } from '../ir.ts'
 import { ownFields } from './hub-fields.ts'
 import { carried } from './hub-opaque-state.ts'
 import { type Emit, OutputItems } from './hub-output-items.ts'
-import { MessageOutput, type Part } from './hub-output-message.ts'
+import { MessageOutput, type Part, type Phase } from './hub-output-message.ts'
 import { inputIn, type ToolOrigins } from './tool-origins.ts'
 
 type ToolCallHead = Extract<PartHead, { readonly type: 'tool-call' }>
@@ -23,6 +23,8 @@ export class Output {
   private readonly tools: ToolOrigins
   /** Calls that have ended; how they are shown depends on what follows. */
   private ended: EndedCall[] = []
+  /** Opaque state of the text that ended last; the phase of its message depends on what follows. */
+  private sealed: string | null = null
   /** The part that began last. */
   private last: Part | null = null
 
@@ -35,7 +37,9 @@ export class Output {
   }
 
   start(number: number, head: PartHead): string {
-    return this.endCalls(null) + this.begin(number, head)
+    const goesOn = head.type === 'refusal' || (head.type === 'text' && !head.apart)
+    const sealed = this.endSealed(goesOn ? null : 'commentary')
+    return sealed + this.endCalls(null) + this.begin(number, head)
   }
 
   private begin(number: number, head: PartHead): string {
@@ -51,7 +55,7 @@ export class Output {
     this.parts.set(number, part)
     this.last = part
     if (head.type === 'text' || head.type === 'refusal') return ''
-    const closed = this.message.leave()
+    const closed = this.message.leave('commentary')
     if (head.type === 'tool-call') return closed + this.startCall(part, head)
     if (head.type !== 'reasoning') return closed
     part.item = this.items.create({ type: 'reasoning', summary: [] })
@@ -75,8 +79,8 @@ export class Output {
       case 'text':
       case 'refusal': {
         const notes = own.map((annotation) => this.message.annotate(part, annotation)).join('')
-        const ended = part.item === null ? '' : this.message.endPart(part)
-        return notes + ended + this.opaqueOfText(sealed)
+        this.sealed = sealed
+        return notes + (part.item === null ? '' : this.message.endPart(part))
       }
       case 'reasoning':
         return this.endReasoning(part, sealed)
@@ -114,9 +118,10 @@ export class Output {
 
   /** Ends what is still open at the end of the reply; null: it broke off without a finish reason. */
   close(reason: FinishReason | null): string {
-    const calls = this.endCalls(reason)
-    if (reason === null) return calls
-    return calls + this.message.end(isCut(reason) ? 'incomplete' : 'completed')
+    const phase = phases.get(reason) ?? null
+    const ended = this.endSealed(phase) + this.endCalls(reason)
+    if (reason === null) return ended
+    return ended + this.message.end(isCut(reason) ? 'incomplete' : 'completed', phase)
   }
 
   /** The last part of a reply that was cut is an incomplete call, unless its arguments are whole. */
@@ -241,7 +246,7 @@ export class Output {
   private image(mediaType: string, data: string): string {
     const format = mediaType.slice('image/'.length)
     return (
-      this.message.leave() +
+      this.message.leave('commentary') +
       this.items.whole(
         { type: 'image_generation_call', status: 'in_progress', result: null },
         { status: 'completed', result: data, output_format: format },
@@ -259,9 +264,11 @@ export class Output {
     return this.items.code({ type }, code)
   }
 
-  private opaqueOfText(sealed: string | null): string {
+  private endSealed(phase: Phase): string {
+    const { sealed } = this
     if (sealed === null) return ''
-    return this.message.leave() + this.opaqueItem(carried(sealed, null))
+    this.sealed = null
+    return this.message.leave(phase) + this.opaqueItem(carried(sealed, null))
   }
 
   private opaqueOfCall(sealed: string | null, callId: string): string {
@@ -272,6 +279,12 @@ export class Output {
     return this.items.whole({ type: 'reasoning', summary: [] }, { encrypted_content: content })
   }
 }
+
+/** The phase of a message that ends the reply. */
+const phases: ReadonlyMap<FinishReason | null, Phase> = new Map([
+  ['stop', 'final_answer'],
+  ['tool_calls', 'commentary'],
+])
 
 const summaryDelta = 'response.reasoning_summary_text.delta'
 

@@ -8,6 +8,8 @@ type TextType = 'text' | 'refusal' | 'reasoning'
 /** One text. If another begins before it ends, it continues in a new part. */
 export interface Text {
   readonly type: TextType
+  /** It begins apart from the text before it: see `PartHead`. */
+  readonly apart: boolean
   /** All of its text so far. */
   said: string
   part: number
@@ -18,8 +20,8 @@ export interface Text {
   readonly annotations: JsonObject[]
 }
 
-export function newText(type: TextType): Text {
-  return { type, said: '', part: -1, open: false, cited: 0, annotations: [] }
+export function newText(type: TextType, apart = false): Text {
+  return { type, apart, said: '', part: -1, open: false, cited: 0, annotations: [] }
 }
 
 /** The rest of `whole` after `said`; nothing where they differ, because sent text cannot be changed. */
@@ -31,6 +33,8 @@ export function remainder(whole: string, said: string): string {
 export class Parts {
   private count = 0
   private opened: Text | null = null
+  /** A text has begun. */
+  private spoken = false
 
   next(): number {
     return this.count++
@@ -43,7 +47,10 @@ export class Parts {
     text.open = true
     this.opened = text
     const { type, part } = text
-    out.push({ type: 'part-start', choice: 0, part, head: { type } })
+    const apart = text.apart && text.said === '' && this.spoken
+    this.spoken ||= text.type === 'text'
+    const head: PartHead = type === 'text' && apart ? { type, apart } : { type }
+    out.push({ type: 'part-start', choice: 0, part, head })
   }
 
   say(text: Text, piece: string, out: ChatEvent[]): void {

@@ -56,7 +56,11 @@ const expected: JsonObject[] = [
   { type: 'response.output_text.delta', ...inText, delta: 'b', logprobs: [] },
   { type: 'response.output_text.done', ...inText, text: 'ab', logprobs: [] },
   { type: 'response.content_part.done', ...inText, part: text },
-  { type: 'response.output_item.done', output_index: 1, item: message },
+  {
+    type: 'response.output_item.done',
+    output_index: 1,
+    item: { ...message, phase: 'commentary' },
+  },
   {
     type: 'response.output_item.added',
     output_index: 2,

@@ -106,7 +106,8 @@ function* itemFrames(item: ItemTeller): Frames {
 
 /** The item as its first event shows it. */
 function emptied(item: JsonObject): JsonObject {
-  const { encrypted_content: _, ...begun } = item
+  // What a message is follows from what comes after it.
+  const { encrypted_content: _, phase: __, ...begun } = item
   if ('status' in item) begun['status'] = 'in_progress'
   if ('content' in item) begun['content'] = []
   if ('summary' in item) begun['summary'] = []
