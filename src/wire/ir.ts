@@ -151,7 +151,7 @@ export type Tool =
       readonly native?: Native
     }
   /** A tool that the vendor runs itself; only its own dialect knows it. */
-  | { readonly type: 'other'; readonly extra: Extra }
+  | { readonly type: 'other'; readonly extra: Extra; readonly native?: Native }
 
 export type ToolChoice =
   | { readonly mode: 'none' | 'auto' | 'required' }

@@ -51,6 +51,25 @@ describe.each(translated)('a tool that only another vendor runs, on $vendor', ({
   test.each([
     { type: 'web_search_20250305', name: 'web_search' },
     { type: 'code_execution_20250825', name: 'code_execution' },
+  ])(
+    "of Anthropic's, $type, that a message adds, and the model does not hear of it",
+    async (tool) => {
+      stage.calls = () => null
+      const addition = { type: 'tool_addition', tool: { name: tool.name, definition: tool } }
+      const messages = [user, { role: 'system', content: [addition] }, user]
+      const body = { model: `on-${vendor}`, max_tokens: 100, messages }
+      const reply = await stage.gateway.post('/v1/messages', body)
+      expect(reply.status).toBe(200)
+      const isOwn = id === 'anthropic-messages'
+      const named = (reply.headers.get('x-tollgate-dropped') ?? '').split(', ')
+      expect(named.includes(`tools.${tool.type}`)).toBe(!isOwn)
+      expect(stage.asked?.text.includes(tool.name)).toBe(isOwn)
+    },
+  )
+
+  test.each([
+    { type: 'web_search_20250305', name: 'web_search' },
+    { type: 'code_execution_20250825', name: 'code_execution' },
   ])("of Anthropic's, $type, too", async (tool) => {
     stage.calls = () => null
     const body = {
@@ -146,6 +165,14 @@ describe.each(rows.filter(({ id }) => id !== 'anthropic-messages'))(
     )
   },
 )
+
+test('tools that an item adds are offered in `tools` to a vendor that does not know the item', async () => {
+  stage.calls = () => null
+  const added = { type: 'additional_tools', tools: [{ type: 'web_search' }] }
+  const { status } = await stage.responses('xai', { input: [user, added, user] }, false)
+  expect(status).toBe(200)
+  expect(stage.asked?.body).toMatchObject({ input: [user, user], tools: [{ type: 'web_search' }] })
+})
 
 test('a name that only Google takes is fitted to other vendors, and comes back', async () => {
   stage.calls = ([name]) => ({ name: name ?? '', input: { city: 'Rome' } })

@@ -3,6 +3,7 @@
 import { textUrl } from '../hub/data-url.ts'
 import type { JsonObject, JsonValue, RequestPart } from '../ir.ts'
 import { isObject, objectOf, objectsIn, stringOf } from '../json/value.ts'
+import { asFunction } from './client-tools.ts'
 import { present, self, takeCache, withExtra } from './fields.ts'
 import { carriedOpaque } from './opaque-state.ts'
 
@@ -83,7 +84,11 @@ function toolChangeText({ type, tool_name: referred, tool }: JsonObject): string
   if (type === 'tool_reference') return `The tool ${stringOf(referred)} can be called.`
   if (type !== 'tool_addition' && type !== 'tool_removal') return null
   const { name, definition } = objectOf(tool)
-  const called = stringOf(name) || stringOf(objectOf(definition)['name'])
+  const defined = objectOf(definition)
+  // No other format is offered a tool that the vendor runs.
+  const { type: kind = 'custom' } = present(defined)
+  if (kind !== 'custom' && asFunction(stringOf(kind), defined) === null) return ''
+  const called = stringOf(name) || stringOf(defined['name'])
   return type === 'tool_addition'
     ? `From here on the tool ${called} can be called.`
     : `From here on the tool ${called} can no longer be called.`

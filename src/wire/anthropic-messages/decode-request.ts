@@ -172,8 +172,10 @@ function addedTools(messages: readonly JsonValue[], offered: readonly Tool[]): T
       const { definition } = objectOf(tool)
       if (type !== 'tool_addition' || !isObject(definition)) continue
       const decoded = decodeTool(definition, `messages[${at}].content.tool.definition`)
-      if (decoded.type === 'other' || known.has(decoded.name)) continue
-      known.add(decoded.name)
+      if (decoded.type !== 'other') {
+        if (known.has(decoded.name)) continue
+        known.add(decoded.name)
+      }
       added.push({ ...decoded, native: { [self]: { added: true } } })
     }
   }

@@ -99,9 +99,7 @@ function choiceOf({ toolChoice: choice }: ChatRequest): Choice | null {
 /** The tools to offer: only those that the choice allows. */
 function offered({ tools: all = [], toolChoice: choice }: ChatRequest): readonly Tool[] {
   // A tool that a message adds is defined in that message.
-  const tools = all.filter(
-    (tool) => tool.type === 'other' || tool.native?.[self]?.['added'] !== true,
-  )
+  const tools = all.filter((tool) => tool.native?.[self]?.['added'] !== true)
   if (choice?.mode !== 'allowed') return tools
   return tools.filter((tool) => tool.type !== 'other' && choice.names.includes(tool.name))
 }

@@ -142,9 +142,10 @@ function fits({ tools = [], messages }: ChatRequest, traits: ToolTraits): boolea
   const words = (native: unknown): boolean => native === undefined || traits.everyType
   const frees = freesText(traits)
   for (const tool of tools) {
+    if (!words(tool.native)) return false
     if (tool.type === 'other') {
       if (!isRun(tool, traits)) return false
-    } else if (!isPlain(tool.name) || !words(tool.native)) return false
+    } else if (!isPlain(tool.name)) return false
     else if (tool.type === 'custom' && !frees) return false
   }
   return messages.every(

@@ -53,7 +53,7 @@ export function catalogOf(tools: JsonValue | undefined, input: JsonValue | undef
       decoded.push(tool)
     }
   }
-  for (const each of added) for (const tool of decodeTool(each, names)) put(tool)
+  for (const each of added) for (const tool of decodeTool(each, names)) put(asAdded(tool))
   for (const each of found) for (const tool of decodeTool(each, names)) put(asFound(tool))
   return { tools: decoded, names }
 }
@@ -66,6 +66,11 @@ interface Listed {
 
 function listAt(list: JsonValue | undefined, place: string): Listed[] {
   return objectsIn(list).map((value, at) => ({ value, place: `${place}[${at}]` }))
+}
+
+/** Marks a tool of an item that only vendors with every type of tool know. */
+function asAdded(tool: Tool): Tool {
+  return { ...tool, native: { [self]: { ...tool.native?.[self], added: true } } }
 }
 
 /** Marks a found tool: in this format the search's answer item defines it, not `tools`. */
