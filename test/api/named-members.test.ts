@@ -327,6 +327,22 @@ describe('marks of the prompt cache', () => {
     )
   })
 
+  const marked = { type: 'text', text: 'B', cache_control: { type: 'ephemeral' } }
+  test.each([
+    { type: 'search_result', source: 'https://a.example', title: 'A', content: [marked] },
+    { type: 'document', source: { type: 'content', content: [marked] } },
+  ])("inside Anthropic's $type are those of the whole", async (block) => {
+    const body = { messages: [{ role: 'user', content: [block, { type: 'text', text: 'Hi' }] }] }
+    if (messages === undefined) throw new Error('no client')
+    await dropped(messages, 'bedrock', body)
+    expect(stage.asked?.text.match(/"cachePoint"/g)).toHaveLength(1)
+    expect(await dropped(messages, 'openai-compatible', body)).toContain(
+      'messages[0].content[0].cache_control',
+    )
+    await dropped(messages, 'anthropic', body)
+    expect(stage.asked?.body['messages']).toEqual(body.messages)
+  })
+
   test("on a call are Anthropic's own", async () => {
     const marked = { ...toolUse, cache_control: { type: 'ephemeral' } }
     const body = {

@@ -1,7 +1,7 @@
 // Decodes content blocks of a request in Anthropic's format into the hub's parts.
 
 import { textUrl } from '../hub/data-url.ts'
-import type { JsonObject, JsonValue, RequestPart } from '../ir.ts'
+import type { CacheMark, JsonObject, JsonValue, RequestPart } from '../ir.ts'
 import { isObject, objectOf, objectsIn, stringOf } from '../json/value.ts'
 import { asFunction } from './client-tools.ts'
 import { present, self, takeCache, withExtra } from './fields.ts'
@@ -62,7 +62,10 @@ function decodeBlock(block: JsonObject): RequestPart {
       : type === 'browser_state'
         ? browserText(fields)
         : toolChangeText(fields)
-  if (text !== null) return { type: 'text', text, ...takeCache(fields), extra: { [self]: block } }
+  if (text !== null) {
+    const cache = { ...markInside(fields.content), ...takeCache(fields) }
+    return { type: 'text', text, ...cache, extra: { [self]: block } }
+  }
   return other(block)
 }
 
@@ -138,14 +141,27 @@ function documentText(source: JsonObject): string | null {
   return blocks.map((each) => stringOf(each.text)).join('\n')
 }
 
+/** The last mark among the blocks inside a block, which is one of the whole block elsewhere. */
+function markInside(content: JsonValue | undefined): { cache?: CacheMark } {
+  const marked = objectsIn(content).findLast((each) => isObject(each.cache_control))
+  return marked === undefined ? {} : takeCache({ ...marked })
+}
+
+function unmarked(source: JsonObject): JsonObject {
+  const blocks = objectsIn(source.content)
+  return { ...source, content: blocks.map(({ cache_control: _, ...rest }) => rest) }
+}
+
 function documentPart(block: JsonObject, source: JsonObject): RequestPart {
   const text = documentText(source)
   const place = text === null ? urlOf(source) : { url: textUrl(text) }
   if (place === null) return other(block)
-  const cache = takeCache(block)
+  const inside = markInside(source.content)
+  const cache = { ...inside, ...takeCache(block) }
   const { type: _, source: __, title, ...rest } = block
   // Citations of a document made of blocks count those blocks, which must therefore be kept.
-  const fields = source.type === 'content' ? { ...rest, source } : rest
+  const kept = inside.cache === undefined ? source : unmarked(source)
+  const fields = source.type === 'content' ? { ...rest, source: kept } : rest
   const name = stringOf(title)
   return {
     type: 'file',
