@@ -12,6 +12,7 @@ import type {
   ToolCallPart,
 } from '../ir.ts'
 import { isObject, objectOf, stringOf } from '../json/value.ts'
+import { storedFile } from '../openai/stored-file.ts'
 import { cacheOf, hasFields, mergeFields, ownFields, present, withExtra } from './hub-fields.ts'
 
 export function decodeContent(content: JsonValue | undefined): RequestPart[] {
@@ -209,7 +210,7 @@ function textIn({ url, name }: FilePart, place: string): string | null {
 function encodeFile(part: FilePart, place: string): JsonObject {
   const { url, vendorFile, name } = part
   const filename = name === undefined ? {} : { filename: name }
-  if (vendorFile !== undefined) return { file_id: vendorFile, ...filename }
+  if (vendorFile !== undefined) return { file_id: storedFile(vendorFile, place), ...filename }
   if (!url.startsWith('data:')) {
     throw invalidRequest(`${place}: a file must be given by its bytes and not by an address`, place)
   }

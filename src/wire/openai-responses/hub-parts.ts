@@ -4,6 +4,7 @@ import { invalidRequest } from '../../errors.ts'
 import { fileName } from '../hub/file-name.ts'
 import type { FilePart, JsonObject, JsonValue, RequestPart } from '../ir.ts'
 import { isObject, stringOf } from '../json/value.ts'
+import { storedFile } from '../openai/stored-file.ts'
 import { cacheOf, present } from '../openai-chat/hub-fields.ts'
 import { ownFields, self, withExtra } from './hub-fields.ts'
 
@@ -102,7 +103,8 @@ export function encodePart(part: ContentPart, said: boolean, place: string): Jso
   switch (part.type) {
     case 'image': {
       const { url, vendorFile, detail = 'auto' } = part
-      const source = vendorFile === undefined ? { image_url: url } : { file_id: vendorFile }
+      const source =
+        vendorFile === undefined ? { image_url: url } : { file_id: storedFile(vendorFile, place) }
       return { type: 'input_image', ...source, detail, ...own }
     }
     case 'file':
@@ -126,7 +128,7 @@ export function breakpointOf({ extra }: ContentPart): JsonObject {
 function fileOf(part: FilePart, place: string) {
   const { url, vendorFile, name } = part
   const filename = name === undefined ? {} : { filename: name }
-  if (vendorFile !== undefined) return { file_id: vendorFile, ...filename }
+  if (vendorFile !== undefined) return { file_id: storedFile(vendorFile, place), ...filename }
   // OpenAI refuses file data without a name.
   if (url.startsWith('data:')) return { filename: fileName(part, place), file_data: url }
   return { file_url: url, ...filename }
