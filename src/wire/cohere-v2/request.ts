@@ -9,6 +9,7 @@ import {
   refuseUnsupported,
   supportedFields,
 } from '../hub/dropped-fields.ts'
+import { withProperties } from '../hub/object-schema.ts'
 import type { ChatRequest, Effort, JsonObject, Tool } from '../ir.ts'
 import { encodeMessages } from './messages.ts'
 
@@ -84,7 +85,8 @@ function toolOf(tool: Tool, index: number, dropped: string[]): JsonObject {
   if (tool.type !== 'function') {
     throw invalidRequest(`${param}: this model's vendor has no tools of this type`, param)
   }
-  const { name, description, parameters = { type: 'object', properties: {} } } = tool
+  const { name, description } = tool
+  const parameters = withProperties(tool.parameters ?? {})
   if (tool.cache !== undefined) dropped.push(`${param}.cache_control`)
   const target = { name, ...(description !== undefined && { description }), parameters }
   return { type: 'function', function: target }

@@ -128,3 +128,13 @@ function formOf({ properties, required }: JsonObject): string {
   })
   return `{${texts.join(', ')}}`
 }
+
+/**
+ * Where an object's schema names no properties, it says so: OpenAI refuses it else ("object schema missing properties",
+ * "schema must be a JSON Schema of 'type: \"object\"'"), and other formats' clients leave both members out.
+ */
+export function withProperties(schema: JsonObject): JsonObject {
+  const { type = 'object', properties } = schema
+  if (type !== 'object' || isObject(properties)) return schema
+  return { ...schema, type, properties: {} }
+}

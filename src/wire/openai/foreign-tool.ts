@@ -1,20 +1,10 @@
 // A function that a client of another format offers, as OpenAI accepts it.
 
-import { withPlainRoot } from '../hub/object-schema.ts'
-import type { JsonObject, JsonValue, Tool } from '../ir.ts'
+import { withPlainRoot, withProperties } from '../hub/object-schema.ts'
+import type { JsonValue, Tool } from '../ir.ts'
 import { isObject, stringsIn } from '../json/value.ts'
 
 type FunctionTool = Extract<Tool, { readonly type: 'function' }>
-
-/**
- * Where an object's schema names no properties, it says so: OpenAI refuses it else ("object schema missing properties",
- * "schema must be a JSON Schema of 'type: \"object\"'"), and other formats' clients leave both members out.
- */
-function withProperties(schema: JsonObject): JsonObject {
-  const { type = 'object', properties } = schema
-  if (type !== 'object' || isObject(properties)) return schema
-  return { ...schema, type, properties: {} }
-}
 
 /**
  * The tool at `index` with a schema that OpenAI accepts at its root. OpenAI refuses `strict` with a schema that it
