@@ -8,9 +8,10 @@ import { FrameSplitter, frameData, frameTooLong, unframedJson } from './sse.ts'
 /** OpenAI's end-of-stream marker; some vendors also send it in formats that have none, whose clients cannot read it. */
 export const doneData = '[DONE]'
 
-/** How a frame without an event is classed: comments are relayed; empty data lines, which clients parse, are not. */
+/** How a frame without data is classed: comments are relayed; empty events, whose data clients parse, are not. */
 export function emptyKind(bytes: Uint8Array, start: number, end: number): FrameKind {
-  return frameData(bytes, start, end).data === null ? frameKind.lifecycle : frameKind.empty
+  const { data, event } = frameData(bytes, start, end)
+  return data === null && event === null ? frameKind.lifecycle : frameKind.empty
 }
 
 export class SseFrames implements FrameSource {

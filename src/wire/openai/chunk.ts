@@ -66,6 +66,8 @@ export class ChunkScan {
   usageAt = -1
   /** The member that `usageRoot` names is present, so that usage may be inside it. */
   hiddenUsage = false
+  /** Some choice has what vendors write in several ways: calls, a list as its content, an empty role. */
+  varied = false
   /** There is an error at the top level, in a choice or in `x_groq`. */
   error = false
   private reasoningBytes = 0
@@ -119,6 +121,7 @@ export class ChunkScan {
     this.modelAt = -1
     this.usageAt = -1
     this.hiddenUsage = false
+    this.varied = false
     this.error = false
   }
 
@@ -191,6 +194,9 @@ export class ChunkScan {
       const first = bytes[value]
       if (first === 0x6e) continue
       switch (said.keyEnd - said.keyStart) {
+        case 4:
+          if (said.is('role') && !isSomething(bytes, value, said.skip())) this.varied = true
+          break
         case 5:
           if (said.is('audio')) this.noteNamed(bytes, value, 'transcript')
           break
@@ -199,13 +205,19 @@ export class ChunkScan {
           break
         case 7:
           if (said.is('refusal')) this.noteTexts(bytes, value)
-          else if (said.is('content')) this.noteTexts(bytes, value)
+          else if (said.is('content')) {
+            this.varied ||= first === OPEN_ARRAY
+            this.noteTexts(bytes, value)
+          }
           break
         case 9:
           if (said.is('reasoning')) this.noteReasoning(bytes, value)
           break
         case 10:
-          if (said.is('tool_calls')) this.readCalls(bytes, value)
+          if (said.is('tool_calls')) {
+            this.varied = true
+            this.readCalls(bytes, value)
+          }
           break
         case 13:
           if (said.is('function_call')) this.noteNamed(bytes, value, 'arguments')

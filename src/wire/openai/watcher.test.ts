@@ -19,11 +19,10 @@ describe('kinds', () => {
     [{ reasoning: 'a' }],
     [{ reasoning_details: [{ type: 'reasoning.text', text: 'a' }] }],
     [{ refusal: 'no' }],
-    [{ tool_calls: [{ index: 0, function: { arguments: '' } }] }],
+    [{ tool_calls: [{ index: 0, id: 'c', type: 'function', function: { arguments: '' } }] }],
     [{ function_call: { name: 'f', arguments: '' } }],
     [{ audio: { id: 'a' } }],
     [{ role: 'assistant', content: '"' }],
-    [{ content: [{ type: 'text', text: 'a' }] }],
   ])('%j is semantic', (said) => {
     expect(kindOf(delta(said))).toBe(semantic)
   })

@@ -10,6 +10,7 @@ import { type FrameKind, frameKind, type Watcher, type WatchOptions } from '../r
 import { frameData, plainDataStart, unframedJson } from '../sse.ts'
 import { emptyKind } from '../sse-frames.ts'
 import { ChunkScan } from './chunk.ts'
+import { ChunkRepair } from './chunk-repair.ts'
 import { errorIn, faultInside, faultOfFinish } from './fault.ts'
 import { placeOf } from './place.ts'
 import { stringOf } from './rules.ts'
@@ -58,6 +59,9 @@ export class CompletionWatcher implements Watcher {
   private raw: JsonObject | null = null
   /** The same before it is corrected by what is known of the vendor. */
   private reported: JsonObject | null = null
+  private readonly repair = new ChunkRepair()
+  /** The chunk of the last frame in another form than the vendor's; null where it stays as it is. */
+  private repaired: JsonObject | null = null
   /** The usage chunk that must be sent before the terminator. */
   private due: Uint8Array | null = null
 
@@ -109,8 +113,14 @@ export class CompletionWatcher implements Watcher {
 
   private judge(bytes: Uint8Array, at: number): FrameKind {
     const { scan } = this
-    if (scan.error || scan.usageAt >= 0 || scan.hiddenUsage) return this.judgeParsed(bytes, at)
+    if (scan.error || scan.usageAt >= 0 || scan.hiddenUsage || this.mayNeedRepair)
+      return this.judgeParsed(bytes, at)
     return this.note(bytes) ?? (this.semantic ? frameKind.semantic : frameKind.lifecycle)
+  }
+
+  private get mayNeedRepair(): boolean {
+    const { scan, repair } = this
+    return scan.choices < 0 || scan.varied || (repair.calling && scan.finishAt >= 0)
   }
 
   /** Takes the facts from the scan; gives a frame kind only for a fault. */
@@ -151,13 +161,18 @@ export class CompletionWatcher implements Watcher {
       this.document = { bytes, start: at, end, value }
     }
     if (fault !== null) return fault
-    if (raw !== null) return frameKind.usage
+    const bareUsage = raw !== null && value.choices == null
+    this.repaired = !bareUsage && this.repair.repair(value) ? value : null
+    if (raw !== null || this.repaired !== null) return frameKind.usage
     return this.semantic ? frameKind.semantic : frameKind.lifecycle
   }
 
   amend(bytes: Uint8Array, start: number, end: number): Uint8Array | null {
-    const { document, raw } = this
-    if (document === null || raw === null) return bytes.subarray(start, end)
+    const { document, raw, repaired } = this
+    this.repaired = null
+    const other = repaired === null ? null : encoder.encode(JSON.stringify(repaired))
+    if (document === null || raw === null)
+      return other === null ? bytes.subarray(start, end) : framed(other, 0, other.length, [])
     this.document = null
     const shown = this.options.wantsUsage ? shownUsage(raw) : null
     const bare = this.isBare(document.value)
@@ -170,7 +185,9 @@ export class CompletionWatcher implements Watcher {
       return null
     }
     if (shown !== null) this.due = usageChunk(document.value, shown)
-    return bare ? null : framed(document.bytes, document.start, document.end, this.cuts(document))
+    if (bare) return null
+    const shownAs = other === null ? document : { bytes: other, start: 0, end: other.length }
+    return framed(shownAs.bytes, shownAs.start, shownAs.end, this.cuts(shownAs))
   }
 
   held(): Uint8Array | null {

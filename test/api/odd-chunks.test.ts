@@ -1,0 +1,130 @@
+// Tests streams of chats whose vendor writes chunks otherwise than OpenAI does: the official client reads what is meant,
+// and a stream without such chunks is relayed byte for byte.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import OpenAI from 'openai'
+import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
+import { delta, usage } from '../support/upstream.ts'
+
+let frames: readonly string[] = []
+let vendor: Bun.Server<undefined>
+let gateway: Gateway
+let client: OpenAI
+
+beforeAll(async () => {
+  vendor = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () =>
+      new Response(frames.join(''), { headers: { 'content-type': 'text/event-stream' } }),
+  })
+  const baseUrl = `http://127.0.0.1:${vendor.port}/v1`
+  gateway = await startGateway({
+    config: {
+      channels: [{ id: 'a', vendor: 'openai-compatible', baseUrl, key: 'k', models: ['m'] }],
+    },
+  })
+  client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: testKey, maxRetries: 0 })
+})
+afterAll(async () => {
+  await gateway.stop()
+  await vendor.stop(true)
+})
+
+const framed = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`
+const opening = framed(delta({ role: 'assistant', content: null }))
+const called = (...pieces: unknown[]) => framed(delta({ tool_calls: pieces }))
+const begins = (index: unknown, id: string, name: string, args: unknown) => ({
+  index,
+  id,
+  type: 'function',
+  function: { name, arguments: args },
+})
+const usageChunk = framed({ ...delta({}), choices: [], usage })
+const ending = [framed(delta({}, 'tool_calls')), usageChunk, 'data: [DONE]\n\n']
+const tools = ['f', 'g'].map((name) => ({ type: 'function' as const, function: { name } }))
+
+function read() {
+  const messages = [{ role: 'user' as const, content: 'Hi' }]
+  const stream_options = { include_usage: true }
+  return client.chat.completions
+    .stream({ model: 'm', messages, tools, stream_options })
+    .finalChatCompletion()
+}
+
+const f = begins(0, 'call_a', 'f', '{"x":1}')
+const g = begins(1, 'call_b', 'g', '{}')
+const { index: _, ...unnumbered } = f
+const ofCalls: readonly (readonly [what: string, frames: readonly string[]])[] = [
+  ['out of order', [called({ ...g, index: 1 }), called({ ...f, index: 0 })]],
+  ['all numbered 0', [called(f), called({ ...g, index: 0 })]],
+  ['without numbers', [called(unnumbered), called({ ...g, index: undefined })]],
+  ['numbered by texts', [called({ ...f, index: '0' }), called({ ...g, index: '1' })]],
+  [
+    'with arguments as objects',
+    [called(begins(0, 'call_a', 'f', { x: 1 }), begins(1, 'call_b', 'g', {}))],
+  ],
+  ['with no arguments', [called(f), called(begins(1, 'call_b', 'g', ''))]],
+  ['with null as arguments', [called(f), called(begins(1, 'call_b', 'g', null))]],
+  ['of no type', [called({ ...f, type: null }), called({ ...g, type: undefined })]],
+  ['without ids', [called({ ...f, id: null }), called({ ...g, id: '' })]],
+  ['that share an id', [called(f), called({ ...g, id: 'call_a' })]],
+  [
+    'named in every piece',
+    [called(begins(0, 'call_a', 'f', '{"x"')), called(begins(0, 'call_a', 'f', ':1}')), called(g)],
+  ],
+]
+
+describe('calls', () => {
+  test.each(ofCalls)('%s are those the vendor means', async (_what, pieces) => {
+    frames = [opening, ...pieces, ...ending]
+    const completion = await read()
+    const calls = completion.choices[0]?.message.tool_calls ?? []
+    const said = calls.map((call) => call.type === 'function' && call.function)
+    expect(said.map((each) => each && [each.name, JSON.parse(each.arguments)])).toEqual([
+      ['f', { x: 1 }],
+      ['g', {}],
+    ])
+    const ids = calls.map(({ id }) => id)
+    expect([new Set(ids).size, ids.every((id) => typeof id === 'string' && id !== '')]).toEqual([
+      2,
+      true,
+    ])
+    expect(completion.usage).toMatchObject(usage)
+  })
+})
+
+const start = framed(delta({ role: 'assistant', content: '' }))
+const hello = framed(delta({ content: 'Hello' }))
+const parts = [
+  { type: 'text', text: 'Hel' },
+  { type: 'text', text: 'lo' },
+]
+const stop = [framed(delta({}, 'stop')), usageChunk, 'data: [DONE]\n\n']
+const ofText: readonly (readonly [what: string, frames: readonly string[]])[] = [
+  ['an empty role', [framed(delta({ role: '', content: '' })), hello]],
+  ['a list as content', [start, framed(delta({ content: parts }))]],
+  ['a chunk whose choices are null', [start, framed({ ...delta({}), choices: null }), hello]],
+  ['a chunk without choices', [start, framed({ ...delta({}), choices: undefined }), hello]],
+  ['events without data', ['event: ping\n\n', start, 'event: ping\ndata:\n\n', hello]],
+]
+
+describe('text', () => {
+  test.each(ofText)('with %s is read', async (_what, pieces) => {
+    frames = [...pieces, ...stop]
+    const completion = await read()
+    expect(completion.choices[0]?.message.content).toBe('Hello')
+    expect(completion.usage).toMatchObject(usage)
+  })
+})
+
+test('calls as OpenAI writes them, and members that only a vendor has, are not touched', async () => {
+  const begun =
+    '{"function":{"arguments":"","name":"f"}, "type":"function","index":0,"id":"call_a"}'
+  const goes = '{"id":null,"type":"function","index":0,"function":{"arguments":"{}"},"x":[1]}'
+  const chunk = (call: string) => framed(delta({ tool_calls: [0] })).replace('[0]', `[${call}]`)
+  frames = [opening, chunk(begun), chunk(goes), framed(delta({}, 'tool_calls')), 'data: [DONE]\n\n']
+  const body = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], tools, stream: true }
+  const answer = await gateway.post('/v1/chat/completions', body)
+  expect(await answer.text()).toBe(frames.join(''))
+})
