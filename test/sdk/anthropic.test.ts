@@ -41,6 +41,23 @@ function said(message: Anthropic.Message): string {
 }
 
 describe.each(majors)('client %s', (major) => {
+  test.each([
+    ['by more than one', (index: number) => index * 2 + 1],
+    ['all by 0', () => 0],
+  ])('blocks that a vendor numbers %s are the same as in their order', async (_how, number) => {
+    const client = clients[major]()
+    const asked = { model: 'claude-stub', max_tokens: 200, messages: ask('Weather in Oslo') }
+    const read = async (events: Parameters<typeof messageStream>[0]) => {
+      stage.stub.on('claude-opus-5', messageStream(events))
+      return (await client.messages.stream(asked).finalMessage()).content
+    }
+    const inOrder = await read(thinkingEvents)
+    const otherwise = thinkingEvents.map((event) =>
+      'index' in event ? { ...event, index: number(event.index ?? 0) } : event,
+    )
+    expect(await read(otherwise)).toEqual(inOrder)
+  })
+
   describe.each([
     ['sandbox/chat', /sandbox/i],
     ['claude-mock', /Hi from the mock/],

@@ -3,8 +3,8 @@
 import type { Fault } from '../../errors.ts'
 import { take } from '../hub/counts.ts'
 import type { JsonObject, Usage } from '../ir.ts'
-import { JsonSyntaxError, MemberScan, parseSpan, skipSpace, spells } from '../json/scan.ts'
-import { join } from '../json/splice.ts'
+import { JsonSyntaxError, MemberScan, parseSpan, skipSpace, spells, textOf } from '../json/scan.ts'
+import { join, splice } from '../json/splice.ts'
 import { objectOf } from '../json/value.ts'
 import { textBytes } from '../openai/chunk.ts'
 import { stringOf } from '../openai/rules.ts'
@@ -57,6 +57,12 @@ export class MessagesWatcher implements Watcher {
   /** The last frame's data, if it lacks the `event` line. */
   private unnamed: Document | null = null
   private type = ''
+  /** How many blocks have begun. */
+  private blocks = 0
+  /** The numbers of blocks that the vendor numbers otherwise, by the vendor's: clients count blocks from 0. */
+  private readonly numbers = new Map<number, number>()
+  /** The last frame with another number; null where it keeps its own. */
+  private renumbered: Document | null = null
 
   constructor(options: WatchOptions) {
     this.options = options
@@ -68,7 +74,8 @@ export class MessagesWatcher implements Watcher {
     const document = this.documentIn(bytes, start, end)
     if (document === null) return emptyKind(bytes, start, end)
     const kind = this.judge(document)
-    if (document.named || kind === frameKind.fault || kind === frameKind.empty) return kind
+    if (kind === frameKind.fault || kind === frameKind.empty) return kind
+    if (document.named) return this.renumbered === null ? kind : frameKind.usage
     this.ended = kind === frameKind.done
     // Official clients ignore events without a name, so that it is added before the frame is relayed.
     this.unnamed = document
@@ -99,23 +106,47 @@ export class MessagesWatcher implements Watcher {
     return frameKind.fault
   }
 
-  private read({ bytes, at, end }: Document): FrameKind {
+  private read({ bytes, at, end, named }: Document): FrameKind {
     this.type = ''
+    this.renumbered = null
     let delta = -1
     let error = false
+    let index = -1
+    let indexEnd = -1
     top.open(bytes, at)
     while (top.next()) {
       if (top.is('type') && bytes[top.value] === QUOTE) {
         this.type = stringOf(bytes, top.value, top.skip())
       } else if (top.is('delta') && bytes[top.value] === OPEN_OBJECT) delta = top.value
       else if (top.is('error') && bytes[top.value] === OPEN_OBJECT) error = true
+      else if (top.is('index')) {
+        index = top.value
+        indexEnd = top.skip()
+      }
     }
     const past = skipSpace(bytes, top.at)
     if (past < end) throw new JsonSyntaxError(past, 'unexpected bytes after the event')
+    if (index >= 0) this.number({ bytes, at, end: top.at, named }, index, indexEnd)
     if (this.type === 'content_block_delta' && delta >= 0) return this.delta(bytes, delta)
     if (this.type === 'content_block_stop' || this.type === 'ping') return frameKind.lifecycle
     if (this.type === 'message_stop') return frameKind.done
     return this.readRare(parseSpan(bytes, at, end) as JsonObject, error)
+  }
+
+  /** Gives the block the number that clients expect, `bytes[start, stop)` being the vendor's. */
+  private number(document: Document, start: number, stop: number): void {
+    const { bytes, at, end, named } = document
+    const given = Number(textOf(bytes, start, stop))
+    if (this.type === 'content_block_start') {
+      this.numbers.delete(given)
+      if (given !== this.blocks) this.numbers.set(given, this.blocks)
+      this.blocks++
+    }
+    const own = this.numbers.get(given)
+    if (own === undefined) return
+    const edit = { start: start - at, end: stop - at, text: String(own) }
+    const edited = join(splice(bytes.subarray(at, end), [edit]))
+    this.renumbered = { bytes: edited, at: 0, end: edited.length, named }
   }
 
   private delta(bytes: Uint8Array, at: number): FrameKind {
@@ -193,10 +224,11 @@ export class MessagesWatcher implements Watcher {
   }
 
   amend(bytes: Uint8Array, start: number, end: number): Uint8Array {
-    const { unnamed } = this
+    const written = this.renumbered ?? this.unnamed
     this.unnamed = null
-    if (unnamed === null || this.type === '') return bytes.subarray(start, end)
-    const data = unnamed.bytes.subarray(unnamed.at, unnamed.end)
+    this.renumbered = null
+    if (written === null || this.type === '') return bytes.subarray(start, end)
+    const data = written.bytes.subarray(written.at, written.end)
     const name = encoder.encode(`event: ${this.type}\ndata: `)
     return join([name, data, encoder.encode('\n\n')])
   }
