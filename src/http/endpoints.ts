@@ -287,11 +287,12 @@ const unsupportedFamilies: ReadonlySet<string> = new Set([
 ])
 
 /** Paths not offered, within interfaces that are served in part. */
-const unsupportedParts = /^(audio\/(voices|voice_consents)|messages\/batches)(\/|$)/
+const unsupportedParts = /^(audio\/(?:voices|voice_consents)|messages\/batches)(?:\/|$)/
 
 /** The name of the known interface that an unmatched path belongs to and that is not offered; null: it is none. */
 export function unsupportedIn(path: string): string | null {
   const rest = belowPrefix(path).replace(/^\/((upload|download)\/)?(v1(alpha|beta\d*)\/)?/, '')
   const [family = ''] = rest.split(/[/:]/)
-  return unsupportedFamilies.has(family) || unsupportedParts.test(rest) ? family : null
+  if (unsupportedFamilies.has(family)) return family
+  return unsupportedParts.exec(rest)?.[1] ?? null
 }
