@@ -58,6 +58,15 @@ const { index: _, ...unnumbered } = f
 const ofCalls: readonly (readonly [what: string, frames: readonly string[]])[] = [
   ['out of order', [called({ ...g, index: 1 }), called({ ...f, index: 0 })]],
   ['all numbered 0', [called(f), called({ ...g, index: 0 })]],
+  [
+    'in pieces that are all numbered 0',
+    [
+      called(begins(0, 'call_a', 'f', '')),
+      called({ index: 0, function: { arguments: '{"x":1}' } }),
+      called(begins(0, 'call_b', 'g', '')),
+      called({ index: 0, function: { arguments: '{}' } }),
+    ],
+  ],
   ['without numbers', [called(unnumbered), called({ ...g, index: undefined })]],
   ['numbered by texts', [called({ ...f, index: '0' }), called({ ...g, index: '1' })]],
   [
@@ -123,7 +132,11 @@ test('calls as OpenAI writes them, and members that only a vendor has, are not t
     '{"function":{"arguments":"","name":"f"}, "type":"function","index":0,"id":"call_a"}'
   const goes = '{"id":null,"type":"function","index":0,"function":{"arguments":"{}"},"x":[1]}'
   const chunk = (call: string) => framed(delta({ tool_calls: [0] })).replace('[0]', `[${call}]`)
-  frames = [opening, chunk(begun), chunk(goes), framed(delta({}, 'tool_calls')), 'data: [DONE]\n\n']
+  const plain = '{"index":0,"function":{"arguments":" "}}'
+  frames = [
+    ...[opening, chunk(begun), chunk(goes), chunk(plain)],
+    ...[framed(delta({}, 'tool_calls')), 'data: [DONE]\n\n'],
+  ]
   const body = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], tools, stream: true }
   const answer = await gateway.post('/v1/chat/completions', body)
   expect(await answer.text()).toBe(frames.join(''))

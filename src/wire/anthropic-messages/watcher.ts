@@ -126,7 +126,8 @@ export class MessagesWatcher implements Watcher {
     }
     const past = skipSpace(bytes, top.at)
     if (past < end) throw new JsonSyntaxError(past, 'unexpected bytes after the event')
-    if (index >= 0) this.number({ bytes, at, end: top.at, named }, index, indexEnd)
+    if (index >= 0 && (this.numbers.size > 0 || this.type === 'content_block_start'))
+      this.number({ bytes, at, end: top.at, named }, index, indexEnd)
     if (this.type === 'content_block_delta' && delta >= 0) return this.delta(bytes, delta)
     if (this.type === 'content_block_stop' || this.type === 'ping') return frameKind.lifecycle
     if (this.type === 'message_stop') return frameKind.done

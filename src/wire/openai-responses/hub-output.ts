@@ -79,7 +79,7 @@ export class Output {
       case 'text':
       case 'refusal': {
         const notes = own.map((annotation) => this.message.annotate(part, annotation)).join('')
-        this.sealed = sealed
+        this.sealed ??= sealed
         return notes + (part.item === null ? '' : this.message.endPart(part))
       }
       case 'reasoning':

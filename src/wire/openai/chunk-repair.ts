@@ -52,6 +52,14 @@ class Calls {
     }
   }
 
+  /** Whether a piece of this number goes on with a call as it is; notes whether the call has a text. */
+  continues(index: number, hasText: boolean): boolean {
+    const call = this.find(index, '', '')
+    if (call === null || call.at !== index) return false
+    if (hasText) call.empty = false
+    return true
+  }
+
   /** The pieces that complete calls without any arguments: clients parse these, and an empty text is not JSON. */
   endings(): JsonObject[] {
     return this.calls.flatMap((call) => {
@@ -95,6 +103,12 @@ export class ChunkRepair {
   /** Some choice has calls. */
   calling = false
   private readonly calls = new Map<JsonValue | undefined, Calls>()
+
+  /** Whether a piece of a call that has its number and text alone stays as it is; of several choices, none does. */
+  continues(index: number, hasText: boolean): boolean {
+    const [calls] = this.calls.values()
+    return this.calls.size === 1 && calls?.continues(index, hasText) === true
+  }
 
   /** Changes the chunk in its place; tells whether it had to. */
   repair(chunk: JsonObject): boolean {

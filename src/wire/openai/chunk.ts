@@ -66,8 +66,14 @@ export class ChunkScan {
   usageAt = -1
   /** The member that `usageRoot` names is present, so that usage may be inside it. */
   hiddenUsage = false
-  /** Some choice has what vendors write in several ways: calls, a list as its content, an empty role. */
+  /** Some choice has a list as its content, or an empty role. */
   varied = false
+  /** How many pieces of calls there are. */
+  pieces = 0
+  /** The number of the call that a piece goes on with text, as OpenAI writes it; -1: no piece does. */
+  continued = -1
+  /** That text is not empty. */
+  continuedText = false
   /** There is an error at the top level, in a choice or in `x_groq`. */
   error = false
   private reasoningBytes = 0
@@ -122,6 +128,8 @@ export class ChunkScan {
     this.usageAt = -1
     this.hiddenUsage = false
     this.varied = false
+    this.pieces = 0
+    this.continued = -1
     this.error = false
   }
 
@@ -214,10 +222,7 @@ export class ChunkScan {
           if (said.is('reasoning')) this.noteReasoning(bytes, value)
           break
         case 10:
-          if (said.is('tool_calls')) {
-            this.varied = true
-            this.readCalls(bytes, value)
-          }
+          if (said.is('tool_calls')) this.readCalls(bytes, value)
           break
         case 13:
           if (said.is('function_call')) this.noteNamed(bytes, value, 'arguments')
@@ -274,17 +279,60 @@ export class ChunkScan {
     callList.open(bytes, at)
     while (callList.next()) {
       this.semantic = true
-      if (!this.counts || bytes[callList.value] !== OPEN_OBJECT) continue
-      call.open(bytes, callList.value)
-      while (call.next()) {
-        if (bytes[call.value] !== OPEN_OBJECT) continue
-        if (call.is('function')) this.outputBytes += namedBytes(bytes, call.value, 'arguments')
-        else if (call.is('custom')) this.outputBytes += namedBytes(bytes, call.value, 'input')
-      }
+      this.pieces++
+      if (bytes[callList.value] !== OPEN_OBJECT) continue
+      this.readCall(bytes, callList.value)
       callList.resume(call.at)
     }
     said.resume(callList.at)
   }
+
+  private readCall(bytes: Uint8Array, at: number): void {
+    let index = -1
+    let isPlain = true
+    this.continuedText = false
+    call.open(bytes, at)
+    while (call.next()) {
+      const { value } = call
+      if (call.is('index')) index = numberAt(bytes, value, call.skip())
+      else if (call.is('function') && bytes[value] === OPEN_OBJECT)
+        isPlain = this.readCallee(bytes, value, 'arguments') && isPlain
+      else if (call.is('custom') && bytes[value] === OPEN_OBJECT) {
+        this.readCallee(bytes, value, 'input')
+        isPlain = false
+      } else if (!call.is('type') && isSomething(bytes, value, call.skip())) isPlain = false
+    }
+    this.continued = isPlain ? index : -1
+  }
+
+  /** Counts the member `name`; tells whether it is a text, and all that the object has. */
+  private readCallee(bytes: Uint8Array, at: number, name: string): boolean {
+    let isText = false
+    let isAlone = true
+    callee.open(bytes, at)
+    while (callee.next()) {
+      const { value } = callee
+      const end = callee.skip()
+      if (!callee.is(name)) isAlone &&= !isSomething(bytes, value, end)
+      else if (bytes[value] === QUOTE) {
+        isText = true
+        this.continuedText = end - value > 2
+        if (this.counts) this.outputBytes += textBytes(bytes, value, end)
+      } else if (this.counts && bytes[value] === OPEN_OBJECT) this.outputBytes += end - value
+    }
+    return isText && isAlone
+  }
+}
+
+/** The whole number in `bytes[at, end)`; -1: it is none. */
+function numberAt(bytes: Uint8Array, at: number, end: number): number {
+  let found = 0
+  for (let place = at; place < end; place++) {
+    const digit = (bytes[place] ?? 0) - 0x30
+    if (digit < 0 || digit > 9) return -1
+    found = found * 10 + digit
+  }
+  return found
 }
 
 /** Bytes of the member `name` of the object at `at`: of its text, or of its JSON where it is an object. */

@@ -118,9 +118,12 @@ export class CompletionWatcher implements Watcher {
     return this.note(bytes) ?? (this.semantic ? frameKind.semantic : frameKind.lifecycle)
   }
 
+  /** Most pieces of calls only go on with the text of a call as it is. */
   private get mayNeedRepair(): boolean {
     const { scan, repair } = this
-    return scan.choices < 0 || scan.varied || (repair.calling && scan.finishAt >= 0)
+    if (scan.choices < 0 || scan.varied || scan.pieces > 1) return true
+    if (scan.pieces === 1 && !repair.continues(scan.continued, scan.continuedText)) return true
+    return repair.calling && scan.finishAt >= 0
   }
 
   /** Takes the facts from the scan; gives a frame kind only for a fault. */
