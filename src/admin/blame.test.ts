@@ -28,13 +28,25 @@ test.each([
   ['request_stopped', asked, 'account'],
   ['constructor', asked, 'gateway'],
 ] as const)('%s of %p: %s', (errorCode, more, party) => {
-  const blame = blameOf(usageRow({ errorCode, ...more }), false)
+  const blame = blameOf(usageRow({ status: 503, errorCode, ...more }), false)
   expect(blame?.party).toBe(party)
   expect(blame?.message).toMatch(/; nothing was charged\.$/)
 })
 
+test('a stream that a vendor broke off was answered, whatever went before', () => {
+  const row = { errorCode: 'service_unavailable', chargeNano: 1n, ...failedBy('credentials') }
+  expect(blameOf(usageRow({ ...row, status: 200 }), false)).toEqual({
+    party: 'vendor',
+    charged: true,
+    message:
+      "The vendor is at fault: the vendor's reply broke off before its end; what was delivered was charged.",
+    next: 'Send it again.',
+  })
+})
+
 test('says whether it was charged, and the cause to operators alone', () => {
-  const row = usageRow({ errorCode: 'service_unavailable', errorCause: 'it broke', chargeNano: 1n })
+  const failed = { status: 503, errorCode: 'service_unavailable', errorCause: 'it broke' }
+  const row = usageRow({ ...failed, chargeNano: 1n })
   expect(blameOf(row, true)).toMatchObject({
     charged: true,
     message:

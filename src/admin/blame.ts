@@ -147,6 +147,9 @@ const parties: Readonly<Record<Party, string>> = {
 const unknown: Explanation = explained('gateway', 'it failed for an unknown reason', again)
 
 /** Kinds of faults for which vendors refuse the gateway rather than the request. */
+/** Of a stream that had begun: a part of the reply was delivered. */
+const brokenOff = { what: "the vendor's reply broke off before its end", next: again } as const
+
 const ofOperator: readonly string[] = ['credentials', 'quota', 'unknown_model', 'no_room']
 const operators = {
   party: 'gateway',
@@ -156,14 +159,17 @@ const operators = {
 
 /** null where the request succeeded. `withCause`: shows operators the cause of a vendor's fault too. */
 export function blameOf(row: UsageRow, withCause: boolean): Blame | null {
-  const { errorCode, errorCause, attempts, failedAttempts, chargeNano } = row
+  const { status, errorCode, errorCause, attempts, failedAttempts, chargeNano } = row
   if (errorCode === null) return null
   const found = Object.hasOwn(explanations, errorCode) ? explanations[errorCode as Code] : unknown
-  const isOperators = attempts > 0 && ofOperator.includes(failedAttempts?.at(-1)?.kind ?? '')
+  const isBegun = status === 200 && attempts > 0
+  const isOperators =
+    !isBegun && attempts > 0 && ofOperator.includes(failedAttempts?.at(-1)?.kind ?? '')
   const { party, what, next } = {
     ...found,
     ...(attempts > 0 && found.asked),
     ...(isOperators && found.asked?.party === 'vendor' && operators),
+    ...(isBegun && found.asked?.party === 'vendor' && brokenOff),
   }
   const charged = chargeNano > 0n
   const cause = withCause && errorCause !== null ? ` (${errorCause})` : ''

@@ -35,6 +35,10 @@ if (hasBrowser) {
     expect(stage.faults()).toEqual([])
     await page.close()
   })
+  test(
+    'the receipt of a request that used nothing says so, without an empty table',
+    showsNothingUsed,
+  )
 }
 
 async function opensReceipt() {
@@ -44,6 +48,9 @@ async function opensReceipt() {
   const drawer = page.getByRole('complementary')
   await drawer.getByText('Recomputed in this browser: it is the same to the last digit.').waitFor()
   expect(new URL(page.url()).searchParams.get('open')).toMatch(/^req_/)
+  // The ledger lists the newest of a range, which must be that of the request, however old.
+  const entry = drawer.getByRole('link', { name: 'Show the entry' })
+  expect(await entry.getAttribute('href')).toMatch(/&since=20.+&until=20/)
   await drawer.getByText('Messages').click()
   await drawer.getByText('No messages of this request were kept.').waitFor()
   expect(await seriousFindings(page)).toEqual([])
@@ -79,7 +86,22 @@ async function showsBroken() {
   const broken = rows.filter({ hasText: 'fault=error-event' })
   await broken.getByTitle('service_unavailable').waitFor()
   expect(await broken.textContent()).toContain('▲')
+  await broken.click()
+  const blame = page.getByRole('region', { name: 'Whose fault it was' })
+  await blame.getByText('The vendor’s reply broke off before its end.').waitFor()
+  await page.goto(`${stage.server.url}/console/`)
   expect(await rows.filter({ hasText: 'no-such-model' }).textContent()).toContain('▲')
+  await page.close()
+}
+
+async function showsNothingUsed() {
+  expect((await say('sandbox/chat+fault=500')).status).toBe(500)
+  const page = await stage.open('/requests?statusClass=5xx')
+  await page.getByRole('row').filter({ hasText: 'fault=500' }).click()
+  const drawer = page.getByRole('complementary')
+  await drawer.getByText('Nothing was used, so nothing was charged').waitFor()
+  expect(await drawer.getByRole('table').count()).toBe(0)
+  await drawer.getByText('Held at most').waitFor()
   await page.close()
 }
 

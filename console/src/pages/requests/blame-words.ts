@@ -99,13 +99,28 @@ const byVendor: Readonly<Record<string, Words>> = {
   service_unavailable: { what: msg`No vendor answered it.`, next: later },
 }
 
+/** Of a stream that had begun: the status is 200, and a part of the reply was delivered. */
+const broken: Words = {
+  what: msg`The vendor’s reply broke off before its end.`,
+  next: again,
+}
+
 const byOperator: Words = {
   what: msg`Its vendors refused the gateway, not this request.`,
   next: msg`Tell the operator of the gateway.`,
 }
 
-/** undefined: a code of a newer gateway, whose own message is shown. `wasAsked`: a vendor was called. */
-export function blameWords(code: string, party: string, wasAsked: boolean): Words | undefined {
+interface Failed {
+  readonly errorCode: string | null
+  readonly status: number
+  readonly attemptList: readonly unknown[]
+}
+
+/** undefined: a code of a newer gateway, whose own message is shown. */
+export function blameWords(request: Failed, party: string): Words | undefined {
+  const code = request.errorCode ?? ''
+  const wasAsked = request.attemptList.length > 0
+  if (party === 'vendor' && request.status === 200) return broken
   if (Object.hasOwn(byVendor, code)) {
     if (party === 'vendor') return byVendor[code]
     if (party === 'gateway' && wasAsked) return byOperator

@@ -15,14 +15,17 @@ const parties = {
 } as const
 
 interface BlameProps {
-  readonly request: Pick<RequestDetail, 'blame' | 'errorCode' | 'errorCause' | 'attemptList'>
+  readonly request: Pick<
+    RequestDetail,
+    'blame' | 'errorCode' | 'errorCause' | 'status' | 'attemptList'
+  >
 }
 
 export function Blame({ request }: BlameProps) {
   const { t } = useLingui()
   const { blame, errorCause } = request
   if (blame === null) return null
-  const words = blameWords(request.errorCode ?? '', blame.party, request.attemptList.length > 0)
+  const words = blameWords(request, blame.party)
   const isOurs = blame.party === 'gateway' || blame.party === 'vendor'
   return (
     <section

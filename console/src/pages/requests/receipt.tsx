@@ -23,10 +23,18 @@ export function Receipt({ request }: { readonly request: RequestDetail }) {
   const money = (nano: string) => exactMoney(nano, currency, i18n.locale)
   return (
     <Section title={<Trans>Receipt</Trans>}>
-      <Lines receipt={receipt} money={money} />
-      <p className="mt-2">
-        <Check receipt={receipt} />
-      </p>
+      {receipt.lines.length === 0 && receipt.totalNano === '0' ? (
+        <p className="text-text-2">
+          <Trans>Nothing was used, so nothing was charged: what was held was given back.</Trans>
+        </p>
+      ) : (
+        <>
+          <Lines receipt={receipt} money={money} />
+          <p className="mt-2">
+            <Check receipt={receipt} />
+          </p>
+        </>
+      )}
       <Around request={request} receipt={receipt} money={money} />
     </Section>
   )
@@ -95,9 +103,13 @@ function LineName({ item }: { readonly item: string }) {
   )
 }
 
+/** The end of a request and its entry in the ledger are seldom further apart; the page lists the newest of the range. */
+const entryWithinMs = 60_000
+
 /** Details of the sum: the price version, the hold, and the ledger entry. */
 function Around({ request, receipt, money }: PartProps & { readonly request: RequestDetail }) {
   const { currency, account, vendorCostNano } = request
+  const endMs = Date.parse(request.at) + request.durationMs
   return (
     <dl className="mt-3 grid grid-cols-2 gap-x-6 gap-y-1 text-cell">
       <Pair name={<Trans>Group’s multiplier</Trans>}>× {receipt.multiplier}</Pair>
@@ -121,7 +133,15 @@ function Around({ request, receipt, money }: PartProps & { readonly request: Req
       )}
       {receipt.entry !== null && (
         <Pair name={<Trans>In the ledger</Trans>}>
-          <Link to="/billing" search={{ account, entry: receipt.entry }}>
+          <Link
+            to="/billing"
+            search={{
+              account,
+              entry: receipt.entry,
+              since: request.at,
+              until: new Date(endMs + entryWithinMs).toISOString(),
+            }}
+          >
             <Trans>Show the entry</Trans>
           </Link>
         </Pair>
