@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
+import { run } from '../support/server-process.ts'
 
 const model = 'sandbox/chat'
 const messages = [{ role: 'user', content: 'Hello' }]
@@ -23,19 +24,19 @@ if (hasBrowser) {
   )
   test('a change of more than tenfold is asked about', async () => {
     const { page, drawer } = await openModel()
-    await priceOf(drawer, 'output').fill('900')
+    await priceOf(drawer, 'Output').fill('900')
     await drawer.getByLabel('Source').fill('a test')
     await drawer.getByRole('button', { name: 'Set prices' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('more than tenfold').first().waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     // What was typed is still there.
-    expect(await priceOf(drawer, 'output').inputValue()).toBe('900')
+    expect(await priceOf(drawer, 'Output').inputValue()).toBe('900')
     await page.close()
   })
   test('a price that begins later is listed, and taken back', async () => {
     const { page, drawer } = await openModel()
-    await priceOf(drawer, 'output').fill('4')
+    await priceOf(drawer, 'Output').fill('4')
     await drawer.getByLabel('Begins').fill('2099-01-01T00:00')
     await drawer.getByLabel('Source').fill('a contract')
     await drawer.getByRole('button', { name: 'Set prices' }).click()
@@ -60,6 +61,10 @@ if (hasBrowser) {
     await page.close()
   })
   test('one model of a published list is taken, by itself', compares)
+  test(
+    'a price for long prompts is set by words, kept exactly, and refused if it is there twice',
+    tiers,
+  )
   // Some were refused before, which the browser writes into its log.
   test('in Chinese, dark and narrow it is without a fault', async () => {
     for (const view of ['missing', 'import']) {
@@ -74,8 +79,8 @@ if (hasBrowser) {
 
 async function sets() {
   const { page, drawer } = await openModel()
-  await priceOf(drawer, 'input').fill('2')
-  await priceOf(drawer, 'output').fill('3')
+  await priceOf(drawer, 'Input').fill('2')
+  await priceOf(drawer, 'Output').fill('3')
   await drawer.getByRole('button', { name: 'What would the last 7 days have earned?' }).click()
   await drawer.getByText('By these prices').waitFor()
   await drawer.getByRole('button', { name: 'Set prices' }).click()
@@ -100,6 +105,33 @@ async function sets() {
   await requests.close()
 }
 
+async function tiers() {
+  const { page, drawer } = await openModel('sandbox/reasoning')
+  const add = async (what: string, price: string) => {
+    await drawer.getByRole('button', { name: 'Another price' }).click()
+    await drawer.getByRole('combobox').last().selectOption({ label: what })
+    await priceOf(drawer, what).last().fill(price)
+  }
+  await add('Input', ' 0.123456789 ')
+  await drawer.getByLabel('Source').fill('a contract')
+  await drawer.getByRole('button', { name: 'Set prices' }).click()
+  await drawer.getByText('This price is here twice.').waitFor()
+  const above = drawer.getByLabel('Prompts longer than, in tokens, for Input').last()
+  await above.fill('200,000')
+  await drawer.getByRole('button', { name: 'Set prices' }).click()
+  await drawer.getByText('Write a whole number from 1 to 999,999,999.').waitFor()
+  await above.fill('200000')
+  await add('Web search', '10000')
+  expect(await seriousFindings(page)).toEqual([])
+  await drawer.getByRole('button', { name: 'Set prices' }).click()
+  await drawer.getByText('set here').first().waitFor()
+  await page.close()
+  const listed = await run(stage.server.dataDir, 'price', 'list', 'sandbox/reasoning', '--json')
+  expect(JSON.parse(listed)).toMatchObject([
+    { prices: { 'input>200000': '0.123456789', webSearch: '10000', output: '1.5' } },
+  ])
+}
+
 async function compares() {
   const page = await stage.open('/admin/prices?view=import')
   const cost = { input: 1, output: 2 }
@@ -122,13 +154,14 @@ async function compares() {
   await page.close()
 }
 
-async function openModel() {
-  const page = await stage.open(`/admin/prices?open=${encodeURIComponent(model)}`)
-  const drawer = page.getByRole('complementary', { name: `Prices of ${model}` })
+async function openModel(name = model) {
+  const page = await stage.open(`/admin/prices?open=${encodeURIComponent(name)}`)
+  const drawer = page.getByRole('complementary', { name: `Prices of ${name}` })
   await drawer.getByLabel('Source').waitFor()
   return { page, drawer }
 }
 
+/** By the name in the form: `Output`, `Input 200000`. */
 function priceOf(drawer: ReturnType<Page['getByRole']>, name: string) {
   return drawer.getByLabel(`Price of ${name}`, { exact: true })
 }
@@ -137,7 +170,7 @@ async function bringsBack() {
   const { page, drawer } = await openModel()
   const latest = drawer.getByRole('listitem').first()
   const before = await drawer.getByRole('listitem').count()
-  await priceOf(drawer, 'output').fill('5')
+  await priceOf(drawer, 'Output').fill('5')
   await drawer.getByLabel('Source').fill('a mistake')
   await drawer.getByRole('button', { name: 'Set prices' }).click()
   await latest.getByText('output 5').waitFor()

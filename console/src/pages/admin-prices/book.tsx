@@ -1,9 +1,9 @@
 // The prices in force, by model.
 
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useInfiniteQuery } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
-import { get, type Shape } from '../../api/client.ts'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useId, useMemo, useState } from 'react'
+import { get, read, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { ColumnChooser } from '../../ui/columns.tsx'
@@ -99,7 +99,7 @@ export function Book({ search, open, onSearch, onOpen }: BookProps) {
             />
           </Field>
           <ColumnChooser id="prices" columns={columns} />
-          <PriceAnother onOpen={onOpen} />
+          <PriceAnother priced={rows} onOpen={onOpen} />
         </span>
       }
     >
@@ -131,10 +131,16 @@ export function Book({ search, open, onSearch, onOpen }: BookProps) {
 }
 
 /** For a model that has no price yet. */
-function PriceAnother({ onOpen }: Pick<BookProps, 'onOpen'>) {
+function PriceAnother({
+  priced,
+  onOpen,
+}: Pick<BookProps, 'onOpen'> & { readonly priced: readonly Row[] }) {
   const { t } = useLingui()
   const { admin } = roleOf(useMe())
+  const list = useId()
   const [name, setName] = useState<string | null>(null)
+  const missing = useQuery({ ...read('/api/prices/missing'), enabled: name !== null })
+  const known = [...(missing.data?.items ?? []), ...priced].map(({ model }) => model)
   if (!admin) return null
   if (name === null)
     return (
@@ -154,6 +160,7 @@ function PriceAnother({ onOpen }: Pick<BookProps, 'onOpen'>) {
       <Field hideLabel label={t`Name of the model`}>
         <Input
           autoFocus
+          list={list}
           spellCheck={false}
           autoComplete="off"
           placeholder="acme/model"
@@ -161,6 +168,11 @@ function PriceAnother({ onOpen }: Pick<BookProps, 'onOpen'>) {
           onChange={({ target }) => setName(target.value)}
         />
       </Field>
+      <datalist id={list}>
+        {[...new Set(known)].map((model) => (
+          <option key={model} value={model} />
+        ))}
+      </datalist>
       <Button type="submit" variant="primary">
         <Trans>Open</Trans>
       </Button>

@@ -1,15 +1,13 @@
-// The next version of a model's prices: each name with its decimal, the start, the reason; and its effect on past
-// requests.
+// The next version of a model's prices: its lines, the start, the reason; and its effect on past requests.
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useId, useState } from 'react'
-import { type UseFormReturn, useFieldArray, useForm } from 'react-hook-form'
+import { useState } from 'react'
+import { type UseFormReturn, useForm } from 'react-hook-form'
 import { change, type Shape } from '../../api/client.ts'
 import { fromLocalInput } from '../../app/range.ts'
 import { useTimeZone } from '../../state/preferences.ts'
-import { amountRule, priceBounds } from '../../ui/bounds.ts'
-import { Button, Buttons, IconButton } from '../../ui/button.tsx'
+import { Button, Buttons } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Field, Input } from '../../ui/field.tsx'
 import { ProblemLine } from '../../ui/state.tsx'
@@ -17,15 +15,9 @@ import { showToast } from '../../ui/toast.tsx'
 import { useRefusal } from '../../ui/use-refusal.ts'
 import { useTimeRule } from '../../ui/use-time-rule.ts'
 import { Effect } from './effect.tsx'
-import { Differences, type Prices, priceNames } from './prices.tsx'
+import { linesOf, nameOfLine, PriceLines, type PriceValues, pricesOf } from './price-lines.tsx'
+import { Differences, type Prices } from './prices.tsx'
 import { refreshPrices } from './refresh.ts'
-
-interface Values {
-  readonly lines: { name: string; price: string }[]
-  /** In the format of `datetime-local`, in the displayed time zone; empty: now. */
-  readonly from: string
-  readonly source: string
-}
 
 interface PriceFormProps {
   readonly model: string
@@ -34,13 +26,8 @@ interface PriceFormProps {
 
 export function PriceForm({ model, prices }: PriceFormProps) {
   const { t } = useLingui()
-  const lines = Object.entries(prices).map(([name, price]) => ({ name, price }))
-  const first = [
-    { name: 'input', price: '' },
-    { name: 'output', price: '' },
-  ]
-  const form = useForm<Values>({
-    defaultValues: { lines: lines.length === 0 ? first : lines, from: '', source: '' },
+  const form = useForm<PriceValues>({
+    defaultValues: { lines: linesOf(prices), from: '', source: '' },
   })
   const { getValues } = form
   const sending = useSending(model, form)
@@ -57,7 +44,7 @@ export function PriceForm({ model, prices }: PriceFormProps) {
         className="flex flex-col gap-4"
         onSubmit={(event) => void form.handleSubmit((values) => sending.send(values, false))(event)}
       >
-        <Lines form={form} />
+        <PriceLines form={form} />
         <When form={form} />
         <Buttons>
           <Button type="submit" busy={sending.isBusy}>
@@ -86,7 +73,7 @@ export function PriceForm({ model, prices }: PriceFormProps) {
   )
 }
 
-function When({ form: { register, formState } }: { readonly form: UseFormReturn<Values> }) {
+function When({ form: { register, formState } }: { readonly form: UseFormReturn<PriceValues> }) {
   const { t } = useLingui()
   const { errors } = formState
   const timeZone = useTimeZone()
@@ -122,74 +109,15 @@ function When({ form: { register, formState } }: { readonly form: UseFormReturn<
   )
 }
 
-function Lines({ form }: { readonly form: ReturnType<typeof useForm<Values>> }) {
-  const { t } = useLingui()
-  const names = useId()
-  const { fields, append, remove } = useFieldArray({ control: form.control, name: 'lines' })
-  const { errors } = form.formState
-  return (
-    <fieldset className="flex flex-col gap-2">
-      <legend className="mb-2 text-label text-text-2">
-        <Trans>
-          Prices for a million of each unit; for prompts longer than 200,000 tokens, a name such as
-          input&gt;200000
-        </Trans>
-      </legend>
-      <datalist id={names}>
-        {priceNames.map((name) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
-      {fields.map((field, place) => (
-        <div key={field.id} className="flex items-start gap-2">
-          <div className="min-w-0 flex-1">
-            <Field hideLabel label={t`Name of price ${place + 1}`}>
-              <Input
-                list={names}
-                autoComplete="off"
-                spellCheck={false}
-                {...form.register(`lines.${place}.name`)}
-              />
-            </Field>
-          </div>
-          <div className="w-40">
-            <Field
-              hideLabel
-              label={t`Price of ${form.watch(`lines.${place}.name`) || place + 1}`}
-              error={errors.lines?.[place]?.price?.message}
-            >
-              <Input
-                inputMode="decimal"
-                autoComplete="off"
-                placeholder="0.15"
-                {...form.register(
-                  `lines.${place}.price`,
-                  amountRule({ ...priceBounds, isOptional: true }),
-                )}
-              />
-            </Field>
-          </div>
-          <IconButton icon="trash" label={t`Remove`} onClick={() => remove(place)} />
-        </div>
-      ))}
-      <div>
-        <Button variant="quiet" icon="plus" onClick={() => append({ name: '', price: '' })}>
-          <Trans>Another price</Trans>
-        </Button>
-      </div>
-    </fieldset>
-  )
-}
-
 /** Sends the form; a change of more than tenfold must be confirmed first. */
-function useSending(model: string, form: ReturnType<typeof useForm<Values>>) {
+function useSending(model: string, form: UseFormReturn<PriceValues>) {
   const { t } = useLingui()
   const client = useQueryClient()
   const timeZone = useTimeZone()
   const { problem, attempt } = useRefusal(form, placeOf)
   const [isBusy, setBusy] = useState(false)
   const [large, setLarge] = useState<readonly Shape<'PriceDifference'>[] | null>(null)
-  async function send(values: Values, allowLarge: boolean) {
+  async function send(values: PriceValues, allowLarge: boolean) {
     setBusy(true)
     await attempt(async () => {
       const from = fromLocalInput(values.from, timeZone)
@@ -206,16 +134,10 @@ function useSending(model: string, form: ReturnType<typeof useForm<Values>>) {
   return { send, problem, isBusy, large, dismiss: () => setLarge(null) }
 }
 
-/** Empty lines are left out. */
-function pricesOf({ lines }: Values): Record<string, string> {
-  const filled = lines.filter(({ name, price }) => name.trim() !== '' && price.trim() !== '')
-  return Object.fromEntries(filled.map(({ name, price }) => [name.trim(), price.trim()]))
-}
-
 /** `prices.output` belongs to the line of that name. */
-function placeOf(field: string, { lines }: Values) {
+function placeOf(field: string, { lines }: PriceValues) {
   if (field === 'from' || field === 'source') return field
   const name = field.startsWith('prices') ? field.replace(/^prices[.["]*|["\]]*$/g, '') : null
-  const place = lines.findIndex((line) => line.name.trim() === name)
+  const place = lines.findIndex((line) => nameOfLine(line) === name)
   return place < 0 ? null : (`lines.${place}.price` as const)
 }

@@ -11,7 +11,7 @@ import { useCurrency } from '../requests/currency.ts'
 export type Prices = Readonly<Record<string, string>>
 type Difference = Shape<'PriceDifference'>
 
-const tokenNames = [
+const tiered = [
   'input',
   'cachedInput',
   'cacheWrite',
@@ -22,15 +22,15 @@ const tokenNames = [
   'audioOutput',
   'imageInput',
   'imageOutput',
-  'cachedAudio',
-  'cachedImage',
 ] as const
 
-const unitNames = ['request', 'search', 'webSearch', 'image', 'second', 'character'] as const
-const units: ReadonlySet<string> = new Set(unitNames)
+/** Their prices may depend on the length of the prompt. */
+export const tieredNames: ReadonlySet<string> = new Set(tiered)
 
-/** The price names of docs/pricing.md; tiers (`input>200000`) and sizes (`image/1024x1024/hd`) are typed. */
-export const priceNames = [...tokenNames, ...unitNames]
+/** The price names of docs/pricing.md, first those of tokens. */
+export const tokenNames = [...tiered, 'cachedAudio', 'cachedImage'] as const
+export const unitNames = ['request', 'search', 'webSearch', 'image', 'second', 'character'] as const
+const units: ReadonlySet<string> = new Set(unitNames)
 
 /** A price of a card in words: its name, and its amount with its unit if that is not a million tokens. */
 function usePriceText() {
