@@ -96,7 +96,7 @@ async function narrows() {
     await page.getByRole('checkbox', { name: value, exact: true }).check()
     await page.keyboard.press('Escape')
   }
-  await choose('Vendor', 'sandbox')
+  await choose('Vendor', 'Sandbox')
   await choose('Kind', 'chat')
   await choose('Endpoint', '/v1/messages')
   await choose('Takes', 'Text')

@@ -6,6 +6,7 @@ import { useTimeZone } from '../../state/preferences.ts'
 import { reasonText } from '../../ui/channel-reason.ts'
 import type { Column } from '../../ui/table.tsx'
 import { Badge, Count, Duration, Money, None, Percent, Status, Time } from '../../ui/values.tsx'
+import { vendorName } from '../../ui/vendor-name.ts'
 import { type Channel, isStored } from './channels.ts'
 import { originWords, stateWords } from './words.ts'
 
@@ -40,7 +41,12 @@ export const channelColumns: readonly Column<Channel>[] = [
       </span>
     ),
   },
-  { id: 'vendor', isLong: true, header: <Trans>Vendor</Trans>, cell: ({ vendor }) => vendor },
+  {
+    id: 'vendor',
+    isLong: true,
+    header: <Trans>Vendor</Trans>,
+    cell: ({ vendor }) => vendorName(vendor),
+  },
   {
     id: 'tags',
     isLong: true,

@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Buttons, buttonClass } from '../../ui/button.tsx'
 import { Copy, Count, Duration, Money, None, Percent, Status, Time } from '../../ui/values.tsx'
+import { vendorName } from '../../ui/vendor-name.ts'
 import { AskBalance } from './ask-balance.tsx'
 import { type Channel, isStored } from './channels.ts'
 import { Balance, Groups, LastTest, PerMinute, Reason, Running } from './columns.tsx'
@@ -229,7 +230,7 @@ function Said({ channel }: { readonly channel: Channel }) {
   } = document
   return (
     <FactList>
-      <Fact label={<Trans>Vendor</Trans>}>{vendor}</Fact>
+      <Fact label={<Trans>Vendor</Trans>}>{vendorName(vendor)}</Fact>
       <Fact label={<Trans>Address</Trans>}>
         {baseUrl === null ? (
           <Trans>the vendor’s usual one</Trans>

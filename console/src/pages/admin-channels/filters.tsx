@@ -5,6 +5,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Button } from '../../ui/button.tsx'
 import { ChoiceFilter } from '../../ui/choice-filter.tsx'
 import { Field, Input } from '../../ui/field.tsx'
+import { vendorName } from '../../ui/vendor-name.ts'
 import { type Channel, useChannels } from './channels.ts'
 import type { ChannelsSearch } from './search.ts'
 import { stateWords } from './words.ts'
@@ -35,7 +36,7 @@ export function ChannelFilters() {
       </div>
       <ChoiceFilter
         label={t`Vendor`}
-        options={valuesOf(channels, (channel) => [channel.vendor])}
+        options={valuesOf(channels, (channel) => [channel.vendor], vendorName)}
         chosen={vendor}
         onChange={(chosen) => narrow({ vendor: chosen })}
       />
@@ -65,6 +66,10 @@ export function ChannelFilters() {
   )
 }
 
-function valuesOf(channels: readonly Channel[], of: (channel: Channel) => readonly string[]) {
-  return [...new Set(channels.flatMap(of))].sort().map((value) => ({ value }))
+function valuesOf(
+  channels: readonly Channel[],
+  of: (channel: Channel) => readonly string[],
+  nameOf = (value: string) => value,
+) {
+  return [...new Set(channels.flatMap(of))].sort().map((value) => ({ value, label: nameOf(value) }))
 }

@@ -6,6 +6,7 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { read, type Shape } from '../../api/client.ts'
 import { amountRule, countRule, multiplierBounds } from '../../ui/bounds.ts'
 import { Checkbox, Field, Input, Segments, Select, TextArea } from '../../ui/field.tsx'
+import { vendorName } from '../../ui/vendor-name.ts'
 import type { Channel } from './channels.ts'
 import { isTexts, jsonArea } from './json.ts'
 import { KeyFields } from './key-fields.tsx'
@@ -134,7 +135,7 @@ function BasicFields({ form: { register, formState }, channel, vendor, vendors }
           <option value="">{t`Choose a vendor`}</option>
           {offered.map((id) => (
             <option key={id} value={id}>
-              {id}
+              {vendorName(id)}
             </option>
           ))}
         </Select>

@@ -9,6 +9,7 @@ import { Card } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { DataTable } from '../../ui/table.tsx'
 import { Duration } from '../../ui/values.tsx'
+import { vendorName } from '../../ui/vendor-name.ts'
 import { BulkBar } from './bulk-bar.tsx'
 import { type Channel, useChannels } from './channels.ts'
 import { ChannelStatus, channelColumns, Success } from './columns.tsx'
@@ -89,7 +90,7 @@ function Table({ channels, admin }: TableProps) {
             </>
           ),
           facts: [
-            channel.vendor,
+            vendorName(channel.vendor),
             <Success key="success" figures={channel.hour} />,
             <Duration key="p95" ms={channel.hour.p95Ms} />,
           ],

@@ -1,6 +1,7 @@
 // Selects and sorts channels as the address says.
 
 import { nano } from '../../format.ts'
+import { vendorName } from '../../ui/vendor-name.ts'
 import type { Channel } from './channels.ts'
 import type { ChannelsSearch } from './search.ts'
 
@@ -26,6 +27,7 @@ function saidBy({ id, vendor, baseUrl, models, tags, groups, document }: Channel
   return [
     id,
     vendor,
+    vendorName(vendor),
     baseUrl ?? '',
     ...Object.entries(models ?? {}).flat(),
     ...tags,

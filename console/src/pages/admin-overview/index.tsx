@@ -13,6 +13,7 @@ import { Segments } from '../../ui/field.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { Count, Duration, Money, None, Percent, Status, Time } from '../../ui/values.tsx'
+import { vendorName } from '../../ui/vendor-name.ts'
 import { Alerts } from './alerts.tsx'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
@@ -162,7 +163,7 @@ function Channels({ channels }: { readonly channels: Operations['channels'] }) {
               <Link to="/admin/channels" search={{ open: channel.id }} className="font-medium">
                 {channel.id}
               </Link>{' '}
-              <span className="text-text-2">{channel.vendor}</span>
+              <span className="text-text-2">{vendorName(channel.vendor)}</span>
             </span>
             <span className="text-cell">
               <Status tone={tones[channel.state]}>{words[channel.state]}</Status>

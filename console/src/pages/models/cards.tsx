@@ -5,6 +5,7 @@ import type { ReactNode } from 'react'
 import { KindName } from '../../ui/model-kind.tsx'
 import { FirstPrice, Price } from '../../ui/model-prices.tsx'
 import { Count, None } from '../../ui/values.tsx'
+import { vendorName } from '../../ui/vendor-name.ts'
 import { Abilities } from './abilities.tsx'
 import { FirstToken, Speed, Success } from './measured.tsx'
 import type { Model } from './queries.ts'
@@ -18,7 +19,7 @@ interface ModelCardsProps {
 export function ModelCards({ rows, openId, onOpen }: ModelCardsProps) {
   const { t } = useLingui()
   return (
-    <ul aria-label={t`Models`} className="grid gap-3 p-4 sm:grid-cols-2 xl:grid-cols-3">
+    <ul aria-label={t`Models`} className="grid gap-3 p-4 md:grid-cols-2 xl:grid-cols-3">
       {rows.map((model) => (
         <li
           key={model.id}
@@ -35,7 +36,7 @@ export function ModelCards({ rows, openId, onOpen }: ModelCardsProps) {
             </button>
             <KindName kind={model.kind} />
           </span>
-          <span className="text-label text-text-2">{model.vendor}</span>
+          <span className="text-label text-text-2">{vendorName(model.vendor)}</span>
           <Abilities model={model} />
           <ModelFacts model={model} />
         </li>

@@ -5,6 +5,7 @@ import { KindName } from '../../ui/model-kind.tsx'
 import { FirstPrice, Price } from '../../ui/model-prices.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Copy, Count, None, Time } from '../../ui/values.tsx'
+import { vendorName } from '../../ui/vendor-name.ts'
 import { Abilities, abilitiesOf } from './abilities.tsx'
 import { FirstToken, Speed, Success } from './measured.tsx'
 import type { Model } from './queries.ts'
@@ -23,7 +24,7 @@ export const columns: readonly Column<Model>[] = [
       </span>
     ),
   },
-  { id: 'vendor', header: <Trans>Vendor</Trans>, cell: ({ vendor }) => vendor },
+  { id: 'vendor', header: <Trans>Vendor</Trans>, cell: ({ vendor }) => vendorName(vendor) },
   { id: 'kind', header: <Trans>Kind</Trans>, cell: ({ kind }) => <KindName kind={kind} /> },
   {
     id: 'abilities',

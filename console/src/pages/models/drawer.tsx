@@ -11,6 +11,7 @@ import { Drawer } from '../../ui/dialog.tsx'
 import { KindName, useKindName } from '../../ui/model-kind.tsx'
 import { Skeleton, Widget } from '../../ui/state.tsx'
 import { Count, Id, None, Time } from '../../ui/values.tsx'
+import { vendorName } from '../../ui/vendor-name.ts'
 import { Abilities, abilitiesOf } from './abilities.tsx'
 import { FirstToken, Speed, Success } from './measured.tsx'
 import { PriceHistory } from './price-history.tsx'
@@ -59,7 +60,7 @@ function Description({ model }: { readonly model: Model }) {
   const words = (all: readonly string[]) => list.format(all.map((each) => names[each] ?? each))
   const takes = words(model.inputs)
   const gives = words(model.outputs)
-  const { vendor } = model
+  const vendor = vendorName(model.vendor)
   const kind = kindName(model.kind)
   return (
     <p className="text-text-2">
@@ -108,7 +109,7 @@ function Facts({ model }: { readonly model: Model }) {
   const { live, context, maxOutput } = model
   return (
     <dl className="grid grid-cols-2 gap-x-6 gap-y-3 md:grid-cols-3">
-      <Fact name={<Trans>Vendor</Trans>}>{model.vendor}</Fact>
+      <Fact name={<Trans>Vendor</Trans>}>{vendorName(model.vendor)}</Fact>
       <Fact name={<Trans>Kind</Trans>}>
         <KindName kind={model.kind} />
       </Fact>

@@ -12,6 +12,7 @@ import { Field, Input, Select } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { useIsPhone } from '../../ui/media.ts'
 import { useKindName } from '../../ui/model-kind.tsx'
+import { vendorName } from '../../ui/vendor-name.ts'
 import { abilityNames, useAbilityText } from './abilities.tsx'
 import { filtersOf, type ModelsSearch, validateModelsSearch, withoutFilters } from './search.ts'
 
@@ -93,7 +94,11 @@ function Choices({ search, onChange }: FiltersProps) {
   ]
   return (
     <>
-      <ChoiceFilter label={t`Vendor`} options={plain(data?.vendors)} {...one('vendor')} />
+      <ChoiceFilter
+        label={t`Vendor`}
+        options={(data?.vendors ?? []).map((value) => ({ value, label: vendorName(value) }))}
+        {...one('vendor')}
+      />
       <ChoiceFilter
         label={t`Kind`}
         options={(data?.kinds ?? []).map((value) => ({ value, label: kindName(value) }))}

@@ -13,6 +13,7 @@ import { Card, Page } from '../../ui/page.tsx'
 import { Blank, Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { DataTable, moreOf, ShowMore } from '../../ui/table.tsx'
 import { Time } from '../../ui/values.tsx'
+import { vendorName } from '../../ui/vendor-name.ts'
 import { ModelCards } from './cards.tsx'
 import { columns } from './columns.tsx'
 import { ModelDrawer } from './drawer.tsx'
@@ -152,7 +153,7 @@ function List({ search, rows, onChange, query }: ListProps) {
           </>
         ),
         facts: [
-          model.vendor,
+          vendorName(model.vendor),
           <InputFact key="input" model={model} />,
           <OutputFact key="output" model={model} />,
         ],

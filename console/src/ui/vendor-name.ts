@@ -1,0 +1,50 @@
+// Names of vendors and of models' owners, as they write them; test/console/channels.test.ts compares them with the API.
+
+const names: Readonly<Record<string, string>> = {
+  alibaba: 'Alibaba',
+  amazon: 'Amazon',
+  anthropic: 'Anthropic',
+  azure: 'Azure',
+  'azure-openai': 'Azure OpenAI',
+  bedrock: 'Amazon Bedrock',
+  bfl: 'Black Forest Labs',
+  'black-forest-labs': 'Black Forest Labs',
+  cerebras: 'Cerebras',
+  cohere: 'Cohere',
+  dashscope: 'DashScope',
+  deepgram: 'Deepgram',
+  deepseek: 'DeepSeek',
+  elevenlabs: 'ElevenLabs',
+  fal: 'fal.ai',
+  fireworks: 'Fireworks AI',
+  google: 'Google',
+  groq: 'Groq',
+  jina: 'Jina AI',
+  kling: 'Kling AI',
+  llamacpp: 'llama.cpp',
+  lmstudio: 'LM Studio',
+  'meta-llama': 'Meta Llama',
+  minimax: 'MiniMax',
+  mistral: 'Mistral AI',
+  moonshot: 'Moonshot AI',
+  ollama: 'Ollama',
+  openai: 'OpenAI',
+  'openai-compatible': 'OpenAI-compatible',
+  openrouter: 'OpenRouter',
+  perplexity: 'Perplexity',
+  qwen: 'Qwen',
+  sandbox: 'Sandbox',
+  siliconflow: 'SiliconFlow',
+  stability: 'Stability AI',
+  together: 'Together AI',
+  vertex: 'Vertex AI',
+  vllm: 'vLLM',
+  voyage: 'Voyage AI',
+  xai: 'xAI',
+  zhipu: 'Zhipu AI',
+}
+
+/** A vendor or owner without a name here is shown by its id. */
+export function vendorName(id: string): string {
+  return Object.hasOwn(names, id) ? (names[id] ?? id) : id
+}
