@@ -118,6 +118,17 @@ if (hasBrowser) {
     expect(stage.faults()).toEqual([])
     await page.close()
   })
+  test('on a phone the statements come after the newest ten entries, and more are shown on demand', async () => {
+    const messages = [{ role: 'user', content: 'Hello' }]
+    for (let at = 0; at < 11; at += 1) await stage.call({ model: 'sandbox/chat', messages })
+    const page = await stage.open('/billing', { width: 390 })
+    const entries = page.getByRole('list', { name: 'Ledger' }).getByRole('listitem')
+    await entries.nth(9).waitFor()
+    expect(await entries.count()).toBe(10)
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await entries.nth(12).waitFor()
+    await page.close()
+  })
   test.each([
     { api: '/api/orders', card: 'Waiting to be paid' },
     { api: '/api/billing/auto-top-up', card: 'Automatic top-up' },

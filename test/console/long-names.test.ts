@@ -138,6 +138,13 @@ if (hasBrowser) {
       await page.close()
     },
   )
+  test('the name of a first key has its place beside a long name of a group', async () => {
+    const page = await stage.open('/get-started')
+    await page.getByLabel('Group').selectOption(named('group'))
+    const { width = 0 } = (await page.getByLabel('Name', { exact: true }).boundingBox()) ?? {}
+    expect(width).toBeGreaterThan(150)
+    await page.close()
+  })
   test.each([375, 1280])('no page is wider than %s px', async (width) => {
     const page = await stage.open('/')
     await page.setViewportSize({ width, height: 900 })

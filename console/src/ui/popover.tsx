@@ -21,7 +21,7 @@ export function Popover({ label, icon, text, children, ...opening }: PopoverProp
     <BasePopover.Root {...opening}>
       <BasePopover.Trigger
         aria-label={typeof text === 'string' ? label : undefined}
-        className={buttonClass()}
+        className={`${buttonClass()} max-w-full`}
       >
         {icon !== undefined && <Icon name={icon} />}
         {/* People who use voice control say the visible text, so it must be part of the name. */}

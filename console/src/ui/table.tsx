@@ -11,7 +11,7 @@ import {
   useTable,
 } from '@tanstack/react-table'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { memo, type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react'
+import { memo, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { Button } from './button.tsx'
 import { useColumnChoice } from './columns.tsx'
 import { Icon } from './icon.tsx'
@@ -74,6 +74,8 @@ export interface TableProps<Row extends RowData> {
   readonly more?: More
   /** The row on a phone: a title with its state, then up to three facts. */
   readonly card: (row: Row) => { readonly title: ReactNode; readonly facts: readonly ReactNode[] }
+  /** How many rows a phone shows at first, where other parts of the page follow; left out: all. */
+  readonly firstCards?: number
   /** The height the rows scroll in, as CSS; left out: as high as they are. */
   readonly height?: string
 }
@@ -421,10 +423,15 @@ function SelectAll<Row extends RowData>({
 
 function Cards<Row extends RowData>(props: TableProps<Row>) {
   const { label, rows, rowId, onOpen, openId, more, card, selection } = props
+  const { firstCards = rows.length } = props
+  const [added, setAdded] = useState(0)
+  const opened = rows.findIndex((row) => rowId(row) === openId)
+  const shown = Math.max(firstCards + added, opened + 1)
+  const rest = { isLoading: false, load: () => setAdded(shown - firstCards + 50) }
   return (
     <>
       <ul aria-label={label} className="divide-y divide-border">
-        {rows.map((row) => {
+        {rows.slice(0, shown).map((row) => {
           const { title, facts } = card(row)
           const id = rowId(row)
           const body = (
@@ -474,7 +481,7 @@ function Cards<Row extends RowData>(props: TableProps<Row>) {
           )
         })}
       </ul>
-      <ShowMore more={more} />
+      <ShowMore more={shown < rows.length ? rest : more} />
     </>
   )
 }

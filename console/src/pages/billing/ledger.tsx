@@ -83,6 +83,7 @@ export function Ledger({ account, range, entry, children }: LedgerProps) {
               openId={entry}
               more={more}
               height="70vh"
+              firstCards={10}
               empty={
                 <Empty title={<Trans>No movement of money in this time.</Trans>}>
                   <Trans>Charges of requests, credits and adjustments appear here.</Trans>

@@ -157,7 +157,7 @@ function MakeForm({ groups, onMade }: MakeFormProps) {
       className="flex flex-col gap-3"
       aria-label={t`Create a key`}
     >
-      <div className="grid max-w-2xl items-start gap-3 md:grid-cols-[1fr_auto_auto]">
+      <div className="grid max-w-2xl items-start gap-3 md:grid-cols-[1fr_1fr_auto]">
         <Field label={t`Name`} error={field === 'name' ? nameError : undefined}>
           <Input
             autoComplete="off"

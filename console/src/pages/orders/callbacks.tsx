@@ -64,7 +64,7 @@ function Provider({ health, isPlay }: ProviderProps) {
           <Copy text={address} />
         </span>
         {admin && (
-          <span className="sm:ml-auto">
+          <span className="md:ml-auto">
             <Button icon="refresh" busy={test.isPending} onClick={() => test.mutate()}>
               <Trans>Test the address</Trans>
             </Button>
@@ -85,7 +85,7 @@ function Provider({ health, isPlay }: ProviderProps) {
 function Facts({ health }: { readonly health: Health }) {
   const { name, receivedAt, refusedAt, problem, creditedAt, open, stuck } = health
   return (
-    <dl className="grid grid-cols-1 gap-x-6 gap-y-3 sm:grid-cols-2 lg:grid-cols-4">
+    <dl className="grid grid-cols-1 gap-x-6 gap-y-3 md:grid-cols-2 lg:grid-cols-4">
       <Fact name={<Trans>Last message</Trans>}>
         {receivedAt === null ? <Trans>none yet</Trans> : <Time at={receivedAt} />}
       </Fact>

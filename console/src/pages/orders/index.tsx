@@ -147,6 +147,7 @@ function Orders({ search, onChange, isOperator, children }: OrdersProps) {
               onOpen={({ id }) => onChange({ open: id })}
               openId={open}
               height="75vh"
+              firstCards={10}
               more={more}
               empty={<NoOrders isFiltered={Object.keys(chosen).length > 0} />}
               card={cardOf}

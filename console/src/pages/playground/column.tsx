@@ -26,10 +26,11 @@ export function ColumnFrame({ model, models, onModel, onClose, children }: Colum
       aria-label={model}
       className="flex min-w-0 flex-col rounded-card border border-border bg-surface"
     >
-      <header
-        className={`flex min-w-0 items-start justify-between gap-x-3 gap-y-1 border-b border-border p-2 ${onClose === undefined ? 'flex-wrap' : ''}`}
-      >
-        <span className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
+      <header className="flex min-w-0 items-start justify-between gap-x-3 border-b border-border p-2">
+        <span
+          // Beside others the price has a line of its own, so that the heads of all are as high.
+          className={`flex min-w-0 gap-x-3 gap-y-1 ${onClose === undefined ? 'flex-wrap items-center' : 'flex-col items-start'}`}
+        >
           <ModelPicker models={models} value={model} onChange={onModel} />
           {known === undefined ? (
             <span className="text-label font-normal text-text-3">

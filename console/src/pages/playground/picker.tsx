@@ -32,7 +32,7 @@ export function ModelPicker({ models, value, onChange }: PickerProps) {
   return (
     <Popover
       label={t`Model: ${value}`}
-      text={<span className="max-w-56 truncate">{value || t`Choose a model`}</span>}
+      text={<span className="max-w-56 min-w-0 truncate">{value || t`Choose a model`}</span>}
       open={isOpen}
       onOpenChange={setOpen}
     >

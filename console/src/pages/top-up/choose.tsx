@@ -75,7 +75,7 @@ function Presets({ offer, provider, amount, onChange }: AmountProps) {
   const { t } = useLingui()
   const name = useId()
   return (
-    <fieldset className="grid min-w-0 grid-cols-2 gap-2 sm:grid-cols-4">
+    <fieldset className="grid min-w-0 grid-cols-2 gap-2 md:grid-cols-4">
       <legend className="sr-only">{t`Amount`}</legend>
       {provider.presets.map((preset) => (
         <label
