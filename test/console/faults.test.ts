@@ -149,6 +149,7 @@ if (hasBrowser) {
   test('a session that ends is taken up in place, and what was typed is sent', keepsDrafts)
   test('offline is said, a page that was not loaded comes once online, all by itself', offline)
   test('a page whose code did not come is asked for again, all by itself', loadsAgain)
+  test('a page whose code is of an earlier build is loaded in the new one', loadsUpdate)
   test('following requests goes on after a proxy refused the stream', followsOn)
 }
 
@@ -269,6 +270,29 @@ async function loadsAgain() {
   await page.getByRole('link', { name: 'Billing' }).click()
   await page.getByRole('heading', { name: 'This page could not be shown' }).waitFor()
   isAway = false
+  await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor()
+  await page.close()
+  expect(unexpected()).toEqual([])
+}
+
+async function loadsUpdate() {
+  const page = await stage.open('/keys')
+  // As after an update: the files of this tab's build are gone, and the page names other ones.
+  await page.route('**/assets/billing*.js', (route) => route.fulfill({ status: 404, json: {} }))
+  await page.route(
+    ({ pathname }) => pathname === '/console/',
+    (route) => route.fulfill({ contentType: 'text/html', body: '<script src="/other.js">' }),
+  )
+  const isReload = ({ pathname }: URL) => pathname === '/console/billing'
+  const reloaded = new Promise<void>((resolve) => {
+    void page.route(isReload, async (route) => {
+      await route.continue()
+      await page.unrouteAll()
+      resolve()
+    })
+  })
+  await page.getByRole('link', { name: 'Billing' }).click()
+  await reloaded
   await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor()
   await page.close()
   expect(unexpected()).toEqual([])

@@ -7,6 +7,22 @@ import { recoverMs } from '../api/queries.ts'
 import { Button } from '../ui/button.tsx'
 import { useTitle } from '../ui/page.tsx'
 
+const reloadedKey = 'tollgate.reloaded'
+
+/**
+ * Reloads at the same address if the gateway serves another build than the one in this tab, whose files may be gone; at
+ * most once a minute, as servers behind one address may serve different builds for a while.
+ */
+async function reloadIfUpdated(): Promise<void> {
+  const own = document.querySelector('script[type="module"][src]')?.getAttribute('src') ?? ''
+  const reply = await fetch('/console/', { cache: 'no-cache' }).catch(() => null)
+  if (reply?.ok !== true || (await reply.text()).includes(own)) return
+  const last = Number(sessionStorage.getItem(reloadedKey) ?? 0)
+  if (Date.now() - last < 60_000) return
+  sessionStorage.setItem(reloadedKey, String(Date.now()))
+  location.reload()
+}
+
 /** The browsers' messages for a page whose code did not load: it may load a moment later. */
 const notLoaded = /import/i
 
@@ -21,6 +37,7 @@ export function RouteFailed({ error, reset }: ErrorComponentProps) {
   useEffect(() => {
     addEventListener('online', again)
     const timer = isNotLoaded ? setTimeout(again, recoverMs) : undefined
+    if (isNotLoaded) void reloadIfUpdated()
     return () => {
       removeEventListener('online', again)
       clearTimeout(timer)
