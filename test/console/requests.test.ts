@@ -35,6 +35,7 @@ if (hasBrowser) {
     expect(stage.faults()).toEqual([])
     await page.close()
   })
+  test('a list that was read on stays as it is while minutes pass', keepsPages)
   test(
     'the receipt of a request that used nothing says so, without an empty table',
     showsNothingUsed,
@@ -91,6 +92,24 @@ async function showsBroken() {
   await blame.getByText('The vendor’s reply broke off before its end.').waitFor()
   await page.goto(`${stage.server.url}/console/`)
   expect(await rows.filter({ hasText: 'no-such-model' }).textContent()).toContain('▲')
+  await page.close()
+}
+
+async function keepsPages() {
+  for (let at = 0; at < 110; at += 1) await say('sandbox/chat')
+  const page = await stage.open('/requests')
+  await page.clock.install()
+  await page.reload()
+  await page.getByRole('region', { name: 'Requests' }).getByRole('row').nth(20).waitFor()
+  const list: string[] = []
+  page.on('request', (request) => {
+    const { pathname, search } = new URL(request.url())
+    if (pathname === '/api/requests') list.push(search)
+  })
+  const moved = page.waitForResponse((reply) => reply.url().includes('/api/statistics?'))
+  await page.clock.fastForward(61_000)
+  await moved
+  expect(list).toEqual([])
   await page.close()
 }
 

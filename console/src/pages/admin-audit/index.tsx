@@ -5,6 +5,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useMemo } from 'react'
 import { get, type Shape } from '../../api/client.ts'
+import { useListBounds } from '../../app/list-bounds.ts'
 import { type Range, rangeOf } from '../../app/range.ts'
 import type { Catalog } from '../../i18n.ts'
 import { useTimeZone } from '../../state/preferences.ts'
@@ -88,8 +89,7 @@ export default function AuditPage() {
   const change: Change = (next, replace = false) =>
     void navigate({ to: '.', replace, search: (before) => ({ ...before, ...next }) })
   const { actor, action, text, open } = search
-  const { since, until } = range
-  const given = Object.entries({ actor, action, text, since, until })
+  const given = Object.entries({ actor, action, text, ...useListBounds(search, '30d') })
   const filters: Record<string, string> = Object.fromEntries(
     given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   )

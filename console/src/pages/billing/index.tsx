@@ -4,7 +4,7 @@ import { Trans } from '@lingui/react/macro'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { roleOf, useAnswered, useMe } from '../../api/queries.ts'
 import { useAccount } from '../../app/account-scope.tsx'
-import { type Range, rangeOf } from '../../app/range.ts'
+import { rangeOf } from '../../app/range.ts'
 import type { Catalog } from '../../i18n.ts'
 import { useTimeZone } from '../../state/preferences.ts'
 import { OpenOrders, openOrdersQuery } from '../../ui/open-orders.tsx'
@@ -16,6 +16,7 @@ import { Adjust } from './adjust.tsx'
 import { AutoTopUpCard, autoTopUpQuery } from './auto-top-up.tsx'
 import { BalanceCard } from './balance-card.tsx'
 import { Ledger } from './ledger.tsx'
+import type { BillingSearch } from './search.ts'
 import { Statements } from './statements.tsx'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
@@ -50,18 +51,17 @@ export default function BillingPage() {
         />
       }
     >
-      {account !== undefined && <Parts account={account} range={range} entry={search.entry} />}
+      {account !== undefined && <Parts account={account} search={search} />}
     </Page>
   )
 }
 
 interface PartsProps {
   readonly account: string
-  readonly range: Range
-  readonly entry: string | undefined
+  readonly search: BillingSearch
 }
 
-function Parts({ account, range, entry }: PartsProps) {
+function Parts({ account, search }: PartsProps) {
   const isReady = useAnswered(openOrdersQuery(account), autoTopUpQuery(account))
   return (
     <>
@@ -69,7 +69,7 @@ function Parts({ account, range, entry }: PartsProps) {
       <OpenOrders account={account} />
       <AutoTopUpCard account={account} />
       <Below isReady={isReady}>
-        <Ledger account={account} range={range} entry={entry}>
+        <Ledger account={account} search={search} entry={search.entry}>
           <Statements account={account} />
         </Ledger>
       </Below>

@@ -7,7 +7,8 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useMemo } from 'react'
 import { get, type Shape } from '../../api/client.ts'
-import type { Range } from '../../app/range.ts'
+import { useListBounds } from '../../app/list-bounds.ts'
+import type { RangeSearch } from '../../app/range.ts'
 import { ColumnChooser } from '../../ui/columns.tsx'
 import { Card } from '../../ui/page.tsx'
 import { ReceiptLink } from '../../ui/receipt-link.tsx'
@@ -34,22 +35,21 @@ const kinds: Readonly<Record<string, MessageDescriptor>> = {
 
 interface LedgerProps {
   readonly account: string
-  readonly range: Range
+  readonly search: RangeSearch
   readonly entry: string | undefined
   /** What stands below it. */
   readonly children: ReactNode
 }
 
-export function Ledger({ account, range, entry, children }: LedgerProps) {
+export function Ledger({ account, search, entry, children }: LedgerProps) {
   const { t } = useLingui()
-  const { since, until } = range
+  const bounds = useListBounds(search, '30d')
   const entries = useInfiniteQuery({
-    queryKey: ['/api/ledger', { account, since, until }],
+    queryKey: ['/api/ledger', { account, ...bounds }],
     queryFn: ({ pageParam, signal }) => {
       const query = {
         account,
-        since,
-        until,
+        ...bounds,
         limit: 100,
         ...(pageParam !== '' && { cursor: pageParam }),
       }

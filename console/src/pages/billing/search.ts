@@ -8,3 +8,5 @@ export const validateBillingSearch = searchOf({
   /** A ledger entry to which another page links. */
   entry: text,
 })
+
+export type BillingSearch = ReturnType<typeof validateBillingSearch>

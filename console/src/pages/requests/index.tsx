@@ -17,13 +17,13 @@ import { Filters } from './filters.tsx'
 import { Histogram } from './histogram.tsx'
 import { RequestList } from './list.tsx'
 import { type Asked, useRequests, useTail } from './queries.ts'
-import { Running } from './running.tsx'
 import { SavedViews } from './saved-views.tsx'
 import type { RequestsSearch } from './search.ts'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
-// The list is loaded first; the code that shows one request is loaded when the first is opened.
+// The list is loaded first, then running requests; the code that shows one is loaded when the first is opened.
+const Running = later(() => import('./running.tsx'), null)
 const RequestDrawer = later(() => import('./drawer.tsx'))
 
 const route = getRouteApi('/shell/requests')

@@ -4,7 +4,8 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useEffect, useState } from 'react'
 import { get, read, type Shape } from '../../api/client.ts'
 import { follow } from '../../api/follow.ts'
-import { type Range, rowBounds } from '../../app/range.ts'
+import { useListBounds } from '../../app/list-bounds.ts'
+import type { Range } from '../../app/range.ts'
 import { useTimeZone } from '../../state/preferences.ts'
 import { filtersOf, type RequestsSearch } from './search.ts'
 
@@ -20,9 +21,10 @@ function filtersFor({ search, account }: Omit<Asked, 'range'>) {
   return { ...filtersOf(search), ...(account !== undefined && { account }) }
 }
 
-export function useRequests(asked: Asked) {
+export function useRequests(asked: Omit<Asked, 'range'>) {
   // A person who has an id need not know the time.
-  const range = asked.search.id === undefined ? rowBounds(asked.range) : {}
+  const bounds = useListBounds(asked.search, '24h')
+  const range = asked.search.id === undefined ? bounds : {}
   const filters = { ...filtersFor(asked), ...range }
   return useInfiniteQuery({
     queryKey: ['/api/requests', filters],

@@ -17,7 +17,7 @@ type RunningRow = Shape<'RunningRequest'>
 /** How often they are queried: while some run they change quickly. */
 const everyMs = { some: 1_000, none: 4_000 } as const
 
-export function Running({ account }: { readonly account: string | undefined }) {
+export default function Running({ account }: { readonly account: string | undefined }) {
   const { t } = useLingui()
   const currency = useCurrency()
   const { operator, mayChange: mayStop } = roleOf(useMe())
