@@ -145,6 +145,16 @@ if (hasBrowser) {
     expect(width).toBeGreaterThan(150)
     await page.close()
   })
+  test.each([
+    ['/keys', 'keyxxx'],
+    ['/models', 'modelxxx'],
+  ])('at 1024 px the names in %s stay readable', async (path, name) => {
+    const page = await stage.open(path, { width: 1024 })
+    const cell = page.getByRole('cell').filter({ hasText: name }).first()
+    const { width = 0 } = (await cell.boundingBox()) ?? {}
+    expect(width).toBeGreaterThanOrEqual(125)
+    await page.close()
+  })
   test.each([375, 1280])('no page is wider than %s px', async (width) => {
     const page = await stage.open('/')
     await page.setViewportSize({ width, height: 900 })

@@ -30,6 +30,28 @@ if (hasBrowser) {
   test.each(['en', 'zh-CN'] as const)('how much is wrong, and why, is told in %s', tellsDetails)
   test('a user is found, suspended and taken back, which the audit log tells', suspends)
   test('a role changes once that is confirmed, and one’s own with a warning', changesRole)
+  test.each([
+    ['/admin/channels', 'Search channels', 'Channels'],
+    ['/admin/users', 'Search users', 'Users'],
+  ])(
+    'the search of %s keeps its caret, and is emptied with the address',
+    async (path, label, link) => {
+      const page = await stage.open(path)
+      const field = page.getByRole('searchbox', { name: label })
+      await field.click()
+      await page.keyboard.type('default')
+      await page.keyboard.press('Home')
+      await page.keyboard.type('not ')
+      await page.waitForURL(/search=not\+default$/)
+      expect(await field.inputValue()).toBe('not default')
+      await page.getByRole('navigation').getByRole('link', { name: link, exact: true }).click()
+      await page.waitForURL((url) => url.search === '')
+      await page.waitForFunction(
+        () => document.querySelector<HTMLInputElement>('main input[type="search"]')?.value === '',
+      )
+      await page.close()
+    },
+  )
   test('reconciling says that requests, ledger and totals agree', async () => {
     const page = await stage.open('/admin/reconcile?range=24h')
     await page.getByRole('button', { name: 'Reconcile this period' }).click()

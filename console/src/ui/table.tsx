@@ -36,6 +36,8 @@ export interface Column<Row> {
   readonly width?: number
   /** Holds names of any length: cut where the table would not fit its place, with all of it on hover. */
   readonly isLong?: boolean
+  /** Holds what the row is known by: stays readable where the table is cut. */
+  readonly isName?: boolean
 }
 
 export interface Sort {
@@ -346,7 +348,7 @@ function PlainLine<Row extends RowData>(props: LineProps<Row>) {
         <td
           key={column.id}
           style={{ height: 'var(--row-height)' }}
-          className={`max-w-80 truncate px-3 whitespace-nowrap ${column.align === 'right' ? 'tabular text-right' : ''} ${column.isLong === true ? 'min-w-24' : ''}`}
+          className={`max-w-80 truncate px-3 whitespace-nowrap ${column.align === 'right' ? 'tabular text-right' : ''} ${column.isName === true ? 'min-w-36' : column.isLong === true ? 'min-w-24' : ''}`}
         >
           {column.isLong === true ? <Cut>{column.cell(row)}</Cut> : column.cell(row)}
         </td>

@@ -11,11 +11,12 @@ import type { Catalog } from '../../i18n.ts'
 import { useTimeZone } from '../../state/preferences.ts'
 import { Buttons, buttonClass } from '../../ui/button.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
-import { Field, Input, Select } from '../../ui/field.tsx'
+import { Field, Select } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
 import { RoleName } from '../../ui/role-name.tsx'
+import { SearchInput } from '../../ui/search-input.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { type Column, DataTable, moreOf } from '../../ui/table.tsx'
 import { Copy, Time, useNow } from '../../ui/values.tsx'
@@ -152,24 +153,19 @@ function Filters({ search: { text, actor, action }, range, change }: FiltersProp
     <div data-filter className="flex flex-wrap items-end gap-2">
       <RangePicker range={range} onChange={(next) => change(next)} />
       <div className="w-56">
-        <Field hideLabel label={t`Search in the log`}>
-          <Input
-            type="search"
-            defaultValue={text ?? ''}
-            placeholder={t`Text`}
-            onChange={(event) => change({ text: event.target.value || undefined }, true)}
-          />
-        </Field>
+        <SearchInput
+          label={t`Search in the log`}
+          placeholder={t`Text`}
+          value={text}
+          onChange={(typed) => change({ text: typed }, true)}
+        />
       </div>
       <div className="w-44">
-        <Field hideLabel label={t`Who`}>
-          <Input
-            type="search"
-            defaultValue={actor ?? ''}
-            placeholder={t`Who`}
-            onChange={(event) => change({ actor: event.target.value || undefined }, true)}
-          />
-        </Field>
+        <SearchInput
+          label={t`Who`}
+          value={actor}
+          onChange={(typed) => change({ actor: typed }, true)}
+        />
       </div>
       <div className="w-64">
         <Field hideLabel label={t`Action`}>

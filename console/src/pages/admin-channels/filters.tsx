@@ -4,7 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Button } from '../../ui/button.tsx'
 import { ChoiceFilter } from '../../ui/choice-filter.tsx'
-import { Field, Input } from '../../ui/field.tsx'
+import { SearchInput } from '../../ui/search-input.tsx'
 import { vendorName } from '../../ui/vendor-name.ts'
 import { type Channel, useChannels } from './channels.ts'
 import type { ChannelsSearch } from './search.ts'
@@ -24,15 +24,13 @@ export function ChannelFilters() {
   return (
     <div data-filter className="flex flex-wrap items-center gap-2">
       <div className="w-64 max-md:w-full">
-        <Field hideLabel label={t`Search channels`}>
-          <Input
-            type="search"
-            value={search}
-            placeholder={t`Name, model, tag, address…`}
-            // Typing replaces the address, so that going back does not go through every letter.
-            onChange={(event) => narrow({ search: event.target.value || undefined }, true)}
-          />
-        </Field>
+        <SearchInput
+          label={t`Search channels`}
+          placeholder={t`Name, model, tag, address…`}
+          value={search}
+          // Typing replaces the address, so that going back does not go through every letter.
+          onChange={(text) => narrow({ search: text }, true)}
+        />
       </div>
       <ChoiceFilter
         label={t`Vendor`}

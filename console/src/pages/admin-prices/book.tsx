@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { ColumnChooser } from '../../ui/columns.tsx'
 import { Field, Input } from '../../ui/field.tsx'
 import { Card } from '../../ui/page.tsx'
+import { SearchInput } from '../../ui/search-input.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { type Column, DataTable, moreOf } from '../../ui/table.tsx'
 import { Begins, Origin, PriceLine, PricesHeader } from './prices.tsx'
@@ -63,7 +64,7 @@ const columns: readonly Column<Row>[] = [
 interface BookProps {
   readonly search: string
   readonly open: string | undefined
-  readonly onSearch: (text: string) => void
+  readonly onSearch: (text: string | undefined) => void
   readonly onOpen: (model: string) => void
 }
 
@@ -90,14 +91,7 @@ export function Book({ search, open, onSearch, onOpen }: BookProps) {
       title={<Trans>Prices in force</Trans>}
       actions={
         <span className="flex flex-wrap items-center gap-2" data-filter>
-          <Field hideLabel label={t`Search models`}>
-            <Input
-              type="search"
-              placeholder={t`Search models`}
-              defaultValue={search}
-              onChange={({ target }) => onSearch(target.value)}
-            />
-          </Field>
+          <SearchInput label={t`Search models`} value={search} onChange={onSearch} />
           <ColumnChooser id="prices" columns={columns} />
           <PriceAnother priced={rows} onOpen={onOpen} />
         </span>

@@ -53,7 +53,7 @@ export default function PricesPage() {
         <Book
           search={search}
           open={open}
-          onSearch={(text) => change({ search: text || undefined }, true)}
+          onSearch={(text) => change({ search: text }, true)}
           onOpen={show}
         />
       )}

@@ -1,8 +1,9 @@
 // The filters of the list of accounts.
 
 import { useLingui } from '@lingui/react/macro'
-import { Field, Input, Select } from '../../ui/field.tsx'
+import { Field, Select } from '../../ui/field.tsx'
 import { RoleOptions } from '../../ui/role-name.tsx'
+import { SearchInput } from '../../ui/search-input.tsx'
 import type { UsersSearch } from './search.ts'
 
 interface FiltersProps {
@@ -15,14 +16,12 @@ export function Filters({ search, onChange }: FiltersProps) {
   return (
     <div data-filter className="flex flex-wrap items-end gap-2">
       <div className="w-72">
-        <Field hideLabel label={t`Search users`}>
-          <Input
-            type="search"
-            defaultValue={search.search ?? ''}
-            placeholder={t`Name, e-mail, id, key…`}
-            onChange={(event) => onChange({ search: event.target.value || undefined }, true)}
-          />
-        </Field>
+        <SearchInput
+          label={t`Search users`}
+          placeholder={t`Name, e-mail, id, key…`}
+          value={search.search}
+          onChange={(text) => onChange({ search: text }, true)}
+        />
       </div>
       <Field hideLabel label={t`Role`}>
         <Select

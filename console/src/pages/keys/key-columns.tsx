@@ -109,6 +109,7 @@ export function keyColumns(isOperator: boolean): readonly Column<Key>[] {
     },
     {
       id: 'name',
+      isName: true,
       isLong: true,
       header: <Trans>Name</Trans>,
       sortable: true,

@@ -13,6 +13,7 @@ import type { Model } from './queries.ts'
 export const columns: readonly Column<Model>[] = [
   {
     id: 'name',
+    isName: true,
     isLong: true,
     header: <Trans>Model</Trans>,
     cell: ({ id }) => (

@@ -2,16 +2,17 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useRef } from 'react'
+import type { ReactNode } from 'react'
 import { read } from '../../api/client.ts'
 import { useMe } from '../../api/queries.ts'
 import { shortCount } from '../../format.ts'
 import { Button } from '../../ui/button.tsx'
 import { ChoiceFilter } from '../../ui/choice-filter.tsx'
-import { Field, Input, Select } from '../../ui/field.tsx'
+import { Field, Select } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { useIsPhone } from '../../ui/media.ts'
 import { useKindName } from '../../ui/model-kind.tsx'
+import { SearchInput } from '../../ui/search-input.tsx'
 import { vendorName } from '../../ui/vendor-name.ts'
 import { abilityNames, useAbilityText } from './abilities.tsx'
 import { filtersOf, type ModelsSearch, validateModelsSearch, withoutFilters } from './search.ts'
@@ -23,23 +24,14 @@ interface FiltersProps {
 
 export function Filters({ search, onChange }: FiltersProps) {
   const { t } = useLingui()
-  const input = useRef<HTMLInputElement>(null)
-  // Cleared from outside. While somebody types, the field is ahead of the address.
-  useEffect(() => {
-    if (search.search === undefined && input.current !== null) input.current.value = ''
-  }, [search.search])
   return (
     <div data-filter className="flex flex-wrap items-center gap-2">
       <div className="w-48 max-md:w-full">
-        <Field hideLabel label={t`Search models`}>
-          <Input
-            type="search"
-            ref={input}
-            defaultValue={search.search ?? ''}
-            placeholder={t`Search models`}
-            onChange={(event) => onChange({ search: event.target.value || undefined }, true)}
-          />
-        </Field>
+        <SearchInput
+          label={t`Search models`}
+          value={search.search}
+          onChange={(text) => onChange({ search: text }, true)}
+        />
       </div>
       <Folded count={Object.keys(filtersOf({ ...search, search: undefined })).length}>
         <Choices search={search} onChange={onChange} />

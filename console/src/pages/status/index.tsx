@@ -5,8 +5,9 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { read, type Shape } from '../../api/client.ts'
 import type { Catalog } from '../../i18n.ts'
-import { Field, Input, Segments } from '../../ui/field.tsx'
+import { Segments } from '../../ui/field.tsx'
 import { Card, Page } from '../../ui/page.tsx'
+import { SearchInput } from '../../ui/search-input.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { Time } from '../../ui/values.tsx'
 import { DayBars } from './day-bars.tsx'
@@ -33,14 +34,11 @@ export default function StatusPage() {
       filters={
         <div className="flex flex-wrap items-end gap-3" data-filter>
           <div className="w-64 max-w-full">
-            <Field label={t`Search models`} hideLabel>
-              <Input
-                type="search"
-                placeholder={t`Search models`}
-                value={search}
-                onChange={({ target }) => change({ search: target.value || undefined })}
-              />
-            </Field>
+            <SearchInput
+              label={t`Search models`}
+              value={search}
+              onChange={(text) => change({ search: text })}
+            />
           </div>
           <Segments
             label={t`View`}
