@@ -33,6 +33,7 @@ if (hasBrowser) {
   test.each([
     ['/admin/channels', 'Search channels', 'Channels'],
     ['/admin/users', 'Search users', 'Users'],
+    ['/keys', 'Search by name or last characters', 'API keys'],
   ])(
     'the search of %s keeps its caret, and is emptied with the address',
     async (path, label, link) => {
@@ -41,9 +42,9 @@ if (hasBrowser) {
       await field.click()
       await page.keyboard.type('default')
       await page.keyboard.press('Home')
-      await page.keyboard.type('not ')
+      await page.keyboard.type(' not ')
       await page.waitForURL(/search=not\+default$/)
-      expect(await field.inputValue()).toBe('not default')
+      expect(await field.inputValue()).toBe(' not default')
       await page.getByRole('navigation').getByRole('link', { name: link, exact: true }).click()
       await page.waitForURL((url) => url.search === '')
       await page.waitForFunction(

@@ -10,7 +10,10 @@ interface SearchInputProps {
   readonly onChange: (text: string | undefined) => void
 }
 
-/** While somebody types, the field is ahead of the address; else it shows what the address says. */
+/**
+ * While somebody types, the field is ahead of the address; else it shows what the address says. Blanks around a pasted
+ * name do not count.
+ */
 export function SearchInput({
   label,
   placeholder = label,
@@ -30,7 +33,7 @@ export function SearchInput({
         autoComplete="off"
         defaultValue={value}
         placeholder={placeholder}
-        onChange={({ target }) => onChange(target.value || undefined)}
+        onChange={({ target }) => onChange(target.value.trim() || undefined)}
       />
     </Field>
   )

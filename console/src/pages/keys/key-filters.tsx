@@ -3,12 +3,10 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
 import { read } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
-import { Field, Input, Select } from '../../ui/field.tsx'
-
-const typingMs = 250
+import { Field, Select } from '../../ui/field.tsx'
+import { SearchInput } from '../../ui/search-input.tsx'
 
 export function KeyFilters() {
   const { t } = useLingui()
@@ -17,7 +15,16 @@ export function KeyFilters() {
   const groups = useQuery(read('/api/groups'))
   return (
     <>
-      <SearchField />
+      <div className="w-56 max-md:w-full">
+        <SearchInput
+          label={t`Search by name or last characters`}
+          placeholder={t`Name or last characters`}
+          value={search}
+          onChange={(text) =>
+            void navigate({ search: (now) => ({ ...now, search: text }), replace: true })
+          }
+        />
+      </div>
       <div className="w-36">
         <Field label={t`Status`} hideLabel>
           <Select
@@ -70,35 +77,5 @@ export function KeyFilters() {
         </Button>
       )}
     </>
-  )
-}
-
-/** Typed text goes into the address after a pause in typing. */
-function SearchField() {
-  const { t } = useLingui()
-  const { search = '' } = useSearch({ from: '/shell/keys' })
-  const navigate = useNavigate({ from: '/keys' })
-  const [text, setText] = useState(search)
-  useEffect(() => setText(search), [search])
-  useEffect(() => {
-    if (text === search) return
-    const timer = setTimeout(
-      () =>
-        void navigate({ search: (now) => ({ ...now, search: text || undefined }), replace: true }),
-      typingMs,
-    )
-    return () => clearTimeout(timer)
-  }, [text, search, navigate])
-  return (
-    <div className="w-56 max-md:w-full">
-      <Field label={t`Search by name or last characters`} hideLabel>
-        <Input
-          type="search"
-          placeholder={t`Name or last characters`}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-      </Field>
-    </div>
   )
 }
