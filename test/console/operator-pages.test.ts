@@ -221,6 +221,8 @@ async function changesSetting() {
   await form.getByRole('button', { name: 'Back to the default: For ever' }).click()
   await page.getByText('Saved.').last().waitFor()
   expect(await seriousFindings(page)).toEqual([])
+  const groups = page.getByRole('combobox', { name: 'identity.defaultGroup' }).locator('option')
+  expect(await groups.allTextContents()).toEqual(['default'])
   await page.close()
 }
 

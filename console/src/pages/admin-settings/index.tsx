@@ -30,7 +30,7 @@ interface Kind {
   readonly title: MessageDescriptor
   readonly detail: MessageDescriptor
   /** Choices: by value, in words. */
-  readonly input: 'text' | 'days' | 'switch' | 'json' | Readonly<Record<string, MessageDescriptor>>
+  readonly input: 'group' | 'days' | 'switch' | 'json' | Readonly<Record<string, MessageDescriptor>>
 }
 
 const kinds: Readonly<Record<Setting['name'], Kind>> = {
@@ -46,7 +46,7 @@ const kinds: Readonly<Record<Setting['name'], Kind>> = {
   'identity.defaultGroup': {
     title: msg`Group of new accounts`,
     detail: msg`Says which models they may use and at what price.`,
-    input: 'text',
+    input: 'group',
   },
   'usage.keepDays': {
     title: msg`Records of requests`,
@@ -250,12 +250,13 @@ function SettingInput({ kind: { input }, text, onChange, disabled }: SettingInpu
         onChange={(event) => onChange(event.target.value)}
       />
     )
-  if (input === 'text' || input === 'days')
+  if (input === 'group') return <GroupInput text={text} disabled={disabled} onChange={onChange} />
+  if (input === 'days')
     return (
       <Input
         {...common}
-        inputMode={input === 'days' ? 'numeric' : 'text'}
-        unit={input === 'days' ? t`days` : undefined}
+        inputMode="numeric"
+        unit={t`days`}
         onChange={(event) => onChange(event.target.value)}
       />
     )
@@ -270,6 +271,21 @@ function SettingInput({ kind: { input }, text, onChange, disabled }: SettingInpu
   )
 }
 
+/** One of the groups; the present one also if there is none of its name. */
+function GroupInput({ text, onChange, disabled }: Omit<SettingInputProps, 'kind'>) {
+  const groups = useQuery(read('/api/groups', { params: { query: { limit: 200 } } }))
+  const ids = groups.data?.items.map(({ id }) => id) ?? []
+  return (
+    <Select value={text} disabled={disabled} onChange={(event) => onChange(event.target.value)}>
+      {[...new Set([text, ...ids])].map((id) => (
+        <option key={id} value={id}>
+          {id}
+        </option>
+      ))}
+    </Select>
+  )
+}
+
 /** A value in words, a text or a document as in the API. */
 function wordOf(value: unknown, { input }: Kind, t: (word: MessageDescriptor) => string): string {
   if (input === 'switch') return t(value === true ? msg`On` : msg`Off`)
@@ -277,7 +293,7 @@ function wordOf(value: unknown, { input }: Kind, t: (word: MessageDescriptor) =>
     return typeof value === 'number'
       ? t(msg`${plural(value, { one: '# day', other: '# days' })}`)
       : t(msg`For ever`)
-  if (input === 'text') return String(value)
+  if (input === 'group') return String(value)
   if (input === 'json')
     return Array.isArray(value) && value.length === 0 ? t(msg`None`) : JSON.stringify(value)
   const word = input[String(value)]
