@@ -26,10 +26,32 @@ if (hasBrowser) {
   test('filters, grouping and metric stand in the address', standsInAddress)
   test('a file has what is shown', givesFiles)
   test('what-if says what another model would have cost, and what it cannot price', tellsWhatIf)
+  test('a contrast theme shows what is chosen, and the colours of series', showsInContrast)
   test('in Chinese, dark and narrow both pages are without a fault', isSameElsewhere)
 }
 
 const messages = [{ role: 'user', content: 'Hello' }]
+
+async function showsInContrast(): Promise<void> {
+  const page = await stage.open('/usage?range=7d')
+  await page.emulateMedia({ forcedColors: 'active' })
+  const outline = (text: string) =>
+    page
+      .locator('label, nav a')
+      .getByText(text, { exact: true })
+      .first()
+      .evaluate((each) => getComputedStyle(each.closest('label, a') ?? each).outlineStyle)
+  expect([await outline('Spend'), await outline('Tokens')]).toEqual(['solid', 'none'])
+  expect([await outline('Usage'), await outline('Overview')]).toEqual(['solid', 'none'])
+  const table = page.getByRole('table', { name: 'Breakdown' })
+  const swatch = table.locator('[style*="background"]').first()
+  expect(await swatch.evaluate((each) => getComputedStyle(each).backgroundColor)).not.toBe(
+    await table.evaluate(
+      (each) => getComputedStyle(each.closest('section') ?? each).backgroundColor,
+    ),
+  )
+  await page.close()
+}
 
 async function saysHowToBegin(): Promise<void> {
   const page = await stage.open('/')

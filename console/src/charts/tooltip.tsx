@@ -12,7 +12,7 @@ export function Swatch({ colour }: { readonly colour: SeriesColour }) {
   return (
     <span
       aria-hidden="true"
-      className="inline-block size-2.5 shrink-0 rounded-[2px]"
+      className="inline-block size-2.5 shrink-0 rounded-[2px] forced-color-adjust-none"
       style={{ backgroundColor: colourOf(colour) }}
     />
   )

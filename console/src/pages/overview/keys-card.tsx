@@ -51,7 +51,10 @@ export function KeysCard({ asked: { span, whose } }: { readonly asked: Asked }) 
                     </span>
                     <Money nano={spendNano} currency={currency} />
                   </div>
-                  <div aria-hidden="true" className="mt-1 h-1 rounded bg-sunken">
+                  <div
+                    aria-hidden="true"
+                    className="mt-1 h-1 rounded bg-sunken forced-color-adjust-none"
+                  >
                     <div
                       className="h-1 rounded bg-text-3"
                       style={{ width: `${(share ?? 0) * 100}%` }}

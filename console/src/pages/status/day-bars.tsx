@@ -60,7 +60,7 @@ export function DayBars({ days, model }: DayBarsProps) {
         onKeyDown={press}
         onPointerLeave={() => choose(null)}
         onBlur={() => choose(null)}
-        className="flex h-8 items-end gap-px rounded-sm md:gap-0.5"
+        className="flex h-8 items-end gap-px rounded-sm forced-color-adjust-none md:gap-0.5"
       >
         {model.daily.map((each, place) => (
           <span

@@ -34,7 +34,10 @@ function Kinds({ tokens }: { readonly tokens: Readonly<Record<string, number>> }
     )
   return (
     <>
-      <div aria-hidden="true" className="flex h-3 gap-px overflow-hidden rounded-[3px]">
+      <div
+        aria-hidden="true"
+        className="flex h-3 gap-px overflow-hidden rounded-[3px] forced-color-adjust-none"
+      >
         {kinds.map(({ kind, count, colour }) => (
           <span
             key={kind}
