@@ -27,6 +27,7 @@ if (hasBrowser) {
     waits,
   )
   test('a refund says what it takes with it before it is sent', plans)
+  test('a refund whose answers a proxy replaced is made once', refundsOnce)
   test('the receipt opens from the order and from billing, in the language of the console', prints)
   test('an order that has ended is asked about all the same, and credited where it was paid', late)
 }
@@ -158,6 +159,40 @@ async function plans() {
   await first.getByLabel('Amount').fill('5')
   await first.getByText('¥5.00 leaves the wallet, and ¥0.50 of its bonus is taken back.').waitFor()
   await first.close()
+}
+
+async function refundsOnce() {
+  const page = await shop.stage.open('/admin/payments?provider=wechatpay&state=credited')
+  await page.getByRole('row').filter({ hasText: 'WeChat Pay' }).first().click()
+  await page.getByRole('button', { name: 'Refund' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Refund the order' })
+  await dialog.getByLabel('Amount').fill('3')
+  await dialog.getByLabel('Reason').fill('half of it was broken')
+  const names: string[] = []
+  const answers = [504, 503, null]
+  await page.route('**/api/orders/*/refund', async (route) => {
+    names.push(route.request().postDataJSON().refund)
+    const done = await route.fetch()
+    const status = answers[names.length - 1]
+    if (status === null || status === undefined) return route.fulfill({ response: done })
+    await route.fulfill({ status, contentType: 'text/html', body: '<h1>Timeout</h1>' })
+  })
+  const refund = dialog.getByRole('button', { name: 'Refund', exact: true })
+  for (const status of [504, 503]) {
+    await refund.click()
+    await dialog.getByText(`HTTP ${status}`, { exact: false }).waitFor()
+  }
+  await refund.click()
+  await dialog.waitFor({ state: 'hidden' })
+  expect(names).toHaveLength(3)
+  expect(new Set(names).size).toBe(1)
+  const id = new URL(page.url()).searchParams.get('open')
+  const refunds = await page.evaluate(
+    async (path) => (await (await fetch(path)).json()).refunds,
+    `/api/orders/${id}`,
+  )
+  expect(refunds).toMatchObject([{ reason: 'half of it was broken' }])
+  await page.close()
 }
 
 async function prints() {

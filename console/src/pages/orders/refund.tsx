@@ -4,7 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
-import { change, Problem, randomId, read, type Shape } from '../../api/client.ts'
+import { change, mayPass, Problem, randomId, read, type Shape } from '../../api/client.ts'
 import { useBalance } from '../../api/queries.ts'
 import { isAmount } from '../../format.ts'
 import { amountRule, paymentBounds } from '../../ui/bounds.ts'
@@ -25,6 +25,11 @@ const fieldOf = sameFields('amount', 'reason')
 
 function refundBounds({ refundable }: Shape<'OrderDetails'>) {
   return { ...paymentBounds, most: refundable }
+}
+
+/** The gateway's own refusal; after anything else (a proxy's timeout, 503) the refund may have begun. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Problem && error.status >= 400 && error.status < 500 && !mayPass(error)
 }
 
 interface RefundDialogProps {
@@ -57,7 +62,7 @@ export function RefundDialog({ order, onClose }: RefundDialogProps) {
       showToast({ text: text[state], tone: state === 'failed' ? 'danger' : 'info' })
       onClose()
     } catch (error) {
-      if (error instanceof Problem && error.status !== 0) setRefund(randomId())
+      if (isRefusal(error)) setRefund(randomId())
       throw error
     }
   }
