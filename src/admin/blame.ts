@@ -146,10 +146,10 @@ const parties: Readonly<Record<Party, string>> = {
 /** The explanation of a code that another version wrote. */
 const unknown: Explanation = explained('gateway', 'it failed for an unknown reason', again)
 
-/** Kinds of faults for which vendors refuse the gateway rather than the request. */
 /** Of a stream that had begun: a part of the reply was delivered. */
 const brokenOff = { what: "the vendor's reply broke off before its end", next: again } as const
 
+/** Kinds of faults for which vendors refuse the gateway rather than the request. */
 const ofOperator: readonly string[] = ['credentials', 'quota', 'unknown_model', 'no_room']
 const operators = {
   party: 'gateway',
