@@ -28,15 +28,15 @@ class Shelf implements Warehouse {
   }[] = []
   readonly lines: Readonly<Record<string, unknown>>[] = []
   /** Throws if it does not accept a batch; if `late`, it is called after the batch was accepted. */
-  problem: (() => void) | null = null
+  problem: (() => void | Promise<void>) | null = null
   late = false
 
   async put({ name, token, content }: Batch): Promise<void> {
-    if (!this.late) this.problem?.()
+    if (!this.late) await this.problem?.()
     const lines = linesIn(content)
     this.batches.push({ name, token, ids: lines.map((each) => each.request_id) })
     this.lines.push(...lines)
-    if (this.late) this.problem?.()
+    if (this.late) await this.problem?.()
   }
 
   get ids(): readonly string[] {
@@ -140,17 +140,14 @@ onEachEngine('a warehouse that is not always well', (start) => {
     await settle(store, ref, ...'abcdefgh')
     const shelf = new Shelf()
     let refusals = 0
-    shelf.problem = () => {
+    const told: unknown[] = []
+    shelf.problem = async () => {
       refusals += 1
       if (refusals < 3) throw new BatchTooLarge('too large')
+      told.push((await store.failingWork.all())[0]?.failure)
     }
-    const told: unknown[] = []
-    const look = async () => {
-      const failing = await store.failingWork.all()
-      if (failing.length > 0) told.push(failing[0]?.failure)
-      return isCurrent(store)
-    }
-    const events = await exportUntil({ store, warehouse: shelf, batchRows: 8 }, look)
+    const run = { store, warehouse: shelf, batchRows: 8 }
+    const events = await exportUntil(run, () => isCurrent(store))
     expect(shelf.batches.map(({ ids }) => ids.length)).toEqual([2, 2, 2, 2])
     expect(shelf.ids.join('')).toBe('abcdefgh')
     expect(events).toEqual([{ failure: 'too large' }, { failure: null }])
