@@ -119,7 +119,7 @@ export class Authorization {
   private said(extended: boolean): 'enough' | Shortage {
     if (extended) return 'enough'
     const { lacking } = this.hold
-    if (lacking === 'closed' || this.rooms.ledger.closed !== null) return 'closed'
+    if (lacking === 'closed' || this.rooms.ledger.closed != null) return 'closed'
     return lacking === 'spend-limit' ? lacking : 'refused'
   }
 
