@@ -8,6 +8,8 @@ import { Button } from '../../ui/button.tsx'
 import { Field, Select } from '../../ui/field.tsx'
 import { SearchInput } from '../../ui/search-input.tsx'
 
+const unfiltered = { search: undefined, status: undefined, group: undefined }
+
 export function KeyFilters() {
   const { t } = useLingui()
   const { search = '', status = '', group = '' } = useSearch({ from: '/shell/keys' })
@@ -67,11 +69,7 @@ export function KeyFilters() {
       {(search !== '' || status !== '' || group !== '') && (
         <Button
           variant="quiet"
-          onClick={() =>
-            void navigate({
-              search: (now) => ({ ...now, search: undefined, status: undefined, group: undefined }),
-            })
-          }
+          onClick={() => void navigate({ search: (now) => ({ ...now, ...unfiltered }) })}
         >
           <Trans>Clear filters</Trans>
         </Button>
