@@ -100,16 +100,16 @@ export class Authorization {
     const { capNano } = this.options
     if (capNano !== null && this.chargeAt(outputBytes) >= capNano) return 'over-cap'
     this.dueBytes = this.dueAfter(outputBytes)
-    const missingNano = this.capped(this.chargeAt(this.dueBytes)) - this.hold.amountNano
-    if (missingNano <= 0n) return 'enough'
-    const extended = this.rooms.ledger.extend(this.hold, missingNano)
-    if (typeof extended === 'boolean') return this.said(extended)
-    return extended.then((done) => this.said(done))
+    return this.holdAtLeast(this.chargeAt(this.dueBytes))
   }
 
   /** Makes sure that the hold covers this usage, where usage is known by kinds of tokens. */
   cover(usage: Usage): Exclude<Extension, 'over-cap'> {
-    const missingNano = this.capped(this.rate.charge(usage, this.units)) - this.hold.amountNano
+    return this.holdAtLeast(this.rate.charge(usage, this.units))
+  }
+
+  private holdAtLeast(chargeNano: Nano): Exclude<Extension, 'over-cap'> {
+    const missingNano = this.capped(chargeNano) - this.hold.amountNano
     if (missingNano <= 0n) return 'enough'
     const extended = this.rooms.ledger.extend(this.hold, missingNano)
     if (typeof extended === 'boolean') return this.said(extended)
