@@ -63,6 +63,7 @@ if (hasBrowser) {
   })
   test('the audit log is had as a file of lines of JSON', exportsLog)
   test('a setting is changed, a wrong value is named, and the default comes back', changesSetting)
+  test('notices are written in a form, refused in words, shown and taken away', writesNotices)
   test.each(['/admin', '/admin/users', '/admin/audit', '/admin/reconcile', '/admin/settings'])(
     '%s in Chinese, dark and narrow has no fault',
     async (path) => {
@@ -223,6 +224,39 @@ async function changesSetting() {
   expect(await seriousFindings(page)).toEqual([])
   const groups = page.getByRole('combobox', { name: 'identity.defaultGroup' }).locator('option')
   expect(await groups.allTextContents()).toEqual(['default'])
+  await page.close()
+}
+
+async function writesNotices() {
+  const page = await stage.open('/admin/settings')
+  const form = page.locator('form').filter({ hasText: 'Add a notice' })
+  const save = form.getByRole('button', { name: 'Save' })
+  await form.getByRole('button', { name: 'Add a notice' }).click()
+  const notice = form.getByRole('group', { name: 'Notice 1' })
+  await save.click()
+  await form.getByText('Each notice needs a text.').waitFor()
+  await notice.getByRole('combobox', { name: 'Severity' }).selectOption('Warning')
+  await notice.getByRole('textbox', { name: 'Text in English' }).fill('Slow on Sunday.')
+  await notice.getByRole('textbox', { name: 'Text in Chinese' }).fill('周日较慢。')
+  await notice.getByLabel('Shown from').fill('2027-01-30T08:00')
+  await notice.getByLabel('Shown until').fill('2027-01-30T07:00')
+  await save.click()
+  await form.getByText('expected a time after from').waitFor()
+  await notice.getByLabel('Shown from').fill('')
+  await save.click()
+  await page.getByText('Saved.').waitFor()
+  expect(await seriousFindings(page)).toEqual([])
+  const shown = page.getByRole('list', { name: 'Notices' })
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await shown.getByText('Warning').waitFor()
+  await shown.getByText('Slow on Sunday.').waitFor()
+  await page.goBack()
+  expect(await notice.getByLabel('Shown until').inputValue()).toBe('2027-01-30T07:00')
+  await form.getByRole('button', { name: 'Remove notice 1' }).click()
+  await save.click()
+  await form.getByRole('button', { name: 'Save', disabled: true }).waitFor()
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await shown.waitFor({ state: 'detached' })
   await page.close()
 }
 

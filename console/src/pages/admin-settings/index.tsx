@@ -9,7 +9,7 @@ import { change, read, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import type { Catalog } from '../../i18n.ts'
 import { Button, Buttons } from '../../ui/button.tsx'
-import { Checkbox, Field, Input, Select, TextArea } from '../../ui/field.tsx'
+import { Checkbox, Field, Input, Select } from '../../ui/field.tsx'
 import { FormProblem } from '../../ui/form-problem.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Skeleton, Widget } from '../../ui/state.tsx'
@@ -17,6 +17,7 @@ import { showProblem, showToast } from '../../ui/toast.tsx'
 import { useNewest } from '../../ui/use-newest.ts'
 import { useRefusal } from '../../ui/use-refusal.ts'
 import { Badge, Copy, Time } from '../../ui/values.tsx'
+import { haveTexts, NoticesInput, readNotices, writeNotices } from './notices-input.tsx'
 import { Webhooks } from './webhooks.tsx'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
@@ -30,7 +31,12 @@ interface Kind {
   readonly title: MessageDescriptor
   readonly detail: MessageDescriptor
   /** Choices: by value, in words. */
-  readonly input: 'group' | 'days' | 'switch' | 'json' | Readonly<Record<string, MessageDescriptor>>
+  readonly input:
+    | 'group'
+    | 'days'
+    | 'switch'
+    | 'notices'
+    | Readonly<Record<string, MessageDescriptor>>
 }
 
 const kinds: Readonly<Record<Setting['name'], Kind>> = {
@@ -75,8 +81,8 @@ const kinds: Readonly<Record<Setting['name'], Kind>> = {
   },
   notices: {
     title: msg`Notices`,
-    detail: msg`What is shown to everybody who is signed in, in one or more languages; JSON as docs/settings.md shows it.`,
-    input: 'json',
+    detail: msg`Shown to everybody who is signed in, above the overview.`,
+    input: 'notices',
   },
 }
 
@@ -131,7 +137,12 @@ function useSettingForm(setting: Setting) {
   const form = useForm<Values>({ defaultValues: valuesFrom(setting) })
   const { problem, attempt, clear } = useRefusal(form, () => 'text')
   const newest = useNewest({ form, shown: setting, valuesOf: valuesFrom, clear })
-  const refresh = () => client.invalidateQueries({ queryKey: ['/api/settings'] })
+  const refresh = () =>
+    Promise.all(
+      ['/api/settings', '/api/notices'].map((path) =>
+        client.invalidateQueries({ queryKey: [path] }),
+      ),
+    )
   const saved = () => showToast({ text: t`Saved.`, tone: 'info' })
   const params = { path: { name } }
   async function send(values: Values) {
@@ -170,7 +181,7 @@ function SettingCard({ setting }: { readonly setting: Setting }) {
   const { form, problem, newest, reset, submit } = useSettingForm(setting)
   const { errors, isDirty, isSubmitting } = form.formState
   form.register('text', {
-    validate: (typed) => isReadable(typed, kind) || t`This is not JSON.`,
+    validate: (typed) => isComplete(typed, kind) || t`Each notice needs a text.`,
   })
   return (
     <Card
@@ -190,20 +201,16 @@ function SettingCard({ setting }: { readonly setting: Setting }) {
       }
     >
       <form onSubmit={(event) => void submit(event)} className="flex max-w-2xl flex-col gap-3">
-        <Field
-          label={<code className="font-mono">{name}</code>}
-          hint={t(kind.detail)}
+        <SettingField
+          setting={setting}
+          text={form.watch('text')}
           error={errors.text?.message}
-        >
-          <SettingInput
-            kind={kind}
-            text={form.watch('text')}
-            onChange={(text) =>
-              form.setValue('text', text, { shouldDirty: true, shouldValidate: true })
-            }
-            disabled={declared || !admin}
-          />
-        </Field>
+          onChange={(text) => {
+            form.clearErrors('text')
+            form.setValue('text', text, { shouldDirty: true })
+          }}
+          disabled={declared || !admin}
+        />
         <FormProblem problem={problem} newest={newest} actor={actor} changedAt={changedAt} />
         {admin && !declared && (
           <Buttons>
@@ -219,6 +226,40 @@ function SettingCard({ setting }: { readonly setting: Setting }) {
         )}
       </form>
     </Card>
+  )
+}
+
+interface SettingFieldProps extends Omit<SettingInputProps, 'kind'> {
+  readonly setting: Setting
+  readonly error: string | undefined
+}
+
+/** Notices have fields of their own: the setting's name is the heading of all of them. */
+function SettingField({ setting: { name }, error, ...rest }: SettingFieldProps) {
+  const { t } = useLingui()
+  const kind = kinds[name]
+  const label = <code className="font-mono">{name}</code>
+  if (kind.input !== 'notices')
+    return (
+      <Field label={label} hint={t(kind.detail)} error={error}>
+        <SettingInput kind={kind} {...rest} />
+      </Field>
+    )
+  return (
+    <fieldset className="flex flex-col gap-3">
+      <legend className="text-label text-text-2">{label}</legend>
+      <p className="text-label font-normal text-text-3">{t(kind.detail)}</p>
+      <NoticesInput
+        notices={readNotices(rest.text)}
+        disabled={rest.disabled}
+        onChange={(notices) => rest.onChange(writeNotices(notices))}
+      />
+      {error !== undefined && (
+        <p role="alert" className="text-label font-normal text-danger">
+          {error}
+        </p>
+      )}
+    </fieldset>
   )
 }
 
@@ -239,15 +280,6 @@ function SettingInput({ kind: { input }, text, onChange, disabled }: SettingInpu
         disabled={disabled}
         checked={text === 'true'}
         onChange={(event) => onChange(String(event.target.checked))}
-      />
-    )
-  if (input === 'json')
-    return (
-      <TextArea
-        {...common}
-        rows={6}
-        className="font-mono text-code"
-        onChange={(event) => onChange(event.target.value)}
       />
     )
   if (input === 'group') return <GroupInput text={text} disabled={disabled} onChange={onChange} />
@@ -294,29 +326,22 @@ function wordOf(value: unknown, { input }: Kind, t: (word: MessageDescriptor) =>
       ? t(msg`${plural(value, { one: '# day', other: '# days' })}`)
       : t(msg`For ever`)
   if (input === 'group') return String(value)
-  if (input === 'json')
-    return Array.isArray(value) && value.length === 0 ? t(msg`None`) : JSON.stringify(value)
+  if (input === 'notices') return t(msg`None`)
   const word = input[String(value)]
   return word === undefined ? String(value) : t(word)
 }
 
 function textOf({ value }: Setting, { input }: Kind): string {
-  if (input === 'json') return JSON.stringify(value ?? [], null, 2)
+  if (input === 'notices') return writeNotices(value)
   return value === null ? '' : String(value)
 }
 
-function isReadable(text: string, kind: Kind): boolean {
-  try {
-    valueOf(text, kind)
-    return true
-  } catch {
-    return false
-  }
+function isComplete(text: string, { input }: Kind): boolean {
+  return input !== 'notices' || haveTexts(readNotices(text))
 }
 
-/** Throws if JSON was required and the text is not JSON. */
 function valueOf(text: string, { input }: Kind): unknown {
-  if (input === 'json') return JSON.parse(text)
+  if (input === 'notices') return readNotices(text)
   if (input === 'switch') return text === 'true'
   if (input !== 'days') return text
   if (text.trim() === '') return null
