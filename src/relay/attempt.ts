@@ -11,7 +11,7 @@ import type { AttemptHandler, AttemptPlan } from './operation.ts'
 import { ErrorReply, type PathListener, type ReplyPath } from './path.ts'
 import { stateFrom } from './state.ts'
 import { translatedPath } from './translate.ts'
-import { UnlabelledReply } from './unlabelled.ts'
+import { beginsStream, UndecidedReply } from './undecided.ts'
 import { vendorRequestId } from './vendor-request-id.ts'
 
 /** Receives the bytes an attempt produces for the client. */
@@ -246,8 +246,14 @@ function choosePath(
   const streamed = isStream(type)
   const own = streamed ? null : plan.operation?.path?.(plan, type, listener)
   if (own != null) return own
-  if (streamed || !request.peek.stream) return pathFor(plan, streamed, header, listener)
-  return new UnlabelledReply((isEvents) => become(pathFor(plan, isEvents, header, listener)))
+  const pathOf = (isEvents: boolean) => pathFor(plan, isEvents, header, { listener, become })
+  if (streamed || !request.peek.stream) return pathOf(streamed)
+  return new UndecidedReply(beginsStream, (isEvents) => become(pathOf(isEvents)))
+}
+
+interface PathOwner {
+  readonly listener: PathListener
+  readonly become: (path: ReplyPath) => ReplyPath
 }
 
 /** The path of a reply that is a stream of events, or a whole body. */
@@ -255,16 +261,18 @@ function pathFor(
   plan: AttemptPlan,
   streamed: boolean,
   header: (name: string) => string | null,
-  listener: PathListener,
+  { listener, become }: PathOwner,
 ): ReplyPath {
   const { request, channel } = plan
   const { identity } = request.dialect
-  if (!plan.identity || identity === undefined || streamed !== request.peek.stream) {
-    return translatedPath({ ...plan, streamed }, listener)
-  }
-  return streamed
-    ? new IdentityStream(request, identity, channel.vendor, listener)
-    : new IdentityWhole(request, identity, channel.vendor, listener, header)
+  const translated = () => translatedPath({ ...plan, streamed }, listener)
+  if (!plan.identity || identity === undefined || streamed !== request.peek.stream)
+    return translated()
+  if (!streamed) return new IdentityWhole(request, identity, channel.vendor, listener, header)
+  const relayed = () => new IdentityStream(request, identity, channel.vendor, listener)
+  const { lacksStart } = identity
+  if (lacksStart === undefined) return relayed()
+  return new UndecidedReply(lacksStart, (lacks) => become(lacks ? translated() : relayed()))
 }
 
 /** Marks opaque state in whole frames or a whole reply: a part of one could end within a value. */

@@ -86,6 +86,11 @@ export interface IdentitySide {
   readonly maxFrameBytes?: number
   /** A text that occurs once in each item charged by number, and is counted in replies too large to hold. */
   readonly itemMark?: string
+  /**
+   * Whether a stream that begins like this lacks the event that official clients need first, so that it has to be
+   * written anew; null: more bytes are needed. Absent: there is no such event.
+   */
+  lacksStart?(beginning: Uint8Array): boolean | null
   watcher(options: WatchOptions): Watcher
   whole(body: Uint8Array, peek: Peek, quirks: ReplyQuirks): WholeReply
   /** Whether a large reply with this beginning needs conversion and is held, instead of relayed as it arrives. */

@@ -37,6 +37,7 @@ import { rerankList } from './rerank/rerank.ts'
 import { peekScore, scoreList } from './rerank/score.ts'
 import { cohereRerank, jinaRerank, voyageRerank } from './rerank/vendors.ts'
 import { maxFileFrameBytes } from './sse.ts'
+import { startCheck } from './stream-start.ts'
 import { voyageEmbeddings } from './voyage/embeddings.ts'
 
 /** A vendor's own format for embeddings or reranking. */
@@ -69,6 +70,7 @@ const openaiResponses = format('openai-responses', {
     ...openaiIdentity,
     terminator: '',
     maxFrameBytes: maxFileFrameBytes,
+    lacksStart: startCheck('response.created', (type) => /^response\.(?!created$)/.test(type)),
     watcher: () => new ResponsesWatcher(),
     whole: readWholeResponse,
   },

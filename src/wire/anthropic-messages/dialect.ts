@@ -3,6 +3,7 @@
 import { format } from '../dialect.ts'
 import { withCost } from '../openai/cost.ts'
 import { maxFileFrameBytes } from '../sse.ts'
+import { startCheck } from '../stream-start.ts'
 import { readFault } from './fault.ts'
 import { messagesHub } from './hub.ts'
 import { readMessageTail, readWholeMessage } from './identity-whole.ts'
@@ -29,6 +30,10 @@ export const anthropicMessages = format('anthropic-messages', {
   identity: {
     terminator: frame('message_stop', {}),
     maxFrameBytes: maxFileFrameBytes,
+    lacksStart: startCheck(
+      'message_start',
+      (type) => type.startsWith('content_block_') || type === 'message_delta',
+    ),
     watcher: (options) => new MessagesWatcher(options),
     whole: (body, _peek, quirks) => readWholeMessage(body, quirks),
     tail: readMessageTail,
