@@ -70,6 +70,21 @@ const needless = {
   tool: named('deprecated', 'eager_input_streaming', ...cacheMembers),
 } as const
 
+/** Fields of a request with the value that says no more than their absence does, if no vendor keeps replies. */
+const neutral: ReadonlyMap<string, JsonValue> = new Map<string, JsonValue>([
+  ['store', false],
+  ['frequency_penalty', 0],
+  ['presence_penalty', 0],
+  ['service_tier', 'auto'],
+])
+/** Fields that are the same if they have no members. */
+const collections = named('logit_bias', 'metadata')
+
+function isNeutral(name: string, value: JsonValue | undefined): boolean {
+  if (neutral.get(name) === value) return value !== undefined
+  return collections.has(name) && isObject(value) && Object.keys(value).length === 0
+}
+
 /** Objects whose members are named in their place. */
 const nested = named('image_url', 'file', 'input_audio', 'function', 'custom')
 
@@ -131,10 +146,13 @@ export function droppedFields(
 ): string[] {
   const dropped: string[] = []
   for (const [owner, fields] of Object.entries(request.extra ?? {})) {
-    if (owner !== format) dropped.push(...Object.keys(fields))
+    if (owner !== format)
+      dropped.push(...Object.keys(fields).filter((name) => !isNeutral(name, fields[name])))
   }
   for (const [field, name] of fieldNames) {
-    if (request[field] !== undefined && !supported.has(field)) dropped.push(name)
+    const value = request[field]
+    if (value === undefined || supported.has(field)) continue
+    if (!isNeutral(name, value as JsonValue)) dropped.push(name)
   }
   for (const [at, message] of request.messages.entries())
     dropped.push(...lostOfMessage(message, format, `messages[${at}]`))

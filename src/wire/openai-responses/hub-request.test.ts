@@ -423,9 +423,19 @@ describe('of a chat', () => {
   })
 
   test('what may be left out is named', () => {
-    const { body, dropped } = ofChat({ seed: 1, top_k: 2, logit_bias: {}, presence_penalty: 0 })
+    const { body, dropped } = ofChat({
+      ...{ seed: 1, top_k: 2, logit_bias: { '1': 2 }, presence_penalty: 0.5 },
+    })
     expect(dropped).toEqual(['top_k', 'seed', 'presence_penalty', 'logit_bias'])
     expect(Object.keys(body)).toEqual(['model', 'input', 'store', 'include'])
+  })
+
+  test('what says no more than its absence is not named', () => {
+    const { dropped } = ofChat({
+      ...{ presence_penalty: 0, frequency_penalty: 0, logit_bias: {}, store: false },
+    })
+    expect(dropped).toEqual([])
+    expect(ofChat({ store: true }).dropped).toEqual(['store'])
   })
 
   test('who is behind a request is told as a chat tells it', () => {
