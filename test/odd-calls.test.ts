@@ -32,6 +32,18 @@ const responseOf = (item: JsonObject): JsonObject => ({
   output: [item],
 })
 
+test('chat: a call without a list around it', () => {
+  const { message, finish_reason } = called
+  const lone = { role: 'assistant', content: null, tool_calls: { id: 'c', ...call } }
+  const body = { id: 'c1', model: 'm', choices: [{ index: 0, message: lone, finish_reason }] }
+  expect(whole('openai-chat', body)).toMatchObject([{ message, finish_reason }])
+  const deltas = [{ tool_calls: { index: 0, id: 'c', ...call } }, {}]
+  const frames = deltas.map((delta, at) => ({
+    choices: [{ index: 0, delta, finish_reason: at === 1 ? finish_reason : null }],
+  }))
+  expect(streamed('openai-chat', frames)).toMatchObject([{ message, finish_reason }])
+})
+
 test('Responses: arguments as an object', () => {
   const item = { type: 'function_call', call_id: 'c', name: 'f', arguments: { x: 1 } }
   expect(whole('openai-responses', responseOf(item))).toMatchObject([called])

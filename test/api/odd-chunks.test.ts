@@ -1,4 +1,4 @@
-// Tests streams of chats whose vendor writes chunks otherwise than OpenAI does: the official client reads what is meant,
+// Tests chats whose vendor writes chunks, or calls, otherwise than OpenAI does: the official client reads what is meant,
 // and a stream without such chunks is relayed byte for byte.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -7,6 +7,8 @@ import { type Gateway, startGateway, testKey } from '../support/gateway.ts'
 import { delta, usage } from '../support/upstream.ts'
 
 let frames: readonly string[] = []
+/** What the vendor answers to those who do not ask for a stream. */
+let body: unknown
 let vendor: Bun.Server<undefined>
 let gateway: Gateway
 let client: OpenAI
@@ -15,8 +17,11 @@ beforeAll(async () => {
   vendor = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
-    fetch: () =>
-      new Response(frames.join(''), { headers: { 'content-type': 'text/event-stream' } }),
+    fetch: async (request) => {
+      const { stream } = (await request.json()) as { stream?: boolean }
+      if (stream !== true) return Response.json(body)
+      return new Response(frames.join(''), { headers: { 'content-type': 'text/event-stream' } })
+    },
   })
   const baseUrl = `http://127.0.0.1:${vendor.port}/v1`
   gateway = await startGateway({
@@ -70,6 +75,10 @@ const ofCalls: readonly (readonly [what: string, frames: readonly string[]])[] =
   ['without numbers', [called(unnumbered), called({ ...g, index: undefined })]],
   ['numbered by texts', [called({ ...f, index: '0' }), called({ ...g, index: '1' })]],
   [
+    'without a list around each',
+    [framed(delta({ tool_calls: f })), framed(delta({ tool_calls: g }))],
+  ],
+  [
     'with arguments as objects',
     [called(begins(0, 'call_a', 'f', { x: 1 }), begins(1, 'call_b', 'g', {}))],
   ],
@@ -101,6 +110,20 @@ describe('calls', () => {
     ])
     expect(completion.usage).toMatchObject(usage)
   })
+})
+
+test.each([
+  ['a small reply', {}],
+  ['a large reply', { padding: 'x'.repeat(10_000) }],
+  ['a reply whose usage is corrected', { usage: { ...usage, total_tokens: undefined } }],
+])('the call of %s gets a list around it', async (_what, more) => {
+  const message = { role: 'assistant', content: null, tool_calls: { ...unnumbered } }
+  const choice = { index: 0, message, finish_reason: 'tool_calls' }
+  body = { id: 'c1', object: 'chat.completion', model: 'm', choices: [choice], usage, ...more }
+  const messages = [{ role: 'user' as const, content: 'Hi' }]
+  const completion = await client.chat.completions.create({ model: 'm', messages, tools })
+  expect(completion.choices[0]?.message.tool_calls).toEqual([unnumbered as never])
+  expect(completion.usage).toMatchObject(usage)
 })
 
 const start = framed(delta({ role: 'assistant', content: '' }))

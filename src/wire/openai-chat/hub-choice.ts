@@ -100,7 +100,9 @@ export class ChoiceReader {
     if (Array.isArray(said['images'])) this.draw(said['images'], out)
     if (this.tokens !== noTokens && this.open !== null) this.tell(this.open, out)
     if (this.cited.length > 0) this.cite(out)
-    const calls = said['tool_calls']
+    const { tool_calls: given } = said
+    // Some vendors send a single call without a list around it.
+    const calls = isObject(given) ? [given] : given
     const alone = whole || delta == null
     if (Array.isArray(calls) && calls.length > 0) this.calls.take(calls, alone, out)
     else if (isObject(said['function_call']))

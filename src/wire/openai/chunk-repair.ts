@@ -138,11 +138,12 @@ export class ChunkRepair {
   ): JsonObject[] | null {
     const known = this.calls.get(index) ?? new Calls(`${id}_${String(index)}`)
     this.calls.set(index, known)
-    const given = objectsIn(list)
+    const given = isObject(list) ? [list] : objectsIn(list)
     const pieces = given.map((piece) => known.piece(piece))
     this.calling ||= pieces.length > 0
     if (stringOf(finish) !== '') pieces.push(...known.endings())
-    return pieces.every((piece, at) => piece === given[at]) ? null : pieces
+    const isSame = pieces.every((piece, at) => piece === given[at])
+    return isSame && !isObject(list) ? null : pieces
   }
 }
 

@@ -1,12 +1,14 @@
 // Scans a chat or text completion (a stream chunk or a whole reply) once, and notes what the gateway acts on.
 
 import { ElementScan, kindAt, MemberScan } from '../json/scan.ts'
+import type { Span } from '../request.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const OPEN_OBJECT = 0x7b
 const OPEN_ARRAY = 0x5b
 
+const noCalls: readonly Span[] = []
 const choiceList = new ElementScan()
 const choice = new MemberScan()
 const said = new MemberScan()
@@ -66,8 +68,10 @@ export class ChunkScan {
   usageAt = -1
   /** The member that `usageRoot` names is present, so that usage may be inside it. */
   hiddenUsage = false
-  /** Some choice has a list as its content, or an empty role. */
+  /** Some choice has a list as its content, an empty role, or a call without a list around it. */
   varied = false
+  /** The spans of calls without a list around them. */
+  loneCalls: readonly Span[] = noCalls
   /** How many pieces of calls there are. */
   pieces = 0
   /** The number of the call that a piece goes on with text, as OpenAI writes it; -1: no piece does. */
@@ -128,6 +132,7 @@ export class ChunkScan {
     this.usageAt = -1
     this.hiddenUsage = false
     this.varied = false
+    this.loneCalls = noCalls
     this.pieces = 0
     this.continued = -1
     this.error = false
@@ -275,6 +280,7 @@ export class ChunkScan {
   }
 
   private readCalls(bytes: Uint8Array, at: number): void {
+    if (bytes[at] === OPEN_OBJECT) this.readLoneCall(bytes, at)
     if (bytes[at] !== OPEN_ARRAY) return
     callList.open(bytes, at)
     while (callList.next()) {
@@ -285,6 +291,16 @@ export class ChunkScan {
       callList.resume(call.at)
     }
     said.resume(callList.at)
+  }
+
+  /** Some vendors send a single call without a list around it. */
+  private readLoneCall(bytes: Uint8Array, at: number): void {
+    this.semantic = true
+    this.varied = true
+    this.pieces++
+    this.readCall(bytes, at)
+    this.loneCalls = [...this.loneCalls, { start: at, end: call.at }]
+    said.resume(call.at)
   }
 
   private readCall(bytes: Uint8Array, at: number): void {

@@ -5,7 +5,7 @@ import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, Usage } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, skipSpace, spells, stringEnd, valueEnd } from '../json/scan.ts'
 import { type Edit, join, splice } from '../json/splice.ts'
-import { isObject } from '../json/value.ts'
+import { isObject, objectOf } from '../json/value.ts'
 import type { ReplyQuirks, WholeReply } from '../reply.ts'
 import { ChunkScan } from './chunk.ts'
 import { errorIn, faultInside, faultOfFinish, saidIn } from './fault.ts'
@@ -119,6 +119,7 @@ function readPlain(body: Uint8Array, quirks: ReplyQuirks): WholeReply | null {
   const choice = Array.isArray(choices) && choices.length === 1 ? choices[0] : undefined
   const { usage: raw, model } = reply ?? {}
   if (!isObject(choice) || !isObject(raw) || 'error' in reply) return null
+  if (isObject(objectOf(choice.message).tool_calls)) return null
   const usage = readUsage(raw)
   if (usage === null || shownUsage(raw, usage) !== raw) return null
   const finish = choice.finish_reason
@@ -155,7 +156,7 @@ function scanWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
     )
     return {
       fault: null,
-      bytes: edit === null ? body : join(splice(body, [edit])),
+      bytes: edited(body, edit, scan.loneCalls),
       ...counts,
       // Counted only on demand: where the vendor reports usage, it is not needed.
       get outputBytes() {
@@ -165,6 +166,20 @@ function scanWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
       model: scan.modelAt < 0 ? null : stringOf(body, scan.modelAt, scan.modelEnd),
     }
   })
+}
+
+/** The reply with its usage corrected, and with a list around calls that a vendor sent without one. */
+function edited(
+  body: Uint8Array,
+  usage: Edit | null,
+  loneCalls: ChunkScan['loneCalls'],
+): Uint8Array {
+  if (usage === null && loneCalls.length === 0) return body
+  const lists = loneCalls.flatMap(({ start, end }) => [
+    { start, end: start, text: '[' },
+    { start: end, end, text: ']' },
+  ])
+  return join(splice(body, usage === null ? lists : [...lists, usage]))
 }
 
 function countedBytes(body: Uint8Array, at: number): number {
