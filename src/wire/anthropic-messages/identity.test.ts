@@ -84,6 +84,21 @@ describe('the watcher', () => {
     expect(seen.semantics[1]).toBe(true)
   })
 
+  test('data in several lines, or with fields behind it, is read and passed on as it came', () => {
+    const lines = JSON.stringify(textDelta, null, 1).replace(
+      '{',
+      '{ "type": "content_block_delta",',
+    )
+    const texts = [
+      `event: content_block_delta\n${lines.replace(/^/gm, 'data: ')}\n\n`,
+      `${frame('content_block_delta', textDelta).trimEnd()}\nid: 7\nretry: 10\n\n`,
+      'event: content_block_stop\ndata:\t{"type":"content_block_stop","index":0}\n\n',
+    ]
+    const seen = watch(texts)
+    expect(seen.kinds).toEqual([semantic, semantic, lifecycle])
+    expect(seen.shown).toEqual(texts)
+  })
+
   test('W14: a start that comes twice is left out, named or not; its counts are read', () => {
     const again = { message: { ...start.message, usage: { input_tokens: 7, output_tokens: 1 } } }
     const seen = watch([

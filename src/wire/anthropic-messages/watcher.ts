@@ -42,6 +42,15 @@ function namedDataStart(bytes: Uint8Array, start: number, end: number): number {
   return bytes[at] === LF ? -1 : at
 }
 
+/** The JSON of a frame of any form; null where it carries none. */
+function documentIn(bytes: Uint8Array, start: number, end: number): Document | null {
+  const { data, event } = frameData(bytes, start, end)
+  const text = (data ?? unframedJson(bytes, start, end)).trim()
+  if (text === '' || text === doneData) return null
+  const document = encoder.encode(text.replaceAll('\n', ' '))
+  return { bytes: document, at: 0, end: document.length, named: event !== null }
+}
+
 export class MessagesWatcher implements Watcher {
   fault: Fault | null = null
   usage: Usage | null = null
@@ -71,9 +80,16 @@ export class MessagesWatcher implements Watcher {
   frame(bytes: Uint8Array, start: number, end: number): FrameKind {
     this.semantic = false
     this.unnamed = null
-    const document = this.documentIn(bytes, start, end)
+    const at = namedDataStart(bytes, start, end)
+    const plain: Document | null = at < 0 ? null : { bytes, at, end, named: true }
+    const read = plain === null ? null : this.read(plain)
+    // What follows the first data line may be more of them, or other fields.
+    const document = read === null ? documentIn(bytes, start, end) : plain
     if (document === null) return emptyKind(bytes, start, end)
-    const kind = this.judge(document)
+    const kind =
+      read ??
+      this.read(document) ??
+      this.failed({ kind: 'unreadable', message: 'an event of the stream is not JSON' })
     if (kind === frameKind.fault || kind === frameKind.empty) return kind
     if (document.named) return this.renumbered === null ? kind : frameKind.usage
     this.ended = kind === frameKind.done
@@ -82,31 +98,22 @@ export class MessagesWatcher implements Watcher {
     return frameKind.usage
   }
 
-  private documentIn(bytes: Uint8Array, start: number, end: number): Document | null {
-    const at = namedDataStart(bytes, start, end)
-    if (at >= 0) return { bytes, at, end, named: true }
-    const { data, event } = frameData(bytes, start, end)
-    const text = (data ?? unframedJson(bytes, start, end)).trim()
-    if (text === '' || text === doneData) return null
-    const document = encoder.encode(text.replaceAll('\n', ' '))
-    return { bytes: document, at: 0, end: document.length, named: event !== null }
-  }
-
-  private judge(document: Document): FrameKind {
-    try {
-      return this.read(document)
-    } catch (error) {
-      if (!(error instanceof JsonSyntaxError)) throw error
-      return this.failed({ kind: 'unreadable', message: 'an event of the stream is not JSON' })
-    }
-  }
-
   private failed(fault: Fault): FrameKind {
     this.fault = fault
     return frameKind.fault
   }
 
-  private read({ bytes, at, end, named }: Document): FrameKind {
+  /** Null where the document is not JSON. */
+  private read(document: Document): FrameKind | null {
+    try {
+      return this.readJson(document)
+    } catch (error) {
+      if (!(error instanceof JsonSyntaxError)) throw error
+      return null
+    }
+  }
+
+  private readJson({ bytes, at, end, named }: Document): FrameKind {
     this.type = ''
     this.renumbered = null
     let delta = -1
