@@ -16,8 +16,7 @@ export function writeWhole(events: readonly ChatEvent[], head: WriterHead): Json
   const refusal = parts.map((part) => (part.head.type === 'refusal' ? part.text : '')).join('')
   const extra = merged(choice?.extras ?? [])
   const content = parts.flatMap(blocksOf)
-  if (refusal !== '' && !tellsRefusal(extra))
-    content.push({ type: 'text', text: refusal, citations: null })
+  if (refusal !== '' && !tellsRefusal(extra)) content.push({ type: 'text', text: refusal })
   const start = { ...reply, type: 'response-start' as const, extra: merged(reply.extras) }
   return {
     ...messageHead(head, start),
@@ -54,7 +53,7 @@ function blocksOf(part: FoldedPart): JsonObject[] {
         ...part.citations.map((each) => writeCitation(each, text)),
         ...ownCitations(part.extra),
       ]
-      const block = { type: 'text', text, citations: citations.length > 0 ? citations : null }
+      const block = { type: 'text', text, ...(citations.length > 0 && { citations }) }
       return text === '' ? opaqueBefore(sealed) : [...opaqueBefore(sealed), block]
     }
     case 'thinking':

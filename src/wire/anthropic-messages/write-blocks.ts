@@ -28,7 +28,10 @@ export function formOf(head: PartHead): Form {
   }
 }
 
-/** The block as `content_block_start` carries it, with every member that clients of Anthropic's SDK may read. */
+/**
+ * The block as `content_block_start` carries it, with every member that clients of Anthropic's SDK may read. A text
+ * without citations does not say so, as at Anthropic: older versions of Vercel's SDK refuse a null there.
+ */
 export function emptyBlock(head: PartHead): JsonObject {
   if (head.type === 'tool-call') {
     const called = { type: 'tool_use', id: toolId(head.id), name: head.name, input: {} }
@@ -36,7 +39,7 @@ export function emptyBlock(head: PartHead): JsonObject {
   }
   if (head.type === 'reasoning') return { type: 'thinking', thinking: '', signature: '' }
   if (head.type === 'other') return ownFields(head.extra)
-  return { type: 'text', text: '', citations: null }
+  return { type: 'text', text: '' }
 }
 
 /**
