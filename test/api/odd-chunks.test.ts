@@ -112,18 +112,30 @@ describe('calls', () => {
   })
 })
 
-test.each([
-  ['a small reply', {}],
-  ['a large reply', { padding: 'x'.repeat(10_000) }],
-  ['a reply whose usage is corrected', { usage: { ...usage, total_tokens: undefined } }],
-])('the call of %s gets a list around it', async (_what, more) => {
-  const message = { role: 'assistant', content: null, tool_calls: { ...unnumbered } }
-  const choice = { index: 0, message, finish_reason: 'tool_calls' }
-  body = { id: 'c1', object: 'chat.completion', model: 'm', choices: [choice], usage, ...more }
-  const messages = [{ role: 'user' as const, content: 'Hi' }]
-  const completion = await client.chat.completions.create({ model: 'm', messages, tools })
-  expect(completion.choices[0]?.message.tool_calls).toEqual([unnumbered as never])
-  expect(completion.usage).toMatchObject(usage)
+const sizes: readonly (readonly [size: string, more: object])[] = [
+  ['small', {}],
+  ['large', { padding: 'x'.repeat(10_000) }],
+  ['whose usage is corrected', { usage: { ...usage, total_tokens: undefined } }],
+]
+const ofWhole: readonly (readonly [what: string, calls: unknown])[] = [
+  ['without a list around it', { ...unnumbered, function: { name: 'f', arguments: '{}' } }],
+  ['with no arguments', [{ ...unnumbered, function: { name: 'f', arguments: '' } }]],
+  ['with null as arguments', [{ ...unnumbered, function: { name: 'f', arguments: null } }]],
+  ['with an object as arguments', [{ ...unnumbered, function: { name: 'f', arguments: {} } }]],
+]
+
+describe.each(sizes)('in a whole reply, %s', (_size, more) => {
+  test.each(ofWhole)('a call %s is one that clients read', async (_what, calls) => {
+    const message = { role: 'assistant', content: null, tool_calls: calls }
+    const choice = { index: 0, message, finish_reason: 'tool_calls' }
+    body = { id: 'c1', object: 'chat.completion', model: 'm', choices: [choice], usage, ...more }
+    const messages = [{ role: 'user' as const, content: 'Hi' }]
+    const completion = await client.chat.completions.create({ model: 'm', messages, tools })
+    expect(completion.choices[0]?.message.tool_calls).toEqual([
+      { id: 'call_a', type: 'function', function: { name: 'f', arguments: '{}' } },
+    ])
+    expect(completion.usage).toMatchObject(usage)
+  })
 })
 
 const start = framed(delta({ role: 'assistant', content: '' }))

@@ -1,14 +1,12 @@
 // Scans a chat or text completion (a stream chunk or a whole reply) once, and notes what the gateway acts on.
 
 import { ElementScan, kindAt, MemberScan } from '../json/scan.ts'
-import type { Span } from '../request.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const OPEN_OBJECT = 0x7b
 const OPEN_ARRAY = 0x5b
 
-const noCalls: readonly Span[] = []
 const choiceList = new ElementScan()
 const choice = new MemberScan()
 const said = new MemberScan()
@@ -70,8 +68,8 @@ export class ChunkScan {
   hiddenUsage = false
   /** Some choice has a list as its content, an empty role, or a call without a list around it. */
   varied = false
-  /** The spans of calls without a list around them. */
-  loneCalls: readonly Span[] = noCalls
+  /** Some call has no list around it, or arguments that are no text or an empty one. */
+  oddCalls = false
   /** How many pieces of calls there are. */
   pieces = 0
   /** The number of the call that a piece goes on with text, as OpenAI writes it; -1: no piece does. */
@@ -132,7 +130,7 @@ export class ChunkScan {
     this.usageAt = -1
     this.hiddenUsage = false
     this.varied = false
-    this.loneCalls = noCalls
+    this.oddCalls = false
     this.pieces = 0
     this.continued = -1
     this.error = false
@@ -299,7 +297,7 @@ export class ChunkScan {
     this.varied = true
     this.pieces++
     this.readCall(bytes, at)
-    this.loneCalls = [...this.loneCalls, { start: at, end: call.at }]
+    this.oddCalls = true
     said.resume(call.at)
   }
 
@@ -325,6 +323,7 @@ export class ChunkScan {
   private readCallee(bytes: Uint8Array, at: number, name: string): boolean {
     let isText = false
     let isAlone = true
+    let hasText = false
     callee.open(bytes, at)
     while (callee.next()) {
       const { value } = callee
@@ -332,10 +331,12 @@ export class ChunkScan {
       if (!callee.is(name)) isAlone &&= !isSomething(bytes, value, end)
       else if (bytes[value] === QUOTE) {
         isText = true
-        this.continuedText = end - value > 2
+        hasText = end - value > 2
+        this.continuedText = hasText
         if (this.counts) this.outputBytes += textBytes(bytes, value, end)
       } else if (this.counts && bytes[value] === OPEN_OBJECT) this.outputBytes += end - value
     }
+    this.oddCalls ||= !hasText && name === 'arguments'
     return isText && isAlone
   }
 }

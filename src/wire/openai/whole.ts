@@ -5,8 +5,9 @@ import { unbelieved } from '../hub/counts.ts'
 import type { JsonObject, Usage } from '../ir.ts'
 import { JsonSyntaxError, parseSpan, skipSpace, spells, stringEnd, valueEnd } from '../json/scan.ts'
 import { type Edit, join, splice } from '../json/splice.ts'
-import { isObject, objectOf } from '../json/value.ts'
+import { isObject } from '../json/value.ts'
 import type { ReplyQuirks, WholeReply } from '../reply.ts'
+import { plainCalls, withPlainCalls } from './call-repair.ts'
 import { ChunkScan } from './chunk.ts'
 import { errorIn, faultInside, faultOfFinish, saidIn } from './fault.ts'
 import { placeOf } from './place.ts'
@@ -103,6 +104,7 @@ function insertion({ bytes, start, end }: ReplyText, text: string): Edit {
 /** Up to this size JSON.parse is faster than a scan. */
 const smallBytes = 8_192
 const utf8 = new TextDecoder()
+const encoder = new TextEncoder()
 
 /** Reads a small reply without peculiarities; null where the scan must inspect it. */
 function readPlain(body: Uint8Array, quirks: ReplyQuirks): WholeReply | null {
@@ -119,7 +121,7 @@ function readPlain(body: Uint8Array, quirks: ReplyQuirks): WholeReply | null {
   const choice = Array.isArray(choices) && choices.length === 1 ? choices[0] : undefined
   const { usage: raw, model } = reply ?? {}
   if (!isObject(choice) || !isObject(raw) || 'error' in reply) return null
-  if (isObject(objectOf(choice.message).tool_calls)) return null
+  if (plainCalls(choice.message) !== null) return null
   const usage = readUsage(raw)
   if (usage === null || shownUsage(raw, usage) !== raw) return null
   const finish = choice.finish_reason
@@ -145,6 +147,10 @@ function scanWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
       if (error !== null) return faulty(body, faultInside(error))
     }
     if (scan.choices < 0) return faulty(body, withoutList(body, at, scan.end, 'choices'))
+    if (scan.oddCalls) {
+      const repaired = withPlainCalls(parseSpan(body, at, scan.end) as JsonObject)
+      if (repaired !== null) return readWhole(encoder.encode(JSON.stringify(repaired)), quirks)
+    }
     const finishReason = scan.finishAt < 0 ? null : stringOf(body, scan.finishAt, scan.finishEnd)
     const failed = finishReason === null ? null : faultOfFinish(finishReason)
     if (failed !== null) return faulty(body, failed)
@@ -156,7 +162,7 @@ function scanWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
     )
     return {
       fault: null,
-      bytes: edited(body, edit, scan.loneCalls),
+      bytes: edit === null ? body : join(splice(body, [edit])),
       ...counts,
       // Counted only on demand: where the vendor reports usage, it is not needed.
       get outputBytes() {
@@ -166,20 +172,6 @@ function scanWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
       model: scan.modelAt < 0 ? null : stringOf(body, scan.modelAt, scan.modelEnd),
     }
   })
-}
-
-/** The reply with its usage corrected, and with a list around calls that a vendor sent without one. */
-function edited(
-  body: Uint8Array,
-  usage: Edit | null,
-  loneCalls: ChunkScan['loneCalls'],
-): Uint8Array {
-  if (usage === null && loneCalls.length === 0) return body
-  const lists = loneCalls.flatMap(({ start, end }) => [
-    { start, end: start, text: '[' },
-    { start: end, end, text: ']' },
-  ])
-  return join(splice(body, usage === null ? lists : [...lists, usage]))
 }
 
 function countedBytes(body: Uint8Array, at: number): number {
