@@ -4,6 +4,7 @@ import type { WriterHead } from '../codec.ts'
 import { type FoldedChoice, type FoldedPart, fold } from '../hub/fold.ts'
 import type { ChatEvent, JsonObject } from '../ir.ts'
 import { objectOf, together } from '../json/value.ts'
+import { tierOf } from '../openai/reply-tier.ts'
 import { writeUsage } from '../openai/usage.ts'
 import { writeCitation, writeImage, writeTokens } from './hub-citations.ts'
 import { mergeFields, ownFields } from './hub-fields.ts'
@@ -14,7 +15,7 @@ import { asksByFunctions } from './hub-writer.ts'
 /** Usage is left out where none is known: the caller counts tokens then. */
 export function writeWhole(events: readonly ChatEvent[], head: WriterHead): JsonObject {
   const reply = fold(events)
-  const extras = together(reply.extras.map(ownFields))
+  const extras = together(reply.extras.map((each) => ({ ...tierOf(each), ...ownFields(each) })))
   const older = asksByFunctions(head.request)
   return {
     id: reply.id || head.id,

@@ -11,6 +11,7 @@ import type {
   Usage,
 } from '../ir.ts'
 import { isObject } from '../json/value.ts'
+import { tierOf } from '../openai/reply-tier.ts'
 import { writeUsage } from '../openai/usage.ts'
 import { writeCitation, writeImage, writeTokens } from './hub-citations.ts'
 import { hasFields, mergeFields, ownFields } from './hub-fields.ts'
@@ -122,7 +123,7 @@ export class ChatWriter implements Writer {
   }
 
   private take(extra: Extra | undefined): void {
-    const { ...fields } = ownFields(extra)
+    const fields = { ...tierOf(extra), ...ownFields(extra) }
     for (const name of onEveryChunk) {
       if (fields[name] === undefined) continue
       this.constant = { ...this.constant, [name]: fields[name] }

@@ -4,6 +4,7 @@ import type { GatewayError } from '../../errors.ts'
 import type { Writer, WriterHead } from '../codec.ts'
 import type { ChatEvent, Extra, FinishReason, JsonObject, Usage } from '../ir.ts'
 import { objectsIn, setMember } from '../json/value.ts'
+import { tierOf } from '../openai/reply-tier.ts'
 import { failFrames, frameOf } from './errors.ts'
 import { askedOf, bodyOf, endOf, usageOf } from './hub-body.ts'
 import { ownFields, self } from './hub-fields.ts'
@@ -93,7 +94,7 @@ export class ResponsesWriter implements Writer {
   }
 
   private take(extra: Extra | undefined): void {
-    for (const [name, value] of Object.entries(ownFields(extra)))
+    for (const [name, value] of Object.entries({ ...tierOf(extra), ...ownFields(extra) }))
       setMember(this.extras, name, value)
   }
 
