@@ -1,6 +1,7 @@
 // Encodes messages of a chat for Cohere.
 
 import { invalidRequest } from '../../errors.ts'
+import { fileText } from '../hub/file-text.ts'
 import { noText, type Placed, turnsOf } from '../hub/turns.ts'
 import type { ImagePart, JsonObject, Message, RequestPart, Role, ToolCallPart } from '../ir.ts'
 
@@ -11,15 +12,22 @@ function imageOf({ url, detail }: ImagePart, place: string): JsonObject {
   return { type: 'image_url', image_url: { url, ...(detail !== undefined && { detail }) } }
 }
 
+/** The text of a part that is one, or a file of text; null of any other. */
+function textOf(part: RequestPart, place: string): string | null {
+  if (part.type === 'text') return part.text
+  return part.type === 'file' ? fileText(part, place) : null
+}
+
 /** The parts of a message that belong in `content`, in order. */
 function contentOf({ index, message }: Placed, dropped: string[]): JsonObject[] {
   const content: JsonObject[] = []
   for (const [at, part] of message.parts.entries()) {
     const place = `messages[${index}].content[${at}]`
     if (part.cache !== undefined) dropped.push(`${place}.cache_control`)
-    if (part.type === 'text') {
+    const text = textOf(part, place)
+    if (text !== null) {
       // Cohere refuses empty texts.
-      if (part.text !== '') content.push({ type: 'text', text: part.text })
+      if (text !== '') content.push({ type: 'text', text })
     } else if (part.type === 'image') content.push(imageOf(part, place))
     else refuseForeign(part, place, message.role, dropped)
   }
@@ -30,7 +38,7 @@ function isImage(part: JsonObject): boolean {
   return part['type'] === 'image_url'
 }
 
-/** Throws GatewayError for files, audio and foreign parts in user input, for which Cohere has no form. */
+/** Throws GatewayError for other files, audio and foreign parts in user input, for which Cohere has no form. */
 function refuseForeign(part: RequestPart, place: string, role: Role, dropped: string[]): void {
   if (part.type === 'file' || part.type === 'audio') {
     throw invalidRequest(`${place}: this model's vendor takes no ${part.type} parts`, place)

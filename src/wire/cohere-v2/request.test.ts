@@ -170,6 +170,26 @@ describe('messages', () => {
     expect(dropped).toEqual(['messages[1].is_error'])
   })
 
+  test('a file of text is sent as what it says, of the user and of a tool', () => {
+    const file_data = `data:text/plain;base64,${btoa('Sun')}`
+    const file = { type: 'file', file: { filename: 'a.txt', file_data } }
+    const call = { id: 'a', type: 'function', function: { name: 'w', arguments: '{}' } }
+    const called = { role: 'assistant', tool_calls: [call] }
+    const answer = { role: 'tool', tool_call_id: 'a', content: [file] }
+    const asked = { role: 'user', content: [file, { type: 'text', text: 'And?' }] }
+    expect(encoded({ messages: [called, answer, asked] }).messages).toEqual([
+      called,
+      { role: 'tool', tool_call_id: 'a', content: 'a.txt:\n\nSun' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'a.txt:\n\nSun' },
+          { type: 'text', text: 'And?' },
+        ],
+      },
+    ])
+  })
+
   test.each([
     [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }],
     [{ type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=' } }],

@@ -1,8 +1,8 @@
 // Decodes parts of messages and tool calls into the hub and encodes them from it.
 
 import { invalidRequest } from '../../errors.ts'
-import { isPlainText, readDataUrl, textOf } from '../hub/data-url.ts'
 import { fileName } from '../hub/file-name.ts'
+import { fileText } from '../hub/file-text.ts'
 import type {
   FilePart,
   ImagePart,
@@ -188,7 +188,8 @@ export function encodePart(
       return mergeFields({ type: 'image_url', image_url: image }, own)
     }
     case 'file': {
-      const text = textIn(part, place)
+      // OpenAI takes no file but a PDF in this format.
+      const text = fileText(part, place)
       if (text !== null) return { type: 'text', text }
       return mergeFields({ type: 'file', file: encodeFile(part, place) }, own)
     }
@@ -197,14 +198,6 @@ export function encodePart(
       return mergeFields({ type: 'input_audio', input_audio: { data, format } }, own)
     }
   }
-}
-
-/** What a file of text says, under its name: OpenAI takes no file but a PDF in this format. Null of any other. */
-function textIn({ url, name }: FilePart, place: string): string | null {
-  const data = readDataUrl(url, place)
-  if (data === null || !isPlainText(data.mediaType)) return null
-  const text = textOf(data.data, place)
-  return name === undefined ? text : `${name}:\n\n${text}`
 }
 
 function encodeFile(part: FilePart, place: string): JsonObject {
