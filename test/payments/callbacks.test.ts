@@ -218,3 +218,18 @@ test('many forged messages are reported once in a few seconds, so that they do n
   }
   expect(problems - before).toBeLessThanOrEqual(2)
 })
+
+test('what a refused notification is answered with is in the API description, as are the bodies it takes', async () => {
+  const document = (await stage.send(null, 'GET', '/openapi.json')).json
+  const { post } = document.paths['/api/payments/{provider}/notify']
+  expect(Object.keys(post.requestBody.content).toSorted()).toEqual([
+    'application/json',
+    'application/x-www-form-urlencoded',
+  ])
+  const reply = await stage.reply(null, path, { method: 'POST', body: '{}' })
+  const type = reply.headers.get('content-type')?.split(';')[0] ?? ''
+  expect([reply.status, Object.keys(post.responses['400'].content)]).toEqual([
+    400,
+    expect.arrayContaining([type, 'text/plain', 'application/problem+json']),
+  ])
+})

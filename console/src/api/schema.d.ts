@@ -10489,7 +10489,12 @@ export interface operations {
             };
             readonly cookie?: never;
         };
-        readonly requestBody?: never;
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": unknown;
+                readonly "application/x-www-form-urlencoded": string;
+            };
+        };
         readonly responses: {
             /** @description Success */
             readonly 200: {

@@ -38,6 +38,9 @@ export function describe(registry: Registry, route: ControlRoute): void {
           content: { 'application/json': { schema: body } },
         },
       }),
+      ...(route.consumes !== undefined && {
+        body: { required: true, content: contentOf(route.consumes) },
+      }),
     },
     responses: { ...success(route), ...failures(route) },
   })
@@ -60,12 +63,7 @@ export const securitySchemes = {
 
 function success({ reply, produces, status }: ControlRoute) {
   if (produces !== undefined) {
-    const content = Object.fromEntries(
-      produces.map((type) => [
-        type,
-        { schema: /[/+]json$/.test(type) ? {} : { type: 'string' as const } },
-      ]),
-    )
+    const content = contentOf(produces)
     const json = reply === undefined ? {} : { 'application/json': { schema: reply } }
     return { [status ?? 200]: { description: 'Success', content: { ...json, ...content } } }
   }
@@ -76,6 +74,16 @@ function success({ reply, produces, status }: ControlRoute) {
       content: { 'application/json': { schema: reply } },
     },
   }
+}
+
+/** Bodies of these media types, of which the document says no more. */
+function contentOf(types: readonly string[]) {
+  return Object.fromEntries(
+    types.map((type) => [
+      type,
+      { schema: /[/+]json$/.test(type) ? {} : { type: 'string' as const } },
+    ]),
+  )
 }
 
 function failures(route: ControlRoute) {
@@ -104,7 +112,13 @@ function failures(route: ControlRoute) {
   return Object.fromEntries(
     Object.entries(refusals).map(([status, description]) => [
       status,
-      { description, content: { [problemType]: { schema: problemSchema } } },
+      {
+        description,
+        content: {
+          ...(status === '400' && contentOf(route.refuses ?? [])),
+          [problemType]: { schema: problemSchema },
+        },
+      },
     ]),
   )
 }

@@ -58,6 +58,10 @@ interface Definition<P, Q, B, R> {
   readonly status?: 200 | 201 | 202 | 204 | 303
   /** Media types of replies other than JSON, which `run` returns as a Response. */
   readonly produces?: readonly string[]
+  /** Media types of a body without a schema, whose text `run` reads. */
+  readonly consumes?: readonly string[]
+  /** Media types, beside that of problems, of the 400 that `run` itself may answer with. */
+  readonly refuses?: readonly string[]
   /** Other statuses the route may answer with, each with its description. */
   readonly statuses?: Readonly<Record<number, string>>
   /** Largest body; 1 MiB unless set. */

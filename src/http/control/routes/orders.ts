@@ -438,7 +438,9 @@ export const orderRoutes: readonly ControlRoute[] = [
     summary: 'Receive a notification of a payment provider',
     description: 'For payment providers only, which sign their notifications.',
     params: z.strictObject({ provider: z.string() }),
+    consumes: ['application/json', 'application/x-www-form-urlencoded'],
     produces: ['text/plain', 'application/json'],
+    refuses: ['text/plain', 'application/json'],
     maxBodyBytes: mostMessageBytes,
     async run({ services, params, request, text }) {
       const { payments } = await services.orders.desk()
