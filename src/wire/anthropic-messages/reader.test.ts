@@ -288,7 +288,7 @@ describe('the reader', () => {
     expect(contentOf(read(...events))).toEqual([
       { ...search, input: { q: 1 } },
       result,
-      { type: 'text', text: 'a' },
+      { type: 'text', text: 'a', citations: [] },
     ])
   })
 

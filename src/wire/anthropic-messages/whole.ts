@@ -16,7 +16,8 @@ export function writeWhole(events: readonly ChatEvent[], head: WriterHead): Json
   const refusal = parts.map((part) => (part.head.type === 'refusal' ? part.text : '')).join('')
   const extra = merged(choice?.extras ?? [])
   const content = parts.flatMap(blocksOf)
-  if (refusal !== '' && !tellsRefusal(extra)) content.push({ type: 'text', text: refusal })
+  if (refusal !== '' && !tellsRefusal(extra))
+    content.push({ type: 'text', text: refusal, citations: [] })
   const start = { ...reply, type: 'response-start' as const, extra: merged(reply.extras) }
   return {
     ...messageHead(head, start),
@@ -53,7 +54,7 @@ function blocksOf(part: FoldedPart): JsonObject[] {
         ...part.citations.map((each) => writeCitation(each, text)),
         ...ownCitations(part.extra),
       ]
-      const block = { type: 'text', text, ...(citations.length > 0 && { citations }) }
+      const block = { type: 'text', text, citations }
       return text === '' ? opaqueBefore(sealed) : [...opaqueBefore(sealed), block]
     }
     case 'thinking':

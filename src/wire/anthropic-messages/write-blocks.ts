@@ -30,7 +30,7 @@ export function formOf(head: PartHead): Form {
 
 /**
  * The block as `content_block_start` carries it, with every member that clients of Anthropic's SDK may read. A text
- * without citations does not say so, as at Anthropic: older versions of Vercel's SDK refuse a null there.
+ * without citations has an empty list of them: versions of Vercel's SDK refuse null.
  */
 export function emptyBlock(head: PartHead): JsonObject {
   if (head.type === 'tool-call') {
@@ -39,7 +39,7 @@ export function emptyBlock(head: PartHead): JsonObject {
   }
   if (head.type === 'reasoning') return { type: 'thinking', thinking: '', signature: '' }
   if (head.type === 'other') return ownFields(head.extra)
-  return { type: 'text', text: '' }
+  return { type: 'text', text: '', citations: [] }
 }
 
 /**

@@ -123,7 +123,7 @@ describe('the writer', () => {
     const events = reply(part(0, thought, ['hm']), part(1, text, ['a']))
     expect(streamed(events)).toEqual([
       { type: 'thinking', thinking: 'hm', signature: '' },
-      { type: 'text', text: 'a' },
+      { type: 'text', text: 'a', citations: [] },
     ])
     expect(contentOf(events)).toEqual(streamed(events))
   })
@@ -246,7 +246,7 @@ describe('the writer', () => {
       stop_reason: 'refusal',
       stop_details: { type: 'refusal', category: null, explanation: 'I will not' },
     }
-    expect(streamed(events)).toEqual([{ type: 'text', text: 'I will not' }])
+    expect(streamed(events)).toEqual([{ type: 'text', text: 'I will not', citations: [] }])
     expect(contentOf(events)).toEqual(streamed(events))
     expect(messagesHub.writeWhole(events, head)).toMatchObject(expected)
     expect(eventsIn(written(events)).at(-2)?.delta).toMatchObject(expected)
@@ -292,7 +292,7 @@ describe('the writer', () => {
       part(1, { type: 'image', mediaType: 'image/png' }, ['iVBO']),
       part(2, text, ['a']),
     )
-    expect(streamed(events)).toEqual([{ type: 'text', text: 'a' }])
+    expect(streamed(events)).toEqual([{ type: 'text', text: 'a', citations: [] }])
     expect(contentOf(events)).toEqual(streamed(events))
   })
 

@@ -279,7 +279,7 @@ export class MessagesWriter implements Writer {
     if (this.refusal === '' || tellsRefusal(extra)) return out
     out += frame('content_block_start', {
       index: this.index,
-      content_block: { type: 'text', text: '' },
+      content_block: { type: 'text', text: '', citations: [] },
     })
     this.blockOpen = true
     return out + this.delta(deltaOf('text', this.refusal)) + this.close()
