@@ -1,5 +1,6 @@
 // Lists people for operators, with balance, spend and use, sorted by any of these.
 
+import type { KeyConfig } from '../config/types.ts'
 import type { ListedPerson } from '../store/people.ts'
 import type { PeopleFilter } from '../store/people-list.ts'
 import type { Store } from '../store/store.ts'
@@ -31,10 +32,14 @@ const spendMs = 30 * 86_400_000
 const mostSpenders = 1_000
 const rankedAtOnce = 250
 
-/** Deleted people are listed only where they alone are asked for. Throws AdminError. */
+/**
+ * Deleted people are listed only where they alone are asked for. `declared`: keys of the configuration file, counted
+ * with the others. Throws AdminError.
+ */
 export async function listPeople(
   context: AdminContext,
   { sort, limit = 100, cursor, ...filter }: Input<'listPeople'>,
+  declared: readonly KeyConfig[] = [],
 ): Promise<Page<Listed>> {
   const { store, currency } = context
   const before = cursor === undefined ? undefined : placeOf(cursor, sort)
@@ -57,7 +62,7 @@ export async function listPeople(
     currency: code,
     balanceNano: String(row.balanceNano),
     spendNano: String(spent.get(row.id) ?? 0n),
-    keys: row.keys,
+    keys: row.keys + declared.filter(({ account }) => account === row.id).length,
     lastSeenAt: timeText(row.lastSeenAt),
   }))
   const last = rows.length > limit ? shown.at(-1) : undefined

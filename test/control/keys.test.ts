@@ -331,6 +331,13 @@ test('keys of the configuration file are listed and shown, and changed by nobody
   expect(json.items).toMatchObject([
     { id, declared: true, hint: '…1234', deniedModels: ['x'], createdAt: null },
   ])
+  const people = (await stage.send(person('root', 'admin'), 'GET', '/api/people')).json
+  expect(
+    people.items.map(({ id, keys }: Record<string, unknown>) => [id, keys]).toSorted(),
+  ).toEqual([
+    ['ann', 1],
+    ['bob', 0],
+  ])
   expect((await stage.send(ann, 'GET', `/api/keys/${id}`)).status).toBe(200)
   expect((await stage.send(bob, 'GET', `/api/keys/${id}`)).status).toBe(404)
   for (const [method, verb, body] of [

@@ -5585,7 +5585,7 @@ export interface components {
             readonly balanceNano: string;
             /** @description Charges of the last 30 days, in nano-units */
             readonly spendNano: string;
-            /** @description Number of keys in the store, disabled and expired ones included */
+            /** @description Number of keys, disabled and expired ones and those of the configuration file included */
             readonly keys: number;
             /**
              * Format: date-time

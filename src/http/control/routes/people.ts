@@ -58,10 +58,10 @@ const listedPerson = personSchema
       description: 'Balance of the wallet in nano-units, holds of running requests included',
     }),
     spendNano: nanoSchema.openapi({ description: 'Charges of the last 30 days, in nano-units' }),
-    keys: z
-      .number()
-      .int()
-      .openapi({ description: 'Number of keys in the store, disabled and expired ones included' }),
+    keys: z.number().int().openapi({
+      description:
+        'Number of keys, disabled and expired ones and those of the configuration file included',
+    }),
     lastSeenAt: timeSchema.nullable().openapi({
       description: 'When a session, an identity or a key of the account was last used; null: never',
     }),
@@ -106,7 +106,9 @@ export const peopleRoutes: readonly ControlRoute[] = [
     access: 'auditor',
     query: inputs.listPeople.extend(pageQuery),
     reply: pageOf(listedPerson),
-    run: async ({ admin, query }) => ({ body: await listPeople(admin, query) }),
+    run: async ({ admin, query, services }) => ({
+      body: await listPeople(admin, query, services.config().keys),
+    }),
   }),
   route({
     ...people,
