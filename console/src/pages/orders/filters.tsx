@@ -1,7 +1,7 @@
 // The filters of the list of orders.
 
 import { useLingui } from '@lingui/react/macro'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useRef } from 'react'
 import { Checkbox, Field, Input, Select } from '../../ui/field.tsx'
 import { useProviderName } from '../../ui/provider-name.tsx'
 import type { OrdersSearch } from './search.ts'
@@ -20,7 +20,7 @@ export function Filters({ search, onChange }: FiltersProps) {
   const nameOf = useProviderName()
   return (
     <div data-filter className="flex flex-wrap items-center gap-4">
-      <ByNumber key={search.number} search={search} onChange={onChange} />
+      <ByNumber search={search} onChange={onChange} />
       <Choice
         label={t`State`}
         any={t`Any state`}
@@ -75,21 +75,31 @@ function Choice({ label, any, value = '', choices, onChange }: ChoiceProps) {
 /** The search starts when the number is complete, since a part of one finds nothing. */
 function ByNumber({ search, onChange }: FiltersProps) {
   const { t } = useLingui()
-  const [number, setNumber] = useState(search.number ?? '')
+  const input = useRef<HTMLInputElement>(null)
+  const { number = '' } = search
+  useEffect(() => {
+    if (input.current !== null && input.current !== document.activeElement)
+      input.current.value = number
+  }, [number])
+  const apply = () => {
+    const wanted = input.current?.value.trim() || undefined
+    if (wanted !== search.number) onChange({ number: wanted })
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    onChange({ number: number.trim() || undefined })
+    apply()
   }
   return (
     <form onSubmit={submit}>
       <Field hideLabel label={t`Order or trade number`}>
         <Input
+          ref={input}
           type="search"
-          placeholder={t`Order or trade number`}
-          value={number}
+          placeholder={t`Number, then Enter`}
+          defaultValue={number}
+          onBlur={apply}
           onChange={({ target }) => {
-            setNumber(target.value)
-            if (target.value === '') onChange({ number: undefined })
+            if (target.value === '') apply()
           }}
         />
       </Field>
