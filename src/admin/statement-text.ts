@@ -49,6 +49,19 @@ const labels = {
     amount: 'Amount',
     total: 'Total',
     none: 'None',
+    kinds: {
+      opening: 'Opening credit',
+      topup: 'Top-up',
+      bonus: 'Bonus',
+      adjust: 'Adjustment',
+      writeoff: 'Written off',
+      refund: 'Refund',
+      refund_undone: 'Refund taken back',
+      clawback: 'Bonus taken back',
+      clawback_undone: 'Bonus given again',
+      expiry: 'Bonus expired',
+      redeem: 'Redeemed code',
+    },
   },
   'zh-CN': {
     title: '对账单',
@@ -69,6 +82,19 @@ const labels = {
     amount: '金额',
     total: '合计',
     none: '无',
+    kinds: {
+      opening: '开户额度',
+      topup: '充值',
+      bonus: '赠送',
+      adjust: '调整',
+      writeoff: '核销',
+      refund: '退款',
+      refund_undone: '退款撤回',
+      clawback: '赠送收回',
+      clawback_undone: '赠送恢复',
+      expiry: '赠送过期',
+      redeem: '兑换码',
+    },
   },
 } as const
 
@@ -81,17 +107,18 @@ export function statementPage(
   const says = labels[language]
   const { account, name, month, timeZone, currency } = statement
   const { row, table } = rowsOf(says, escape)
+  const kinds = new Map<string, string>(Object.entries(says.kinds))
   const amount = `${says.amount} (${currency})`
   const facts = [
     [says.account, name === '' ? account : `${name} (${account})`],
     [says.period, `${month} (${timeZone})`],
-    [says.asOf, statement.asOf ?? ''],
+    [says.asOf, `${printedTime(statement.asOf)} UTC`],
   ]
   const balance = (label: string, nano: string) =>
     `<table class="balance"><tbody>${row([label, `${units(nano)} ${currency}`])}</tbody></table>`
   const entries = statement.entries.map((each) => [
-    each.at ?? '',
-    each.code,
+    printedTime(each.at),
+    kinds.get(each.code) ?? each.code,
     each.reason ?? '',
     units(each.effectNano),
   ])
@@ -109,6 +136,11 @@ ${statement.open ? `<p>${escape(says.open)}</p>` : ''}
 <h2>${escape(says.closing)}</h2>${balance(says.closing, statement.closingNano)}`
   const heading = `${says.title} ${month}`
   return printedPage({ language, title: `${heading} ${account}`, heading, body }, escape)
+}
+
+/** A time in UTC, RFC 3339, as people write it, to the second. */
+function printedTime(at: string | null): string {
+  return at === null ? '' : at.slice(0, 19).replace('T', ' ')
 }
 
 function negative(nano: string): string {

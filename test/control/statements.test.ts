@@ -115,6 +115,7 @@ describe('a statement', () => {
     expect(page).toContain('对账单')
     expect(page).toContain('王小明 &lt;script&gt; (ann)')
     expect(page).not.toContain('<script>')
+    expect(page).toMatch(/<td>2026-02-\d\d \d\d:\d\d:\d\d<\/td><td>调整<\/td><td>a gift<\/td>/)
     for (const amount of ['5 USD', '5.999999999 USD', '-1.000000001'])
       expect(page).toContain(amount)
     const [style = ''] = /<style>[^<]*<\/style>/.exec(page) ?? []
