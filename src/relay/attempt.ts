@@ -246,14 +246,10 @@ function choosePath(
   const streamed = isStream(type)
   const own = streamed ? null : plan.operation?.path?.(plan, type, listener)
   if (own != null) return own
-  const pathOf = (isEvents: boolean) => pathFor(plan, isEvents, header, { listener, become })
-  if (streamed || !request.peek.stream) return pathOf(streamed)
-  return new UndecidedReply(beginsStream, (isEvents) => become(pathOf(isEvents)))
-}
-
-interface PathOwner {
-  readonly listener: PathListener
-  readonly become: (path: ReplyPath) => ReplyPath
+  if (streamed || !request.peek.stream) return pathFor(plan, streamed, header, listener, become)
+  return new UndecidedReply(beginsStream, (isEvents) =>
+    become(pathFor(plan, isEvents, header, listener, become)),
+  )
 }
 
 /** The path of a reply that is a stream of events, or a whole body. */
@@ -261,18 +257,20 @@ function pathFor(
   plan: AttemptPlan,
   streamed: boolean,
   header: (name: string) => string | null,
-  { listener, become }: PathOwner,
+  listener: PathListener,
+  become: (path: ReplyPath) => ReplyPath,
 ): ReplyPath {
   const { request, channel } = plan
   const { identity } = request.dialect
-  const translated = () => translatedPath({ ...plan, streamed }, listener)
   if (!plan.identity || identity === undefined || streamed !== request.peek.stream)
-    return translated()
+    return translatedPath({ ...plan, streamed }, listener)
   if (!streamed) return new IdentityWhole(request, identity, channel.vendor, listener, header)
   const relayed = () => new IdentityStream(request, identity, channel.vendor, listener)
   const { lacksStart } = identity
   if (lacksStart === undefined) return relayed()
-  return new UndecidedReply(lacksStart, (lacks) => become(lacks ? translated() : relayed()))
+  return new UndecidedReply(lacksStart, (lacks) =>
+    become(lacks ? translatedPath({ ...plan, streamed }, listener) : relayed()),
+  )
 }
 
 /** Marks opaque state in whole frames or a whole reply: a part of one could end within a value. */
