@@ -81,7 +81,7 @@ const neutral: ReadonlyMap<string, JsonValue> = new Map<string, JsonValue>([
 const collections = named('logit_bias', 'metadata')
 
 function isNeutral(name: string, value: JsonValue | undefined): boolean {
-  if (neutral.get(name) === value) return value !== undefined
+  if (neutral.has(name)) return neutral.get(name) === value
   return collections.has(name) && isObject(value) && Object.keys(value).length === 0
 }
 

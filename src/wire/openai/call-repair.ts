@@ -3,11 +3,16 @@
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { isObject, jsonTextOf, objectsIn } from '../json/value.ts'
 
+/** The calls that a chat says, as a list: some vendors send a single call without a list around it. */
+export function callsIn(given: JsonValue | undefined): JsonObject[] {
+  return isObject(given) ? [given] : objectsIn(given)
+}
+
 /** The calls of a message as a list, each with JSON text as arguments; null where they are so already. */
 export function plainCalls(message: JsonValue | undefined): JsonObject[] | null {
   const given = isObject(message) ? message.tool_calls : null
   if (given == null) return null
-  const calls = isObject(given) ? [given] : objectsIn(given)
+  const calls = callsIn(given)
   const plain = calls.map(plainCall)
   return plain.every((call, at) => call === calls[at]) && !isObject(given) ? null : plain
 }

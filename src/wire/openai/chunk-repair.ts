@@ -2,6 +2,7 @@
 
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { isObject, jsonTextOf, objectOf, objectsIn, stringOf, wholeNumber } from '../json/value.ts'
+import { callsIn } from './call-repair.ts'
 
 interface Call {
   /** The vendor's number for it, and the client's. */
@@ -138,7 +139,7 @@ export class ChunkRepair {
   ): JsonObject[] | null {
     const known = this.calls.get(index) ?? new Calls(`${id}_${String(index)}`)
     this.calls.set(index, known)
-    const given = isObject(list) ? [list] : objectsIn(list)
+    const given = callsIn(list)
     const pieces = given.map((piece) => known.piece(piece))
     this.calling ||= pieces.length > 0
     if (stringOf(finish) !== '') pieces.push(...known.endings())
