@@ -1,7 +1,20 @@
 // A field that searches in a list, whose text is in the address.
 
-import { useEffect, useRef } from 'react'
+import { type RefObject, useEffect, useRef } from 'react'
 import { Field, Input } from './field.tsx'
+
+/**
+ * Gives a field, with `value` as its default, the text that the address has. While somebody types, the field is ahead of
+ * the address and keeps its own.
+ */
+export function useAddressText(value: string): RefObject<HTMLInputElement | null> {
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (input.current !== null && input.current !== document.activeElement)
+      input.current.value = value
+  }, [value])
+  return input
+}
 
 interface SearchInputProps {
   readonly label: string
@@ -10,21 +23,14 @@ interface SearchInputProps {
   readonly onChange: (text: string | undefined) => void
 }
 
-/**
- * While somebody types, the field is ahead of the address; else it shows what the address says. Blanks around a pasted
- * name do not count.
- */
+/** Blanks around a pasted name do not count. */
 export function SearchInput({
   label,
   placeholder = label,
   value = '',
   onChange,
 }: SearchInputProps) {
-  const input = useRef<HTMLInputElement>(null)
-  useEffect(() => {
-    if (input.current !== null && input.current !== document.activeElement)
-      input.current.value = value
-  }, [value])
+  const input = useAddressText(value)
   return (
     <Field hideLabel label={label}>
       <Input

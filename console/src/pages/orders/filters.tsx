@@ -1,9 +1,10 @@
 // The filters of the list of orders.
 
 import { useLingui } from '@lingui/react/macro'
-import { type FormEvent, useEffect, useRef } from 'react'
+import type { FormEvent } from 'react'
 import { Checkbox, Field, Input, Select } from '../../ui/field.tsx'
 import { useProviderName } from '../../ui/provider-name.tsx'
+import { useAddressText } from '../../ui/search-input.tsx'
 import type { OrdersSearch } from './search.ts'
 import { useStateNames } from './words.tsx'
 
@@ -75,12 +76,8 @@ function Choice({ label, any, value = '', choices, onChange }: ChoiceProps) {
 /** The search starts when the number is complete, since a part of one finds nothing. */
 function ByNumber({ search, onChange }: FiltersProps) {
   const { t } = useLingui()
-  const input = useRef<HTMLInputElement>(null)
   const { number = '' } = search
-  useEffect(() => {
-    if (input.current !== null && input.current !== document.activeElement)
-      input.current.value = number
-  }, [number])
+  const input = useAddressText(number)
   const apply = () => {
     const wanted = input.current?.value.trim() || undefined
     if (wanted !== search.number) onChange({ number: wanted })
