@@ -2,7 +2,7 @@
 
 import { formatUnits } from '../money.ts'
 import { type OrderDesk, showOrder } from './orders.ts'
-import { type PageLanguage, printedPage, rowsOf } from './printed-page.ts'
+import { type PageLanguage, printedPage, rowsOf, timesIn } from './printed-page.ts'
 import { timeText } from './time.ts'
 import { type AdminContext, AdminError } from './use-case.ts'
 
@@ -116,19 +116,20 @@ export function orderReceiptPage(
 ): string {
   const says = labels[language]
   const { row, table } = rowsOf(says, escape)
+  const time = timesIn('UTC')
   const { number, issuer, account, name, currency, creditCurrency } = receipt
   const facts = [
     ...(issuer === null ? [] : [[says.issuer, issuer]]),
     [says.number, number],
     [says.account, name === '' ? account : `${name} (${account})`],
     [says.provider, says[receipt.provider]],
-    [says.ordered, receipt.createdAt],
-    [says.asOf, receipt.asOf],
+    [says.ordered, time(receipt.createdAt)],
+    [says.asOf, time(receipt.asOf)],
   ]
   const amount = `${says.amount} (${currency})`
-  const payments = receipt.payments.map((each) => [each.at, each.id, each.amount])
+  const payments = receipt.payments.map((each) => [time(each.at), each.id, each.amount])
   const refunds = receipt.refunds.map((each) => [
-    each.at,
+    time(each.at),
     each.state === 'pending' ? `${each.id} (${says.pending})` : each.id,
     `-${each.amount}`,
   ])
@@ -141,7 +142,7 @@ export function orderReceiptPage(
   const left = String(
     BigInt(receipt.creditNano) + BigInt(receipt.bonusNano) - BigInt(receipt.takenNano),
   )
-  const body = `<table><tbody>${facts.map((cells) => row(cells)).join('')}</tbody></table>
+  const body = `<table><tbody>${facts.map((cells) => row(cells, 'td', 0)).join('')}</tbody></table>
 ${receipt.mode === 'play' ? `<p>${escape(says.play)}</p>` : ''}
 <h2>${escape(says.payments)}</h2>${table([says.time, says.trade, amount], payments, receipt.paid)}
 <h2>${escape(says.refunds)}</h2>${table([says.time, says.refund, amount], refunds, `-${receipt.refunded}`)}

@@ -11,8 +11,10 @@ h2 { font-size: 11pt; margin: 8mm 0 2mm }
 table { width: 100%; border-collapse: collapse }
 th, td { text-align: left; padding: 1mm 2mm 1mm 0; border-bottom: 1px solid #ddd; overflow-wrap: anywhere; vertical-align: top }
 thead { display: table-header-group }
+/* A footer group would be printed again on each page. */
+tfoot { display: table-row-group }
 tr { break-inside: avoid }
-.amount { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; padding-right: 0 }
+.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; padding: 1mm 0 1mm 6mm }
 tfoot td, .balance td { font-weight: 600 }
 @media print { body { margin: 0; max-width: none } }`
 
@@ -21,22 +23,38 @@ export const printedPolicy = `default-src 'none'; style-src 'sha256-${hash('sha2
 
 type Escape = (text: string) => string
 
-/** Table rows whose last cell is an amount, and tables of them with a total. */
+/** Table rows whose last cells are numbers (one unless told), and tables of them whose last column has a total. */
 export function rowsOf(says: { readonly total: string; readonly none: string }, escape: Escape) {
-  const row = (cells: readonly string[], tag = 'td') =>
+  const row = (cells: readonly string[], tag = 'td', numbers = 1) =>
     `<tr>${cells
       .map(
         (cell, at) =>
-          `<${tag}${at === cells.length - 1 ? ' class="amount"' : ''}>${escape(cell)}</${tag}>`,
+          `<${tag}${at >= cells.length - numbers ? ' class="number"' : ''}>${escape(cell)}</${tag}>`,
       )
       .join('')}</tr>`
-  const table = (head: readonly string[], rows: readonly (readonly string[])[], total: string) =>
-    rows.length === 0
-      ? `<p>${escape(says.none)}</p>`
-      : `<table><thead>${row(head, 'th')}</thead><tbody>${rows.map((cells) => row(cells)).join('')}</tbody><tfoot>${row(
-          [says.total, ...head.slice(2).map(() => ''), total],
-        )}</tfoot></table>`
+  const table = (
+    head: readonly string[],
+    rows: readonly (readonly string[])[],
+    total: string,
+    numbers = 1,
+  ) => {
+    if (rows.length === 0) return `<p>${escape(says.none)}</p>`
+    const body = rows.map((cells) => row(cells, 'td', numbers)).join('')
+    const foot = row([says.total, ...head.slice(2).map(() => ''), total])
+    return `<table><thead>${row(head, 'th', numbers)}</thead><tbody>${body}</tbody><tfoot>${foot}</tfoot></table>`
+  }
   return { row, table }
+}
+
+/** Writes times as `2027-01-31 23:59:59` in the zone; nothing for null. */
+export function timesIn(timeZone: string): (at: string | null) => string {
+  // Swedish dates are written as in ISO 8601.
+  const clock = new Intl.DateTimeFormat('sv-SE', {
+    timeZone,
+    dateStyle: 'short',
+    timeStyle: 'medium',
+  })
+  return (at) => (at === null ? '' : clock.format(Date.parse(at)))
 }
 
 interface Printed {

@@ -2,7 +2,7 @@
 
 import { formatUnits } from '../money.ts'
 import { type Cell, csvLine } from './csv.ts'
-import { type PageLanguage, printedPage, rowsOf } from './printed-page.ts'
+import { type PageLanguage, printedPage, rowsOf, timesIn } from './printed-page.ts'
 import type { StatementView } from './statements.ts'
 
 const units = (nano: string) => formatUnits(BigInt(nano))
@@ -40,7 +40,7 @@ const labels = {
     entries: 'Credits and adjustments',
     charges: 'Requests',
     closing: 'Closing balance',
-    time: 'Time (UTC)',
+    time: 'Time',
     kind: 'Kind',
     reason: 'Reason',
     key: 'Key',
@@ -72,7 +72,7 @@ const labels = {
     entries: '充值与调整',
     charges: '请求',
     closing: '期末余额',
-    time: '时间（UTC）',
+    time: '时间',
     kind: '类型',
     reason: '说明',
     key: '密钥',
@@ -105,17 +105,18 @@ export function statementPage(
   const says = labels[language]
   const { account, name, month, timeZone, currency } = statement
   const { row, table } = rowsOf(says, escape)
+  const time = timesIn(timeZone)
   const kinds = new Map<string, string>(Object.entries(says.kinds))
   const amount = `${says.amount} (${currency})`
   const facts = [
     [says.account, name === '' ? account : `${name} (${account})`],
     [says.period, `${month} (${timeZone})`],
-    [says.asOf, `${printedTime(statement.asOf)} UTC`],
+    [says.asOf, `${time(statement.asOf)} (${timeZone})`],
   ]
   const balance = (label: string, nano: string) =>
     `<table class="balance"><tbody>${row([label, `${units(nano)} ${currency}`])}</tbody></table>`
   const entries = statement.entries.map((each) => [
-    printedTime(each.at),
+    time(each.at),
     kinds.get(each.code) ?? each.code,
     each.reason ?? '',
     units(each.effectNano),
@@ -126,19 +127,14 @@ export function statementPage(
     String(each.requests),
     units(`-${each.chargeNano}`),
   ])
-  const body = `<table><tbody>${facts.map((cells) => row(cells)).join('')}</tbody></table>
+  const body = `<table><tbody>${facts.map((cells) => row(cells, 'td', 0)).join('')}</tbody></table>
 ${statement.open ? `<p>${escape(says.open)}</p>` : ''}
 <h2>${escape(says.opening)}</h2>${balance(says.opening, statement.openingNano)}
-<h2>${escape(says.entries)}</h2>${table([says.time, says.kind, says.reason, amount], entries, units(statement.entriesNano))}
-<h2>${escape(says.charges)}</h2>${table([says.key, says.model, says.requests, amount], charges, units(negative(statement.chargesNano)))}
+<h2>${escape(says.entries)}</h2>${table([`${says.time} (${timeZone})`, says.kind, says.reason, amount], entries, units(statement.entriesNano))}
+<h2>${escape(says.charges)}</h2>${table([says.key, says.model, says.requests, amount], charges, units(negative(statement.chargesNano)), 2)}
 <h2>${escape(says.closing)}</h2>${balance(says.closing, statement.closingNano)}`
   const heading = `${says.title} ${month}`
   return printedPage({ language, title: `${heading} ${account}`, heading, body }, escape)
-}
-
-/** A time in UTC, RFC 3339, as people write it, to the second. */
-function printedTime(at: string | null): string {
-  return at === null ? '' : at.slice(0, 19).replace('T', ' ')
 }
 
 function negative(nano: string): string {

@@ -94,6 +94,12 @@ if (hasBrowser) {
     await statement.getByText('for the first customer').waitFor()
     expect(await seriousFindings(statement)).toEqual([])
     await statement.close()
+    const statements = page.getByRole('listitem').filter({ hasText: month })
+    await statements.getByRole('link', { name: 'Requests' }).click()
+    await page.waitForURL(/\/console\/requests\?/)
+    const first = `${new Date().toISOString().slice(0, 7)}-01T00:00:00.000Z`
+    expect(new URL(page.url()).searchParams.get('since')).toBe(first)
+    await page.getByRole('table').getByRole('row').filter({ hasText: 'sandbox/chat' }).waitFor()
     await page.close()
   })
   test('an auditor is offered nothing that would be refused', async () => {
@@ -127,6 +133,34 @@ if (hasBrowser) {
     expect(await entries.count()).toBe(10)
     await page.getByRole('button', { name: 'Show more' }).click()
     await entries.nth(12).waitFor()
+    await page.close()
+  })
+  test('who comes back to the window has the balance anew, and of a long list no page is read again', async () => {
+    const messages = [{ role: 'user', content: 'Hello' }]
+    for (let at = 0; at < 100; at += 1) await stage.call({ model: 'sandbox/chat', messages })
+    const page = await stage.open('/billing')
+    const table = page.getByRole('table', { name: 'Ledger' })
+    await table.getByRole('row').filter({ hasText: 'req_' }).first().waitFor()
+    await page.waitForLoadState('networkidle')
+    const comesBack = async () => {
+      const asked: string[] = []
+      const note = (request: { url(): string }) => asked.push(new URL(request.url()).pathname)
+      page.on('request', note)
+      const balance = page.waitForResponse(/\/api\/balance/)
+      await page.evaluate(() => {
+        const now = Date.now
+        Date.now = () => now() + 60_000
+        globalThis.dispatchEvent(new Event('visibilitychange'))
+      })
+      await balance
+      page.off('request', note)
+      return asked.filter((path) => path === '/api/ledger').length
+    }
+    expect(await comesBack()).toBe(1)
+    const second = page.waitForResponse(/\/api\/ledger.*cursor=/)
+    await table.locator('..').evaluate((box) => box.scrollTo(0, box.scrollHeight))
+    await second
+    expect(await comesBack()).toBe(0)
     await page.close()
   })
   test.each([

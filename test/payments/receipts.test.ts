@@ -74,6 +74,9 @@ describe.each(engineCases)('a receipt, on $engine', ({ databaseUrl }) => {
         '-1.00',
       ])
         expect(page).toContain(said)
+      const times = page.match(/\d{4}-\d\d-\d\d[^<]*/g)
+      expect(times).toHaveLength(4)
+      for (const time of times) expect(time).toMatch(/^\S{10} \d\d:\d\d:\d\d$/)
       expect(page).not.toContain('<script>')
       const [style = ''] = /<style>[^<]*<\/style>/.exec(page) ?? []
       const hash = new Bun.CryptoHasher('sha256').update(style.slice(7, -8)).digest('base64')

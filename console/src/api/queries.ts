@@ -16,12 +16,20 @@ export const queryClient: QueryClient = new QueryClient({
       retryDelay: (failures) => 500 * 2 ** failures,
       refetchOnReconnect: true,
       // A figure on a page in the background may be old; it is requested again when the page is visible.
-      refetchOnWindowFocus: true,
+      // Of a list only while one page is loaded: all its pages would be requested again.
+      refetchOnWindowFocus: ({ state }) => pagesOf(state.data) < 2,
       networkMode: 'always',
     },
     mutations: { networkMode: 'always', retry: false },
   },
 })
+
+/** How many pages of a list are loaded; 1 for what is no list. */
+function pagesOf(data: unknown): number {
+  return typeof data === 'object' && data !== null && 'pages' in data && Array.isArray(data.pages)
+    ? data.pages.length
+    : 1
+}
 
 export type Person = Shape<'Person'>
 

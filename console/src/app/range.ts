@@ -105,6 +105,13 @@ export function startOfDay(ms: number, timeZone: string): number {
   return momentOf(Date.UTC(year, month - 1, day), timeZone)
 }
 
+/** A month such as `2027-01`, from its first midnight to that of the next. */
+export function monthRange(month: string, timeZone: string): Pick<Range, 'since' | 'until'> {
+  const [year = 0, number = 1] = month.split('-').map(Number)
+  const midnight = (months: number) => textOf(momentOf(Date.UTC(year, months, 1), timeZone))
+  return { since: midnight(number - 1), until: midnight(number) }
+}
+
 function startOfMonth(ms: number, timeZone: string): number {
   const { year, month } = partsOf(ms, timeZone)
   return momentOf(Date.UTC(year, month - 1, 1), timeZone)

@@ -2,8 +2,10 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { read } from '../../api/client.ts'
 import { apiAddress } from '../../api/viewing.ts'
+import { monthRange } from '../../app/range.ts'
 import { monthText } from '../../format.ts'
 import { useTimeZone } from '../../state/preferences.ts'
 import { Card } from '../../ui/page.tsx'
@@ -37,7 +39,10 @@ export function Statements({ account }: { readonly account: string }) {
                       <Trans>not over yet</Trans>
                     </Badge>
                   )}
-                  <span className="ml-auto flex gap-4">
+                  <span className="ml-auto flex flex-wrap gap-x-4">
+                    <Link to="/requests" search={monthRange(month, timeZone)}>
+                      <Trans>Requests</Trans>
+                    </Link>
                     <a href={address(month, 'html')} target="_blank" rel="noopener">
                       <Trans>Open to print or save as PDF</Trans>
                     </a>
