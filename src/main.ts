@@ -14,6 +14,7 @@ import type { Config } from './config/types.ts'
 import { type ConfigWatch, watchConfig } from './config/watch.ts'
 import { ListenError } from './http/listening.ts'
 import { type Listener, listen } from './http/server.ts'
+import { issueFirstKey } from './identity/first-key.ts'
 import { watchKeys } from './identity/watch.ts'
 import { isProgram, root } from './installation.ts'
 import { keepAlerts } from './main/alert-timer.ts'
@@ -147,14 +148,10 @@ async function serve(argv: readonly string[]): Promise<void> {
   const notify = (request: Request) => control.handle(request, null)
   const play = openPlayMoney(state, { isAlone: worker === null, notify })
   const { watches, timers } = watchStore(state, { log, play, worker })
-  const control = openControl(state, {
-    version,
-    log,
-    play,
-    async refresh() {
-      await Promise.all(watches.map((watch) => watch.refresh()))
-    },
-  })
+  const refresh = async () => {
+    await Promise.all(watches.map((watch) => watch.refresh()))
+  }
+  const control = openControl(state, { version, log, play, refresh })
   const consoleFiles = worker === null ? consoleBuild(config, log) : null
   const listener = startListening(state, control, { config, log, worker, play })
   const configWatch = config.file === null ? null : await followConfig(config, load, state, log)
@@ -182,6 +179,8 @@ async function serve(argv: readonly string[]): Promise<void> {
   await state.ledger.opened
   state.videoJobs.start()
   const reported = await reportOf(state, config, listener.url, worker)
+  // The new key works from the first call on.
+  if (reported.secret !== null) await refresh()
   // Last: a supervisor or script that waits for this may send a signal at once.
   if (worker !== null) {
     worker.ready({ ...reported, port: listener.port })
@@ -198,8 +197,10 @@ async function reportOf(state: State, config: Config, url: string, worker: Worke
   const isFirst = worker === null || worker.slot === 0
   return {
     url,
-    secret: state.firstSecret,
     signInLink: isFirst ? await firstSignInLink(state.store, address, config.currency) : null,
+    // Last: a start that is stopped before it prints must leave no key whose secret nobody has seen.
+    secret:
+      isFirst && config.keys.length === 0 ? await issueFirstKey(state.store, Date.now()) : null,
     model: firstOf(state),
     warnings: [
       ...state.prices.warnings(),

@@ -211,6 +211,7 @@ describe('a command line that is wrong', () => {
     [['usage', '-x'], 'usage has no -x'],
     [['usage', 'extra'], 'usage does not take "extra"'],
     [['usage', '--limit'], '--limit needs a value: --limit N'],
+    [['usage', '--limit', '-1'], '--limit -1: expected a whole number from 1 to 1000000'],
     [['usage', '--account', '--json'], '--account needs a value: --account A'],
     [['usage', '--json=1'], '--json takes no value'],
     [['usage', '--limit', '0'], '--limit 0: expected a whole number from 1 to 1000000'],
@@ -222,7 +223,7 @@ describe('a command line that is wrong', () => {
     [[...createArgs, '--expires', '2020-01-01'], '--expires 2020-01-01: is in the past'],
     [[...createArgs, '--expires', '2099-02-31'], '--expires 2099-02-31: expected a time'],
     [[...createArgs, '--expires', '2099-01-01T08:00'], 'expected a time such as'],
-    [[...createArgs, '--rpm', '-5'], '--rpm needs a value'],
+    [[...createArgs, '--rpm', '-5'], '--rpm -5: expected a whole number'],
     [[...createArgs, '--rpm', '1.5'], '--rpm 1.5: expected a whole number'],
     [[...createArgs, '--models', 'a,,b'], '--models: a name between commas is empty'],
   ]

@@ -4,7 +4,7 @@ import type { KeyConfig } from '../config/types.ts'
 import { createSecret, hashSecret, hintOf, randomBase62, startOf } from '../identity/secret.ts'
 import { type KeyRow, unrestrictedKey } from '../store/keys.ts'
 import type { Store } from '../store/store.ts'
-import { checkGroup, checkOwnGroup, groupsOf } from './key-group.ts'
+import { allowedGroup, checkGroup, checkOwnGroup, groupsOf } from './key-group.ts'
 import {
   dayBefore,
   isDeclared,
@@ -29,8 +29,8 @@ export async function createKey(
   input: Input<'createKey'>,
 ): Promise<KeyWithSecret> {
   const { store, nowMs } = admin
-  const { account, group, name, showCost } = input
-  await checkGroup(store, account, group)
+  const { account, name, showCost } = input
+  const group = await allowedGroup(store, account, input.group)
   const secret = createSecret()
   const row: KeyRow = {
     ...narrowed(unrestrictedKey, input),

@@ -108,10 +108,16 @@ const scopes = z
 const scopesText =
   '`read`: operations that change nothing. `write`: operations that change something'
 
+const newKeyGroup = name
+  .optional()
+  .describe(
+    'Group of models that the key may use; left out: `default`, or else the first that the account may use',
+  )
+
 export const keyInputs = {
   createKey: z.strictObject({
     account: name.describe('Id of the account; left out: the own account'),
-    group: name.describe('Group of models that the key may use'),
+    group: newKeyGroup,
     name: name.describe('Name for people'),
     ...narrowing,
     showCost: z.boolean().default(false).describe(showCostText),
@@ -146,11 +152,7 @@ export const keyInputs = {
   }),
   playgroundKey: z.strictObject({
     account: name,
-    group: name
-      .optional()
-      .describe(
-        'Group of the key; left out: `default`, or else the first that the account may use',
-      ),
+    group: newKeyGroup,
   }),
   key: z.strictObject(one),
   updateKey: z.strictObject({

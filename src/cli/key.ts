@@ -31,7 +31,11 @@ export const keyCreate: Command = {
       value: 'A',
       help: 'account it spends from; created if it does not exist',
     },
-    group: { type: 'string', value: 'G', help: 'group that decides which models it may use' },
+    group: {
+      type: 'string',
+      value: 'G',
+      help: 'group that decides which models it may use; left out: `default`, or the first it may have',
+    },
     name: { type: 'string', value: 'N', help: 'name shown to people' },
     ...narrowingOptions,
     'show-cost': { type: 'boolean', help: 'include the cost in its replies' },

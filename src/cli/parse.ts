@@ -68,8 +68,8 @@ function valueOf(token: OptionToken, option: Option): string {
     if (token.value !== undefined) throw new UsageError(`${token.rawName} takes no value`)
     return ''
   }
-  // In `--account --json` the account is missing; a value that begins with a dash is given with `=`.
-  if (token.value === undefined || (!token.inlineValue && token.value.startsWith('-'))) {
+  // In `--account --json` the account is missing; a value that begins with a dash and is no number is given with `=`.
+  if (token.value === undefined || (!token.inlineValue && /^-\D/.test(token.value))) {
     throw new UsageError(`${token.rawName} needs a value: ${token.rawName} ${option.value ?? ''}`)
   }
   return token.value

@@ -9,7 +9,6 @@ import { Doctor } from '../http/doctor.ts'
 import type { Front } from '../http/front.ts'
 import { KeyUses } from '../http/key-uses.ts'
 import { Load } from '../http/load.ts'
-import { issueFirstKey } from '../identity/first-key.ts'
 import { createKeyring, type ReplaceableKeyring } from '../identity/keyring.ts'
 import { loadKeys } from '../identity/watch.ts'
 import { createLedger, type LedgerNode, type LedgerOptions } from '../ledger/ledger-node.ts'
@@ -60,7 +59,7 @@ export async function buildState(options: StateOptions) {
   const stored = await openStored(options)
   const config = stored.current
   await keepNames(store, config)
-  const { keyring, keyRevision, firstSecret } = await openKeys(options)
+  const { keyring, keyRevision } = await openKeys(options)
   const prices = await Prices.open(store, config, log)
   const runTime = await RunTime.open(store.settings, config)
   const deadlines = new Deadlines()
@@ -111,7 +110,6 @@ export async function buildState(options: StateOptions) {
     activity,
     runTime,
     offloading: sources.offloading,
-    firstSecret,
     keyRevision,
     leftSettled,
     get current() {
@@ -139,12 +137,10 @@ async function tracesOf(
   return openTelemetry({ ...parts, endpoint, settings, env, version, worker, log })
 }
 
-async function openKeys({ config, store, worker }: StateOptions) {
-  const makesKey = config.keys.length === 0 && (worker === null || worker.slot === 0)
-  const firstSecret = makesKey ? await issueFirstKey(store, Date.now()) : null
+async function openKeys({ config, store }: StateOptions) {
   const { revision, rows, closed } = await loadKeys(store)
   const keyring = createKeyring({ configured: config.keys, stored: rows, closed })
-  return { keyring, keyRevision: revision, firstSecret }
+  return { keyring, keyRevision: revision }
 }
 
 function statesOf({ services }: Front, health: Health) {

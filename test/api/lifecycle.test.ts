@@ -211,6 +211,25 @@ describe('one folder', () => {
     }
   })
 
+  test('the first start that serves prints the first key, also after one whose port was taken', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-first-key-'))
+    const other = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
+    try {
+      const words = ['--port', String(other.port)]
+      await expect(startServer(dataDir, { words })).rejects.toThrow('in use')
+      const second = await startServer(dataDir)
+      try {
+        const secret = /sk-tg-[0-9A-Za-z]{38}/.exec(second.stdout)?.[0] ?? ''
+        expect(await status(second.url, secret)).toBe(200)
+      } finally {
+        await second.kill()
+      }
+    } finally {
+      other.stop(true)
+      rmSync(dataDir, { recursive: true, force: true })
+    }
+  })
+
   test('after kill -9 the next server takes it over at once, with its key and its records', async () => {
     const first = await startServer()
     const secret = /sk-tg-[0-9A-Za-z]{38}/.exec(first.stdout)?.[0] ?? ''

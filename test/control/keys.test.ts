@@ -40,6 +40,13 @@ async function make(as = ann, body: object = {}) {
   return reply.json
 }
 
+test('a key whose group is left out is of `default`, or of the first group that its account may have', async () => {
+  expect(await make(ann, { group: undefined })).toMatchObject({ group: 'default' })
+  await stage.store.accounts.ensure('cid', 0)
+  await stage.store.people.change('cid', { groups: ['fast'] })
+  expect(await make(root, { account: 'cid', group: undefined })).toMatchObject({ group: 'fast' })
+})
+
 /** The accounts of a test are credited what they spend. */
 async function spend(key: string, account: string, chargeNano: bigint, at = Date.now()) {
   const requestId = randomUUID()

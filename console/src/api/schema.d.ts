@@ -9366,8 +9366,8 @@ export interface operations {
                 readonly "application/json": {
                     /** @description Id of the account; left out: the own account */
                     readonly account?: string;
-                    /** @description Group of models that the key may use */
-                    readonly group: string;
+                    /** @description Group of models that the key may use; left out: `default`, or else the first that the account may use */
+                    readonly group?: string;
                     /** @description Name for people */
                     readonly name: string;
                     /** @description When the key expires; null: never */
@@ -10800,7 +10800,7 @@ export interface operations {
         readonly requestBody?: {
             readonly content: {
                 readonly "application/json": {
-                    /** @description Group of the key; left out: `default`, or else the first that the account may use */
+                    /** @description Group of models that the key may use; left out: `default`, or else the first that the account may use */
                     readonly group?: string;
                 };
             };
