@@ -2,7 +2,9 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
+import { GoogleGenerativeAI } from '@google/generative-ai'
 import { streamText } from 'ai'
+import { GatewayError } from '../../src/errors.ts'
 import { dialects } from '../../src/wire/dialects.ts'
 import { openaiClient } from '../support/clients.ts'
 import { testKey } from '../support/gateway.ts'
@@ -52,6 +54,38 @@ test('and by @ai-sdk/google', async () => {
 test('and by clients that read line by line, which know nothing but data and blank lines', () => {
   const lines = quiet.join('').split('\n')
   expect(lines.filter((line) => line !== '' && !line.startsWith('data: '))).toEqual([])
+})
+
+const error = new GatewayError('service_unavailable', 'The stream ended early: it was cut.')
+const broken = [frame('a'), dialects.gemini.client.errorFrames(error, 'req_1')]
+
+test('a stream that breaks off throws in @google/genai', async () => {
+  using server = serving(broken)
+  const client = googleClient(server.url.href)
+  const stream = await client.models.generateContentStream({ model: 'm', contents: 'hi' })
+  await expect(Array.fromAsync(stream)).rejects.toThrow('The stream ended early: it was cut.')
+})
+
+test('in @google/generative-ai, which passes over an error in an event', async () => {
+  using server = serving(broken)
+  const model = new GoogleGenerativeAI('k').getGenerativeModel(
+    { model: 'm' },
+    { baseUrl: server.url.href },
+  )
+  const { stream, response } = await model.generateContentStream('hi')
+  const ends = await Promise.allSettled([response, Array.fromAsync(stream)])
+  for (const end of ends) {
+    expect(end.status === 'rejected' && String(end.reason)).toContain('Failed to parse stream')
+  }
+})
+
+test('and in @ai-sdk/google, which passes over what is no event', async () => {
+  using server = serving(broken)
+  const provider = createGoogleGenerativeAI({ apiKey: 'k', baseURL: `${server.url.href}v1beta` })
+  const failures: unknown[] = []
+  const onError = ({ error }: { error: unknown }) => void failures.push(String(error))
+  await streamText({ model: provider('m'), prompt: 'hi', onError }).consumeStream()
+  expect(failures).toEqual([expect.stringContaining('it was cut')])
 })
 
 let stage: GoogleStage
