@@ -343,6 +343,39 @@ function copilot(name: string, speaks: string, env: Readonly<Record<string, stri
   }
 }
 
+/** One entry for each format that it can be configured to use. */
+function pi(api: string, speaks: string, path: string): Agent {
+  return {
+    name: `pi, ${api}`,
+    package: '@mariozechner/pi-coding-agent',
+    speaks,
+    model: anyModel,
+    sees: 'attached',
+    writesBy: 'tool',
+    command(prompt, place, picture) {
+      write(join(place.home, '.pi', 'agent', 'models.json'), {
+        providers: {
+          tollgate: {
+            baseUrl: `${place.url}${path}`,
+            api,
+            apiKey: 'TOLLGATE_KEY',
+            models: [{ id: anyModel, reasoning: true, input: ['text', 'image'] }],
+          },
+        },
+      })
+      const attached = picture ? [`@${pictureFile}`] : []
+      return {
+        words: [
+          binary(place, '@mariozechner/pi-coding-agent', 'pi'),
+          ...['--provider', 'tollgate', '--model', anyModel, '--offline', '--print'],
+          ...[...attached, prompt],
+        ],
+        env: { TOLLGATE_KEY: place.key },
+      }
+    },
+  }
+}
+
 export const agents: readonly Agent[] = [
   claudeCode,
   codex('Codex', 'gpt-6-sol', 'exec'),
@@ -356,4 +389,8 @@ export const agents: readonly Agent[] = [
   qwenCode,
   copilot('Copilot', 'openai-chat', {}),
   copilot('Copilot, responses', 'openai-responses', { COPILOT_PROVIDER_WIRE_API: 'responses' }),
+  pi('openai-completions', 'openai-chat', '/v1'),
+  pi('openai-responses', 'openai-responses', '/v1'),
+  pi('anthropic-messages', 'anthropic-messages', ''),
+  pi('google-generative-ai', 'gemini', '/v1beta'),
 ]

@@ -104,8 +104,9 @@ export const cases: readonly Case[] = [
     fault: (outcome) =>
       firstOf(
         ...common(outcome),
-        !/error|fail|disconnected|broke|cut off|unavailable|50[03]/i.test(outcome.output) &&
-          'no error is shown',
+        !/error|fail|disconnected|broke|cut off|ended early|incomplete|unavailable|50[03]/i.test(
+          outcome.output,
+        ) && 'no error is shown',
       ),
   },
   {
