@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { ClientList, Decoded } from '../codec.ts'
+import { repeated } from '../gemini/fields.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { placeOf } from '../json/names.ts'
 import { parseSpan } from '../json/scan.ts'
@@ -93,9 +94,9 @@ function textOf(asked: JsonValue, path: string): string {
   const content = isObject(asked) ? asked['content'] : undefined
   const parts = isObject(content) ? content['parts'] : undefined
   const param = `${path}content.parts`
-  if (!Array.isArray(parts) || parts.length === 0)
-    throw invalidRequest(`${param} must be an array with a text`, param)
-  const texts = parts.map((part, at) => {
+  const list = repeated(parts)
+  if (list.length === 0) throw invalidRequest(`${param} must be an array with a text`, param)
+  const texts = list.map((part, at) => {
     const text = isObject(part) ? part['text'] : undefined
     if (typeof text === 'string') return text
     throw invalidRequest(`${param}[${at}] must be a text: nothing else is embedded`, param)

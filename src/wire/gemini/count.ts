@@ -42,7 +42,8 @@ export function countTokens(body: JsonValue): JsonObject {
   const { generateContentRequest: whole } = members
   const request = isObject(whole) ? membersOf(whole) : members
   const { contents, systemInstruction, tools } = request
-  if (!Array.isArray(contents)) throw invalidRequest('contents must be an array', 'contents')
+  if (!Array.isArray(contents) && !isObject(contents))
+    throw invalidRequest('contents must be an array', 'contents')
   const counted: Counted = { bytes: 0, media: 0 }
   for (const part of [contents, systemInstruction, tools]) visit(part, counted)
   const text = Math.ceil(counted.bytes / bytesPerToken)

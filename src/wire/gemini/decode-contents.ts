@@ -2,8 +2,8 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { Extra, JsonObject, JsonValue, Message, RequestPart } from '../ir.ts'
-import { isObject, listOf, objectsIn, setMember, stringOf } from '../json/value.ts'
-import { membersOf, withExtra } from './fields.ts'
+import { isObject, setMember, stringOf } from '../json/value.ts'
+import { membersOf, repeated, withExtra } from './fields.ts'
 import { madeId } from './ids.ts'
 import { audioFormatOf } from './media.ts'
 import { noSignature } from './models.ts'
@@ -15,17 +15,13 @@ interface OpenCalls {
 }
 
 export function decodeContents(value: JsonValue | undefined): Message[] {
-  // The API accepts a single turn in place of a list.
-  const contents = isObject(value) ? [value] : value
-  if (!Array.isArray(contents)) throw invalidRequest('contents must be an array', 'contents')
   const calls: OpenCalls = { waiting: [], count: 0 }
-  return contents.flatMap((content, at) => decodeContent(content, `contents[${at}]`, calls))
+  return repeated(value).flatMap((content, at) => decodeContent(content, `contents[${at}]`, calls))
 }
 
 function decodeContent(value: JsonValue, path: string, calls: OpenCalls): Message[] {
   if (!isObject(value)) throw invalidRequest(`${path} must be an object`, path)
-  const { role = 'user', parts = [] } = membersOf(value)
-  if (!Array.isArray(parts)) throw invalidRequest(`${path}.parts must be an array`, `${path}.parts`)
+  const { role = 'user', parts } = membersOf(value)
   const spoken = role === 'model' ? 'assistant' : 'user'
   const messages: Message[] = []
   let run: RequestPart[] = []
@@ -33,7 +29,7 @@ function decodeContent(value: JsonValue, path: string, calls: OpenCalls): Messag
     if (run.length > 0) messages.push({ role: spoken, parts: run })
     run = []
   }
-  for (const [at, raw] of parts.entries()) {
+  for (const [at, raw] of repeated(parts).entries()) {
     const place = `${path}.parts[${at}]`
     if (!isObject(raw)) throw invalidRequest(`${place} must be an object`, place)
     const part = membersOf(raw)
@@ -50,17 +46,18 @@ function decodeContent(value: JsonValue, path: string, calls: OpenCalls): Messag
 function textsOf(value: JsonValue | undefined): RequestPart[] {
   if (typeof value === 'string') return value === '' ? [] : [{ type: 'text', text: value }]
   const parts = isObject(value) ? membersOf(value)['parts'] : value
-  const list = isObject(parts) ? [parts] : listOf(parts)
-  return list.filter(isObject).flatMap((raw, at): RequestPart[] => {
-    const part = membersOf(raw)
-    const { text = '', ...rest } = part
-    const other = Object.keys(rest).some((name) => !ofThoughts.has(name))
-    if (typeof text !== 'string' || (part['text'] === undefined && other)) {
-      const place = `systemInstruction.parts[${at}]`
-      throw invalidRequest(`${place}: only text can be an instruction of this model`, place)
-    }
-    return text === '' ? [] : [{ type: 'text', text, ...besides(part, 'text', ...ofThoughts) }]
-  })
+  return repeated(parts)
+    .filter(isObject)
+    .flatMap((raw, at): RequestPart[] => {
+      const part = membersOf(raw)
+      const { text = '', ...rest } = part
+      const other = Object.keys(rest).some((name) => !ofThoughts.has(name))
+      if (typeof text !== 'string' || (part['text'] === undefined && other)) {
+        const place = `systemInstruction.parts[${at}]`
+        throw invalidRequest(`${place}: only text can be an instruction of this model`, place)
+      }
+      return text === '' ? [] : [{ type: 'text', text, ...besides(part, 'text', ...ofThoughts) }]
+    })
 }
 
 const ofThoughts: ReadonlySet<string> = new Set(['thought', 'thoughtSignature'])
@@ -142,8 +139,8 @@ function answered(answer: JsonObject, calls: OpenCalls): string {
 }
 
 function answerOf(answer: JsonObject, path: string, calls: OpenCalls): Message {
-  const { response, parts = [] } = answer
-  const media = objectsIn(parts)
+  const { response, parts } = answer
+  const media = repeated(parts).filter(isObject)
   const said = saidOf(response)
   const rest = besides(answer, 'id', 'name', 'response', 'parts', 'willContinue')
   const { gemini = {} } = rest.extra ?? {}

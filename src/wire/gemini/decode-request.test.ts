@@ -208,15 +208,41 @@ describe("a request of Google's client", () => {
   })
 
   test.each([
-    [{ contents: 'x' }, 'contents'],
+    [{ contents: 'x' }, 'contents[0]'],
     [{ contents: ['x'] }, 'contents[0]'],
-    [{ contents: [{ parts: 'x' }] }, 'contents[0].parts'],
+    [{ contents: [{ parts: 'x' }] }, 'contents[0].parts[0]'],
     [{ contents: [{ parts: [{ functionCall: {} }] }] }, 'contents[0].parts[0].functionCall.name'],
     [{ contents: [{ parts: [{ inlineData: {} }] }] }, 'contents[0].parts[0].inlineData.mimeType'],
     [{ contents: [{ parts: [{ fileData: {} }] }] }, 'contents[0].parts[0].fileData.fileUri'],
     [{ contents: [], cachedContent: 'cachedContents/1' }, 'cachedContent'],
-    [{ contents: [], tools: {} }, 'tools'],
+    [{ contents: [], tools: 'x' }, 'tools[0]'],
   ])('%j is refused by name', (body, param) => {
     expect(refusal(() => geminiHub.decodeRequest(body, { model: 'm' }))).toBe(param)
+  })
+})
+
+test('a single value in place of a list is read as a list of it', () => {
+  const declared = { name: 'f', parametersJsonSchema: { type: 'object' } }
+  const single = {
+    systemInstruction: { parts: { text: 'be brief' } },
+    contents: { parts: { text: 'hi' } },
+    tools: { functionDeclarations: declared },
+    toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: 'f' } },
+    generationConfig: { stopSequences: 'x' },
+  }
+  const listed = {
+    systemInstruction: { parts: [{ text: 'be brief' }] },
+    contents: [{ parts: [{ text: 'hi' }] }],
+    tools: [{ functionDeclarations: [declared] }],
+    toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['f'] } },
+    generationConfig: { stopSequences: ['x'] },
+  }
+  const read = (body: JsonObject) => geminiHub.decodeRequest(body, { model: 'm' })
+  expect(read(single)).toEqual(read(listed))
+  expect(read(single).value).toMatchObject({
+    messages: [{ role: 'system' }, { role: 'user', parts: [{ type: 'text', text: 'hi' }] }],
+    tools: [{ name: 'f' }],
+    toolChoice: { mode: 'tool', name: 'f' },
+    stop: ['x'],
   })
 })

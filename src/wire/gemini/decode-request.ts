@@ -14,7 +14,7 @@ import { isObject, stringOf, stringsIn } from '../json/value.ts'
 import type { Address } from '../request.ts'
 import { decodeContents, decodeSystem } from './decode-contents.ts'
 import { decodeToolChoice, decodeTools } from './decode-tools.ts'
-import { membersOf, numberOf, withExtra } from './fields.ts'
+import { membersOf, numberOf, repeated, withExtra } from './fields.ts'
 import { jsonSchemaOf } from './json-schema.ts'
 
 type Taken = { -readonly [Field in keyof ChatRequest]?: ChatRequest[Field] & {} }
@@ -55,13 +55,15 @@ function takeGeneration(config: JsonObject): Taken {
     found[field] = value
     delete config[name]
   }
-  const stop = stringsIn(config['stopSequences'])
+  const stop = stringsIn(repeated(config['stopSequences']))
   delete config['stopSequences']
   if (stop.length > 0) found.stop = stop
   if (config['responseLogprobs'] === true) found.logprobs = numberOf(config['logprobs']) ?? 0
   delete config['responseLogprobs']
   delete config['logprobs']
-  const modalities = stringsIn(take(config, 'responseModalities')).map((word) => word.toLowerCase())
+  const modalities = stringsIn(repeated(take(config, 'responseModalities'))).map((word) =>
+    word.toLowerCase(),
+  )
   if (modalities.length > 0) found.modalities = modalities
   const format = takeFormat(config)
   if (format !== null) found.responseFormat = format

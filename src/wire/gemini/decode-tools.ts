@@ -2,17 +2,15 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject, JsonValue, Tool, ToolChoice } from '../ir.ts'
-import { isObject, listOf, stringOf, stringsIn } from '../json/value.ts'
-import { membersOf, withExtra } from './fields.ts'
+import { isObject, stringOf, stringsIn } from '../json/value.ts'
+import { membersOf, repeated, withExtra } from './fields.ts'
 import { jsonSchemaOf } from './json-schema.ts'
 
 export function decodeTools(value: JsonValue | undefined): Tool[] {
-  if (value === undefined) return []
-  if (!Array.isArray(value)) throw invalidRequest('tools must be an array', 'tools')
-  return value.flatMap((each, at) => {
+  return repeated(value).flatMap((each, at) => {
     if (!isObject(each)) throw invalidRequest(`tools[${at}] must be an object`, `tools[${at}]`)
     const { functionDeclarations: declared, ...others } = membersOf(each)
-    const functions = listOf(declared)
+    const functions = repeated(declared)
     return [
       ...functions.map((one, index) =>
         functionOf(one, `tools[${at}].functionDeclarations[${index}]`),
@@ -52,7 +50,7 @@ export function decodeToolChoice(value: JsonValue | undefined): {
   if (!isObject(config)) return { choice: null, rest }
   const { mode, allowedFunctionNames, ...settings } = membersOf(config)
   for (const name in settings) rest[`toolConfig.functionCallingConfig.${name}`] = settings[name]
-  const names = stringsIn(allowedFunctionNames)
+  const names = stringsIn(repeated(allowedFunctionNames))
   return { choice: choiceOf(stringOf(mode).toUpperCase(), names), rest }
 }
 

@@ -28,6 +28,14 @@ export function ownPart(
   throw invalidRequest(`${path} is of a type this model cannot take`, path)
 }
 
+/**
+ * The values of a repeated field. Google's API takes a single value in place of a list: its own examples send one turn
+ * or part so, and @ai-sdk/google up to 1 its tools.
+ */
+export function repeated(value: JsonValue | undefined): JsonValue[] {
+  return value === undefined ? [] : Array.isArray(value) ? value : [value]
+}
+
 /** `{ extra }` with the fields, or nothing where there are none. */
 export function withExtra(fields: JsonObject): { extra?: Extra } {
   return Object.keys(fields).length === 0 ? {} : { extra: { [self]: fields } }

@@ -45,6 +45,13 @@ test.each([
   expect(peek({ contents: turns }).imageParam).toBe('contents[1].parts[1]')
 })
 
+test('a single turn and a single part need no list', () => {
+  const parts = { inlineData: { mimeType: 'image/png', data: '' } }
+  expect(peek({ contents: { parts } })).toMatchObject({ imageParam: 'contents[0].parts' })
+  expect(peek({ contents: { parts } }).attachments).toHaveLength(1)
+  expect(peek({ contents: { parts: { text: 'a' } } }).attachments).toBeUndefined()
+})
+
 test('no picture are sounds, files and texts', () => {
   const parts = [{ inlineData: { mimeType: 'audio/wav', data: '' } }, { text: '"image/' }]
   expect(peek({ contents: [{ parts }] }).imageParam).toBeNull()
@@ -54,11 +61,13 @@ describe('refused', () => {
   test.each([
     [{}, 'contents'],
     [{ contents: null }, 'contents'],
-    [{ contents: {} }, 'contents'],
+    [{ contents: 'a' }, 'contents'],
+    [{ contents: { parts: 1 } }, 'contents[0].parts'],
+    [{ contents: { parts: { text: 1 } } }, 'contents[0].parts.text'],
     [{ contents: [] }, 'contents'],
     [{ contents: ['a'] }, 'contents[0]'],
     [{ contents: [{ role: 1 }] }, 'contents[0].role'],
-    [{ contents: [{ parts: {} }] }, 'contents[0].parts'],
+    [{ contents: [{ parts: 1 }] }, 'contents[0].parts'],
     [{ contents: [{ parts: [1] }] }, 'contents[0].parts[0]'],
     [{ contents: [{ parts: [{ text: 1 }] }] }, 'contents[0].parts[0].text'],
     [{ contents, generationConfig: [] }, 'generationConfig'],

@@ -89,7 +89,14 @@ function checkContent(bytes: Uint8Array, at: number, index: number): void {
     }
     if (!fieldScan.is('parts')) continue
     if (bytes[value] === 0x6e) continue
-    if (kindAt(bytes, value) !== 'array') fail(`${path}.parts`, 'must be an array')
+    const kind = kindAt(bytes, value)
+    if (kind === 'object') {
+      const only = (): string => `${path}.parts`
+      if (checkPart(bytes, value, only)) seen.imageParam ??= only()
+      fieldScan.resume(partFieldScan.at)
+      continue
+    }
+    if (kind !== 'array') fail(`${path}.parts`, 'must be an array')
     partScan.open(bytes, value)
     while (partScan.next()) {
       const place = partScan.count - 1
@@ -101,10 +108,14 @@ function checkContent(bytes: Uint8Array, at: number, index: number): void {
   }
 }
 
-/** Checks the turns at `at`; gives the offset after them. */
-function checkContents(bytes: Uint8Array, at: number): number {
+function forgetSeen(): void {
   seen.imageParam = null
   seen.attachments = undefined
+}
+
+/** Checks the turns at `at`; gives the offset after them. */
+function checkContents(bytes: Uint8Array, at: number): number {
+  forgetSeen()
   contentScan.open(bytes, at)
   while (contentScan.next()) {
     checkContent(bytes, contentScan.value, contentScan.count - 1)
@@ -160,7 +171,11 @@ function read(body: Body, address: Address): Peek {
   checkModel(body, model)
   const contents = member(body.members, 'contents', 'contents')
   if (contents === null) fail('contents', 'is required')
-  if (contents.kind !== 'array') fail('contents', 'must be an array')
+  if (contents.kind === 'object') {
+    // A list is checked during the pass over the body.
+    forgetSeen()
+    checkContent(bytes, contents.start, 0)
+  } else if (contents.kind !== 'array') fail('contents', 'must be an array')
   const config = member(body.members, 'generationConfig', 'generation_config')
   if (config !== null && config.kind !== 'object') fail('generationConfig', 'must be an object')
   const settings = config === null ? [] : members(bytes, config.start)
