@@ -37,8 +37,11 @@ const vertexPrefixes = ['/v1beta1', '/v1'].flatMap((version) => [
   `${version}/projects/:project/locations/:location/publishers/google`,
 ])
 
-/** Clients differ in whether their base address ends in /v1, and some add it twice. */
-const apiPrefixes = ['/v1', '', '/v1/v1'] as const
+/**
+ * Clients differ in whether their base address ends in /v1, and some add it twice. Azure's v1 API and Groq's SDKs have
+ * /openai before it.
+ */
+const apiPrefixes = ['/v1', '', '/v1/v1', '/openai/v1'] as const
 const modelPrefixes = [...apiPrefixes, ...googlePrefixes] as const
 /** For paths that no API prefix stands before. */
 const bare = [''] as const

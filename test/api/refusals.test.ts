@@ -145,6 +145,7 @@ describe('404', () => {
     ['GET', '/v1/vector_stores'],
     ['POST', '/v1/uploads'],
     ['GET', '/v1/v1/files'],
+    ['GET', '/openai/v1/files'],
     ['GET', '/v1/chat/completions'],
     ['GET', '/v1/chat/completions?limit=2'],
     ['GET', '/v1/chat/completions/chatcmpl-1'],
