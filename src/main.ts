@@ -39,8 +39,8 @@ import { readWorker, Stops, slotVariable, type Worker } from './main/worker.ts'
 import { watchPrices } from './meter/watch-prices.ts'
 import { isStoreAway } from './store/away.ts'
 import { DataError } from './store/data-error.ts'
-import { lockData } from './store/lock.ts'
 import { openStore } from './store/open.ts'
+import { lockForServer } from './store/restore-folder.ts'
 import { labelled } from './telemetry/exposition.ts'
 import { createLog, type Log } from './telemetry/log.ts'
 
@@ -136,7 +136,7 @@ async function serve(argv: readonly string[]): Promise<void> {
     return
   }
   const log = createLog({ level: config.logLevel, node: hostname(), worker: worker?.slot ?? null })
-  const lock = worker === null ? lockData(config.dataDir) : null
+  const lock = worker === null ? lockForServer(config) : null
   const store = await openStore(config)
   const state = await buildState({ version, config, store, log, worker, collector })
   const stops = new Stops()

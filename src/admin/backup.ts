@@ -1,10 +1,10 @@
 // Backs up the ledger to one file, also while a server runs; on SQLite, with the outboxes' records settled in it.
 
-import { randomUUID } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
+import { openDraft } from '../store/draft-folder.ts'
 import type { StoreSettings } from '../store/open.ts'
-import { finishCopy, isDataName, placeCopy, removeCopy } from '../store/sqlite-copy.ts'
+import { finishCopy, isDataName, placeCopy } from '../store/sqlite-copy.ts'
 import { dumpDatabase } from './postgres-dump.ts'
 import type { Input } from './schema.ts'
 import { copyState, settleState } from './snapshot.ts'
@@ -29,13 +29,14 @@ function refused(message: string): AdminError {
 }
 
 async function write(dataDir: string, file: string) {
-  const folder = `${file}.${randomUUID()}`
+  const draft = openDraft(file)
   try {
-    const { settled, audit } = await settleState(folder, copyState(dataDir, folder), 'file')
-    placeCopy(finishCopy(folder), file)
+    const outboxes = copyState(dataDir, draft.path)
+    const { settled, audit } = await settleState(draft.path, outboxes, 'file')
+    placeCopy(finishCopy(draft.path), file)
     const { transfers, usageRows, wallets, findings } = audit
     return { transfers, usageRows, settled, wallets, findings: findings.length }
   } finally {
-    removeCopy(folder)
+    draft.remove()
   }
 }

@@ -1,8 +1,9 @@
 // Dumps a PostgreSQL database to a file and restores it, with PostgreSQL's own programs.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
-import { existsSync, linkSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openDraft } from '../store/draft-folder.ts'
 import { openStore } from '../store/open.ts'
 import { auditLedger } from './audit.ts'
 import { AdminError } from './use-case.ts'
@@ -13,13 +14,14 @@ export function dumpDatabase(databaseUrl: string, file: string) {
 }
 
 async function dump(running: Running, databaseUrl: string, file: string) {
-  const draft = `${file}.${randomUUID()}`
+  const draft = openDraft(file)
   try {
+    const whole = join(draft.path, 'dump')
     // Readable by its owner only; pg_dump keeps the mode of an existing file.
-    writeFileSync(draft, '', { mode: 0o600, flag: 'wx' })
-    const args = ['--format=custom', '--no-owner', `--file=${draft}`]
-    await run(running, 'pg_dump', databaseUrl, args, draft)
-    linkSync(draft, file)
+    writeFileSync(whole, '', { mode: 0o600, flag: 'wx' })
+    const args = ['--format=custom', '--no-owner', `--file=${whole}`]
+    await run(running, 'pg_dump', databaseUrl, args, draft.path)
+    linkSync(whole, file)
     // null: counted when the file is restored.
     const counts = {
       transfers: null,
@@ -30,7 +32,7 @@ async function dump(running: Running, databaseUrl: string, file: string) {
     }
     return { ok: true, file, bytes: statSync(file).size, ...counts }
   } finally {
-    rmSync(draft, { force: true })
+    draft.remove()
   }
 }
 
@@ -44,7 +46,14 @@ export async function restoreDatabase(databaseUrl: string, file: string) {
     throw refused('the database holds data already: name an empty one (DATABASE_URL)')
   }
   const whole = ['--single-transaction', '--exit-on-error', '--no-owner']
-  await interruptible((running) => run(running, 'pg_restore', databaseUrl, [...whole, file], file))
+  await interruptible(async (running) => {
+    const draft = openDraft(file)
+    try {
+      await run(running, 'pg_restore', databaseUrl, [...whole, file], draft.path)
+    } finally {
+      draft.remove()
+    }
+  })
   const store = await openStore({ dataDir: '', databaseUrl })
   try {
     const { ok, transfers, usageRows, wallets, findings } = await auditLedger({ store })
@@ -59,30 +68,27 @@ export async function restoreDatabase(databaseUrl: string, file: string) {
 const connectSeconds = 5
 
 /**
- * Passes the password in a file that only its owner can read: every user of the machine can see a program's arguments.
+ * Passes the password in a file of a folder that only its owner can read: every user of the machine can see a program's
+ * arguments.
  */
 async function run(
   running: Running,
   program: string,
   databaseUrl: string,
   args: readonly string[],
-  beside: string,
+  folder: string,
 ): Promise<void> {
   const url = new URL(databaseUrl)
-  const passwords = `${beside}.${randomUUID()}`
   if (url.password !== '') {
     const password = decodeURIComponent(url.password).replaceAll(/[\\:]/g, '\\$&')
+    const passwords = join(folder, 'password')
     writeFileSync(passwords, `*:*:*:*:${password}\n`, { mode: 0o600, flag: 'wx' })
     url.password = ''
     url.searchParams.set('passfile', passwords)
   }
   if (!url.searchParams.has('connect_timeout'))
     url.searchParams.set('connect_timeout', String(connectSeconds))
-  try {
-    await finish(running, program, [`--dbname=${url.href.replaceAll('+', '%20')}`, ...args])
-  } finally {
-    rmSync(passwords, { force: true })
-  }
+  await finish(running, program, [`--dbname=${url.href.replaceAll('+', '%20')}`, ...args])
 }
 
 const interruptions = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

@@ -1,9 +1,9 @@
 // Restores a backup, after checking it, into a data directory without a running server or an empty PostgreSQL database.
 
-import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { lockData } from '../store/lock.ts'
 import type { StoreSettings } from '../store/open.ts'
+import { restoreFolder } from '../store/restore-folder.ts'
 import { databaseFile } from '../store/sqlite.ts'
 import {
   copyDatabase,
@@ -47,7 +47,7 @@ function refused(message: string): AdminError {
 }
 
 async function putBack(file: string, dataDir: string, nowMs: number) {
-  const folder = join(dataDir, `restore-${randomUUID()}`)
+  const folder = restoreFolder(dataDir)
   try {
     copyDatabase(file, folder)
     const { transfers, usageRows, wallets, findings } = await check(folder)

@@ -7,7 +7,7 @@ import type { Config } from '../config/types.ts'
 import { ListenError } from '../http/listening.ts'
 import { checkPort } from '../http/server.ts'
 import { argumentsFor } from '../installation.ts'
-import { lockData } from '../store/lock.ts'
+import { lockForServer } from '../store/restore-folder.ts'
 import { createLog } from '../telemetry/log.ts'
 import { consoleBuild, shownConsole } from './console.ts'
 import { onSignals } from './signals.ts'
@@ -34,7 +34,7 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
   const { config, version } = options
   checkPlatform(process.platform)
   const log = createLog({ level: config.logLevel, node: hostname() })
-  const lock = lockData(config.dataDir)
+  const lock = lockForServer(config)
   await waitForPort(config.server.host, config.server.port)
   const consoleFiles = consoleBuild(config, log)
   const workers = startWorkers({

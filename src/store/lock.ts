@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { DataError } from './data-error.ts'
 import { isBusy, makeDataDir, naming, openFile, whyUnusable } from './sqlite-file.ts'
 
-interface DataLock {
+export interface DataLock {
   release(): void
 }
 

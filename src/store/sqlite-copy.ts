@@ -104,7 +104,10 @@ export function isDataName(name: string): boolean {
   )
 }
 
-/** Moves the data files unchanged into a folder beside them. Throws if another program has the ledger open. */
+/**
+ * Moves the data files unchanged into a folder beside them, the ledger first: where this is killed, a server finds
+ * either all of them or no ledger. Throws if another program has the ledger open.
+ */
 export function moveAside(dataDir: string, folder: string): void {
   const path = join(dataDir, databaseFile)
   try {
@@ -117,8 +120,9 @@ export function moveAside(dataDir: string, folder: string): void {
     if (!isDamage(error)) throw error
   }
   mkdirSync(folder, { mode: 0o700 })
-  for (const name of dataFiles(dataDir))
-    renameSync(join(dataDir, name), join(folder, basename(name)))
+  const others = dataFiles(dataDir).filter((name) => name !== databaseFile)
+  const names = existsSync(path) ? [databaseFile, ...others] : others
+  for (const name of names) renameSync(join(dataDir, name), join(folder, basename(name)))
   sync(dataDir)
 }
 
