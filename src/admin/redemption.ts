@@ -1,7 +1,9 @@
 // Redemption codes: an operator creates them in batches, and each gives credit once.
 
 import { randomBytes } from 'node:crypto'
+import { formatUnits, maxNano, nanoPerUnit } from '../money.ts'
 import type { RedemptionBatch } from '../store/redemption-tables.ts'
+import { RowRefused } from '../store/store.ts'
 import { codeHash, randomCode } from './code.ts'
 import { type Page, pageByTime, timePlace } from './page.ts'
 import type { Input } from './schema.ts'
@@ -11,12 +13,22 @@ import { type AdminContext, AdminError } from './use-case.ts'
 /** Letters of a code, which make 100 bits: too many to guess. */
 const length = 20
 
+/** Of all codes of a batch together: far below what the accounts that they are booked on can hold. */
+const mostNano = 1_000_000_000n * nanoPerUnit
+
 /** The codes are shown in this reply only. */
 export async function createRedemptionBatch(
   admin: AdminContext,
   { codes: wanted, amount, note, expiresAt }: Input<'createRedemptionBatch'>,
 ) {
   const { store, actor, nowMs } = admin
+  if (amount * BigInt(wanted) > mostNano) {
+    throw new AdminError(
+      'invalid',
+      'amount',
+      `the codes of a batch may be worth at most ${formatUnits(mostNano)} together`,
+    )
+  }
   const codes = Array.from({ length: wanted }, () => randomCode(length))
   const batch = {
     id: `rb${nowMs.toString(36)}${randomBytes(6).toString('hex')}`,
@@ -63,11 +75,22 @@ export async function redeemCode(
   admin: AdminContext,
   { code, account }: Input<'redeem'> & Input<'account'>,
 ) {
-  const redeemed = await admin.store.redemption.redeem(codeHash(code), account, admin.nowMs)
+  const { store, nowMs } = admin
+  const redeemed = await store.redemption.redeem(codeHash(code), account, nowMs).catch(refuseFull)
   if (redeemed.outcome !== 'redeemed')
     throw new AdminError('invalid', 'code', refusals[redeemed.outcome], `code_${redeemed.outcome}`)
   const { amountNano } = redeemed
   return { account, amountNano: String(amountNano), currency: await admin.currency() }
+}
+
+/** The credits of an account must fit into the database's integers; the code stays unused. */
+function refuseFull(error: unknown): never {
+  if (!(error instanceof RowRefused)) throw error
+  throw new AdminError(
+    'conflict',
+    'code',
+    `the credits of the account, or all promotions, would add up to more than ${formatUnits(maxNano)}`,
+  )
 }
 
 function view(batch: RedemptionBatch, currency: string) {

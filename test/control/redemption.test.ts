@@ -55,10 +55,27 @@ test('what is wrong is named by its field; who is no administrator makes none', 
     [{ codes: 1, amount: '0' }, 'amount'],
     [{ codes: 1, amount: '1', expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt'],
     [{ codes: 1 }, 'amount'],
+    [{ codes: 1, amount: '9200000000' }, 'amount'],
+    [{ codes: 1_000, amount: '1000000.000000001' }, 'amount'],
   ] as const)
     expect((await make(body)).json).toMatchObject({ status: 400, field })
   expect((await make({ codes: 1, amount: '1' }, person('ann'))).status).toBe(403)
   expect((await stage.send(person('ann'), 'GET', path)).status).toBe(403)
+})
+
+test('a code that its account cannot hold any more is refused, and stays for another one', async () => {
+  const [code = ''] = (await make({ codes: 1, amount: '1000000000' })).json.secrets
+  await stage.store.accounts.ensure('rich', 1)
+  const gift = { reference: 'gift', amount: '9000000000', direction: 'credit', reason: 'a gift' }
+  const given = await stage.send(root, 'POST', '/api/accounts/rich/adjustments', { body: gift })
+  expect(given.status).toBeLessThan(300)
+  const refused = await redeem(code, 'rich')
+  expect(refused.json).toMatchObject({
+    status: 409,
+    field: 'code',
+    detail: expect.stringContaining('9223372036.854775807'),
+  })
+  expect((await redeem(code, 'bob')).json).toMatchObject({ amountNano: '1000000000000000000' })
 })
 
 test('an account tries ten a minute, and is told when to come again', async () => {

@@ -89,7 +89,10 @@ export const redemptionRoutes: readonly ControlRoute[] = [
     summary: 'Redeem a code; its credit is available at once',
     body: inputs.redeem.extend({ account: inputs.listOrders.shape.account }),
     reply: z.object({ account: z.string(), amountNano: nanoSchema, currency: z.string() }),
-    statuses: { 429: tooOften },
+    statuses: {
+      409: 'The account, or all promotions together, can be credited no such amount any more',
+      429: tooOften,
+    },
     async run({ admin, scope, body, address, services }) {
       const account = scope.oneAccount(body.account)
       await keepPace(services.store, `code tried by account: ${account}`, ofAccount)
