@@ -2,6 +2,7 @@
 
 import type { OrderDesk } from '../admin/orders.ts'
 import type { Config } from '../config/types.ts'
+import { endBonuses } from '../payments/end-bonuses.ts'
 import type { PaymentsOptions } from '../payments/payments.ts'
 import type { Store } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -80,7 +81,7 @@ export function rateWarnings({ payments, currency }: Config): readonly string[] 
 const firstMs = 9_000
 const everyMs = 15_000
 
-/** Checks unsettled orders with their providers; without any provider, none of the code is loaded. */
+/** Ends bonuses and checks unsettled orders with their providers, whose code is loaded where there are any. */
 export function keepPayments(
   state: Parts & Pick<State, 'store'>,
   options: DeskOptions,
@@ -96,6 +97,8 @@ export function keepPayments(
       const { alipay, wechatpay, stripe } = state.current.config.payments
       const isPlayed = options.play.isOn() && options.play.isUsed()
       const isLive = Boolean(alipay ?? wechatpay ?? stripe)
+      // Also those of providers that were removed since.
+      await endBonuses(state.store, state.current.config.payments, Date.now())
       if (isPlayed || isLive) await (await desk()).payments.sweep(Date.now())
       if (isPlayed || isLive) await topUp()
       if (isLive) await bills.look(Date.now())

@@ -245,7 +245,7 @@ class ProviderPayments implements Payments {
   }
 
   async sweep(nowMs: number): Promise<void> {
-    const { store, settings, onProblem } = this.#options
+    const { store, onProblem } = this.#options
     for (const order of await store.paymentOrders.takeDue(nowMs, queryScheduleMs, mostAtOnce)) {
       await this.#look(order, nowMs).catch((error: unknown) =>
         onProblem(error, { provider: order.provider, order: order.id }),
@@ -256,9 +256,6 @@ class ProviderPayments implements Payments {
         onProblem(error, { provider: pending.provider, order: pending.orderId }),
       )
     }
-    const spending = settings.bonus?.firstTopUp?.spent ?? 'last'
-    // What is left of a bonus may be all that the account has, of which nodes lease a part while it is in use.
-    await whenFree(store.leases, () => store.payments.expireBonuses(nowMs, spending))
   }
 }
 

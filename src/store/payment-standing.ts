@@ -1,5 +1,6 @@
 // Derives from payments, refunds and bonuses which part of a wallet was paid for and which was given; stores nothing.
 
+import { randomUUID } from 'node:crypto'
 import type { Nano } from '../money.ts'
 import type { Session, Value } from './engine.ts'
 import { postAll } from './journal.ts'
@@ -105,28 +106,38 @@ export async function readStanding(
   }
 }
 
+interface Expiring {
+  readonly at: number
+  readonly spending: BonusSpending
+  readonly inPart: boolean
+}
+
 const take = `UPDATE payment_bonus SET taken_nano = taken_nano + ?, expired_at = ? WHERE order_id = ?`
 
-/** Expires the whole rest of a bonus or nothing; false while nodes lease some of it. */
+/** False while nodes lease some of the rest of the bonus: then none of it is taken or, with `inPart`, what is free. */
 export async function expireBonus(
   session: Session,
   { orderId, account }: { readonly orderId: string; readonly account: string },
-  { at, spending }: { readonly at: number; readonly spending: BonusSpending },
+  { at, spending, inPart }: Expiring,
 ): Promise<boolean> {
   const wallet = (await lockWallets(session, [account])).get(account)
   const counters = await readCounters(session, account)
   const [bonus] = await bonusesOf(session, 'order_id = ? AND expired_at IS NULL', [orderId])
   // Another process has expired it.
   if (wallet === undefined || counters === null || bonus === undefined) return true
-  const amountNano = bonusLeft(bonus, counters, spending)
-  if (amountNano > wallet.postedNano - wallet.leasedNano) return false
-  await session.run(take, [amountNano, at, orderId])
+  const restNano = bonusLeft(bonus, counters, spending)
+  const freeNano = wallet.postedNano - wallet.leasedNano
+  const isWhole = restNano <= freeNano
+  const amountNano = isWhole ? restNano : inPart ? freeNano : 0n
+  if (!isWhole && amountNano === 0n) return false
+  await session.run(take, [amountNano, isWhole ? at : null, orderId])
   if (amountNano === 0n) return true
   await moveBonusBase(session, account, amountNano)
   const debit = walletOf(account)
   const entry = { debit, credit: house.promo, actor: null, reason: `order ${orderId}`, at }
-  await postAll(session, [{ ...entry, id: `expiry:${orderId}`, code: 'expiry', amountNano }])
-  return true
+  const id = isWhole ? `expiry:${orderId}` : `expiry:${orderId}:${randomUUID()}`
+  await postAll(session, [{ ...entry, id, code: 'expiry', amountNano }])
+  return isWhole
 }
 
 /** Excludes money that left the wallet unspent (negative: returned) from what bonuses count as spent. */

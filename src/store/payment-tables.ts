@@ -229,8 +229,14 @@ export interface PaymentTable {
   details(orderId: string): Promise<OrderDetails>
   /** null if the account has no wallet. */
   standing(account: string, mode: PaymentMode, spending: BonusSpending): Promise<Standing | null>
-  /** Removes the rest of expired bonuses from wallets, except where some of it is leased. */
-  expireBonuses(at: number, spending: BonusSpending): Promise<{ readonly outcome: 'done' } | Leased>
+  /**
+   * Removes the rest of expired bonuses from wallets. Where some of it is leased it removes nothing or, with `inPart`,
+   * what is not leased.
+   */
+  expireBonuses(
+    at: number,
+    how: { readonly spending: BonusSpending; readonly inPart: boolean },
+  ): Promise<{ readonly outcome: 'done' } | Leased>
   /** Payments made and refunds requested in that time. */
   booked(filter: BookedFilter): Promise<Booked>
 }

@@ -32,7 +32,7 @@ export function paymentTable(engine: Engine): PaymentTable {
     details: (orderId) => engine.snapshot((session) => readDetails(session, cleanText(orderId))),
     standing: (account, mode, spending) =>
       engine.snapshot((session) => readStanding(session, cleanText(account), { mode, spending })),
-    async expireBonuses(at, spending) {
+    async expireBonuses(at, how) {
       const sql = `SELECT order_id AS "orderId", account FROM payment_bonus
         WHERE expires_at <= ? AND expired_at IS NULL ORDER BY expires_at LIMIT 100`
       const due = await engine.query<{ readonly orderId: string; readonly account: string }>(sql, [
@@ -40,7 +40,7 @@ export function paymentTable(engine: Engine): PaymentTable {
       ])
       const leased = new Set<string>()
       for (const bonus of due) {
-        const work = (session: Session) => expireBonus(session, bonus, { at, spending })
+        const work = (session: Session) => expireBonus(session, bonus, { at, ...how })
         if (!(await engine.transaction(work))) leased.add(bonus.account)
       }
       return leased.size === 0 ? { outcome: 'done' } : { outcome: 'leased', accounts: [...leased] }
