@@ -19,9 +19,9 @@ export const googleClient = {
   withCost: (bytes, cost) => withCost(bytes, cost, 'usageMetadata'),
   refuse,
   reframe: ({ list }) => (list === true ? new ListFraming() : null),
-  // Twice: @google/genai up to 2 and @google/generative-ai pass over an error in an event, and end as if all had come,
-  // but throw for what is left unframed at the end; @ai-sdk/google passes over what is no event.
-  errorFrames: (error) => `data: ${refuse(error)}\n\n${refuse(error)}`,
+  // @google/genai up to 2 and @google/generative-ai pass over an error in an event and end as if all had come, but throw
+  // for what is left without its blank line at the end; others ignore a comment.
+  errorFrames: (error) => `data: ${refuse(error)}\n\n: the stream broke off`,
 } satisfies Partial<ClientSide>
 
 export const gemini = format('gemini', {
