@@ -89,6 +89,13 @@ async function post(engine: Engine, transfers: readonly Transfer[]): Promise<Pos
   }
 }
 
+/**
+ * A bonus that is spent last has lost what the wallet lacks of it. That must be noted before money comes in: afterwards
+ * it could not be told from the rest of the bonus, and would expire with it.
+ */
+const noteSpentBonus = `UPDATE payment_bonus SET spent_nano = amount_nano - taken_nano - ?
+  WHERE account = ? AND expired_at IS NULL AND amount_nano - taken_nano - spent_nano > ?`
+
 /** Posts in the caller's transaction. Throws `Insufficient` if a wallet lacks money, and RowRefused. */
 export async function postAll(session: Session, transfers: readonly Transfer[]): Promise<Posted> {
   const moves = movesOf(transfers)
@@ -107,6 +114,7 @@ export async function postAll(session: Session, transfers: readonly Transfer[]):
     const { creditNano = 0n, debitNano = 0n } = moves.wallets.get(account) ?? {}
     const lessNano = debitNano - creditNano
     if (lessNano > 0n && lessNano > postedNano - leasedNano) throw new Insufficient()
+    if (creditNano > 0n) await session.run(noteSpentBonus, [postedNano, account, postedNano])
   }
   await moveWallets(
     session,

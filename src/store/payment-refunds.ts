@@ -243,7 +243,6 @@ async function end(
   if (changed === 0) return false
   if (how === 'done') return true
   await lockWallets(session, [order.account])
-  await moveBonus(session, refund, -1n)
   await noteState(session, order)
   const undone = transfersOf(order, { ...refund, at }).map((transfer) => ({
     ...transfer,
@@ -253,5 +252,6 @@ async function end(
     credit: transfer.debit,
   }))
   await postAll(session, undone)
+  await moveBonus(session, refund, -1n)
   return true
 }

@@ -12,6 +12,7 @@ interface Bonus {
   readonly orderId: string
   readonly amountNano: Nano
   readonly takenNano: Nano
+  readonly spentNano: Nano
   readonly debitsNano: Nano
   readonly expiresAt: number | null
   readonly expiredAt: number | null
@@ -23,18 +24,19 @@ export async function bonusesOf(
   values: readonly Value[],
 ): Promise<Bonus[]> {
   type Kept = Pick<Bonus, 'orderId' | 'expiresAt' | 'expiredAt'> &
-    Record<'amountNano' | 'takenNano' | 'debitsNano', string>
+    Record<'amountNano' | 'takenNano' | 'spentNano' | 'debitsNano', string>
   const rows = await session.query<Kept>(
     `SELECT order_id AS "orderId", CAST(amount_nano AS TEXT) AS "amountNano",
-        CAST(taken_nano AS TEXT) AS "takenNano", CAST(debits_nano AS TEXT) AS "debitsNano",
-        expires_at AS "expiresAt", expired_at AS "expiredAt"
+        CAST(taken_nano AS TEXT) AS "takenNano", CAST(spent_nano AS TEXT) AS "spentNano",
+        CAST(debits_nano AS TEXT) AS "debitsNano", expires_at AS "expiresAt", expired_at AS "expiredAt"
       FROM payment_bonus WHERE ${where}`,
     values,
   )
-  return rows.map(({ amountNano, takenNano, debitsNano, ...bonus }) => ({
+  return rows.map(({ amountNano, takenNano, spentNano, debitsNano, ...bonus }) => ({
     ...bonus,
     amountNano: BigInt(amountNano),
     takenNano: BigInt(takenNano),
+    spentNano: BigInt(spentNano),
     debitsNano: BigInt(debitsNano),
   }))
 }
@@ -44,13 +46,13 @@ interface Counters {
   readonly debitsNano: Nano
 }
 
-/** Spent first: debits since the bonus count against it. Spent last: it remains as long as the wallet has that much. */
+/** Spent first: debits since the bonus count against it. Spent last: it remains while the wallet never has less. */
 export function bonusLeft(
-  { amountNano, takenNano, debitsNano }: Bonus,
+  { amountNano, takenNano, spentNano: noted, debitsNano }: Bonus,
   wallet: Counters,
   spending: BonusSpending,
 ): Nano {
-  const spentNano = spending === 'first' ? wallet.debitsNano - debitsNano : 0n
+  const spentNano = spending === 'first' ? wallet.debitsNano - debitsNano : noted
   const leftNano = amountNano - takenNano - spentNano
   return leftNano < 0n ? 0n : leftNano < wallet.postedNano ? leftNano : wallet.postedNano
 }

@@ -156,11 +156,6 @@ async function credit(session: Session, order: PaymentOrder, given: Credit): Pro
     const { amountNano } = bonus
     const id = `bonus:${order.id}`
     transfers.push({ ...entry, id, code: 'bonus', debit: house.promo, amountNano })
-    await session.run(
-      `INSERT INTO payment_bonus (order_id, account, amount_nano, debits_nano, at, expires_at)
-        SELECT ?, ?, ?, debits_posted, ?, ? FROM ledger_account WHERE id = ?`,
-      [order.id, order.account, amountNano, at, bonus.expiresAt, wallet],
-    )
   }
   await changeOrder(session, order.id, creditedState(order.state), {
     sql: 'credited_at = coalesce(credited_at, ?), query_at = NULL, flag = coalesce(flag, ?)',
@@ -168,6 +163,14 @@ async function credit(session: Session, order: PaymentOrder, given: Credit): Pro
   })
   if ((await postAll(session, transfers)) !== 'posted')
     throw new Error(`${given.transfer} is in the journal without its payment.`)
+  // After its entry: money that comes in finds what was spent of the bonuses before it.
+  if (bonus !== null) {
+    await session.run(
+      `INSERT INTO payment_bonus (order_id, account, amount_nano, debits_nano, at, expires_at)
+        SELECT ?, ?, ?, debits_posted, ?, ? FROM ledger_account WHERE id = ?`,
+      [order.id, order.account, bonus.amountNano, at, bonus.expiresAt, wallet],
+    )
+  }
 }
 
 /** An order passes through `paid`; a refunded one becomes `part_refunded`, a disputed one stays `disputed`. */

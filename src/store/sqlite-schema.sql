@@ -1,4 +1,4 @@
--- The tables, rows, indexes and triggers of 46 migrations together; `npm run schema` writes this file.
+-- The tables, rows, indexes and triggers of 47 migrations together; `npm run schema` writes this file.
 CREATE TABLE account (
   id TEXT PRIMARY KEY,
   created_at INTEGER NOT NULL
@@ -686,7 +686,7 @@ CREATE TABLE payment_bonus (
   at INTEGER NOT NULL,
   expires_at INTEGER,
   expired_at INTEGER
-) STRICT, WITHOUT ROWID;
+, spent_nano INTEGER NOT NULL DEFAULT 0 CHECK (spent_nano BETWEEN 0 AND amount_nano)) STRICT, WITHOUT ROWID;
 CREATE TABLE payment_refund (
   -- What the provider knows it by: repeated, it is one refund.
   id TEXT PRIMARY KEY,
