@@ -23,6 +23,7 @@ if (hasBrowser) {
   test('the overview does not call a stream well that broke off', showsBroken)
   test('a report of it is copied for whoever is asked for help', copiesReport)
   test('filters stand in the address, and what fits none has a way back', filters)
+  test('the file of the rows has those that are listed, of an id whatever its time', exportsListed)
   test('followed live, a request appears when it ends', followsLive)
   test('a request that ends while the connection opens is listed', followsFromTheStart)
   test('ten tabs follow in turn, each while it is seen', followsInTurn)
@@ -121,6 +122,20 @@ async function showsNothingUsed() {
   await drawer.getByText('Nothing was used, so nothing was charged').waitFor()
   expect(await drawer.getByRole('table').count()).toBe(0)
   await drawer.getByText('Held at most').waitFor()
+  await page.close()
+}
+
+async function exportsListed() {
+  const id = (await say('sandbox/chat')).headers.get('x-request-id') ?? ''
+  const page = await stage.open(
+    `/requests?id=${id}&since=2027-01-01T00:00:00Z&until=2027-01-02T00:00:00Z`,
+  )
+  await page.getByRole('row').filter({ hasText: 'sandbox/chat' }).waitFor()
+  const saving = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Export' }).click()
+  await page.getByRole('menuitem', { name: 'JSON lines of these rows' }).click()
+  const lines = (await Bun.file(await (await saving).path()).text()).trim().split('\n')
+  expect(lines.map((line) => JSON.parse(line || '{}').requestId)).toEqual([id])
   await page.close()
 }
 

@@ -2,22 +2,15 @@
 
 import { useLingui } from '@lingui/react/macro'
 import { apiAddress } from '../../api/viewing.ts'
-import { type Range, rowBounds } from '../../app/range.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Menu } from '../../ui/menu.tsx'
-import { filtersOf, type RequestsSearch } from './search.ts'
+import { type Asked, rowFilters } from './queries.ts'
 
-interface ExportProps {
-  readonly search: RequestsSearch
-  readonly range: Range
-  readonly account: string | undefined
-}
-
-export function ExportButton({ search, range, account }: ExportProps) {
+export function ExportButton({ asked }: { readonly asked: Asked }) {
   const { t } = useLingui()
   function save(format: 'csv' | 'json') {
-    const given = { ...filtersOf(search), ...rowBounds(range), format, ...(account && { account }) }
+    const given = { ...rowFilters(asked), format }
     const query = new URLSearchParams(
       Object.entries(given).map(([name, value]) => [name, `${value}`]),
     )

@@ -5,6 +5,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { memo, useCallback, useDeferredValue, useMemo } from 'react'
 import { viewedAccount } from '../../api/viewing.ts'
 import { useAccount } from '../../app/account-scope.tsx'
+import { useListBounds } from '../../app/list-bounds.ts'
 import { rangeOf } from '../../app/range.ts'
 import type { Catalog } from '../../i18n.ts'
 import { useTimeZone } from '../../state/preferences.ts'
@@ -36,7 +37,11 @@ export default function RequestsPage() {
   const nowMs = useNow(60_000)
   const account = useAccount()
   const range = useMemo(() => rangeOf(search, nowMs, zone), [search, nowMs, zone])
-  const asked = useMemo(() => ({ search, range, account }), [search, range, account])
+  const bounds = useListBounds(search, '24h')
+  const asked = useMemo(
+    () => ({ search, range, bounds, account }),
+    [search, range, bounds, account],
+  )
   // The pressed button shows at once; the list follows.
   const shown = useDeferredValue(asked)
   const isLive = search.live === true
@@ -55,7 +60,7 @@ export default function RequestsPage() {
         <>
           {/* They belong to the signed-in person, not to the account that is viewed. */}
           {viewedAccount() === null && <SavedViews search={search} onChange={change} />}
-          <ExportButton search={search} range={range} account={account} />
+          <ExportButton asked={asked} />
           <Button
             variant={isLive ? 'primary' : 'secondary'}
             icon={isLive ? 'pause' : 'play'}

@@ -4,7 +4,7 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useEffect, useState } from 'react'
 import { get, read, type Shape } from '../../api/client.ts'
 import { follow } from '../../api/follow.ts'
-import { useListBounds } from '../../app/list-bounds.ts'
+import type { ListBounds } from '../../app/list-bounds.ts'
 import type { Range } from '../../app/range.ts'
 import { useTimeZone } from '../../state/preferences.ts'
 import { filtersOf, type RequestsSearch } from './search.ts'
@@ -14,18 +14,23 @@ export type RequestRow = Shape<'Request'>
 export interface Asked {
   readonly search: RequestsSearch
   readonly range: Range
+  /** The range of the rows. */
+  readonly bounds: ListBounds
   readonly account: string | undefined
 }
 
-function filtersFor({ search, account }: Omit<Asked, 'range'>) {
+function filtersFor({ search, account }: Pick<Asked, 'search' | 'account'>) {
   return { ...filtersOf(search), ...(account !== undefined && { account }) }
 }
 
-export function useRequests(asked: Omit<Asked, 'range'>) {
+/** What the list asks for, and the file of its rows. */
+export function rowFilters({ bounds, ...asked }: Omit<Asked, 'range'>) {
   // A person who has an id need not know the time.
-  const bounds = useListBounds(asked.search, '24h')
-  const range = asked.search.id === undefined ? bounds : {}
-  const filters = { ...filtersFor(asked), ...range }
+  return { ...filtersFor(asked), ...(asked.search.id === undefined && bounds) }
+}
+
+export function useRequests(asked: Omit<Asked, 'range'>) {
+  const filters = rowFilters(asked)
   return useInfiniteQuery({
     queryKey: ['/api/requests', filters],
     queryFn: ({ pageParam, signal }) => {
@@ -73,7 +78,10 @@ export interface Tail {
 const nothing: Tail = { rows: [], hasGaps: false, isConnected: false }
 
 /** Rows as they end, newest first, with the same filters. */
-export function useTail({ search, account }: Omit<Asked, 'range'>, isOn: boolean): Tail {
+export function useTail(
+  { search, account }: Pick<Asked, 'search' | 'account'>,
+  isOn: boolean,
+): Tail {
   const [tail, setTail] = useState(nothing)
   const query = new URLSearchParams(
     Object.entries(filtersFor({ search, account })).map(([name, value]) => [name, String(value)]),
