@@ -173,10 +173,15 @@ if (hasBrowser) {
   })
   test.each(deletions)('deleting $of discards what was typed without asking again', deletesTyped)
   test.each([
-    { path: '/keys', text: 'sk-tg-' },
+    { path: '/keys?status=active', text: 'sk-tg-' },
     { path: '/admin/groups', text: 'team' },
   ])('closing a drawer of $path asks first', async ({ path, text }) => {
     const page = await stage.open(path)
+    const listed = page.url()
+    const sent: string[] = []
+    page.on('request', (request) => {
+      if (request.method() !== 'GET' || request.isNavigationRequest()) sent.push(request.url())
+    })
     await page.getByRole('row').filter({ hasText: text }).first().click()
     const drawer = page.getByRole('complementary')
     const field = drawer.getByLabel('Requests a minute')
@@ -193,9 +198,30 @@ if (hasBrowser) {
     await drawer.getByRole('button', { name: 'Close (Esc)' }).click()
     await dialog.getByRole('button', { name: 'Discard' }).click()
     await drawer.waitFor({ state: 'detached' })
-    expect(new URL(page.url()).pathname).toBe(`/console${path}`)
+    expect(page.url()).toBe(listed)
+    // Neither saved nor loaded again.
+    expect(sent).toEqual([])
     await page.close()
   })
+  test.each([
+    { path: '/settings', label: 'Name' },
+    { path: '/settings?tab=alerts', label: 'When a key has spent this part of its limit' },
+    { path: '/settings?tab=history', label: 'Kept for' },
+  ])('leaving $path for another tab or page asks first', asksBeforeLeaving)
+}
+
+async function asksBeforeLeaving({ path, label }: { path: string; label: string }) {
+  const page = await stage.open(path)
+  const field = page.getByRole('main').getByLabel(label, { exact: true })
+  const dialog = page.getByRole('dialog', { name: 'Discard what you typed?' })
+  await field.fill('44')
+  await page.getByText('Appearance', { exact: true }).click()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  expect(await field.inputValue()).toBe('44')
+  await page.getByRole('link', { name: 'Usage' }).click()
+  await dialog.getByRole('button', { name: 'Discard' }).click()
+  await page.waitForURL(/\/console\/usage/)
+  await page.close()
 }
 
 /** Types into a form beside a list, then deletes the item: only the deletion is confirmed. */

@@ -136,6 +136,8 @@ export function Confirm({
   }
   async function submit(event: FormEvent) {
     event.preventDefault()
+    // It may be shown by a part of another form, which must not be sent with it.
+    event.stopPropagation()
     if (isBusy || isStale || !isTyped) return
     setBusy(true)
     try {

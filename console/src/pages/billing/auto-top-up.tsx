@@ -12,6 +12,7 @@ import { amountProblem, amountRule, paymentBounds, thresholdBounds } from '../..
 import { Button, Buttons } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/field.tsx'
 import { FormProblem } from '../../ui/form-problem.tsx'
+import { KeepDraft } from '../../ui/keep-draft.tsx'
 import { Card } from '../../ui/page.tsx'
 import { refusalText } from '../../ui/refusal.ts'
 import { Failure, ProblemLine } from '../../ui/state.tsx'
@@ -175,6 +176,7 @@ function RuleForm({ rule }: { readonly rule: Rule }) {
   }
   return (
     <form className="flex flex-col gap-4" onSubmit={(event) => void form.handleSubmit(send)(event)}>
+      <KeepDraft isDirty={form.formState.isDirty} />
       <RuleFields form={form} rule={rule} />
       <FormProblem problem={problem ?? remove.error} newest={newest} />
       <Buttons>

@@ -11,6 +11,7 @@ import { amountRule, countRule, thresholdBounds } from '../../ui/bounds.ts'
 import { Button, Buttons } from '../../ui/button.tsx'
 import { Checkbox, Field, Input } from '../../ui/field.tsx'
 import { FormProblem } from '../../ui/form-problem.tsx'
+import { KeepDraft } from '../../ui/keep-draft.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Below, Skeleton, Widget } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
@@ -87,6 +88,7 @@ function Form({ alerts }: { readonly alerts: Alerts }) {
       className="flex max-w-2xl flex-col gap-4"
       onSubmit={(event) => void form.handleSubmit(send)(event)}
     >
+      <KeepDraft isInTab isDirty={form.formState.isDirty} />
       <Rules form={form} currency={alerts.currency} />
       {alerts.mailOffered && <EmailAddress form={form} alerts={alerts} />}
       <Webhook form={form} hasOne={alerts.webhook !== null} />

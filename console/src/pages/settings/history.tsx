@@ -10,6 +10,7 @@ import { Confirm } from '../../ui/dialog.tsx'
 import { download } from '../../ui/download.ts'
 import { Checkbox, Field, Input } from '../../ui/field.tsx'
 import { FormProblem } from '../../ui/form-problem.tsx'
+import { KeepDraft } from '../../ui/keep-draft.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Below, Widget } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
@@ -67,7 +68,7 @@ function Form({ choice }: { readonly choice: Choice }) {
   const { problem, attempt, clear } = useRefusal(form, sameFields('publicKey', 'retentionDays'))
   const newest = useNewest({ form, shown: choice, valuesOf, clear })
   const { mode, retentionDays, publicKey } = form.watch()
-  const { errors, isSubmitting } = form.formState
+  const { errors, isDirty, isSubmitting } = form.formState
   // Registered so that a refusal of an earlier attempt does not block the next.
   form.register('publicKey')
   form.register('retentionDays')
@@ -92,6 +93,7 @@ function Form({ choice }: { readonly choice: Choice }) {
       onSubmit={(event) => void form.handleSubmit(send)(event)}
       className="flex max-w-2xl flex-col gap-5"
     >
+      <KeepDraft isInTab isDirty={isDirty} />
       <Modes mode={mode} allowed={choice.allowed.mode} onChange={set('mode')} />
       {mode === 'sealed' && (
         <SealKey value={publicKey} onChange={set('publicKey')} error={errors.publicKey?.message} />

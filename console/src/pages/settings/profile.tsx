@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Field, Input } from '../../ui/field.tsx'
 import { FormProblem } from '../../ui/form-problem.tsx'
+import { KeepDraft } from '../../ui/keep-draft.tsx'
 import { Card } from '../../ui/page.tsx'
 import { RoleName } from '../../ui/role-name.tsx'
 import { Widget } from '../../ui/state.tsx'
@@ -49,6 +50,7 @@ export function Profile({ me }: { readonly me: Person }) {
           onSubmit={(event) => void form.handleSubmit(send)(event)}
           className="flex max-w-md flex-col gap-4"
         >
+          <KeepDraft isInTab isDirty={isDirty} />
           <Field label={<Trans>Name</Trans>} error={errors.name?.message}>
             <Input maxLength={200} {...form.register('name')} />
           </Field>
