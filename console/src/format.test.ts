@@ -11,6 +11,7 @@ import {
   shortCount,
   shortId,
   shortMoney,
+  tokenRate,
   unitsOfNano,
 } from './format.ts'
 
@@ -73,6 +74,11 @@ test.each([
 ])('%s units are %s nano-units, and the other way round', (units, nano) => {
   expect(nanoOfUnits(units)).toBe(nano)
   expect(unitsOfNano(nano)).toBe(units)
+})
+
+test('rates of tokens are grouped as other numbers, and have one decimal', () => {
+  expect([96.34, 3402, 0].map((rate) => tokenRate(rate, 'en'))).toEqual(['96.3', '3,402.0', '0.0'])
+  expect(tokenRate(3402.5, 'zh-CN')).toBe('3,402.5')
 })
 
 test('an amount lies within its bounds and is written in plain digits', () => {

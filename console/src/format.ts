@@ -151,6 +151,11 @@ export function percent(ratio: number, locale: string, pad = false): string {
   return `${format.format(ratio * 100)}\u00a0%`
 }
 
+/** Tokens per second, all with one decimal: `96.3`, `3,402.0`. */
+export function tokenRate(rate: number, locale: string): string {
+  return padded(locale, '1').format(rate)
+}
+
 export function dateTime(at: string | number | Date, locale: string, timeZone: string): string {
   return moments(locale, timeZone).format(new Date(at))
 }

@@ -66,6 +66,8 @@ async function listens() {
   await page.getByLabel('Name').fill('phone')
   await page.getByRole('button', { name: 'Create key' }).click()
   const secret = (await page.locator('[data-secret]').textContent()) ?? ''
+  const focused = page.locator(':focus')
+  expect(await focused.textContent()).toContain('Key phone is made.')
   const setup = await page.getByRole('region', { name: 'Terminal' }).textContent()
   expect(setup).toContain(`export ANTHROPIC_BASE_URL=${stage.server.url}\n`)
   expect(setup).toContain(`export ANTHROPIC_AUTH_TOKEN=${secret}\n`)

@@ -24,6 +24,12 @@ if (hasBrowser) {
     const own = page.getByRole('listitem').filter({ hasText: 'this one' })
     await own.getByText(/^Chrome \d+ on Linux$/).waitFor()
     expect(await own.textContent()).not.toContain('Mozilla')
+    await page.setViewportSize({ width: 390, height: 844 })
+    const isCut = await own
+      .getByText(/^Chrome \d+ on Linux$/)
+      .locator('..')
+      .evaluate((name) => name.scrollWidth > name.clientWidth)
+    expect(isCut).toBe(false)
     expect(new URL(page.url()).searchParams.get('tab')).toBe('sessions')
     expect(await seriousFindings(page)).toEqual([])
     await page.close()

@@ -1,6 +1,7 @@
 // Tests every page of the console in both languages, both themes and three widths: no serious finding of axe, no error
-// in the browser, nothing wider than the screen, no text left in English. With CONSOLE_LOOKS=all each page is opened in
-// all combinations (ten minutes); CONSOLE_PICTURES names a directory for screenshots.
+// in the browser, nothing wider than the screen, no level of headings left out, no text left in English. With
+// CONSOLE_LOOKS=all each page is opened in all combinations (ten minutes); CONSOLE_PICTURES names a directory for
+// screenshots.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -43,6 +44,7 @@ if (hasBrowser) {
     const page = await stage.open(path, look)
     expect(await seriousFindings(page)).toEqual([])
     expect(await tooWide(page)).toEqual([])
+    expect(await skippedLevels(page)).toEqual([])
     if (look.language === 'zh-CN') expect(await english(page)).toEqual([])
     expect(stage.faults().slice(before)).toEqual([])
     if (pictures !== undefined) await picture(page, path, Object.values(look).join('-'))
@@ -63,6 +65,16 @@ function tooWide(page: Page): Promise<readonly string[]> {
   return page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement
     return scrollWidth > clientWidth ? [`${scrollWidth} px wide on ${clientWidth} px`] : []
+  })
+}
+
+/** Headings more than one level below the one before them: who reads by headings looks for what is missing between. */
+function skippedLevels(page: Page): Promise<readonly string[]> {
+  return page.evaluate(() => {
+    const level = (heading: Element | undefined) => Number(heading?.tagName.slice(1) ?? 0)
+    return [...document.querySelectorAll('h1, h2, h3, h4')]
+      .filter((each, place, all) => level(each) > level(all[place - 1]) + 1)
+      .map((each) => each.outerHTML)
   })
 }
 

@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type FormEvent, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { change, Problem, type Reply, randomId, read } from '../../api/client.ts'
 import { useAccount } from '../../app/account-scope.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -28,7 +28,12 @@ interface FirstKeyProps {
 export function FirstKey({ held, onHeld }: FirstKeyProps) {
   const { t } = useLingui()
   const [way, setWay] = useState<'make' | 'paste'>('make')
-  if (held !== null && held.id !== null) return <Made held={held} onAnother={() => onHeld(null)} />
+  const [isAnother, setAnother] = useState(false)
+  function onAnother() {
+    setAnother(true)
+    onHeld(null)
+  }
+  if (held !== null && held.id !== null) return <Made held={held} onAnother={onAnother} />
   return (
     <div className="flex flex-col gap-3">
       <div>
@@ -40,13 +45,14 @@ export function FirstKey({ held, onHeld }: FirstKeyProps) {
             { value: 'paste', label: <Trans>I have one</Trans> },
           ]}
           onChange={(next) => {
+            setAnother(false)
             setWay(next)
             onHeld(null)
           }}
         />
       </div>
       {way === 'make' ? (
-        <Making onMade={onHeld} />
+        <Making isAnother={isAnother} onMade={onHeld} />
       ) : (
         <div className="max-w-lg">
           <Field
@@ -73,9 +79,12 @@ export function FirstKey({ held, onHeld }: FirstKeyProps) {
 
 function Made({ held, onAnother }: { readonly held: HeldKey; readonly onAnother: () => void }) {
   const { t } = useLingui()
+  const said = useRef<HTMLParagraphElement>(null)
+  // The button that made it has left the page, and the focus with it.
+  useEffect(() => said.current?.focus(), [])
   return (
     <div className="flex flex-col gap-3">
-      <p>
+      <p ref={said} tabIndex={-1} className="outline-none">
         <span aria-hidden="true" className="text-success">
           ●
         </span>{' '}
@@ -100,14 +109,16 @@ function Made({ held, onAnother }: { readonly held: HeldKey; readonly onAnother:
 }
 
 interface MakingProps {
+  /** One was made before: the link that asked for another has left the page, and the focus with it. */
+  readonly isAnother: boolean
   readonly onMade: (held: HeldKey) => void
 }
 
-function Making({ onMade }: MakingProps) {
+function Making({ isAnother, onMade }: MakingProps) {
   const groups = useQuery(read('/api/groups'))
   if (groups.data === undefined && groups.error !== null)
     return <Failure error={groups.error} retry={() => void groups.refetch()} />
-  return <MakeForm groups={groups.data?.items} onMade={onMade} />
+  return <MakeForm groups={groups.data?.items} isAnother={isAnother} onMade={onMade} />
 }
 
 type Groups = Reply<'get', '/api/groups'>['items']
@@ -117,7 +128,7 @@ interface MakeFormProps extends MakingProps {
   readonly groups: Groups | undefined
 }
 
-function MakeForm({ groups, onMade }: MakeFormProps) {
+function MakeForm({ groups, isAnother, onMade }: MakeFormProps) {
   const { t } = useLingui()
   const client = useQueryClient()
   const account = useAccount()
@@ -160,6 +171,7 @@ function MakeForm({ groups, onMade }: MakeFormProps) {
       <div className="grid max-w-2xl items-start gap-3 md:grid-cols-[1fr_1fr_auto]">
         <Field label={t`Name`} error={field === 'name' ? nameError : undefined}>
           <Input
+            autoFocus={isAnother}
             autoComplete="off"
             maxLength={128}
             value={name}

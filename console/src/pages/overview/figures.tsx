@@ -172,7 +172,7 @@ function Place({ name, value, length = 0, delta, more, course = <NoCourse /> }: 
     length > 11 ? 'text-section' : length > 8 ? 'text-title' : 'text-metric max-md:text-[22px]'
   return (
     <li className="flex min-w-0 flex-col gap-1 bg-surface p-4">
-      <h3 className="text-label text-text-2">{name}</h3>
+      <h2 className="text-label text-text-2">{name}</h2>
       <p className={`flex min-h-8 items-center ${size}`}>{value}</p>
       <div className="text-label">{delta}</div>
       {more !== undefined && <div className="text-label font-normal text-text-2">{more}</div>}

@@ -1,11 +1,12 @@
 // The time and cost of one message, as the gateway recorded them: nothing here is estimated.
 
-import { Trans } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { read } from '../../api/client.ts'
 import { useBalance } from '../../api/queries.ts'
+import { tokenRate } from '../../format.ts'
 import { Count, Duration, Money } from '../../ui/values.tsx'
 import { replyTokens, tokensPerSecond, totalTokens } from '../requests/counts.ts'
 import { useCurrency } from '../requests/currency.ts'
@@ -76,12 +77,17 @@ export function Figures({ requestId }: { readonly requestId: string }) {
           total <Duration ms={durationMs} />
         </Trans>
       </span>
-      {rate !== null && (
-        <span className="tabular">
-          <Trans>{rate.toFixed(1)} tokens/s</Trans>
-        </span>
-      )}
+      {rate !== null && <Rate rate={rate} />}
     </p>
+  )
+}
+
+function Rate({ rate }: { readonly rate: number }) {
+  const { i18n } = useLingui()
+  return (
+    <span className="tabular">
+      <Trans>{tokenRate(rate, i18n.locale)} tokens/s</Trans>
+    </span>
   )
 }
 

@@ -1,6 +1,7 @@
 // The columns of the list of requests.
 
-import { Trans } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { tokenRate } from '../../format.ts'
 import type { Column } from '../../ui/table.tsx'
 import { Badge, Count, Duration, Id, Money, None, Status, Time } from '../../ui/values.tsx'
 import { endOf, tokensPerSecond } from './counts.ts'
@@ -161,6 +162,7 @@ function ModelName({ row: { model, modelServed, stream } }: { readonly row: Requ
 }
 
 function Rate({ row }: { readonly row: RequestRow }) {
+  const { i18n } = useLingui()
   const rate = tokensPerSecond(row)
-  return rate === null ? <None /> : rate.toFixed(1)
+  return rate === null ? <None /> : tokenRate(rate, i18n.locale)
 }

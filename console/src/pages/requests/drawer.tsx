@@ -4,6 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type Reply, read } from '../../api/client.ts'
+import { tokenRate } from '../../format.ts'
 import { Buttons } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
@@ -93,7 +94,7 @@ export default function RequestDrawer({ id, tab, onTab, ...rest }: RequestDrawer
 }
 
 function Facts({ request }: { readonly request: RequestDetail }) {
-  const { t } = useLingui()
+  const { t, i18n } = useLingui()
   const rate = tokensPerSecond(request)
   const client = request.client === null ? null : `${request.client} ${request.clientVersion ?? ''}`
   return (
@@ -120,7 +121,9 @@ function Facts({ request }: { readonly request: RequestDetail }) {
         <Fact name={t`First token after`}>
           <Duration ms={request.ttftMs} />
         </Fact>
-        <Fact name={t`Tokens per second`}>{rate === null ? <None /> : rate.toFixed(1)}</Fact>
+        <Fact name={t`Tokens per second`}>
+          {rate === null ? <None /> : tokenRate(rate, i18n.locale)}
+        </Fact>
         <Fact name={t`Key`}>
           <Link to="/keys" search={(before) => ({ account: before.account, open: request.key })}>
             {request.keyName}

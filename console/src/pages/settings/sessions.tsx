@@ -75,7 +75,7 @@ interface SessionProps {
 function Session({ session, isEnding, onEnd }: SessionProps) {
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 py-2.5">
-      <span className="min-w-0 flex-1">
+      <span className="min-w-0 flex-1 max-md:basis-full">
         <span className="block truncate">
           {session.client === null ? (
             <Trans>Unknown browser</Trans>
