@@ -2,7 +2,8 @@
 // requests.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
+import { eventually } from '../support/clients.ts'
 import { type ConsoleStage, hasBrowser, seriousFindings, startConsole } from '../support/console.ts'
 
 let stage: ConsoleStage
@@ -101,7 +102,9 @@ async function keepsPages() {
   const page = await stage.open('/requests')
   await page.clock.install()
   await page.reload()
-  await page.getByRole('region', { name: 'Requests' }).getByRole('row').nth(20).waitFor()
+  const table = page.getByRole('table', { name: 'Requests' })
+  await table.getByRole('row').nth(20).waitFor()
+  await saysPlaces(table)
   const list: string[] = []
   page.on('request', (request) => {
     const { pathname, search } = new URL(request.url())
@@ -112,6 +115,21 @@ async function keepsPages() {
   await moved
   expect(list).toEqual([])
   await page.close()
+}
+
+/** Most rows of a long list are not drawn: readers by ear hear which of how many each is. */
+async function saysPlaces(table: Locator) {
+  const placeOf = (row: Locator) => row.getAttribute('aria-rowindex')
+  const rows = table.getByRole('row')
+  expect(await placeOf(rows.first())).toBe('1')
+  expect(await placeOf(rows.nth(1))).toBe('2')
+  // How many there are is not known before the last page.
+  expect(await table.getAttribute('aria-rowcount')).toBe('-1')
+  await eventually(async () => {
+    await table.locator('..').evaluate((scroller) => scroller.scrollTo(0, scroller.scrollHeight))
+    const count = await table.getAttribute('aria-rowcount')
+    return count !== '-1' && (await placeOf(rows.last())) === count ? true : undefined
+  })
 }
 
 async function showsNothingUsed() {

@@ -138,7 +138,7 @@ function useShown<Row extends RowData>({ id, columns, rows, rowId }: TableProps<
   )
 }
 
-/** The rows that are drawn, and the height of those before and after them; asks for more near the end. */
+/** The rows that are drawn, from the `first` on, and the height of those before and after; asks for more near the end. */
 function useSeen<Row extends RowData>({ rows, height, more }: TableProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null)
   const isVirtual = height !== undefined && rows.length > tall
@@ -154,10 +154,11 @@ function useSeen<Row extends RowData>({ rows, height, more }: TableProps<Row>) {
   useEffect(() => {
     if (isVirtual && isNearEnd && more !== undefined && !more.isLoading) more.load()
   }, [isVirtual, isNearEnd, more])
-  if (!isVirtual) return { scroller, seen: rows, before: 0, after: 0 }
+  if (!isVirtual) return { scroller, seen: rows, first: 0, before: 0, after: 0 }
   return {
     scroller,
     seen: items.flatMap(({ index }) => rows[index] ?? []),
+    first: items[0]?.index ?? 0,
     before: items[0]?.start ?? 0,
     after: virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0),
   }
@@ -166,7 +167,9 @@ function useSeen<Row extends RowData>({ rows, height, more }: TableProps<Row>) {
 function Grid<Row extends RowData>(props: TableProps<Row>) {
   const { label, rows, rowId, totals, height, more, selection, openId, highlightedId } = props
   const shown = useShown(props)
-  const { scroller, seen, before, after } = useSeen(props)
+  const { scroller, seen, first, before, after } = useSeen(props)
+  // Some rows may not be drawn: readers by ear are told the place of each, with those of the head.
+  const heads = totals === undefined ? 1 : 2
   const span = shown.length + (selection === undefined ? 0 : 1)
   const latest = useRef(props)
   useEffect(() => {
@@ -189,11 +192,11 @@ function Grid<Row extends RowData>(props: TableProps<Row>) {
     >
       <table
         aria-label={label}
-        aria-rowcount={rows.length}
+        aria-rowcount={more === undefined ? heads + rows.length : -1}
         className="w-full border-collapse text-cell [&_tr>:first-child]:pl-4 [&_tr>:last-child]:pr-4"
       >
         <thead className="sticky top-0 z-10 bg-surface">
-          <tr>
+          <tr aria-rowindex={1}>
             {selection !== undefined && <SelectAll {...props} selection={selection} />}
             {shown.map((column) => (
               <Head key={column.id} column={column} {...props} />
@@ -205,7 +208,7 @@ function Grid<Row extends RowData>(props: TableProps<Row>) {
         </thead>
         <tbody>
           {before > 0 && <Gap height={before} span={span} />}
-          {seen.map((row) => {
+          {seen.map((row, index) => {
             const id = rowId(row)
             return (
               <Line
@@ -213,6 +216,7 @@ function Grid<Row extends RowData>(props: TableProps<Row>) {
                 id={id}
                 name={props.rowName?.(row) ?? id}
                 row={row}
+                place={first + heads + index + 1}
                 shown={shown}
                 isOpen={id === openId}
                 isHighlighted={id === highlightedId}
@@ -238,7 +242,7 @@ interface TotalsProps<Row> {
 
 function Totals<Row>({ totals, shown, isSelectable }: TotalsProps<Row>) {
   return (
-    <tr className="bg-sunken font-medium">
+    <tr aria-rowindex={2} className="bg-sunken font-medium">
       {isSelectable && <td />}
       {shown.map(({ id, align }) => (
         <td
@@ -306,6 +310,7 @@ interface LineProps<Row> {
   readonly id: string
   readonly name: string
   readonly row: Row
+  readonly place: number
   readonly shown: readonly Column<Row>[]
   readonly isOpen: boolean
   readonly isHighlighted: boolean
@@ -319,7 +324,7 @@ interface LineProps<Row> {
 const Line = memo(PlainLine) as typeof PlainLine
 
 function PlainLine<Row extends RowData>(props: LineProps<Row>) {
-  const { id, name, row, shown, isOpen, isHighlighted, isSelected, onOpen, onSelect } = props
+  const { id, name, row, place, shown, isOpen, isHighlighted, isSelected, onOpen, onSelect } = props
   const element = useRef<HTMLTableRowElement>(null)
   useEffect(() => {
     if (isOpen) element.current?.scrollIntoView({ block: 'nearest' })
@@ -328,6 +333,7 @@ function PlainLine<Row extends RowData>(props: LineProps<Row>) {
     <tr
       ref={element}
       data-id={id}
+      aria-rowindex={place}
       aria-selected={isOpen || undefined}
       tabIndex={onOpen === undefined ? undefined : 0}
       onClick={(event) => {
