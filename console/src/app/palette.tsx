@@ -5,7 +5,7 @@ import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { read, type Shape } from '../api/client.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field, Input } from '../ui/field.tsx'
@@ -56,8 +56,8 @@ export default function Palette({ operator, typed, onClose }: PaletteProps) {
   const [text, setText] = useState(typed)
   const [chosen, setChosen] = useState(0)
   const input = useRef<HTMLInputElement>(null)
-  // By default the dialog would focus its first button.
-  useEffect(() => input.current?.focus(), [])
+  // By default the dialog would focus its first button, which would get the next key if this waited for a picture.
+  useLayoutEffect(() => input.current?.focus(), [])
   const search = useFound(text.trim())
   const choices = useChoices(text.trim(), operator, search.items)
   const at = Math.min(chosen, Math.max(0, choices.length - 1))
