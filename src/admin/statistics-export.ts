@@ -38,8 +38,21 @@ export async function exportStatistics(
       : await readBreakdown(context, { ...input, sort, order, limit: limit ?? 100 })
   const fileName = `${view}-${shown.since.slice(0, 10)}-${shown.until.slice(0, 10)}.${format}`
   if (format === 'json') return { contentType: 'application/json', fileName, chunks: jsonOf(shown) }
-  const chunks = 'series' in shown ? seriesCsv(shown) : breakdownCsv(shown)
+  const chunks =
+    'series' in shown
+      ? seriesCsv(shown)
+      : breakdownCsv(shown, await keyNames(context, shown, input))
   return { contentType: 'text/csv; charset=utf-8; header=present', fileName, chunks }
+}
+
+/** The names by which the console shows keys, by id; null if the rows are of no keys. */
+async function keyNames(
+  { store }: AdminContext,
+  { by }: Breakdown,
+  { owner }: Owned,
+): Promise<ReadonlyMap<string, string> | null> {
+  if (!by.includes('key')) return null
+  return new Map((await store.keys.all(owner)).map(({ id, name }) => [id, name]))
 }
 
 function* jsonOf(shown: Statistics | Breakdown): Generator<string> {
@@ -81,12 +94,17 @@ function pointOf(points: Points, place: number | null): Cell {
 
 const tokenKinds = [...promptKinds, ...replyKinds]
 
-export function* breakdownCsv({ by, currency, rows, totals }: Breakdown): Generator<string> {
+/** With `names`, which are not unique, beside the ids of keys. */
+export function* breakdownCsv(
+  { by, currency, rows, totals }: Breakdown,
+  names: ReadonlyMap<string, string> | null = null,
+): Generator<string> {
   const isOperators = totals.vendorCostNano !== undefined
   const money = (name: string) => `${name} (${currency})`
   const operators = [money('written off'), money('vendor cost')]
+  const heads = [...by, ...(names === null ? [] : ['keyName'])]
   yield csvLine([
-    ...by,
+    ...heads,
     'requests',
     'success',
     'failed',
@@ -98,10 +116,12 @@ export function* breakdownCsv({ by, currency, rows, totals }: Breakdown): Genera
     ...(isOperators ? operators : []),
   ])
   for (const { group, otherGroups, ...figures } of rows) {
-    const names = by.map((field) => group[field] ?? `(${otherGroups} others)`)
-    yield csvLine([...names, ...figureCells(figures)])
+    const ids = by.map((field) => group[field] ?? `(${otherGroups} others)`)
+    const name = names === null ? [] : [names.get(group['key'] ?? '') ?? '']
+    yield csvLine([...ids, ...name, ...figureCells(figures)])
   }
-  yield csvLine([...by.map((_, place) => (place === 0 ? 'total' : '')), ...figureCells(totals)])
+  const labels = heads.map((_, place) => (place === 0 ? 'total' : ''))
+  yield csvLine([...labels, ...figureCells(totals)])
 }
 
 function figureCells(figures: BreakdownFigures): Cell[] {

@@ -1,7 +1,7 @@
 // Tests statistics over the control API: who sees what, files, and what is refused.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { settlement, usageRow } from '../contract/store.ts'
+import { keyRow, settlement, usageRow } from '../contract/store.ts'
 import { type ControlStage, controlStage, person } from '../support/control.ts'
 import { fund } from '../support/ledger-scene.ts'
 
@@ -24,6 +24,7 @@ beforeAll(async () => {
     ),
   )
   for (const account of ['ann', 'bob']) await fund(stage.store, account, 10n ** 12n)
+  await stage.store.keys.insert(keyRow({ id: 'key_1', account: 'ann', name: 'laptop' }))
   await stage.store.settlements.settle(rows.map((row) => settlement({ row })))
 })
 afterAll(() => stage.close())
@@ -103,6 +104,15 @@ describe('statistics over the control API', () => {
     const { interval: _, ...rest } = Object.fromEntries(new URLSearchParams(query))
     const seen = await get(ann, `/api/statistics/breakdown?${new URLSearchParams(rest)}`)
     expect(table.json).toEqual(seen.json)
+    // Keys are shown by their names, which are not unique: a spreadsheet has both.
+    const keys = await get(
+      ann,
+      '/api/statistics/export?by=key,model&since=2d&view=breakdown&format=csv',
+    )
+    const [heads, first, , totals] = keys.json.split('\r\n')
+    expect(heads).toStartWith('key,model,keyName,requests,')
+    expect(first).toStartWith('key_1,gpt,laptop,2,')
+    expect(totals).toStartWith('total,,,3,')
   })
 
   test('the first page, and its runway', async () => {
