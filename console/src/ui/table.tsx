@@ -32,6 +32,8 @@ export interface Column<Row> {
   readonly optional?: boolean
   /** Shown on a large screen, elsewhere only once somebody chooses it. */
   readonly isForWide?: boolean
+  /** The narrowest window, in CSS pixels, in which it is shown before somebody chooses it. */
+  readonly from?: 1024 | 1280
   /** In pixels; left out: what the content needs. */
   readonly width?: number
   /** Holds names of any length: cut where the table would not fit its place, with all of it on hover. */

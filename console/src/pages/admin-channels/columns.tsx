@@ -68,6 +68,7 @@ export const channelColumns: readonly Column<Channel>[] = [
   },
   {
     id: 'priority',
+    from: 1024,
     header: <Trans>Priority</Trans>,
     align: 'right',
     sortable: true,
@@ -82,6 +83,7 @@ export const channelColumns: readonly Column<Channel>[] = [
   },
   {
     id: 'running',
+    from: 1024,
     header: <Trans>Under way</Trans>,
     align: 'right',
     cell: (channel) => <Running channel={channel} />,
@@ -102,6 +104,7 @@ export const channelColumns: readonly Column<Channel>[] = [
   },
   {
     id: 'p95',
+    from: 1024,
     header: <Trans>p95, 1 h</Trans>,
     align: 'right',
     sortable: true,

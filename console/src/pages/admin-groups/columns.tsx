@@ -8,6 +8,7 @@ import type { GroupRow, GroupSettings } from './rows.ts'
 export const columns: readonly Column<GroupRow>[] = [
   {
     id: 'name',
+    isName: true,
     isLong: true,
     header: <Trans>Group</Trans>,
     cell: ({ item, use }) => (
@@ -35,9 +36,15 @@ export const columns: readonly Column<GroupRow>[] = [
     header: <Trans>Models</Trans>,
     cell: ({ settings }) => <Models {...settings} />,
   },
-  { id: 'limits', header: <Trans>Limits</Trans>, cell: ({ settings }) => <Limits {...settings} /> },
+  {
+    id: 'limits',
+    from: 1024,
+    header: <Trans>Limits</Trans>,
+    cell: ({ settings }) => <Limits {...settings} />,
+  },
   {
     id: 'people',
+    from: 1280,
     header: <Trans>Named by accounts</Trans>,
     align: 'right',
     cell: ({ use }) => (use === undefined ? <None /> : <Count value={use.people} />),
@@ -50,6 +57,7 @@ export const columns: readonly Column<GroupRow>[] = [
   },
   {
     id: 'channels',
+    from: 1280,
     header: <Trans>Channels</Trans>,
     align: 'right',
     cell: ({ use }) => (use === undefined ? <None /> : <Count value={use.channels.length} />),
@@ -67,7 +75,12 @@ export const columns: readonly Column<GroupRow>[] = [
     cell: ({ use, currency }) =>
       use === undefined ? <None /> : <Money nano={use.chargeNano} currency={currency} />,
   },
-  { id: 'origin', header: <Trans>Where from</Trans>, cell: ({ item }) => <Origin {...item} /> },
+  {
+    id: 'origin',
+    from: 1024,
+    header: <Trans>Where from</Trans>,
+    cell: ({ item }) => <Origin {...item} />,
+  },
 ]
 
 export function Origin({ origin, overridden }: Pick<GroupRow['item'], 'origin' | 'overridden'>) {

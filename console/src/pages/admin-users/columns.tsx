@@ -39,6 +39,7 @@ export const columns: readonly Column<Listed>[] = [
   },
   {
     id: 'keys',
+    from: 1024,
     header: <Trans>Keys</Trans>,
     align: 'right',
     cell: ({ keys }) => <Count value={keys} />,
@@ -51,6 +52,7 @@ export const columns: readonly Column<Listed>[] = [
   },
   {
     id: 'newest',
+    from: 1024,
     header: <Trans>Joined</Trans>,
     sortable: true,
     cell: ({ createdAt }) => <Time relative at={createdAt} />,
