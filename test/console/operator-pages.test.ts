@@ -61,6 +61,8 @@ if (hasBrowser) {
     expect(await seriousFindings(page)).toEqual([])
     await page.close()
   })
+  test('a day whose sums differ is no agreement, and another period starts anew', tellsDays)
+  test.each(['en', 'zh-CN'] as const)('requests that differ are named in %s, all counted', findsAll)
   test('the audit log is had as a file of lines of JSON', exportsLog)
   test('a setting is changed, a wrong value is named, and the default comes back', changesSetting)
   test('notices are written in a form, refused in words, shown and taken away', writesNotices)
@@ -73,6 +75,117 @@ if (hasBrowser) {
       await page.close()
     },
   )
+}
+
+const sums = (requests: number, nano: number, writeoff = 0) => ({
+  requests,
+  chargeNano: String(nano),
+  writeoffNano: String(writeoff),
+})
+
+/** A period's answer in one part: what is given replaces what is in order. */
+const part = (given: object) => ({
+  currency: 'USD',
+  since: '2027-01-31T00:00:00.000Z',
+  until: '2027-02-01T00:00:00.000Z',
+  ok: true,
+  items: [],
+  differences: [],
+  moreDifferences: 0,
+  next: null,
+  ...given,
+})
+
+const day = { day: '2027-01-31', account: 'ann', state: 'equal' }
+/** Of a day that is split: its totals have a request less in the second part. */
+const halves = [
+  part({
+    items: [{ ...day, rows: sums(2, 30), entries: sums(2, 30), totals: sums(2, 30) }],
+    next: 'more',
+  }),
+  part({
+    ok: false,
+    items: [
+      {
+        ...day,
+        state: 'different',
+        rows: sums(3, 12, 5),
+        entries: sums(3, 12, 5),
+        totals: sums(2, 8, 5),
+      },
+    ],
+  }),
+]
+
+async function tellsDays() {
+  const page = await stage.open('/admin/reconcile')
+  await page.route('**/api/reconcile', (route) =>
+    route.fulfill({ json: halves[route.request().postDataJSON().cursor === 'more' ? 1 : 0] }),
+  )
+  await page.getByRole('button', { name: 'Reconcile this period' }).click()
+  await page.getByText('They differ: see the days below.').waitFor()
+  expect(await page.getByText('All three agree').count()).toBe(0)
+  const rows = page.getByRole('row').filter({ hasText: '2027-01-31' })
+  expect(await rows.getByRole('cell').allTextContents()).toEqual([
+    expect.stringContaining('Different'),
+    '2027-01-31',
+    'ann',
+    '5, in the totals 4',
+    '$0.000000042, written off $0.000000005',
+    '$0.000000042, written off $0.000000005',
+    '$0.000000038, written off $0.000000005',
+  ])
+  await page.getByRole('button', { name: 'Last 7 days' }).click()
+  await page.getByRole('button', { name: 'Last 30 days' }).click()
+  await page.getByText('Nothing was added up yet.').waitFor()
+  expect(await page.getByText('They differ').count()).toBe(0)
+  await page.close()
+}
+
+const findings = {
+  en: {
+    button: 'Reconcile this period',
+    words: [
+      'They differ: 1,203 findings below.',
+      'The ledger has another amount',
+      'Its prices give another amount',
+      'The ledger charged a request that is not recorded',
+      '1,200 more are not listed: choose a shorter period to see them.',
+    ],
+  },
+  'zh-CN': {
+    button: '对此时间段对账',
+    words: [
+      '不一致：共 1,203 处，见下。',
+      '流水中的金额不同',
+      '按价格算出的金额不同',
+      '流水中的扣费没有对应的请求记录',
+      '另有 1,200 处未列出：请选择更短的时间段查看。',
+    ],
+  },
+} as const
+
+async function findsAll(language: keyof typeof findings) {
+  const requestId = 'req_01a210828fe40001056746008f23'
+  const differences = (['entry', 'price', 'row'] as const).map((kind) => ({
+    requestId,
+    account: 'ann',
+    at: '2027-01-31T12:00:00.000Z',
+    kind,
+    message: `${kind} of 80 nano`,
+  }))
+  const page = await stage.open('/admin/reconcile', { language })
+  await page.route('**/api/reconcile', (route) =>
+    route.fulfill({ json: part({ ok: false, differences, moreDifferences: 1_200 }) }),
+  )
+  const { button, words } = findings[language]
+  await page.getByRole('button', { name: button }).click()
+  for (const text of words) await page.getByText(text).waitFor()
+  const links = page.getByRole('link', { name: '10828fe4' })
+  expect(await links.count()).toBe(2)
+  expect(await links.first().getAttribute('href')).toContain(`open=${requestId}`)
+  expect(await seriousFindings(page)).toEqual([])
+  await page.close()
 }
 
 async function namesAlerts() {

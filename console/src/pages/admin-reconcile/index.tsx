@@ -1,12 +1,10 @@
 // Reconcile: a period added up in three ways, from the ledger, the requests and the totals; differences are named.
 
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
-import { useMutation } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
-import { change, type Shape } from '../../api/client.ts'
+import { useMemo } from 'react'
 import { useAccount } from '../../app/account-scope.tsx'
-import { type Range, rangeOf } from '../../app/range.ts'
+import { rangeOf } from '../../app/range.ts'
 import type { Catalog } from '../../i18n.ts'
 import { useTimeZone } from '../../state/preferences.ts'
 import { Button } from '../../ui/button.tsx'
@@ -15,11 +13,11 @@ import { RangePicker } from '../../ui/range-picker.tsx'
 import { Empty, Failure } from '../../ui/state.tsx'
 import { type Column, DataTable } from '../../ui/table.tsx'
 import { Count, Money, None, Status, useNow } from '../../ui/values.tsx'
+import { Findings } from './findings.tsx'
+import { type Day, type Outcome, useReconcile } from './use-reconcile.ts'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
-type Reconciled = Shape<'Reconciled'>
-type Day = Reconciled['items'][number] & { readonly currency: string }
 const route = getRouteApi('/shell/admin/reconcile')
 
 const columns: readonly Column<Day>[] = [
@@ -30,7 +28,7 @@ const columns: readonly Column<Day>[] = [
     id: 'requests',
     header: <Trans>Requests</Trans>,
     align: 'right',
-    cell: ({ rows }) => (rows === null ? <None /> : <Count value={rows.requests} />),
+    cell: (day) => <Requests day={day} />,
   },
   {
     id: 'rows',
@@ -52,40 +50,23 @@ const columns: readonly Column<Day>[] = [
   },
 ]
 
-/** Calculates a period; a long one comes in parts, each shown as it arrives. */
-function useReconcile({ since, until }: Range, account: string | undefined) {
-  const [parts, setParts] = useState<readonly Reconciled[]>([])
-  const run = useMutation({
-    mutationFn: async () => {
-      setParts([])
-      let cursor: string | null = null
-      do {
-        const body: { since: string; until: string; account?: string; cursor?: string } = {
-          since,
-          until,
-          ...(account !== undefined && { account }),
-          ...(cursor !== null && { cursor }),
-        }
-        const part: Reconciled = await change('post', '/api/reconcile', { body })
-        setParts((before) => [...before, part])
-        cursor = part.next
-      } while (cursor !== null)
-    },
-  })
-  return { parts, run }
+export default function ReconcilePage() {
+  const search = route.useSearch()
+  const account = useAccount()
+  // What was found is of its period and its account alone.
+  const asked = JSON.stringify([search.range, search.since, search.until, account])
+  return <Reconciling key={asked} account={account} />
 }
 
-export default function ReconcilePage() {
+function Reconciling({ account }: { readonly account: string | undefined }) {
   const search = route.useSearch()
   const navigate = useNavigate()
   const zone = useTimeZone()
   const nowMs = useNow(60_000)
-  const account = useAccount()
   const range = useMemo(() => rangeOf(search, nowMs, zone, '7d'), [search, nowMs, zone])
-  const { parts, run } = useReconcile(range, account)
-  const days = parts.flatMap(({ items, currency }) => items.map((item) => ({ ...item, currency })))
-  const differences = parts.flatMap((part) => part.differences)
-  const isDone = parts.length > 0 && !run.isPending && run.error === null
+  const { since, until } = range
+  const { outcome, run } = useReconcile({ since, until, ...(account !== undefined && { account }) })
+  const { isEqual, days, findings, unlisted } = outcome
   return (
     <Page
       title={<Trans>Reconcile</Trans>}
@@ -115,18 +96,8 @@ export default function ReconcilePage() {
       }
     >
       {run.error !== null && <Failure error={run.error} retry={() => run.mutate()} />}
-      {isDone && <Verdict differences={differences} />}
-      {differences.length > 0 && (
-        <Card title={<Trans>What differs</Trans>}>
-          <ul className="divide-y divide-border">
-            {differences.map((difference, index) => (
-              <li key={index} className="py-2 font-mono text-code break-words">
-                {JSON.stringify(difference)}
-              </li>
-            ))}
-          </ul>
-        </Card>
-      )}
+      {isEqual !== null && <Verdict {...outcome} />}
+      {findings.length > 0 && <Findings findings={findings} unlisted={unlisted} />}
       <Card flush title={<Trans>Days</Trans>}>
         <Days days={days} />
       </Card>
@@ -134,10 +105,11 @@ export default function ReconcilePage() {
   )
 }
 
-function Verdict({ differences }: { readonly differences: readonly unknown[] }) {
+function Verdict({ isEqual, findings, unlisted }: Outcome) {
+  const count = findings.length + unlisted
   return (
     <p role="status" className="text-section">
-      {differences.length === 0 ? (
+      {isEqual === true ? (
         <span className="text-success">
           <Status tone="ok">
             <Trans>All three agree, to the last digit.</Trans>
@@ -146,11 +118,15 @@ function Verdict({ differences }: { readonly differences: readonly unknown[] }) 
       ) : (
         <span className="text-danger">
           <Status tone="failed">
-            <Plural
-              value={differences.length}
-              one="They differ: # finding below."
-              other="They differ: # findings below."
-            />
+            {count === 0 ? (
+              <Trans>They differ: see the days below. Each request agrees with its entry.</Trans>
+            ) : (
+              <Plural
+                value={count}
+                one="They differ: # finding below."
+                other="They differ: # findings below."
+              />
+            )}
           </Status>
         </span>
       )}
@@ -189,12 +165,34 @@ function Days({ days }: { readonly days: readonly Day[] }) {
 }
 
 interface SumProps {
-  readonly sum: { readonly chargeNano: string } | null
+  readonly sum: { readonly chargeNano: string; readonly writeoffNano: string } | null
   readonly currency: string
 }
 
+/** What was charged, and what was written off if anything was. */
 function Sum({ sum, currency }: SumProps) {
-  return sum === null ? <None /> : <Money exact nano={sum.chargeNano} currency={currency} />
+  if (sum === null) return <None />
+  const charged = <Money exact nano={sum.chargeNano} currency={currency} />
+  if (sum.writeoffNano === '0') return charged
+  const writtenOff = <Money exact nano={sum.writeoffNano} currency={currency} />
+  return (
+    <Trans>
+      {charged}, written off {writtenOff}
+    </Trans>
+  )
+}
+
+/** Of the requests; also of the totals where those count others. */
+function Requests({ day: { rows, totals } }: { readonly day: Day }) {
+  if (rows === null) return <None />
+  const recorded = <Count value={rows.requests} />
+  if (totals === null || rows.requests === totals.requests) return recorded
+  const counted = <Count value={totals.requests} />
+  return (
+    <Trans>
+      {recorded}, in the totals {counted}
+    </Trans>
+  )
 }
 
 function DayState({ state }: { readonly state: Day['state'] }) {
