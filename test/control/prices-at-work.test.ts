@@ -77,6 +77,36 @@ test('prices that are not the shipped ones are listed until they are taken back'
   expect(await items('/api/prices/diff')).toEqual([])
 })
 
+test('the log of operators says which model got which prices, and keeps no document', async () => {
+  const model = 'sandbox/logged'
+  const newest = async (action: string) => {
+    const [event] = await items(`/api/events?action=${action}&limit=1`)
+    return { target: event.target, changes: event.changes }
+  }
+  const set = (input: string, more = {}) =>
+    post('/api/prices', { model, prices: { input, output: '2' }, source: 'mine', ...more })
+  await set('1', { allowLarge: true })
+  await set('1.5')
+  const changes = { input: { before: '1', after: '1.5' } }
+  expect(await newest('setPrices')).toMatchObject({ target: { model }, changes })
+  // Refused as too large a change.
+  expect((await set('900')).json.card).toBeNull()
+  expect(await newest('setPrices')).toEqual({ target: { model }, changes: null })
+  expect((await post('/api/prices/rollback', { model })).status).toBe(200)
+  expect((await newest('rollbackPrices')).target).toEqual({ model })
+  const document = JSON.stringify({ [model]: { prices: { input: '3', output: '4' } } })
+  for (const apply of [false, true]) {
+    const { status, json } = await post('/api/prices/import', { document, model, apply })
+    expect(status, JSON.stringify(json)).toBe(200)
+    const [event] = await items('/api/events?action=importPrices&limit=1')
+    expect(event).toMatchObject({
+      target: { model },
+      detail: { apply, applied: apply, changed: [model], versions: json.versions },
+    })
+    expect(JSON.stringify(event)).not.toContain(document.slice(1, -1))
+  }
+})
+
 test('a model that is served or asked for without a price is named', async () => {
   expect(await items('/api/prices/missing')).toEqual([])
   const at = Date.now() - 60_000

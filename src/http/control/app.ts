@@ -4,12 +4,13 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import type { AdminContext } from '../../admin/use-case.ts'
 import { newRequestId } from '../../history/caller.ts'
 import type { ControlPrincipal } from '../../identity/principal.ts'
+import type { EventChanges } from '../../store/control.ts'
 import { actorOf, checkAccess, isUnsafe, scopeOf, unauthenticated } from './access.ts'
 import { authenticateControl } from './authenticate.ts'
 import { showing, watchChanges } from './changes.ts'
 import { describe, securitySchemes } from './describe.ts'
 import { createDocuments } from './documents.ts'
-import { isNoted, madeBy, note } from './events.ts'
+import { isNoted, madeBy, namedIn, note } from './events.ts'
 import { bodyText, ifMatchOf, judged, parseBody, queryOf } from './input.ts'
 import { ControlError, controlErrorOf, problemReply } from './problem.ts'
 import { repeatOf, runOnce } from './repeat.ts'
@@ -136,6 +137,7 @@ async function answerRoute(
   const text = isUnsafe(route.method) ? await bodyText(request, route) : ''
   const given = route.body === undefined ? undefined : parseBody(request, text, route)
   let detail: object | undefined
+  let changed: EventChanges | null = null
   const asked: ControlRequest<object, object, object> = {
     params: judged(route.params, params, 'path'),
     query: judged(route.query, queryOf(new URL(request.url)), 'query'),
@@ -149,8 +151,9 @@ async function answerRoute(
     requestId,
     address,
     ifMatch: ifMatchOf(request.headers),
-    noted: (given) => {
+    noted: (given, changes = null) => {
       detail = given
+      changed = changes
     },
   }
   const run = async () => {
@@ -159,12 +162,11 @@ async function answerRoute(
     const answer = await route.run(asked)
     const reply = replyOf(route, answer)
     if (isUnsafe(route.method)) await services.refresh()
-    if (noted)
-      await note(
-        route,
-        { ...asked, params: { ...madeBy(answer), ...asked.params }, body: detail ?? asked.body },
-        (await changes?.()) ?? null,
-      )
+    if (noted) {
+      const target = { ...madeBy(answer), ...namedIn(asked.body, route), ...asked.params }
+      const event = { ...asked, params: target, body: detail ?? asked.body }
+      await note(route, event, changed ?? (await changes?.()) ?? null)
+    }
     return reply
   }
   const repeat = repeatOf(request, principal, text)

@@ -34,6 +34,15 @@ export function madeBy(answer: Awaited<ReturnType<ControlRoute['run']>>): { read
   return typeof body.id === 'string' ? { id: body.id } : {}
 }
 
+/** The target that the body names. */
+export function namedIn(
+  body: object,
+  { targetField = '' }: ControlRoute,
+): Readonly<Record<string, unknown>> {
+  const name: unknown = new Map(Object.entries(body ?? {})).get(targetField)
+  return name === undefined ? {} : { [targetField]: name }
+}
+
 export async function note(
   route: ControlRoute,
   asked: Noted,

@@ -3,6 +3,7 @@
 import type { z } from '@hono/zod-openapi'
 import type { AdminContext } from '../../admin/use-case.ts'
 import type { ControlPrincipal } from '../../identity/principal.ts'
+import type { EventChanges } from '../../store/control.ts'
 import type { Access, Scope } from './access.ts'
 import type { ControlServices } from './services.ts'
 
@@ -26,8 +27,11 @@ export interface ControlRequest<Params, Query, Body> {
   readonly requestId: string
   /** The revision that the caller read (If-Match); undefined where the request has none. */
   readonly ifMatch: number | undefined
-  /** Sets the detail of the operator event in place of the body; it must contain no secrets. */
-  noted(detail: object): void
+  /**
+   * Sets the detail of the operator event in place of the body, and its changes in place of those that are seen at the
+   * path; they must contain no secrets.
+   */
+  noted(detail: object, changes?: EventChanges | null): void
 }
 
 interface Answer<Body> {
@@ -72,6 +76,8 @@ interface Definition<P, Q, B, R> {
   readonly personal?: true
   /** Recorded as an operator event although it changes nothing. */
   readonly audited?: true
+  /** The field of the body that names what is changed, for the operator event; left out: the path or the reply does. */
+  readonly targetField?: string
 }
 
 /** A route as the core runs it, with inputs that its schemas have checked. */

@@ -184,7 +184,7 @@ const shippedDifference = z
 /** How far back refused requests for unpriced models are searched. */
 const askedMs = 7 * 86_400_000
 
-const changing = { method: 'post', tag: 'Prices', access: 'admin' } as const
+const changing = { method: 'post', tag: 'Prices', access: 'admin', targetField: 'model' } as const
 
 export const priceRoutes: readonly ControlRoute[] = [
   route({
@@ -216,9 +216,9 @@ export const priceRoutes: readonly ControlRoute[] = [
     reply: change,
     async run({ admin, body, noted }) {
       const made = await setPrices(admin, body)
-      const side = (which: 'before' | 'after') =>
-        Object.fromEntries(made.differences.map((each) => [each.name, each[which]]))
-      noted({ ...body, applied: made.card !== null, before: side('before'), after: side('after') })
+      const applied = made.card !== null
+      const changes = made.differences.map(({ name, before, after }) => [name, { before, after }])
+      noted({ ...body, applied }, applied ? Object.fromEntries(changes) : null)
       return { body: made }
     },
   }),
@@ -305,6 +305,13 @@ export const priceRoutes: readonly ControlRoute[] = [
     body: inputs.importPrices,
     maxBodyBytes: longestDocument,
     reply: imported,
-    run: async ({ admin, body }) => ({ body: await importPrices(admin, body) }),
+    async run({ admin, body, noted }) {
+      const made = await importPrices(admin, body)
+      const { document: _, ...asked } = body
+      const changed = made.changes.map(({ model }) => model)
+      // Not the document, which may be megabytes: each card that was stored keeps its prices and its source.
+      noted({ ...asked, applied: made.applied, changed, versions: made.versions })
+      return { body: made }
+    },
   }),
 ]
