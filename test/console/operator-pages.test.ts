@@ -65,6 +65,21 @@ if (hasBrowser) {
   test.each(['en', 'zh-CN'] as const)('requests that differ are named in %s, all counted', findsAll)
   test('the audit log is had as a file of lines of JSON', exportsLog)
   test('a setting is changed, a wrong value is named, and the default comes back', changesSetting)
+  test.each([
+    ['/admin/settings', 'Remove notice 1', 'Add a notice', 1],
+    ['/admin/prices?open=sandbox/chat', 'Remove Input', 'Another price', 0],
+    ['/admin/channels?dialog=new', 'Remove the key key', 'Add a key', 0],
+  ])('on %s the focus is where a row is added after one is removed', async (...row) => {
+    const [path, remove, add, added] = row
+    const page = await stage.open(path)
+    const adding = page.getByRole('button', { name: add, exact: true })
+    for (let count = 0; count < added; count += 1) await adding.click()
+    const removing = page.getByRole('button', { name: remove, exact: true })
+    await removing.press('Enter')
+    await removing.waitFor({ state: 'detached' })
+    expect(await adding.evaluate((each) => each === document.activeElement)).toBe(true)
+    await page.close()
+  })
   test('notices are written in a form, refused in words, shown and taken away', writesNotices)
   test.each(['/admin', '/admin/users', '/admin/audit', '/admin/reconcile', '/admin/settings'])(
     '%s in Chinese, dark and narrow has no fault',

@@ -4,6 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useFieldArray } from 'react-hook-form'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Checkbox, Field, Input } from '../../ui/field.tsx'
+import { useAdding } from '../../ui/use-adding.ts'
 import { Status } from '../../ui/values.tsx'
 import type { Channel } from './channels.ts'
 import { Part, Refused } from './form.tsx'
@@ -19,6 +20,7 @@ interface KeyFieldsProps {
 export function KeyFields({ form, channel, needsKey }: KeyFieldsProps) {
   const { control, formState } = form
   const { fields, append, remove } = useFieldArray({ control, name: 'keys', keyName: 'row' })
+  const adding = useAdding()
   const names = fields.map(({ name }) => name)
   return (
     <Part title={<Trans>Keys</Trans>}>
@@ -34,12 +36,13 @@ export function KeyFields({ form, channel, needsKey }: KeyFieldsProps) {
           index={index}
           shown={channel?.keys.find(({ name }) => isStored && name === names[index]) ?? null}
           needsKey={needsKey}
-          onRemove={() => remove(index)}
+          onRemove={() => adding.afterRemoving(() => remove(index))}
         />
       ))}
       <Refused message={formState.errors.root?.['keys']?.message} />
       <div>
         <Button
+          ref={adding.ref}
           icon="plus"
           onClick={() =>
             append({ name: freeName(names), key: '', disabled: false, isStored: false })

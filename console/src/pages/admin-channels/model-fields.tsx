@@ -7,6 +7,7 @@ import { change, type Shape } from '../../api/client.ts'
 import { Button, Buttons, IconButton } from '../../ui/button.tsx'
 import { Field, Input, Segments } from '../../ui/field.tsx'
 import { Failure } from '../../ui/state.tsx'
+import { useAdding } from '../../ui/use-adding.ts'
 import { useRefusal } from '../../ui/use-refusal.ts'
 import { Part, Refused } from './form.tsx'
 import { type ChannelForm, placeOf } from './use-channel-form.ts'
@@ -61,6 +62,7 @@ function Listed({ form }: { readonly form: ChannelForm }) {
     name: 'models',
     keyName: 'row',
   })
+  const adding = useAdding()
   const rows = form.watch('models')
   function toggle(model: string, isChosen: boolean) {
     if (isChosen) append({ name: model, own: model })
@@ -76,11 +78,17 @@ function Listed({ form }: { readonly form: ChannelForm }) {
         </p>
       )}
       {fields.map(({ row }, index) => (
-        <ModelRow key={row} form={form} index={index} known={list} onRemove={() => remove(index)} />
+        <ModelRow
+          key={row}
+          form={form}
+          index={index}
+          known={list}
+          onRemove={() => adding.afterRemoving(() => remove(index))}
+        />
       ))}
       <Refused message={form.formState.errors.root?.['models']?.message} />
       <Buttons>
-        <Button icon="plus" onClick={() => append({ name: '', own: '' })}>
+        <Button ref={adding.ref} icon="plus" onClick={() => append({ name: '', own: '' })}>
           <Trans>Add a model</Trans>
         </Button>
         <Button

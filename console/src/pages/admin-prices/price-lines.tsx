@@ -6,6 +6,7 @@ import { amountRule, countProblem, priceBounds } from '../../ui/bounds.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Field, Input, Select } from '../../ui/field.tsx'
 import { useLineName, useUnitText } from '../../ui/model-prices.tsx'
+import { useAdding } from '../../ui/use-adding.ts'
 import { type Prices, tieredNames, tokenNames, unitNames } from './prices.tsx'
 
 export interface PriceLine {
@@ -55,6 +56,7 @@ function narrowingOf(kind: string): 'prompt' | 'image' | 'video' | null {
 
 export function PriceLines({ form }: { readonly form: Form }) {
   const { fields, append, remove } = useFieldArray({ control: form.control, name: 'lines' })
+  const adding = useAdding()
   return (
     <fieldset className="flex flex-col gap-3">
       <legend className="mb-2 text-label text-text-2">
@@ -64,10 +66,16 @@ export function PriceLines({ form }: { readonly form: Form }) {
         </Trans>
       </legend>
       {fields.map((field, place) => (
-        <Line key={field.id} form={form} place={place} onRemove={() => remove(place)} />
+        <Line
+          key={field.id}
+          form={form}
+          place={place}
+          onRemove={() => adding.afterRemoving(() => remove(place))}
+        />
       ))}
       <div>
         <Button
+          ref={adding.ref}
           variant="quiet"
           icon="plus"
           onClick={() => append({ kind: '', only: '', price: '' })}

@@ -6,6 +6,7 @@ import { fromLocalInput, toLocalInput } from '../../app/range.ts'
 import { useTimeZone } from '../../state/preferences.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input, Select, TextArea } from '../../ui/field.tsx'
+import { useAdding } from '../../ui/use-adding.ts'
 
 type Notice = Shape<'Notice'>
 
@@ -29,6 +30,7 @@ interface NoticesInputProps {
 }
 
 export function NoticesInput({ notices, onChange, disabled }: NoticesInputProps) {
+  const adding = useAdding()
   return (
     <div className="flex flex-col gap-3">
       {notices.length > 0 && (
@@ -41,14 +43,19 @@ export function NoticesInput({ notices, onChange, disabled }: NoticesInputProps)
                 number={index + 1}
                 disabled={disabled}
                 onChange={(changed) => onChange(notices.with(index, changed))}
-                onRemove={() => onChange(notices.toSpliced(index, 1))}
+                onRemove={() => adding.afterRemoving(() => onChange(notices.toSpliced(index, 1)))}
               />
             </li>
           ))}
         </ol>
       )}
       {!disabled && notices.length < most && (
-        <Button icon="plus" className="w-fit" onClick={() => onChange([...notices, empty])}>
+        <Button
+          ref={adding.ref}
+          icon="plus"
+          className="w-fit"
+          onClick={() => onChange([...notices, empty])}
+        >
           <Trans>Add a notice</Trans>
         </Button>
       )}
