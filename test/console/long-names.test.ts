@@ -49,6 +49,8 @@ async function makeNames(): Promise<void> {
   await post(page, '/api/management-keys', { name: named('management'), scopes: ['read'] })
   const key = { name: named('key'), group: named('group') }
   const { secret } = (await post(page, '/api/keys', key)) as { secret: string }
+  const order = { provider: 'stripe', method: 'checkout', amount: '10', attempt: 'first' }
+  await post(page, '/api/orders', order)
   const account = ['account', 'credit', named('account', 100), '5', '--create', '--reason', 'test']
   await run(stage.server.dataDir, ...account)
   const reply = await fetch(`${stage.server.url}/v1/chat/completions`, {
@@ -87,6 +89,17 @@ async function busyChannels(route: Route): Promise<void> {
   await route.fulfill({ response, json: { ...rest, items: busy } })
 }
 
+/** Answers with orders whose state, finding and trade number are as long as they get. */
+async function unusualOrders(route: Route): Promise<void> {
+  const response = await route.fetch()
+  const { items, ...rest } = (await response.json()) as { items: readonly object[] }
+  const trade = { tradeNumber: '4200001234202611271234567890', flag: 'over' }
+  await route.fulfill({
+    response,
+    json: { ...rest, items: items.map((item) => ({ ...item, ...trade })) },
+  })
+}
+
 if (hasBrowser) {
   beforeAll(async () => {
     stage = await startConsole()
@@ -118,6 +131,7 @@ if (hasBrowser) {
       const page = await stage.open('/', { language })
       await page.route('**/api/channels?*', (route) => busyChannels(route))
       await page.route('**/api/channels', (route) => busyChannels(route))
+      await page.route('**/api/orders?*', (route) => unusualOrders(route))
       const wide: string[] = []
       for (const path of paths) {
         await page.goto(`${stage.server.url}/console${path}`)

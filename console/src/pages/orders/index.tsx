@@ -176,9 +176,16 @@ const ownColumns: readonly Column<Order>[] = [
     cell: ({ createdAt }) => <Time at={createdAt} />,
     width: 180,
   },
-  { id: 'state', header: <Trans>State</Trans>, cell: (order) => <OrderState order={order} /> },
+  {
+    id: 'state',
+    isLong: true,
+    header: <Trans>State</Trans>,
+    cell: (order) => <OrderState order={order} />,
+  },
   {
     id: 'provider',
+    isLong: true,
+    from: 1024,
     header: <Trans>Provider</Trans>,
     cell: ({ provider }) => <ProviderName provider={provider} />,
   },
@@ -192,10 +199,21 @@ const ownColumns: readonly Column<Order>[] = [
       </span>
     ),
   },
-  { id: 'flag', header: <Trans>Unusual</Trans>, cell: (order) => <OrderFlag order={order} /> },
-  { id: 'id', header: <Trans>Order number</Trans>, cell: ({ id }) => <Id value={id} /> },
+  {
+    id: 'flag',
+    isLong: true,
+    header: <Trans>Unusual</Trans>,
+    cell: (order) => <OrderFlag order={order} />,
+  },
+  {
+    id: 'id',
+    from: 1024,
+    header: <Trans>Order number</Trans>,
+    cell: ({ id }) => <Id value={id} />,
+  },
   {
     id: 'trade',
+    from: 1280,
     header: <Trans>Trade number</Trans>,
     cell: ({ tradeNumber }) => (tradeNumber === null ? <None /> : <Id value={tradeNumber} />),
   },
