@@ -80,6 +80,10 @@ if (hasBrowser) {
     expect(await adding.evaluate((each) => each === document.activeElement)).toBe(true)
     await page.close()
   })
+  test.each([
+    ['/admin/prices', 'sandbox/chat', 'Price of Input'],
+    ['/admin/settings', null, 'usage.keepDays'],
+  ])('what is typed on %s is not left without a question', keepsTyped)
   test('notices are written in a form, refused in words, shown and taken away', writesNotices)
   test.each(['/admin', '/admin/users', '/admin/audit', '/admin/reconcile', '/admin/settings'])(
     '%s in Chinese, dark and narrow has no fault',
@@ -200,6 +204,32 @@ async function findsAll(language: keyof typeof findings) {
   expect(await links.count()).toBe(2)
   expect(await links.first().getAttribute('href')).toContain(`open=${requestId}`)
   expect(await seriousFindings(page)).toEqual([])
+  await page.close()
+}
+
+async function keepsTyped(path: string, opened: string | null, label: string) {
+  const page = await stage.open('/admin/users')
+  const pages = page.getByRole('navigation', { name: 'Pages' })
+  await pages.locator(`a[href$="${path}"]`).click()
+  if (opened !== null) {
+    await page.getByRole('searchbox', { name: 'Search models' }).fill(opened)
+    await page.getByRole('cell', { name: opened, exact: true }).click()
+  }
+  const field = page.getByLabel(label)
+  await field.fill('9')
+  const question = page.getByRole('dialog', { name: 'Discard what you typed?' })
+  for (const leave of [
+    () => page.goBack(),
+    () => pages.getByRole('link', { name: 'Users' }).click(),
+  ]) {
+    await leave()
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await question.waitFor({ state: 'detached' })
+    expect(await field.inputValue()).toBe('9')
+  }
+  await pages.getByRole('link', { name: 'Users' }).click()
+  await question.getByRole('button', { name: 'Discard' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor()
   await page.close()
 }
 

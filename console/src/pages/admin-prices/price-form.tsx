@@ -10,6 +10,7 @@ import { useTimeZone } from '../../state/preferences.ts'
 import { Button, Buttons } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Field, Input } from '../../ui/field.tsx'
+import { KeepDraft } from '../../ui/keep-draft.tsx'
 import { ProblemLine } from '../../ui/state.tsx'
 import { showToast } from '../../ui/toast.tsx'
 import { useRefusal } from '../../ui/use-refusal.ts'
@@ -37,6 +38,7 @@ export function PriceForm({ model, prices }: PriceFormProps) {
   })
   return (
     <section className="flex flex-col gap-3">
+      <KeepDraft isDirty={form.formState.isDirty} />
       <h3 className="text-section">
         <Trans>Next version</Trans>
       </h3>
@@ -126,6 +128,7 @@ function useSending(model: string, form: UseFormReturn<PriceValues>) {
       const { card, differences } = await change('post', '/api/prices', { body })
       if (card === null) return setLarge(differences)
       setLarge(null)
+      form.reset(values)
       showToast({ text: t`Prices of ${model} are set.`, tone: 'info' })
       await refreshPrices(client)
     })

@@ -4,6 +4,7 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg, plural } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { change, read, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
@@ -11,6 +12,7 @@ import type { Catalog } from '../../i18n.ts'
 import { Button, Buttons } from '../../ui/button.tsx'
 import { Checkbox, Field, Input, Select } from '../../ui/field.tsx'
 import { FormProblem } from '../../ui/form-problem.tsx'
+import { KeepDraft } from '../../ui/keep-draft.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Skeleton, Widget } from '../../ui/state.tsx'
 import { showProblem, showToast } from '../../ui/toast.tsx'
@@ -89,6 +91,7 @@ const kinds: Readonly<Record<Setting['name'], Kind>> = {
 export default function AdminSettingsPage() {
   const settings = useQuery(read('/api/settings'))
   const backup = useQuery(read('/api/backup'))
+  const [typedInto, setTypedInto] = useState<readonly string[]>([])
   return (
     <Page
       title={<Trans>Deployment</Trans>}
@@ -99,11 +102,12 @@ export default function AdminSettingsPage() {
         </Trans>
       }
     >
+      <KeepDraft isDirty={typedInto.length > 0} />
       <Widget query={settings} skeleton={<Skeleton rows={7} height={cardHeight} />}>
         {({ items }) => (
           <div className="flex flex-col gap-4">
             {items.map((setting) => (
-              <SettingCard key={setting.name} setting={setting} />
+              <SettingCard key={setting.name} setting={setting} onTyped={setTypedInto} />
             ))}
           </div>
         )}
@@ -173,13 +177,24 @@ function useSettingForm(setting: Setting) {
   return { form, problem, newest, reset, submit: form.handleSubmit(send) }
 }
 
-function SettingCard({ setting }: { readonly setting: Setting }) {
+interface SettingCardProps {
+  readonly setting: Setting
+  /** Changes the list of the settings whose fields hold what is not saved. */
+  readonly onTyped: (change: (names: readonly string[]) => readonly string[]) => void
+}
+
+function SettingCard({ setting, onTyped }: SettingCardProps) {
   const { t } = useLingui()
   const { admin } = roleOf(useMe())
   const { name, declared, changedAt, actor } = setting
   const kind = kinds[name]
   const { form, problem, newest, reset, submit } = useSettingForm(setting)
   const { errors, isDirty, isSubmitting } = form.formState
+  useEffect(() => {
+    if (!isDirty) return
+    onTyped((names) => [...names, name])
+    return () => onTyped((names) => names.filter((each) => each !== name))
+  }, [isDirty, name, onTyped])
   form.register('text', {
     validate: (typed) => isComplete(typed, kind) || t`Each notice needs a text.`,
   })
