@@ -18,6 +18,7 @@ import { formatUnits, parseUnits } from '../money.ts'
 import { Background } from '../operations/responses/background.ts'
 import { ResponseKeeper } from '../operations/responses/keeper.ts'
 import { Deadlines } from '../relay/deadlines.ts'
+import { stoppedFor } from '../relay/final-error.ts'
 import type { Traces } from '../relay/request-spans.ts'
 import { createHealth } from '../router/health.ts'
 import type { Health } from '../router/route.ts'
@@ -251,7 +252,7 @@ async function openLedger(
     spendLimits: () => keyring.spendLimits,
   })
   // Requests under a lost lease must not continue: they end and are settled with what they delivered.
-  ledger.onFenced(() => deadlines.shutDown())
+  ledger.onFenced(() => deadlines.shutDown(stoppedFor('closed')))
   return ledger
 }
 

@@ -2,34 +2,18 @@
 
 import type { StopReason } from '../billing/authorization.ts'
 import type { Keeping, ReplySummary } from '../billing/settlement.ts'
-import { type ErrorCode, type ErrorDetail, type Fault, GatewayError } from '../errors.ts'
+import { type Fault, GatewayError } from '../errors.ts'
 import type { AttemptOwner } from './attempt.ts'
 import { Attempts } from './attempts.ts'
 import type { Timed } from './deadlines.ts'
 import { Capture, Delivery, type DeliveryOwner } from './delivery.ts'
 import { type End, Ending, wellEnded } from './ending.ts'
-import { interruption, refusalStatus, stoppedFor } from './final-error.ts'
+import { interruption, refusalStatus, restarting, stoppedFor } from './final-error.ts'
 import type { RelayOperation } from './operation.ts'
 import type { Answer, RelayRequest, RelayRooms } from './request.ts'
 import type { Prepared } from './send.ts'
 
 const atOnce: Keeping = { now: true }
-
-/** Why a running request is ended from outside. */
-interface Stop {
-  readonly code: ErrorCode
-  readonly message: string
-  readonly detail: ErrorDetail
-  /** Written to its record; null where it was not this one request that was stopped. */
-  readonly fault: Fault | null
-}
-
-const restart: Stop = {
-  code: 'service_unavailable',
-  message: 'The gateway is restarting.',
-  detail: { retryAfterMs: 1000 },
-  fault: null,
-}
 
 /** nginx's status for a client that left before the reply was complete; used only in records. */
 const clientGoneStatus = 499
@@ -86,16 +70,19 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
     this.finishGone(this.delivery.summary, null)
   }
 
-  /** Ends a running request: the gateway shuts down, or somebody stopped this request. */
-  shutDown(stop: Stop = restart): void {
+  /**
+   * Ends a running request: the gateway shuts down or cannot charge any more, or somebody stopped this request; `fault`:
+   * written to its record, null where it was not this one request that was stopped.
+   */
+  shutDown(why: GatewayError = restarting(), fault: Fault | null = null): void {
     const { ending, attempts } = this
     if (ending.over) return
-    if (stop.fault !== null && ending.drainsUntilMs !== null) {
+    if (fault !== null && ending.drainsUntilMs !== null) {
       this.letGo()
       return
     }
     attempts.stop()
-    this.refuse(new GatewayError(stop.code, stop.message, stop.detail), stop.fault)
+    this.refuse(why, fault)
   }
 
   tick(nowMs: number): void {

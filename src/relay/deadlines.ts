@@ -1,12 +1,14 @@
 // One coarse timer for all running requests: each costs an entry in a list instead of a timer of its own.
 
+import type { GatewayError } from '../errors.ts'
+
 /** An entry called at every tick; decides by itself what has run out. */
 export interface Timed {
   /** Its index in the list; -1 while it is not in it. Only Deadlines writes it. */
   slot: number
   tick(nowMs: number): void
-  /** The process stops: ends whatever is still waited for. */
-  shutDown?(): void
+  /** Ends whatever is still waited for; `why` left out: the process stops. */
+  shutDown?(why?: GatewayError): void
 }
 
 const tickMs = 50
@@ -46,9 +48,9 @@ export class Deadlines {
     return this.timed.length
   }
 
-  /** Ends everything that runs. */
-  shutDown(): void {
-    for (const entry of [...this.timed]) entry.shutDown?.()
+  /** Ends everything that runs; `why` left out: the process stops. */
+  shutDown(why?: GatewayError): void {
+    for (const entry of [...this.timed]) entry.shutDown?.(why)
   }
 
   private tick(): void {

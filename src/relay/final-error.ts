@@ -108,6 +108,13 @@ export function stoppedFor(why: StopReason, what = 'The reply was stopped'): Gat
   return new GatewayError('service_unavailable', message, { retryAfterMs: 1_000 })
 }
 
+/** The error that ends what runs while the process stops. */
+export function restarting(): GatewayError {
+  return new GatewayError('service_unavailable', 'The gateway is restarting.', {
+    retryAfterMs: 1_000,
+  })
+}
+
 /** The HTTP status of an error in the client's dialect. */
 export function refusalStatus(dialect: ClientDialect, error: GatewayError): number {
   return dialect.client.status?.(error) ?? errorTable[error.code].status

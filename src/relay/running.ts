@@ -1,7 +1,7 @@
 // The requests that run in this process: lists them on demand, and stops one.
 
 import { promptTokens, replyTokens } from '../config/prices.ts'
-import { causeOf } from '../errors.ts'
+import { causeOf, GatewayError } from '../errors.ts'
 import type { RunningRequest } from '../store/running.ts'
 import { Call } from './call.ts'
 import type { Deadlines } from './deadlines.ts'
@@ -26,8 +26,8 @@ export function stopIn(deadlines: Deadlines, requestId: string, account: string 
   if (account !== null && call.request.principal.account !== account) return false
   const kind = account === null ? 'stopped_by_operator' : 'stopped'
   const fault = { kind, message: '' } as const
-  const message = `The request was ${causeOf(fault)}.`
-  call.shutDown({ code: 'request_stopped', message, detail: {}, fault })
+  const why = new GatewayError('request_stopped', `The request was ${causeOf(fault)}.`)
+  call.shutDown(why, fault)
   return true
 }
 

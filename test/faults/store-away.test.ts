@@ -173,4 +173,21 @@ describe.each(postgresCases)('the database of $engine is away', ({ databaseUrl }
       await proxy.close()
     }
   })
+
+  test('a stream that runs when the leases end says so, not that the gateway restarts', async () => {
+    const proxy = await startProxy(databaseUrl ?? '')
+    const config = { ledger: { renewMs: 100, fenceMs: 500, leaseMs: 60_000 } }
+    const { through } = proxy
+    const deployment = await deploy({ databaseUrl, credits: { acme: '10' }, config, through })
+    try {
+      const { url } = await deployment.start()
+      const body = { model: 'sandbox/chat+tokens=3000+gap=20', stream: true }
+      const seen = await chat(url, 'acme', body, undefined, () => proxy.cut())
+      expect([seen.status, seen.whole]).toEqual([200, false])
+      expect(seen.text).toContain('cannot account for more of it at present')
+    } finally {
+      await deployment.remove()
+      await proxy.close()
+    }
+  })
 })

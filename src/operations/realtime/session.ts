@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer'
 import { causeOf, type Fault, GatewayError } from '../../errors.ts'
 import type { Timed } from '../../relay/deadlines.ts'
+import { restarting } from '../../relay/final-error.ts'
 import { laneOf } from '../../router/route.ts'
 import { scrub } from '../../telemetry/scrub.ts'
 import { cancelEvent, errorEvent } from '../../wire/openai-realtime/dialect.ts'
@@ -116,13 +117,12 @@ export class RealtimeSession implements Timed, SessionOwner {
   }
 
   /** The process stops, or can no longer charge. */
-  shutDown(): void {
+  shutDown(error = restarting()): void {
     if (this.isOver) return
     if (this.lingersUntilMs !== null) {
       this.finishLingering()
       return
     }
-    const error = new GatewayError('service_unavailable', 'The gateway is restarting.')
     if (this.rooms.sessionBilling.responses.length > 0) this.tell(error, null)
     this.dismiss(closeCode.restart, error.message)
     this.vendor.socket.close(closeCode.leaving, '')
