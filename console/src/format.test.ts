@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import {
+  briefMoney,
   decimalText,
   duration,
   exactMoney,
@@ -31,6 +32,15 @@ test('a balance is never shown larger than it is', () => {
   const shown = (nano: string) => shortMoney(nano, 'USD', 'en', true)
   expect(shown('99999060000')).toBe('$99.99')
   expect(shown('999999999')).toBe('$0.9999')
+})
+
+test('a balance is shortened without rounding it up', () => {
+  const shown = (nano: string) => briefMoney(nano, 'USD', 'en')
+  expect(shown('9999999000000')).toBe('$9,999.99')
+  expect(shown('25000000000000')).toBe('$25.00\u00a0K')
+  expect(shown('999999999000000')).toBe('$999.99\u00a0K')
+  expect(shown('1239999000000000')).toBe('$1.23\u00a0M')
+  expect(shown('-12345678900000000000')).toBe('−$12.34\u00a0B')
 })
 
 test('exact money has every digit and at least two decimals', () => {

@@ -120,6 +120,23 @@ export function shortMoney(
   return `${sign}${symbol}0.${fraction}`
 }
 
+/** `$12.34 K`, `$1.23 M`, always rounded towards zero; below ten thousand as `shortMoney` with `down`. */
+export function briefMoney(amount: string | Nano, currency: string, locale: string): string {
+  const value = BigInt(amount)
+  const units = (value < 0n ? -value : value) / nanosPerUnit
+  const found = sizes.find(([size]) => units >= size)
+  if (found === undefined || units < 10_000n) return shortMoney(amount, currency, locale, true)
+  const [size, unit] = found
+  const shown = padded(locale, '2').format(Number((units * 100n) / size) / 100)
+  return `${value < 0n ? '−' : ''}${symbolOf(locale, currency)}${shown}\u00a0${unit}`
+}
+
+const sizes = [
+  [1_000_000_000n, 'B'],
+  [1_000_000n, 'M'],
+  [1_000n, 'K'],
+] as const
+
 /** All digits, in groups as the language writes them. */
 export function wholeCount(count: number, locale: string): string {
   return wholeNumbers(locale).format(count)

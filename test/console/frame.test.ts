@@ -78,6 +78,10 @@ if (hasBrowser) {
     await heading(page, 'Usage')
     await page.close()
   })
+  test.each([320, 390, 768])(
+    'at %s px a large balance and a long name of an account are whole',
+    fitsInHeader,
+  )
   test(
     'a session that ends leaves the page as it is until somebody signs in again',
     survivesSignOut,
@@ -109,6 +113,30 @@ async function choosesLanguage() {
   await page.getByRole('button', { name: /的账户菜单$/ }).click()
   await page.getByRole('menuitem', { name: '主题：跟随系统' }).click()
   expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('light')
+  await page.close()
+}
+
+async function fitsInHeader(width: number) {
+  const account = 'Ministry-of-Long-Account-Names'
+  const page = await stage.open('/settings')
+  await page.setViewportSize({ width, height: 844 })
+  await page.route('**/api/balance*', async (route) => {
+    const response = await route.fetch()
+    const json = { ...((await response.json()) as object), availableNano: '1239999000000000' }
+    await route.fulfill({ response, json })
+  })
+  await page.goto(`${stage.server.url}/console/settings?account=${account}`)
+  const balance = page.getByRole('link', { name: 'Balance' })
+  await balance.waitFor()
+  expect((await balance.textContent())?.replaceAll('\u00a0', ' ')).toBe(
+    width < 768 ? 'Balance$1.23 M' : 'Balance$1,239,999.00',
+  )
+  expect(await balance.getByTitle('$1,239,999.00').count()).toBe(1)
+  const name = page.getByText(`Account ${account}`)
+  for (const each of [balance, name]) {
+    const isCut = await each.evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+    expect(isCut).toBe(false)
+  }
   await page.close()
 }
 

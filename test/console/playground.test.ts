@@ -16,6 +16,7 @@ if (hasBrowser) {
   test('an answer shows its tokens and the cost that the ledger took', answers)
   test('an answer is stopped: what came stays, with its cost', stops)
   test('two models are asked at once, and a third from where the first is', compares)
+  test('at 1440 px four models stand side by side without scrolling', fitsFour)
   test('a tool is declared, called and answered; broken JSON says where it breaks', usesTools)
   test('a picture is sent along; what cannot be sent says why', attaches)
   test('messages are edited, answered again and deleted', edits)
@@ -130,6 +131,26 @@ const weather = {
     name: 'get_weather',
     parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
   },
+}
+
+async function fitsFour() {
+  const page = await open('?model=sandbox/chat,sandbox/reasoning,sandbox/chat,sandbox/reasoning')
+  const last = page.getByRole('log').nth(3)
+  const { x = 0, width = 0 } = (await last.boundingBox()) ?? {}
+  expect(x + width).toBeGreaterThan(0)
+  expect(x + width).toBeLessThanOrEqual(1440)
+  // Whoever wants the parameters beside them has them, with one column fewer as well.
+  const prompt = page.getByLabel('System prompt')
+  expect(await prompt.count()).toBe(0)
+  await page.getByRole('button', { name: 'Parameters', exact: true }).click()
+  await prompt.waitFor()
+  await page
+    .getByRole('button', { name: /^Remove / })
+    .last()
+    .click()
+  await expect(page.getByRole('log').count()).resolves.toBe(3)
+  expect(await prompt.isVisible()).toBe(true)
+  await page.close()
 }
 
 async function usesTools() {

@@ -23,7 +23,8 @@ export function AccountScope() {
     void navigate({ to: '.', search: (search) => ({ ...search, account: chosen }) })
   if (account === undefined) return <AccountPicker onChoose={show} />
   return (
-    <span className="flex min-w-0 items-center gap-1 rounded bg-warning-tint pl-2 text-label text-warning">
+    // On a phone it has a line of its own below the header's, so that the name is not cut to a few letters.
+    <span className="flex min-w-0 items-center gap-1 rounded bg-warning-tint pl-2 text-label text-warning max-md:order-last max-md:-mx-2 max-md:w-[calc(100%+1rem)] max-md:justify-between max-md:rounded-none max-md:pl-4">
       <span className="truncate" title={account}>
         <Trans>Account {account}</Trans>
       </span>

@@ -7,6 +7,7 @@ import { useTimeZone } from '../state/preferences.ts'
 import { buttonClass, IconButton } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { later } from '../ui/later.tsx'
+import { useIsPhone } from '../ui/media.ts'
 import { Money } from '../ui/values.tsx'
 import { AccountScope } from './account-scope.tsx'
 import { Bell } from './bell.tsx'
@@ -29,7 +30,7 @@ export function Header({ person, onMenu, onSearch }: HeaderProps) {
   const { t } = useLingui()
   const { operator } = roleOf(person)
   return (
-    <header className="sticky top-0 z-30 flex h-12 items-center gap-2 border-b border-border bg-bg px-2 md:px-4">
+    <header className="sticky top-0 z-30 flex min-h-12 items-center gap-x-2 border-b border-border bg-bg px-2 max-md:flex-wrap md:px-4">
       <span className="md:hidden">
         <IconButton icon="menu" label={t`Open the menu`} onClick={onMenu} />
       </span>
@@ -38,7 +39,7 @@ export function Header({ person, onMenu, onSearch }: HeaderProps) {
         <button
           type="button"
           onClick={onSearch}
-          className="flex h-8 min-w-8 items-center gap-2 rounded-control border border-border bg-surface px-2 text-text-3 whitespace-nowrap hover:border-border-strong md:w-72"
+          className="flex h-8 min-w-8 items-center gap-2 overflow-hidden rounded-control border border-border bg-surface px-2 text-text-3 whitespace-nowrap hover:border-border-strong md:w-72 md:shrink-[9999]"
         >
           <Icon name="search" />
           <span className="truncate max-md:sr-only">
@@ -49,7 +50,7 @@ export function Header({ person, onMenu, onSearch }: HeaderProps) {
           </kbd>
         </button>
       )}
-      <div className="ml-auto flex min-w-0 items-center gap-1">
+      <div className="ml-auto flex shrink-0 items-center gap-1">
         <ZoneMenu />
         {person === null ? (
           <Link to="/sign-in" className={buttonClass('primary')}>
@@ -71,6 +72,7 @@ export function Header({ person, onMenu, onSearch }: HeaderProps) {
 function BalanceChip() {
   const { t } = useLingui()
   const { data } = useBalance()
+  const isPhone = useIsPhone()
   if (data === undefined) return null
   const isEmpty = BigInt(data.availableNano) <= 0n
   return (
@@ -78,17 +80,15 @@ function BalanceChip() {
       to="/billing"
       title={isEmpty ? t`No balance left: requests are refused` : t`Balance available`}
       // On a phone as high as a finger needs, though it looks no higher than its text.
-      className="plain-link flex min-w-0 items-center max-md:h-11"
+      className="plain-link flex items-center max-md:h-11"
     >
       <span
-        className={`flex h-7 min-w-0 items-center gap-1.5 rounded-full border px-2.5 text-label ${isEmpty ? 'border-danger/50 bg-danger-tint text-danger' : 'border-border bg-surface'}`}
+        className={`flex h-7 items-center gap-1.5 rounded-full border px-2.5 text-label ${isEmpty ? 'border-danger/50 bg-danger-tint text-danger' : 'border-border bg-surface'}`}
       >
         <span className="sr-only">
           <Trans>Balance</Trans>
         </span>
-        <span className="truncate">
-          <Money down nano={data.availableNano} currency={data.currency} />
-        </span>
+        <Money down brief={isPhone} nano={data.availableNano} currency={data.currency} />
         {isEmpty && (
           <span className="max-md:sr-only">
             <Trans>used up</Trans>

@@ -5,27 +5,25 @@ import { useMemo, useSyncExternalStore } from 'react'
 import { chooseColumns, columnChoice, onColumns } from '../state/columns.ts'
 import { Button } from './button.tsx'
 import { Checkbox } from './field.tsx'
-import { useIsDesktop, useIsLandscape, useIsWide } from './media.ts'
+import { useColumnWidth } from './media.ts'
 import { Popover } from './popover.tsx'
 import type { Column } from './table.tsx'
 
-type Chosen = Pick<Column<never>, 'id' | 'optional' | 'isForWide' | 'from'>
+type Chosen = Pick<Column<never>, 'id' | 'optional' | 'from'>
 
 /** By column id; optional columns are hidden until they are chosen, others on a window that is too narrow for them. */
 export function useColumnChoice(table: string, columns: readonly Chosen[]) {
   const choice = useSyncExternalStore(onColumns, () => columnChoice(table))
-  const isWide = useIsWide()
-  const isDesktop = useIsDesktop()
-  const isLandscape = useIsLandscape()
+  const width = useColumnWidth()
   const visibility = useMemo(
     () =>
       Object.fromEntries(
-        columns.map(({ id, optional = false, isForWide = false, from }) => {
-          const hasRoom = from === undefined || (from === 1280 ? isDesktop : isLandscape)
-          return [id, choice[id] ?? (!optional && hasRoom && (isWide || !isForWide))]
-        }),
+        columns.map(({ id, optional = false, from = 0 }) => [
+          id,
+          choice[id] ?? (!optional && width >= from),
+        ]),
       ),
-    [columns, choice, isWide, isDesktop, isLandscape],
+    [columns, choice, width],
   )
   return {
     visibility,

@@ -8,7 +8,7 @@ interface PageProps {
   readonly purpose?: ReactNode
   /** The one primary action, and others. */
   readonly actions?: ReactNode
-  /** Sticky below the header. */
+  /** Sticky below the header; not on a phone, where they take the place of what they filter. */
   readonly filters?: ReactNode
   readonly children: ReactNode
 }
@@ -45,7 +45,7 @@ export function Page({ title, purpose, actions, filters, children }: PageProps) 
         )}
       </div>
       {filters !== undefined && (
-        <div className="sticky top-12 z-20 -mx-4 mt-4 border-b border-border bg-bg px-4 py-2 md:-mx-6 md:px-6">
+        <div className="-mx-4 mt-4 border-b border-border bg-bg px-4 py-2 md:sticky md:top-12 md:z-20 md:-mx-6 md:px-6">
           {filters}
         </div>
       )}

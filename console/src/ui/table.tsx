@@ -15,7 +15,7 @@ import { memo, type ReactNode, useCallback, useEffect, useMemo, useRef, useState
 import { Button } from './button.tsx'
 import { useColumnChoice } from './columns.tsx'
 import { Icon } from './icon.tsx'
-import { useIsPhone } from './media.ts'
+import { type ColumnWidth, useIsPhone } from './media.ts'
 
 export interface Column<Row> {
   readonly id: string
@@ -30,10 +30,8 @@ export interface Column<Row> {
   readonly sortable?: boolean
   /** Shown only once somebody chooses it. */
   readonly optional?: boolean
-  /** Shown on a large screen, elsewhere only once somebody chooses it. */
-  readonly isForWide?: boolean
-  /** The narrowest window, in CSS pixels, in which it is shown before somebody chooses it. */
-  readonly from?: 1024 | 1280
+  /** Shown from this width of the window on, below it only once somebody chooses it. */
+  readonly from?: ColumnWidth
   /** In pixels; left out: what the content needs. */
   readonly width?: number
   /** Holds names of any length: cut where the table would not fit its place, with all of it on hover. */

@@ -3,6 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { type ReactNode, useEffect, useState } from 'react'
 import {
+  briefMoney,
   dateTime,
   duration,
   exactMoney,
@@ -24,15 +25,22 @@ interface MoneyProps {
   readonly exact?: boolean
   /** A balance: rounded towards zero. */
   readonly down?: boolean
+  /** A balance where there is little room: `$1.23 M`, also rounded towards zero. */
+  readonly brief?: boolean
 }
 
 /** Rounded for reading; every digit on hover. */
-export function Money({ nano, currency, exact = false, down = false }: MoneyProps) {
+export function Money({ nano, currency, exact = false, down = false, brief = false }: MoneyProps) {
   const { i18n } = useLingui()
   const whole = exactMoney(nano, currency, i18n.locale)
+  function written() {
+    if (exact) return whole
+    if (brief) return briefMoney(nano, currency, i18n.locale)
+    return shortMoney(nano, currency, i18n.locale, down)
+  }
   return (
     <span className="tabular whitespace-nowrap" title={whole}>
-      {exact ? whole : shortMoney(nano, currency, i18n.locale, down)}
+      {written()}
     </span>
   )
 }

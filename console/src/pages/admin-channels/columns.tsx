@@ -57,7 +57,7 @@ export const channelColumns: readonly Column<Channel>[] = [
   {
     id: 'groups',
     isLong: true,
-    isForWide: true,
+    from: 1800,
     header: <Trans>Groups</Trans>,
     cell: ({ groups }) => <Groups groups={groups} />,
   },
@@ -76,7 +76,7 @@ export const channelColumns: readonly Column<Channel>[] = [
   },
   {
     id: 'weight',
-    isForWide: true,
+    from: 1800,
     header: <Trans>Weight</Trans>,
     align: 'right',
     cell: ({ weight }) => weight,
@@ -90,7 +90,7 @@ export const channelColumns: readonly Column<Channel>[] = [
   },
   {
     id: 'perMinute',
-    isForWide: true,
+    from: 1800,
     header: <Trans>A minute</Trans>,
     align: 'right',
     cell: (channel) => <PerMinute channel={channel} />,
@@ -119,14 +119,14 @@ export const channelColumns: readonly Column<Channel>[] = [
   },
   {
     id: 'balance',
-    isForWide: true,
+    from: 1800,
     header: <Trans>Balance</Trans>,
     align: 'right',
     cell: (channel) => <Balance channel={channel} />,
   },
   {
     id: 'lastTest',
-    isForWide: true,
+    from: 1800,
     header: <Trans>Last test</Trans>,
     cell: (channel) => <LastTest channel={channel} />,
   },

@@ -128,16 +128,23 @@ export function keyColumns(isOperator: boolean): readonly Column<Key>[] {
     },
     {
       id: 'hint',
+      from: 1024,
       header: <Trans>Key</Trans>,
       cell: ({ hint }) => <code className="font-mono text-code text-text-2">{hint}</code>,
     },
     ...(isOperator ? [account] : []),
-    { id: 'group', isLong: true, header: <Trans>Group</Trans>, cell: ({ group }) => group },
+    {
+      id: 'group',
+      from: 1024,
+      isLong: true,
+      header: <Trans>Group</Trans>,
+      cell: ({ group }) => group,
+    },
     {
       id: 'models',
       isLong: true,
       // Operators also see the accounts, which leaves too little for the names.
-      isForWide: isOperator,
+      ...(isOperator && { from: 1800 }),
       header: <Trans>Models</Trans>,
       cell: (key) => <Models {...key} />,
     },
@@ -156,6 +163,7 @@ export function keyColumns(isOperator: boolean): readonly Column<Key>[] {
 const spendColumns: readonly Column<Key>[] = [
   {
     id: 'today',
+    from: 1280,
     header: <Trans>Today (UTC)</Trans>,
     align: 'right',
     cell: ({ today, currency }) => <Money nano={today.chargeNano} currency={currency} />,
@@ -178,6 +186,7 @@ const spendColumns: readonly Column<Key>[] = [
 const timeColumns: readonly Column<Key>[] = [
   {
     id: 'lastUsed',
+    from: 1024,
     isLong: true,
     header: <Trans>Last used</Trans>,
     sortable: true,

@@ -35,6 +35,7 @@ export const columns: readonly Column<Model>[] = [
   },
   {
     id: 'context',
+    from: 1024,
     header: <Trans>Context</Trans>,
     align: 'right',
     cell: ({ context }) => (context === null ? <None /> : <Count pad={false} value={context} />),
@@ -95,6 +96,7 @@ export const columns: readonly Column<Model>[] = [
   },
   {
     id: 'latency',
+    from: 1024,
     header: <Trans>First token, p50 and p95</Trans>,
     align: 'right',
     cell: ({ live }) => <FirstToken live={live} />,
@@ -102,12 +104,13 @@ export const columns: readonly Column<Model>[] = [
   {
     id: 'throughput',
     header: <Trans>Tokens/s</Trans>,
-    isForWide: true,
+    from: 1800,
     align: 'right',
     cell: ({ live }) => <Speed brief live={live} />,
   },
   {
     id: 'success',
+    from: 1024,
     header: <Trans>Success, 24 h</Trans>,
     align: 'right',
     cell: ({ live }) => <Success live={live} />,

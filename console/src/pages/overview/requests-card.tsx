@@ -52,6 +52,7 @@ function useColumns(currency: string): readonly Column<Row>[] {
       },
       {
         id: 'ttft',
+        from: 1024,
         header: t`First token`,
         align: 'right',
         cell: ({ ttftMs }) => <Duration ms={ttftMs} />,

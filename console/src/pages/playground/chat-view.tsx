@@ -39,7 +39,8 @@ export function ChatView(props: ChatViewProps) {
     : chosen.length === 0
       ? t`This group has no model with a price.`
       : undefined
-  const [isShown, setShown] = useState(() => innerWidth >= 1280)
+  const [wanted, setWanted] = useState<boolean | null>(null)
+  const isShown = wanted ?? chosen.length <= columnsBesideSettings()
   function remove(place: number) {
     playground.removeColumn(place)
     onModels(chosen.filter((_, index) => index !== place))
@@ -51,7 +52,7 @@ export function ChatView(props: ChatViewProps) {
       actions={
         <>
           <Actions {...props} mayShowCode={hindrance === undefined} />
-          <Button icon="settings" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+          <Button icon="settings" aria-pressed={isShown} onClick={() => setWanted(!isShown)}>
             <Trans>Parameters</Trans>
           </Button>
         </>
@@ -94,6 +95,12 @@ export function ChatView(props: ChatViewProps) {
       </div>
     </Page>
   )
+}
+
+/** How many columns have room beside the settings, which are hidden for more unless somebody wants them. */
+function columnsBesideSettings(): number {
+  if (innerWidth < 1280) return 0
+  return innerWidth < 1440 ? 2 : 3
 }
 
 interface ActionsProps extends ChatViewProps {

@@ -9,9 +9,15 @@ import { useCurrency } from './currency.ts'
 import type { RequestRow } from './queries.ts'
 
 const operatorColumns: readonly Column<RequestRow>[] = [
-  { id: 'account', isLong: true, header: <Trans>Account</Trans>, cell: ({ account }) => account },
+  {
+    id: 'account',
+    isLong: true,
+    header: <Trans>Account</Trans>,
+    cell: ({ account }) => account,
+  },
   {
     id: 'channel',
+    from: 1280,
     isLong: true,
     header: <Trans>Channel</Trans>,
     cell: ({ channel }) => channel ?? <None />,
@@ -30,6 +36,7 @@ const first: readonly Column<RequestRow>[] = [
   },
   {
     id: 'model',
+    isName: true,
     isLong: true,
     header: <Trans>Model</Trans>,
     cell: (row) => <ModelName row={row} />,
@@ -56,7 +63,7 @@ const rest: readonly Column<RequestRow>[] = [
     optional: true,
     cell: ({ operation }) => operation,
   },
-  { id: 'input', header: <Trans>Input</Trans>, align: 'right', cell: tokens('input') },
+  { id: 'input', from: 1024, header: <Trans>Input</Trans>, align: 'right', cell: tokens('input') },
   {
     id: 'cached',
     header: <Trans>Cached</Trans>,
@@ -64,7 +71,13 @@ const rest: readonly Column<RequestRow>[] = [
     optional: true,
     cell: tokens('cachedInput'),
   },
-  { id: 'output', header: <Trans>Output</Trans>, align: 'right', cell: tokens('output') },
+  {
+    id: 'output',
+    from: 1024,
+    header: <Trans>Output</Trans>,
+    align: 'right',
+    cell: tokens('output'),
+  },
   {
     id: 'reasoning',
     header: <Trans>Reasoning</Trans>,
@@ -74,12 +87,14 @@ const rest: readonly Column<RequestRow>[] = [
   },
   {
     id: 'ttft',
+    from: 1280,
     header: <Trans>First token</Trans>,
     align: 'right',
     cell: ({ ttftMs }) => <Duration ms={ttftMs} />,
   },
   {
     id: 'duration',
+    from: 1024,
     header: <Trans>Took</Trans>,
     align: 'right',
     cell: ({ durationMs }) => <Duration ms={durationMs} />,

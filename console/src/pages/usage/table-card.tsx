@@ -129,16 +129,16 @@ function totalsRow(totals: Figures, currency: string, name: string) {
 
 /** By default those that every model has. */
 const tokenKinds = [
-  { kind: 'input', isOptional: false },
-  { kind: 'cachedInput', isOptional: false },
-  { kind: 'cacheWrite', isOptional: true },
-  { kind: 'cacheWrite1h', isOptional: true },
-  { kind: 'audioInput', isOptional: true },
-  { kind: 'imageInput', isOptional: true },
-  { kind: 'output', isOptional: false },
-  { kind: 'reasoning', isOptional: false },
-  { kind: 'audioOutput', isOptional: true },
-  { kind: 'imageOutput', isOptional: true },
+  { kind: 'input', shown: {} },
+  { kind: 'cachedInput', shown: { from: 1024 } },
+  { kind: 'cacheWrite', shown: { optional: true } },
+  { kind: 'cacheWrite1h', shown: { optional: true } },
+  { kind: 'audioInput', shown: { optional: true } },
+  { kind: 'imageInput', shown: { optional: true } },
+  { kind: 'output', shown: {} },
+  { kind: 'reasoning', shown: { from: 1024 } },
+  { kind: 'audioOutput', shown: { optional: true } },
+  { kind: 'imageOutput', shown: { optional: true } },
 ] as const
 
 const right = { align: 'right', sortable: true } as const
@@ -177,12 +177,12 @@ function useColumns(asked: Asked, currency: string): readonly Column<Row>[] {
         </span>
       ),
     }
-    const tokens = tokenKinds.map(({ kind, isOptional }) => ({
+    const tokens = tokenKinds.map(({ kind, shown }) => ({
       id: kind,
       header: t(tokenWords[kind]),
       align: 'right' as const,
       sortable: sorts.some((sort) => sort === kind),
-      optional: isOptional,
+      ...shown,
       cell: (row: Row) => <Count value={row.tokens[kind] ?? 0} />,
     }))
     const forOperators = (id: 'vendorCostNano' | 'writeoffNano', header: string): Column<Row> => ({
