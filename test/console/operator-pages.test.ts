@@ -217,6 +217,10 @@ async function keepsTyped(path: string, opened: string | null, label: string) {
   }
   const field = page.getByLabel(label)
   await field.fill('9')
+  // From then on the page asks, also whoever closes the window.
+  await page.waitForFunction(
+    () => !globalThis.dispatchEvent(new Event('beforeunload', { cancelable: true })),
+  )
   const question = page.getByRole('dialog', { name: 'Discard what you typed?' })
   for (const leave of [
     () => page.goBack(),

@@ -134,7 +134,7 @@ describe('a mistake is told to whose key it is', () => {
     ],
     [
       'with another beginning',
-      () => say(made.secret, { path: '/openai/v1/chat/completions' }),
+      () => say(made.secret, { path: '/llm/v1/chat/completions' }),
       { code: 'path_unknown', suggestion: '/v1/chat/completions' },
     ],
     [
