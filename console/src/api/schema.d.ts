@@ -3329,18 +3329,19 @@ export interface components {
         readonly GeminiContent: {
             /** @description Author: `user`, `model` or `function`. */
             readonly role?: string | null;
+            /** @description A single part needs no list. */
             readonly parts?: readonly {
                 readonly text?: string | null;
                 readonly inlineData?: Record<string, never>;
                 readonly fileData?: Record<string, never>;
                 readonly functionCall?: Record<string, never>;
                 readonly functionResponse?: Record<string, never>;
-            }[] | null;
+            }[] | Record<string, never> | null;
         };
         /** @description Field names may also be in `snake_case`. Fields that are not described here are passed unchanged to vendors of this format. */
         readonly GeminiRequest: {
-            /** @description The conversation so far, oldest message first. */
-            readonly contents: readonly components["schemas"]["GeminiContent"][];
+            /** @description The conversation so far, oldest message first. A single one needs no list. */
+            readonly contents: readonly components["schemas"]["GeminiContent"][] | components["schemas"]["GeminiContent"];
             /** @description Content with the system prompt. */
             readonly systemInstruction?: unknown;
             readonly generationConfig?: {
@@ -3349,14 +3350,15 @@ export interface components {
                 readonly temperature?: number | null;
                 readonly topP?: number | null;
                 readonly topK?: number | null;
-                readonly stopSequences?: readonly string[] | null;
+                readonly stopSequences?: readonly string[] | string | null;
                 readonly seed?: number | null;
                 readonly responseMimeType?: string | null;
                 readonly responseSchema?: Record<string, never> | null;
                 readonly responseJsonSchema?: unknown;
                 readonly thinkingConfig?: Record<string, never> | null;
             } | null;
-            readonly tools?: readonly Record<string, never>[] | null;
+            /** @description Functions the model may call. A single object needs no list. */
+            readonly tools?: readonly Record<string, never>[] | Record<string, never> | null;
             /** @description Which functions the model may or must call. */
             readonly toolConfig?: unknown;
             /** @description Safety settings; only for Google’s own models. */
@@ -3387,7 +3389,9 @@ export interface components {
             readonly content: {
                 readonly parts: readonly {
                     readonly text: string;
-                }[];
+                }[] | {
+                    readonly text: string;
+                };
             };
             /** @description Name of the model; the address decides. */
             readonly model?: unknown;

@@ -62,6 +62,7 @@ describe('refused', () => {
     [{}, 'contents'],
     [{ contents: null }, 'contents'],
     [{ contents: 'a' }, 'contents'],
+    [{ contents: {} }, 'contents'],
     [{ contents: { parts: 1 } }, 'contents[0].parts'],
     [{ contents: { parts: { text: 1 } } }, 'contents[0].parts.text'],
     [{ contents: [] }, 'contents'],

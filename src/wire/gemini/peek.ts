@@ -175,6 +175,8 @@ function read(body: Body, address: Address): Peek {
     // A list is checked during the pass over the body.
     forgetSeen()
     checkContent(bytes, contents.start, 0)
+    if (member(members(bytes, contents.start), 'parts', 'parts') === null)
+      fail('contents', 'must be an array, or have parts')
   } else if (contents.kind !== 'array') fail('contents', 'must be an array')
   const config = member(body.members, 'generationConfig', 'generation_config')
   if (config !== null && config.kind !== 'object') fail('generationConfig', 'must be an object')
