@@ -9,10 +9,11 @@ import {
   isAmount,
   nanoOfUnits,
   percent,
+  rateText,
   shortCount,
+  shortDuration,
   shortId,
   shortMoney,
-  tokenRate,
   unitsOfNano,
 } from './format.ts'
 
@@ -87,8 +88,9 @@ test.each([
 })
 
 test('rates of tokens are grouped as other numbers, and have one decimal', () => {
-  expect([96.34, 3402, 0].map((rate) => tokenRate(rate, 'en'))).toEqual(['96.3', '3,402.0', '0.0'])
-  expect(tokenRate(3402.5, 'zh-CN')).toBe('3,402.5')
+  expect([96.34, 3402, 0].map((rate) => rateText(rate, 'en'))).toEqual(['96.3', '3,402.0', '0.0'])
+  expect(rateText(3402.5, 'zh-CN')).toBe('3,402.5')
+  expect(shortDuration(1234.567, 'en')).toBe('1,234.57\u00a0ms')
 })
 
 test('an amount lies within its bounds and is written in plain digits', () => {

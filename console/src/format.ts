@@ -168,9 +168,14 @@ export function percent(ratio: number, locale: string, pad = false): string {
   return `${format.format(ratio * 100)}\u00a0%`
 }
 
-/** Tokens per second, all with one decimal: `96.3`, `3,402.0`. */
-export function tokenRate(rate: number, locale: string): string {
+/** Tokens or requests per second, all with one decimal: `96.3`, `3,402.0`. */
+export function rateText(rate: number, locale: string): string {
   return padded(locale, '1').format(rate)
+}
+
+/** `0.35 ms`, for times of which hundredths matter. */
+export function shortDuration(ms: number, locale: string): string {
+  return `${padded(locale, '2').format(ms)}\u00a0ms`
 }
 
 export function dateTime(at: string | number | Date, locale: string, timeZone: string): string {

@@ -86,6 +86,10 @@ if (hasBrowser) {
     'a session that ends leaves the page as it is until somebody signs in again',
     survivesSignOut,
   )
+  test(
+    'whoever has signed in again saves what was typed, and no refusal is left',
+    savesOnceSignedInAgain,
+  )
   test('axe finds nothing serious in the frame, light and dark, wide and narrow', async () => {
     for (const theme of ['light', 'dark'] as const) {
       for (const width of [390, 1440] as const) {
@@ -138,6 +142,25 @@ async function fitsInHeader(width: number) {
     expect(isCut).toBe(false)
   }
   await page.close()
+}
+
+async function savesOnceSignedInAgain() {
+  const context = await stage.visitor('admin')
+  const page = await stage.open('/settings', { context })
+  const name = page.getByLabel('Name', { exact: true })
+  await name.fill('Ann')
+  const cookies = await context.cookies()
+  await context.clearCookies()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('heading', { name: 'Your session has ended' }).waitFor()
+  await page.getByText('You are no longer signed in.').waitFor()
+  await context.addCookies(cookies)
+  await page.getByRole('button', { name: 'I have signed in' }).click()
+  await page.getByText('You are no longer signed in.').waitFor({ state: 'detached' })
+  expect(await name.inputValue()).toBe('Ann')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Your name was saved.').waitFor()
+  await context.close()
 }
 
 async function survivesSignOut() {

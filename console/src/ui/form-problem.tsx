@@ -1,6 +1,7 @@
 // Why a form was not saved: a refusal, or that somebody else saved first, with how to continue.
 
 import { Trans } from '@lingui/react/macro'
+import { isSignedOut, useSessionEnded } from '../api/queries.ts'
 import { Button, Buttons } from './button.tsx'
 import { Failure } from './state.tsx'
 import type { Newest } from './use-newest.ts'
@@ -19,7 +20,12 @@ interface Author {
 }
 
 export function FormProblem({ problem, newest, ...author }: FormProblemProps) {
-  if (!newest.isStale) return problem && <Failure error={problem} />
+  const hasEnded = useSessionEnded()
+  if (!newest.isStale) {
+    // After signing in again nothing hinders the next attempt.
+    if (problem === null || (isSignedOut(problem) && !hasEnded)) return null
+    return <Failure error={problem} />
+  }
   return (
     <div role="alert" className="flex flex-col gap-3 rounded-card bg-warning-tint p-3">
       <p>

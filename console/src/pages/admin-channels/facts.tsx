@@ -133,7 +133,10 @@ function Periods({ channel: { hour, day, currency } }: { readonly channel: Chann
   return (
     // It scrolls sideways on a phone, so the keyboard must reach it.
     <div role="region" aria-label={t`How it performs`} tabIndex={0} className="overflow-x-auto">
-      <table className="w-full text-cell [&_td:last-child]:pr-0 [&_th:last-child]:pr-0">
+      <table
+        aria-label={t`How it performs`}
+        className="w-full text-cell [&_td:last-child]:pr-0 [&_th:last-child]:pr-0"
+      >
         <thead>
           <tr className="border-b border-border text-label text-text-2">
             <th scope="col" className="py-1 pr-3 text-left">

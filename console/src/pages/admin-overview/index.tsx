@@ -6,6 +6,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { read, type Shape } from '../../api/client.ts'
 import { TimeChart } from '../../charts/time-chart.tsx'
+import { rateText, shortDuration } from '../../format.ts'
 import type { Catalog } from '../../i18n.ts'
 import { useTimeZone } from '../../state/preferences.ts'
 import { reasonText } from '../../ui/channel-reason.ts'
@@ -53,11 +54,14 @@ export default function OperationsPage() {
 }
 
 function Figures({ data }: { readonly data: Operations }) {
+  const { i18n } = useLingui()
   const { requests, settlement, processes } = data
   return (
     <Card>
       <dl className="grid grid-cols-2 gap-x-6 gap-y-4 md:grid-cols-3 xl:grid-cols-6">
-        <Figure name={<Trans>Requests per second</Trans>}>{requests.perSecond.toFixed(1)}</Figure>
+        <Figure name={<Trans>Requests per second</Trans>}>
+          {rateText(requests.perSecond, i18n.locale)}
+        </Figure>
         <Figure name={<Trans>Running</Trans>}>
           <Count value={requests.running} />
         </Figure>
@@ -270,6 +274,7 @@ function Earnings({ data }: { readonly data: Operations }) {
 }
 
 function Overhead({ overhead }: { readonly overhead: Operations['overhead'] }) {
+  const { t, i18n } = useLingui()
   const phases = [
     { id: 'auth', name: <Trans>Key and limits</Trans>, ...overhead.auth },
     { id: 'route', name: <Trans>Choosing a channel</Trans>, ...overhead.route },
@@ -277,7 +282,7 @@ function Overhead({ overhead }: { readonly overhead: Operations['overhead'] }) {
   ]
   return (
     <Card title={<Trans>Time that the gateway adds</Trans>}>
-      <table className="w-full text-cell">
+      <table aria-label={t`Time that the gateway adds`} className="w-full text-cell">
         <thead>
           <tr className="border-b border-border text-label text-text-2">
             <th scope="col" className="py-1 text-left">
@@ -303,7 +308,7 @@ function Overhead({ overhead }: { readonly overhead: Operations['overhead'] }) {
               <td className="py-1.5">{name}</td>
               {[p50Ms, p95Ms, p99Ms].map((ms, index) => (
                 <td key={index} className="text-right">
-                  {ms === null ? <None /> : `${ms.toFixed(2)} ms`}
+                  {ms === null ? <None /> : shortDuration(ms, i18n.locale)}
                 </td>
               ))}
               <td className="pl-4 text-right">

@@ -146,9 +146,9 @@ interface LinesProps {
 function Lines({ lines, currency }: LinesProps) {
   const lineName = useLineName()
   const unitText = useUnitText()
-  const { i18n } = useLingui()
+  const { t, i18n } = useLingui()
   return (
-    <table className="w-full text-left text-cell">
+    <table aria-label={t`Prices`} className="w-full text-left text-cell">
       <thead className="text-label text-text-2">
         <tr>
           <th scope="col" className="py-1 pr-4">

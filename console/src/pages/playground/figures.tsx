@@ -6,7 +6,7 @@ import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { read } from '../../api/client.ts'
 import { useBalance } from '../../api/queries.ts'
-import { tokenRate } from '../../format.ts'
+import { rateText } from '../../format.ts'
 import { Count, Duration, Money } from '../../ui/values.tsx'
 import { replyTokens, tokensPerSecond, totalTokens } from '../requests/counts.ts'
 import { useCurrency } from '../requests/currency.ts'
@@ -86,7 +86,7 @@ function Rate({ rate }: { readonly rate: number }) {
   const { i18n } = useLingui()
   return (
     <span className="tabular">
-      <Trans>{tokenRate(rate, i18n.locale)} tokens/s</Trans>
+      <Trans>{rateText(rate, i18n.locale)} tokens/s</Trans>
     </span>
   )
 }

@@ -1,7 +1,7 @@
 // The columns of the list of requests.
 
 import { Trans, useLingui } from '@lingui/react/macro'
-import { tokenRate } from '../../format.ts'
+import { rateText } from '../../format.ts'
 import type { Column } from '../../ui/table.tsx'
 import { Badge, Count, Duration, Id, Money, None, Status, Time } from '../../ui/values.tsx'
 import { endOf, tokensPerSecond } from './counts.ts'
@@ -179,5 +179,5 @@ function ModelName({ row: { model, modelServed, stream } }: { readonly row: Requ
 function Rate({ row }: { readonly row: RequestRow }) {
   const { i18n } = useLingui()
   const rate = tokensPerSecond(row)
-  return rate === null ? <None /> : tokenRate(rate, i18n.locale)
+  return rate === null ? <None /> : rateText(rate, i18n.locale)
 }

@@ -4,7 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type Reply, read } from '../../api/client.ts'
-import { tokenRate } from '../../format.ts'
+import { rateText } from '../../format.ts'
 import { Buttons } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
@@ -122,7 +122,7 @@ function Facts({ request }: { readonly request: RequestDetail }) {
           <Duration ms={request.ttftMs} />
         </Fact>
         <Fact name={t`Tokens per second`}>
-          {rate === null ? <None /> : tokenRate(rate, i18n.locale)}
+          {rate === null ? <None /> : rateText(rate, i18n.locale)}
         </Fact>
         <Fact name={t`Key`}>
           <Link to="/keys" search={(before) => ({ account: before.account, open: request.key })}>
