@@ -1,8 +1,10 @@
 // Extracts ids from the paths of URLs.
 
+const azure = '/openai'
+
 /** The path without the prefixes that clients put before it: `/v1/v1/files/x` becomes `/files/x`. */
 export function belowPrefix(path: string): string {
-  let rest = path.startsWith('/openai/v1/') ? path.slice(7) : path
+  let rest = path.startsWith(`${azure}/v1/`) ? path.slice(azure.length) : path
   while (rest.startsWith('/v1/')) rest = rest.slice(3)
   return rest
 }

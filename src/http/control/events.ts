@@ -37,10 +37,11 @@ export function madeBy(answer: Awaited<ReturnType<ControlRoute['run']>>): { read
 /** The target that the body names. */
 export function namedIn(
   body: object,
-  { targetField = '' }: ControlRoute,
+  { targetField }: ControlRoute,
 ): Readonly<Record<string, unknown>> {
-  const name: unknown = new Map(Object.entries(body ?? {})).get(targetField)
-  return name === undefined ? {} : { [targetField]: name }
+  if (targetField === undefined) return {}
+  const fields: Readonly<Record<string, unknown>> = { ...body }
+  return fields[targetField] === undefined ? {} : { [targetField]: fields[targetField] }
 }
 
 export async function note(
