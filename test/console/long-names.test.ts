@@ -89,6 +89,18 @@ async function busyChannels(route: Route): Promise<void> {
   await route.fulfill({ response, json: { ...rest, items: busy } })
 }
 
+/** Runs in the page: the tables that are too wide still after 5 s, since columns follow a new width some time later. */
+async function wideTables(): Promise<string[]> {
+  const until = performance.now() + 5000
+  for (;;) {
+    const wide = [...document.querySelectorAll('[role="region"]:has(> table)')]
+      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+      .map((each) => `${each.ariaLabel} ${each.scrollWidth} in ${each.clientWidth}`)
+    if (wide.length === 0 || performance.now() > until) return wide
+    await new Promise(requestAnimationFrame)
+  }
+}
+
 /** Answers with orders whose state, finding and trade number are as long as they get. */
 async function unusualOrders(route: Route): Promise<void> {
   const response = await route.fetch()
@@ -137,14 +149,9 @@ if (hasBrowser) {
         await page.goto(`${stage.server.url}/console${path}`)
         await page.getByRole('heading', { level: 1 }).waitFor()
         await page.waitForFunction(() => document.querySelector('.skeleton') === null)
-        const regions = page.getByRole('region').filter({ has: page.locator(':scope > table') })
         for (const width of [768, 1024, 1280]) {
           await page.setViewportSize({ width, height: 900 })
-          const found = await regions.evaluateAll((all) =>
-            all
-              .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
-              .map((each) => `${each.ariaLabel} ${each.scrollWidth} in ${each.clientWidth}`),
-          )
+          const found = await page.evaluate(wideTables)
           wide.push(...found.map((table) => `${path} at ${width}: ${table}`))
         }
       }
