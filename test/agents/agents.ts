@@ -376,6 +376,32 @@ function pi(api: string, speaks: string, path: string): Agent {
   }
 }
 
+/** One entry for each format that it can be configured to use. */
+function kimi(type: string, speaks: string, path: string): Agent {
+  return {
+    name: `Kimi Code, ${type}`,
+    package: '@moonshot-ai/kimi-code',
+    speaks,
+    model: anyModel,
+    sees: null,
+    writesBy: 'tool',
+    command: (prompt, place) => ({
+      // It needs a newer Node than most machines have, and runs on Bun.
+      words: [
+        ...[process.execPath, '--bun', binary(place, '@moonshot-ai/kimi-code', 'kimi')],
+        ...['--prompt', prompt],
+      ],
+      env: {
+        KIMI_MODEL_NAME: anyModel,
+        KIMI_MODEL_PROVIDER_TYPE: type,
+        KIMI_MODEL_BASE_URL: `${place.url}${path}`,
+        KIMI_MODEL_API_KEY: place.key,
+        KIMI_CODE_NO_AUTO_UPDATE: '1',
+      },
+    }),
+  }
+}
+
 export const agents: readonly Agent[] = [
   claudeCode,
   codex('Codex', 'gpt-6-sol', 'exec'),
@@ -393,4 +419,9 @@ export const agents: readonly Agent[] = [
   pi('openai-responses', 'openai-responses', '/v1'),
   pi('anthropic-messages', 'anthropic-messages', ''),
   pi('google-generative-ai', 'gemini', '/v1beta'),
+  kimi('kimi', 'openai-chat', '/v1'),
+  kimi('openai', 'openai-chat', '/v1'),
+  kimi('openai_responses', 'openai-responses', '/v1'),
+  kimi('anthropic', 'anthropic-messages', ''),
+  kimi('google-genai', 'gemini', ''),
 ]
