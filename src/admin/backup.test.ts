@@ -1,11 +1,12 @@
 // Tests backup and restore with each other; other tests cover load and a full disk with real processes.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeDirectory, type TestDirectory } from '../../test/contract/databases.ts'
 import { adminOf, nowMs } from '../../test/support/admin.ts'
 import { openStore } from '../store/open.ts'
+import { lockForServer } from '../store/restore-folder.ts'
 import { adjustBalance } from './accounts.ts'
 import { auditLedger } from './audit.ts'
 import { backUp } from './backup.ts'
@@ -43,4 +44,31 @@ test('what is backed up is what is restored; nothing is written over', async () 
   await expect(restore(to, { file, force: false }, nowMs)).rejects.toMatchObject(conflict('force'))
   const { aside } = await restore(to, { file, force: true }, nowMs)
   expect(existsSync(join(aside ?? '', 'tollgate.db'))).toBe(true)
+})
+
+test('a restore that was killed while it moved the data is refused to servers until one succeeds', async () => {
+  const there = { dataDir: join(directory.path, 'killed'), databaseUrl: null }
+  const { dataDir } = there
+  const file = join(directory.path, 'copy')
+  await restore(there, { file, force: false }, nowMs)
+  const outbox = ['outbox-0-a.db', 'outbox-0-a.db-wal', 'outbox-0.db', 'outbox-0.mark']
+  for (const name of outbox) await Bun.write(join(dataDir, name), name)
+  const aside = join(dataDir, 'replaced-2026-11-27T00-00-00-000Z')
+  mkdirSync(aside)
+  for (const name of ['tollgate.db', 'outbox-0-a.db'])
+    renameSync(join(dataDir, name), join(aside, name))
+
+  const again = (name: string) => restore(there, { file: name, force: true }, nowMs)
+  await expect(again(`${file}-mistyped`)).rejects.toThrow('there is no such file')
+  expect(() => lockForServer(there)).toThrow(`moved the data there into ${aside}`)
+  const restored = await again(file)
+  expect(restored.aside).toBe(aside)
+  expect(readdirSync(aside).sort()).toEqual([...outbox, 'tollgate.db'])
+  lockForServer(there).release()
+
+  // A later restore replaces other data, also where the ledger was removed by hand.
+  renameSync(join(dataDir, 'tollgate.db'), join(directory.path, 'elsewhere'))
+  await Bun.write(join(dataDir, 'outbox-0.db'), 'newer')
+  expect((await again(file)).aside).not.toBe(aside)
+  expect(await Bun.file(join(aside, 'outbox-0.db')).text()).toBe('outbox-0.db')
 })

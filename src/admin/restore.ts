@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { lockData } from '../store/lock.ts'
 import type { StoreSettings } from '../store/open.ts'
-import { restoreFolder } from '../store/restore-folder.ts'
+import { asideFolder, restoreFolder } from '../store/restore-folder.ts'
 import { databaseFile } from '../store/sqlite.ts'
 import {
   copyDatabase,
@@ -53,8 +53,7 @@ async function putBack(file: string, dataDir: string, nowMs: number) {
     const { transfers, usageRows, wallets, findings } = await check(folder)
     // Before anything is moved: a full disk must not cost the existing data.
     const finished = finishCopy(folder)
-    const stamp = new Date(nowMs).toISOString().replaceAll(/[:.]/g, '-')
-    const aside = dataFiles(dataDir).length === 0 ? null : join(dataDir, `replaced-${stamp}`)
+    const aside = asideFolder(dataDir, nowMs)
     if (aside !== null) moveAside(dataDir, aside)
     placeCopy(finished, join(dataDir, databaseFile))
     return { transfers, usageRows, wallets, findings: findings.length, aside }

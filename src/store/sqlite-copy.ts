@@ -7,7 +7,6 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readdirSync,
   renameSync,
@@ -119,7 +118,7 @@ export function moveAside(dataDir: string, folder: string): void {
     // A damaged file is what the caller wants to replace.
     if (!isDamage(error)) throw error
   }
-  mkdirSync(folder, { mode: 0o700 })
+  makeDataDir(folder)
   const others = dataFiles(dataDir).filter((name) => name !== databaseFile)
   const names = existsSync(path) ? [databaseFile, ...others] : others
   for (const name of names) renameSync(join(dataDir, name), join(folder, basename(name)))
