@@ -2,18 +2,12 @@
 // copy can continue.
 
 import { createHash, randomUUID } from 'node:crypto'
-import {
-  createReadStream,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs'
+import { createReadStream, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { SecretBox } from '../identity/secret-box.ts'
 import { CopyRefused, type CopyTable } from '../store/copy-table.ts'
+import { lockFolder } from '../store/draft-folder.ts'
 import type { CopyTarget } from '../store/postgres-copy-target.ts'
 import { databaseFile } from '../store/sqlite.ts'
 import { copyDatabase, removeCopy } from '../store/sqlite-copy.ts'
@@ -27,7 +21,11 @@ import { copyState, settleState } from './snapshot.ts'
 import { timeText } from './time.ts'
 import { AdminError } from './use-case.ts'
 
+/** In the data directory; locked while a copy runs. */
 const folderName = 'data-copy'
+/** In that folder, once it is complete. */
+const snapshotName = 'snapshot'
+const draftName = 'draft'
 const stateFile = 'state.json'
 
 /** Describes the snapshot that is copied. */
@@ -55,7 +53,30 @@ interface CopyRooms {
  * everything is verified.
  */
 export async function copyData(rooms: CopyRooms, { to, begun }: Input<'copyData'>) {
-  const folder = join(rooms.dataDir, folderName)
+  const folder = lockFolder(join(rooms.dataDir, folderName))
+  if (folder === null) {
+    throw new AdminError('conflict', 'from', 'another process is copying it')
+  }
+  try {
+    const made = await copyFrom(rooms, folder.path, { to, begun })
+    discard(folder.path)
+    return made
+  } finally {
+    // What can be continued stays.
+    if (existsSync(join(folder.path, snapshotName))) folder.release()
+    else folder.remove()
+  }
+}
+
+/** In one step: a snapshot of which only a part is removed must not be taken for a whole one. */
+function discard(folder: string): void {
+  const draft = join(folder, draftName)
+  removeCopy(draft)
+  if (existsSync(join(folder, snapshotName))) renameSync(join(folder, snapshotName), draft)
+  removeCopy(draft)
+}
+
+async function copyFrom(rooms: CopyRooms, folder: string, { to, begun }: Input<'copyData'>) {
   const snapshot = await snapshotOf(rooms, folder, begun)
   const { openCopyTarget } = await import('../store/postgres-copy-target.ts')
   const opened = openCopyTarget(to, { id: snapshot.id, restart: begun === 'restart' })
@@ -64,8 +85,8 @@ export async function copyData(rooms: CopyRooms, { to, begun }: Input<'copyData'
   const { transfers, usageRows, wallets, findings } = audit
   const counts = { transfers, usageRows, wallets, findings: findings.length }
   try {
-    const made = target === null ? null : await copyAll(rooms, target, folder, audit)
-    removeCopy(folder)
+    const files = join(folder, snapshotName)
+    const made = target === null ? null : await copyAll(rooms, target, files, audit)
     return {
       ok: findings.length === 0,
       ...about,
@@ -89,15 +110,13 @@ async function snapshotOf(
   begun: Input<'copyData'>['begun'],
 ): Promise<Snapshot> {
   const { dataDir } = rooms
-  for (const name of readdirSync(dataDir)) {
-    if (name.startsWith(`${folderName}-`)) removeCopy(join(dataDir, name))
-  }
-  if (begun === 'restart') removeCopy(folder)
-  const kept = existsSync(folder)
-    ? (JSON.parse(readFileSync(join(folder, stateFile), 'utf8')) as Snapshot)
+  const [complete, draft] = [join(folder, snapshotName), join(folder, draftName)]
+  if (begun === 'restart') discard(folder)
+  removeCopy(draft)
+  const kept = existsSync(complete)
+    ? (JSON.parse(readFileSync(join(complete, stateFile), 'utf8')) as Snapshot)
     : null
   if (kept !== null && begun === 'resume') return kept
-  const draft = `${folder}-${randomUUID()}`
   try {
     const outboxes = copyFiles(dataDir, draft)
     const fingerprint = await fingerprintOf(draft, outboxes)
@@ -113,7 +132,7 @@ async function snapshotOf(
     await bringForward(draft)
     const snapshot = { id: randomUUID(), at: timeText(rooms.nowMs), fingerprint, ...made }
     writeFileSync(join(draft, stateFile), JSON.stringify(snapshot), { mode: 0o600 })
-    renameSync(draft, folder)
+    renameSync(draft, complete)
     return snapshot
   } finally {
     removeCopy(draft)

@@ -1,55 +1,60 @@
-// Folders in which copies are made, each locked by its process, so that a later copy removes what a killed one left.
+// Folders in which copies are made, each locked by its process, so that a later copy removes or continues what a killed
+// one left.
 
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isBusy, makeDataDir, naming, openFile } from './sqlite-file.ts'
 
-interface DraftFolder {
+interface LockedFolder {
   readonly path: string
+  release(): void
+  /** Releases and removes it. */
   remove(): void
 }
 
 const lockName = 'draft.lock'
 const draftName = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
+/** Makes the folder unless it is there. Null if another process has it locked. Throws `DataError`. */
+export function lockFolder(path: string): LockedFolder | null {
+  naming(path, () => makeDataDir(path))
+  const lock = openFile(join(path, lockName))
+  try {
+    lock.run('BEGIN EXCLUSIVE')
+  } catch (error) {
+    lock.close()
+    if (isBusy(error)) return null
+    throw error
+  }
+  return {
+    path,
+    release: () => lock.close(),
+    remove() {
+      lock.close()
+      rmSync(path, { recursive: true, force: true })
+    },
+  }
+}
+
 /**
  * Makes `FILE.ID` and removes such folders of processes that were killed, also those for files of other names beside
  * this one. Throws `DataError` if it cannot be written.
  */
-export function openDraft(file: string): DraftFolder {
+export function openDraft(file: string): LockedFolder {
   const beside = dirname(file)
   if (existsSync(beside)) for (const name of readdirSync(beside)) removeDead(join(beside, name))
   const path = `${file}.${crypto.randomUUID()}`
-  naming(path, () => makeDataDir(path))
   try {
-    const lock = openFile(join(path, lockName))
-    lock.run('BEGIN EXCLUSIVE')
-    return {
-      path,
-      remove() {
-        lock.close()
-        rmSync(path, { recursive: true, force: true })
-      },
-    }
+    // Another process may take it for a dead one's, in the moment before it is locked.
+    return lockFolder(path) ?? openDraft(file)
   } catch (error) {
-    rmSync(path, { recursive: true, force: true })
-    // Another process took it for a dead one's, in the moment before it was locked.
-    if (isBusy(error)) return openDraft(file)
+    if (existsSync(path)) rmSync(path, { recursive: true, force: true })
     throw error
   }
 }
 
 /** Does nothing with a folder that is in use, or that is no draft. */
 function removeDead(path: string): void {
-  const lockFile = join(path, lockName)
-  if (!draftName.test(basename(path)) || !existsSync(lockFile)) return
-  const lock = openFile(lockFile)
-  try {
-    lock.run('BEGIN EXCLUSIVE')
-    rmSync(path, { recursive: true, force: true })
-  } catch (error) {
-    if (!isBusy(error)) throw error
-  } finally {
-    lock.close()
-  }
+  if (!draftName.test(basename(path)) || !existsSync(join(path, lockName))) return
+  lockFolder(path)?.remove()
 }

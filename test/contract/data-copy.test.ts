@@ -10,6 +10,7 @@ import { encryptSecrets } from '../../src/admin/channel-secrets.ts'
 import { storedSecretsPurpose } from '../../src/admin/with-stored.ts'
 import { encryptionKey } from '../../src/identity/encryption-key.ts'
 import { createSecretBox } from '../../src/identity/secret-box.ts'
+import { lockFolder } from '../../src/store/draft-folder.ts'
 import { openStore } from '../../src/store/open.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { historyFile, historyFileName } from '../../src/store/sqlite-history.ts'
@@ -164,7 +165,7 @@ onPostgres('a copy that is killed goes on, and is in its place whole or not at a
   await fill(dataDir, 2_300)
   // Nothing is where servers look while the copy is made.
   await killAt(dataDir, url, 'account: 3 rows, verified')
-  expect(existsSync(join(dataDir, 'data-copy', 'state.json'))).toBe(true)
+  expect(existsSync(join(dataDir, 'data-copy', 'snapshot', 'state.json'))).toBe(true)
   await killAt(dataDir, url, 'transfer: ')
   const [begun, kept] = [join(dataDir, 'data-copy'), join(dataDir, 'kept')]
   cpSync(begun, kept, { recursive: true })
@@ -207,6 +208,17 @@ onPostgres('a deployment that never kept a message is copied too', async () => {
   for (const name of readdirSync(dataDir))
     if (name.startsWith(historyFileName)) rmSync(join(dataDir, name))
   expect(await copy(dataDir, url)).toMatchObject({ code: 0, made: { ok: true, usageRows: 5 } })
+})
+
+onPostgres('two copies of one data directory do not run at once', async () => {
+  const [dataDir, url] = [newFolder(), await newSchema()]
+  await fill(dataDir, 5)
+  const first = lockFolder(join(dataDir, 'data-copy'))
+  const second = await copy(dataDir, url)
+  expect([second.code, second.err]).toEqual([1, expect.stringContaining('another process')])
+  first?.release()
+  expect(await copy(dataDir, url)).toMatchObject({ code: 0, made: { ok: true, usageRows: 5 } })
+  expect(existsSync(join(dataDir, 'data-copy'))).toBe(false)
 })
 
 onPostgres('what has changed since is refused, and begun anew or left out as is said', async () => {
