@@ -25,7 +25,10 @@ const paidEvents = ['checkout.session.completed', 'checkout.session.async_paymen
  * Extra life of a session beyond its order, which may be shown again until it expires; Stripe's minimum is 30 minutes.
  */
 const beyondOrderMs = 35 * 60_000
-/** Metadata field with the order's id, set only on charges that our checkout pages make. */
+/**
+ * Metadata field with the order's id, set only on sessions and charges of our checkout pages. A session's
+ * `client_reference_id` is no proof: buyers choose it for the merchant's Payment Links.
+ */
 const orderMark = 'checkout_order'
 const mostPages = 1_000
 /** Stripe ends a session within 24 hours; a minute less allows for clock differences. */
@@ -47,6 +50,7 @@ interface Session {
   readonly customer_details?: { readonly email?: string | null } | null
   readonly created?: number
   readonly customer?: string | null
+  readonly metadata?: Readonly<Record<string, string>>
 }
 
 interface Intent extends Charged {
@@ -130,6 +134,7 @@ class Stripe implements Provider {
       [`${item}[currency]`]: order.currency.toLowerCase(),
       [`${item}[unit_amount]`]: String(order.amountMinor),
       [`${item}[product_data][name]`]: details.subject,
+      [`metadata[${orderMark}]`]: order.id,
       [`payment_intent_data[metadata][${orderMark}]`]: order.id,
       // The card is stored for payments without its holder, whom the page tells so.
       ...(order.method === this.automatic.agree && {
@@ -298,9 +303,7 @@ function notified({ body, header }: ProviderMessage, secret: string, nowMs: numb
     readonly account?: string
     /** Unix seconds. */
     readonly created?: number
-    readonly data?: {
-      readonly object?: Session & { readonly metadata?: { readonly order?: string } }
-    }
+    readonly data?: { readonly object?: Session }
   }
   const { id = null, type = '', account, created, data } = JSON.parse(body) as Event
   const at = created === undefined ? nowMs : created * 1_000
@@ -323,9 +326,11 @@ function notified({ body, header }: ProviderMessage, secret: string, nowMs: numb
       paid: intent && order ? paidByIntent(intent, order, at) : null,
     }
   }
-  const orderId = object?.client_reference_id ?? object?.metadata?.order ?? null
   // Messages about other sales of this Stripe account are accepted, because Stripe would repeat refused ones.
+  const orderId = object?.metadata?.[orderMark] ?? null
   const isOurs = paidEvents.includes(type) && orderId !== null
+  if (isOurs && object?.client_reference_id !== orderId)
+    throw new NotVerified('it pays no order of this provider')
   const isPaid = isOurs && object?.payment_status === 'paid'
   return { eventId: id, orderId, paid: isPaid ? paidOf(object, at) : null }
 }

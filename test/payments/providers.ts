@@ -136,6 +136,7 @@ export function stripeNotification(
   const object = {
     id: 'cs_1',
     client_reference_id: order.id,
+    metadata: { checkout_order: order.id },
     payment_status: 'paid',
     payment_intent: `pi_${order.id}`,
     amount_total: order.amountMinor,

@@ -16,13 +16,21 @@ afterAll(() => scene.close())
 test('what else is sold through the same account is acknowledged, kept, and credits nothing', async () => {
   const order = await scene.order({ provider: 'stripe' })
   const { webhookSecret } = scene.simulator.paysim.merchant.stripe
-  for (const reference of [null, 'another-order']) {
-    const change = { client_reference_id: reference, currency: 'cny' }
-    const body = stripeNotification({ id: order.id, amountMinor: 1_000 }, change)
+  const paid = { id: order.id, amountMinor: 1_000 }
+  const sales = [
+    [200, { client_reference_id: null, metadata: {} }],
+    // A Payment Link, whose buyer has chosen the reference.
+    [200, { metadata: {} }],
+    [200, { client_reference_id: 'ours', metadata: { order: 'ours' } }],
+    [400, { client_reference_id: 'another-order' }],
+    [400, { metadata: { checkout_order: 'of-another-deployment' } }],
+  ] as const
+  for (const [expected, change] of sales) {
+    const body = stripeNotification(paid, { currency: 'cny', ...change })
     const headers = { 'stripe-signature': stripeSignature(body, webhookSecret) }
     const path = '/api/payments/stripe/notify'
     const { status } = await scene.stage.reply(null, path, { method: 'POST', headers, body })
-    expect([reference, status]).toEqual([reference, reference === null ? 200 : 400])
+    expect([change, status]).toEqual([change, expected])
   }
   expect(await order.postedNano()).toBe(0n)
   expect((await order.read()).state).toBe('shown')
