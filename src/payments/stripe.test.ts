@@ -1,10 +1,10 @@
-// Tests reading a day's charges and refunds at Stripe: all pages, and only the payments of this deployment.
+// Tests calls to Stripe: a day's charges and refunds, of this deployment only; payments without their holder; refunds.
 
 import { expect, test } from 'bun:test'
 import { newOrder } from '../../test/support/payments.ts'
-import type { PaymentOrder } from '../store/payment-tables.ts'
+import type { PaymentOrder, Refund } from '../store/payment-tables.ts'
 import { BillUnreadable } from './bill.ts'
-import type { Send } from './provider.ts'
+import { ProviderRefused, type Send } from './provider.ts'
 import { openStripe } from './stripe.ts'
 
 const settings = {
@@ -77,6 +77,35 @@ test('a payment that waits for its holder is refused: nobody is there', async ()
   expect(asked).toEqual(['https://stripe.test/v1/payment_intents/pi_1/confirm'])
   for (const status of ['requires_action', 'requires_payment_method', 'canceled'])
     await expect(start(status)).rejects.toThrow(`the payment is ${status}`)
+})
+
+test('a refund that stays pending is made once, also after Stripe has forgotten its idempotency key', async () => {
+  const made: { id: string; status: string; metadata: { refund: string } }[] = []
+  let failing: number | null = null
+  const send: Send = async ({ method, body = '' }) => {
+    if (failing !== null) return { ...reply({ error: { message: 'not now' } }), status: failing }
+    if (method === 'GET') return reply({ data: made, has_more: false })
+    const metadata = { refund: new URLSearchParams(body).get('metadata[refund]') ?? '' }
+    const one = { id: `re_${made.length}`, status: 'pending', metadata }
+    made.push(one)
+    return reply(one)
+  }
+  const stripe = openStripe(settings, 'USD', send)
+  const refunded = (id: string) => {
+    const asked = { id, transactionId: 'pi_1', amountMinor: 5 } as Refund
+    return stripe.refund(asked, newOrder() as PaymentOrder)
+  }
+  // Neither a busy Stripe nor a key that was replaced meanwhile says that it is not made.
+  for (failing of [401, 409, 429, 503])
+    await expect(refunded('tr1')).rejects.not.toBeInstanceOf(ProviderRefused)
+  failing = null
+  expect([await refunded('tr1'), await refunded('tr1')]).toEqual(['pending', 'pending'])
+  expect(await refunded('tr2')).toBe('pending')
+  expect(made.map(({ metadata }) => metadata.refund)).toEqual(['tr1', 'tr2'])
+  for (const one of made) one.status = 'succeeded'
+  expect(await refunded('tr1')).toBe('done')
+  for (const one of made) one.status = 'failed'
+  await expect(refunded('tr2')).rejects.toBeInstanceOf(ProviderRefused)
 })
 
 test('a list without an end is given up', async () => {

@@ -114,7 +114,9 @@ class Stripe implements Provider {
       },
       ...(isPost && { body: new URLSearchParams(fields).toString() }),
     })
-    if (status >= 500) throw new Error(`Stripe answered ${status}`)
+    // 409: the same call is still running; 429: too many at once. Neither decides anything.
+    if (status >= 500 || status === 409 || status === 429)
+      throw new Error(`Stripe answered ${status}`)
     const reply = JSON.parse(text) as Reply & { readonly error?: { readonly message?: string } }
     if (status >= 400) throw new ProviderRefused(reply.error?.message ?? `status ${status}`)
     return reply
@@ -224,17 +226,30 @@ class Stripe implements Provider {
     else if (path !== null) await this.#call(`${path}/expire`, {})
   }
 
+  /** Looks for it first: Stripe forgets an idempotency key after a day, and a refund may be pending for longer. */
   async refund(refund: Refund): Promise<'done' | 'pending'> {
+    const { status } = (await this.#madeRefund(refund)) ?? (await this.#makeRefund(refund))
+    if (status === 'failed' || status === 'canceled')
+      throw new ProviderRefused(`the refund is ${status}`)
+    return status === 'succeeded' ? 'done' : 'pending'
+  }
+
+  async #madeRefund({ id, transactionId }: Refund): Promise<RefundOfCharge | undefined> {
+    const path = `/v1/refunds?payment_intent=${encodeURIComponent(transactionId)}&limit=100`
+    const made = await this.#list<RefundOfCharge>(path).catch((error: unknown) => {
+      // A refusal here says nothing about the refund.
+      throw new Error('Stripe does not list the refunds of the payment', { cause: error })
+    })
+    return made.find(({ metadata }) => metadata?.refund === id)
+  }
+
+  #makeRefund(refund: Refund): Promise<Pick<RefundOfCharge, 'status'>> {
     const fields = {
       payment_intent: refund.transactionId,
       amount: String(refund.amountMinor),
       'metadata[refund]': refund.id,
     }
-    type Reply = { readonly status?: string }
-    const { status } = await this.#call<Reply>('/v1/refunds', fields, refund.id)
-    if (status === 'failed' || status === 'canceled')
-      throw new ProviderRefused(`the refund is ${status}`)
-    return status === 'succeeded' ? 'done' : 'pending'
+    return this.#call('/v1/refunds', fields, refund.id)
   }
 
   /** Uses days in China, like the other providers. Leaves out other sales of the same Stripe account. */

@@ -1,5 +1,5 @@
-// Charges and refunds of a period, as Stripe's lists return them: newest first, page by page.
-import { billRows } from './bill-rows.ts'
+// Charges and refunds of a period, and the refunds of one payment, as Stripe's lists return them: newest first, page by page.
+import { type BillRow, billRows } from './bill-rows.ts'
 import type { Payment } from './state.ts'
 import { type Fields, integer, missing, type StripeCall, seconds, wrong } from './stripe-call.ts'
 
@@ -16,10 +16,26 @@ function metadataOfCharge({ simulation }: StripeCall, payment: Payment): Fields 
 }
 
 function rowsOf({ simulation, form, bill }: StripeCall) {
+  const intent = form.get('payment_intent')
+  if (intent !== null) return refundRows(simulation.state.payments, intent)
   const start = integer(form, 'created[gte]') * 1_000
   const end = integer(form, 'created[lt]') * 1_000
   const rows = billRows(simulation.state, { provider: 'stripe', start, flaw: bill })
   return rows.filter(({ refund, transaction }) => (refund ?? transaction).at < end).toReversed()
+}
+
+function refundRows(payments: readonly Payment[], intent: string): BillRow[] {
+  return payments.flatMap((payment) => {
+    const transaction = payment.transactions.find(({ id }) => id === intent)
+    if (transaction === undefined) return []
+    const refunds = payment.refunds.filter(({ transactionId }) => transactionId === intent)
+    return refunds.map((refund) => ({
+      payment,
+      transaction,
+      refund,
+      amountMinor: refund.amountMinor,
+    }))
+  })
 }
 
 export function listCharges(call: StripeCall): Fields {
