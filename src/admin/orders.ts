@@ -316,14 +316,18 @@ export async function refundOrder(
   const { refund } = begun
   const isSame = refund.orderId === order.id && refund.amountMinor === amountMinor
   if (!isSame) throw new AdminError('conflict', 'refund', 'was used for another refund')
-  // Where the provider cannot be asked now, the sweeper asks again: the money has left the wallet already.
-  const failure = await payments.refund(refund).then(
-    () => null,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  )
+  const failure = refund.state === 'pending' ? await failureOf(payments.refund(refund)) : null
   const { refunds } = await store.payments.details(order.id)
   const kept = refunds.find((each) => each.id === refund.id) ?? refund
   return { ...refundView(kept), failure: kept.failure ?? failure }
+}
+
+/** Where the provider cannot be asked now, the sweeper asks again: the money has left the wallet already. */
+function failureOf(work: Promise<void>): Promise<string | null> {
+  return work.then(
+    () => null,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  )
 }
 
 function notRefunded(

@@ -54,7 +54,7 @@ class Alipay implements Provider {
     this.#send = send
   }
 
-  /** Calls a method and returns its verified reply. Throws ProviderRefused if the reply reports an error. */
+  /** Calls a method and returns its verified reply. Throws ProviderRefused if the reply refuses what was asked. */
   async #call(method: string, bizContent: object, notifyUrl?: string): Promise<Reply> {
     const notified = notifyUrl === undefined ? {} : { notifyUrl }
     const url = this.#sdk.pageExecute(method, 'GET', { ...notified, bizContent })
@@ -74,7 +74,10 @@ class Alipay implements Provider {
     if (answer === undefined) throw new Error(`Alipay answered ${method} with something else`)
     if (answer['code'] === '10000') return answer
     const code = String(answer['sub_code'] ?? answer['code'])
-    throw new ProviderRefused(`${code}: ${String(answer['sub_msg'] ?? answer['msg'])}`)
+    const reason = `${code}: ${String(answer['sub_msg'] ?? answer['msg'])}`
+    // Alipay does not know the outcome itself then, and wants the same call again.
+    if (answer['code'] === '20000' || code.endsWith('SYSTEM_ERROR')) throw new Error(reason)
+    throw new ProviderRefused(reason)
   }
 
   async start(order: PaymentOrder, details: StartDetails): Promise<Instructions> {

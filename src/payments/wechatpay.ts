@@ -175,7 +175,8 @@ class Wire {
     const reply = await this.#request(method, path, body)
     const { status, text, header } = reply
     const fields = text === '' ? {} : (JSON.parse(text) as Fields)
-    if (status >= 400 && status < 500)
+    // 429: too many calls, which decides nothing.
+    if (status >= 400 && status < 500 && status !== 429)
       throw new ProviderRefused(`${String(fields['code'])}: ${String(fields['message'])}`)
     if (status >= 300) throw new Error(`WeChat Pay answered ${status}`)
     await this.#learn({ body: text, header }, 0)

@@ -27,6 +27,7 @@ let stage: ControlStage
 /** Alipay's answers, by method; each is read anew. */
 let alipay: Record<string, () => object>
 const asked: string[] = []
+let wechatStatus = 200
 
 const none = { code: '40004', msg: 'no', sub_code: 'ACQ.TRADE_NOT_EXIST', sub_msg: 'no trade' }
 const reply = (text: string, headers: Record<string, string> = {}): ProviderReply => ({
@@ -39,8 +40,8 @@ const reply = (text: string, headers: Record<string, string> = {}): ProviderRepl
 async function send({ url: text }: { readonly url: string }): Promise<ProviderReply> {
   const url = new URL(text)
   if (url.host === 'wx.test') {
-    const body = JSON.stringify({ code_url: 'weixin://pay' })
-    return reply(body, wechatHeaders(body))
+    const body = JSON.stringify({ code_url: 'weixin://pay', status: 'SUCCESS' })
+    return { ...reply(body, wechatHeaders(body)), status: wechatStatus }
   }
   if (url.host === 'stripe.test')
     return reply(JSON.stringify({ id: 'cs_1', url: 'https://stripe.test/pay' }))
@@ -237,7 +238,21 @@ describe('Alipay', () => {
     const failed = await stage.send(root, 'POST', path, { body: { ...body, refund: `f${count}` } })
     expect(failed.json).toMatchObject({ state: 'failed', failure: 'ACQ.NO_BALANCE: no' })
     expect(await made.balance()).toBe(11n * unit)
+    const unknown = { code: '40004', sub_code: 'ACQ.SYSTEM_ERROR', sub_msg: 'busy' }
+    for (const answer of [unknown, { code: '20000', msg: 'away' }]) {
+      alipay['alipay.trade.refund'] = () => answer
+      const pending = await stage.send(root, 'POST', path, { body })
+      expect(pending.json).toMatchObject({
+        state: 'pending',
+        failure: expect.stringMatching(/busy|away/),
+      })
+      expect(await made.balance()).toBe((55n * unit) / 10n)
+    }
     alipay['alipay.trade.refund'] = () => ({ code: '10000', fund_change: 'Y', refund_fee: '5.00' })
+    // The money of a refund that failed is in the wallet again: it must not be made after all.
+    asked.length = 0
+    const again = await stage.send(root, 'POST', path, { body: { ...body, refund: `f${count}` } })
+    expect([again.json.state, asked]).toEqual(['failed', []])
     for (const _ of [1, 2])
       expect((await stage.send(root, 'POST', path, { body })).json).toMatchObject({
         state: 'done',
@@ -276,6 +291,17 @@ describe('WeChat Pay', () => {
     expect(await made.balance()).toBe(0n)
     expect((await notify('wechatpay', body, wechatHeaders(body))).status).toBe(200)
     expect((await made.order()).state).toBe('credited')
+    // A refund that is asked for too often is neither made nor refused.
+    const [root, path] = [person('root', 'admin'), `/api/orders/${made.id}/refund`]
+    const refund = { reason: 'asked for', refund: `w${count}` }
+    for (const [status, state] of [
+      [429, 'pending'],
+      [200, 'done'],
+    ] as const) {
+      wechatStatus = status
+      expect((await stage.send(root, 'POST', path, { body: refund })).json.state).toBe(state)
+      expect(await made.balance()).toBe(0n)
+    }
   })
 
   test('PS6 a notification for another provider’s order is refused', async () => {
