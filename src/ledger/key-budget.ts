@@ -199,6 +199,7 @@ export class Budget {
     this.#unsettledNano = this.#unsettled.reduce((sum, { nano }) => sum + nano, 0n)
   }
 
+  /** None goes beyond the period: what a clock that was ahead has dated later belongs to a later one. */
   #ranges(nowMs: number): readonly SpentRange[] {
     const base = this.#base
     const range = (sinceMs: number, untilMs: number | null): SpentRange => ({
@@ -208,9 +209,9 @@ export class Budget {
       untilMs,
     })
     const ageMs = base === null ? baseMs : nowMs - base.readAtMs
-    if (base !== null && ageMs >= 0 && ageMs < baseMs) return [range(base.untilMs, null)]
+    if (base !== null && ageMs >= 0 && ageMs < baseMs) return [range(base.untilMs, this.#endMs)]
     const untilMs = Math.floor((nowMs - recentMs) / quarterMs) * quarterMs
-    if (untilMs <= this.#startMs) return [range(this.#startMs, null)]
-    return [range(untilMs, null), range(this.#startMs, untilMs)]
+    if (untilMs <= this.#startMs) return [range(this.#startMs, this.#endMs)]
+    return [range(untilMs, this.#endMs), range(this.#startMs, untilMs)]
   }
 }

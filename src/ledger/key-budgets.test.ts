@@ -40,7 +40,7 @@ function play(amountNano: Nano, change: Partial<SpendLimit> = {}, idleMs = 60_00
   const spentIn = (ranges: readonly SpentRange[]) => {
     ledger.asked.push(...ranges)
     if (ledger.fails) throw new Error('away')
-    return ranges.map(({ untilMs }) => (untilMs === null ? ledger.nano : 0n))
+    return ranges.map(({ untilMs }) => ((untilMs ?? Infinity) > clock.nowMs ? ledger.nano : 0n))
   }
   const errors: unknown[] = []
   let records = 0

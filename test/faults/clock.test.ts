@@ -44,6 +44,32 @@ describe.each(clockCases)('a clock a day ahead, set right', () => {
     }
   })
 
+  test('what a key spent meanwhile does not count against its limit of today', async () => {
+    const folder = makeDirectory()
+    const clock = serverClock(join(folder.path, 'clock'))
+    const spendLimit = { amount: '0.00004', period: 'day' }
+    const key = { name: 'acme', account: 'acme', secret: keyOf('acme'), spendLimit }
+    const deployment = await deploy({
+      databaseUrl: null,
+      credits: { acme: '10' },
+      config: { keys: [key] },
+    })
+    try {
+      const { url } = await deployment.start({ env: clock.env })
+      const model = { model: 'sandbox/chat+tokens=1', max_tokens: 1 }
+      const ask = async () => (await chat(url, 'acme', model)).status
+      clock.set(daySeconds)
+      await eventually(async () => (await aheadSeconds(url)) > daySeconds / 2 || undefined)
+      expect([await ask(), await ask()]).toEqual([200, 429])
+      clock.set(0)
+      await eventually(async () => (await aheadSeconds(url)) < daySeconds / 2 || undefined)
+      expect([await ask(), await ask()]).toEqual([200, 429])
+    } finally {
+      await deployment.remove()
+      folder.remove()
+    }
+  })
+
   test('codes may be tried again, and a video begun meanwhile is made', async () => {
     const folder = makeDirectory()
     const clock = serverClock(join(folder.path, 'clock'))
