@@ -1,7 +1,7 @@
 // Tests backup and restore with each other; other tests cover load and a full disk with real processes.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeDirectory, type TestDirectory } from '../../test/contract/databases.ts'
 import { adminOf, nowMs } from '../../test/support/admin.ts'
@@ -71,4 +71,18 @@ test('a restore that was killed while it moved the data is refused to servers un
   await Bun.write(join(dataDir, 'outbox-0.db'), 'newer')
   expect((await again(file)).aside).not.toBe(aside)
   expect(await Bun.file(join(aside, 'outbox-0.db')).text()).toBe('outbox-0.db')
+})
+
+test('what is left of a backup that was killed before it locked its folder is removed', async () => {
+  const from = { dataDir: join(directory.path, 'from'), databaseUrl: null }
+  const folder = join(directory.path, 'drafts')
+  const draft = (name: string) => join(folder, `${name}.${crypto.randomUUID()}`)
+  const [empty, unlocked, others, fresh] = [draft('a'), draft('b'), draft('c'), draft('d')]
+  for (const path of [empty, unlocked, others, fresh]) mkdirSync(path, { recursive: true })
+  await Bun.write(join(unlocked, `draft.lock.${crypto.randomUUID()}`), '')
+  await Bun.write(join(others, 'letter'), 'of the user')
+  for (const path of [empty, unlocked, others]) utimesSync(path, 1, 1)
+  await backUp(from, { file: join(folder, 'copy') })
+  const left = readdirSync(folder).map((name) => join(folder, name))
+  expect(left.sort()).toEqual([others, fresh, join(folder, 'copy')].sort())
 })

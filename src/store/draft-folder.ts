@@ -1,7 +1,7 @@
 // Folders in which copies are made, each locked by its process, so that a later copy removes or continues what a killed
 // one left.
 
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isBusy, makeDataDir, naming, openFile } from './sqlite-file.ts'
 
@@ -30,6 +30,9 @@ export function lockFolder(path: string): LockedFolder | null {
     path,
     release: () => lock.close(),
     remove() {
+      // The lock goes last: without it nobody would remove the rest.
+      for (const name of readdirSync(path).filter((each) => !each.startsWith(lockName)))
+        rmSync(join(path, name), { recursive: true, force: true })
       lock.close()
       rmSync(path, { recursive: true, force: true })
     },
@@ -55,6 +58,17 @@ export function openDraft(file: string): LockedFolder {
 
 /** Does nothing with a folder that is in use, or that is no draft. */
 function removeDead(path: string): void {
-  if (!draftName.test(basename(path)) || !existsSync(join(path, lockName))) return
-  lockFolder(path)?.remove()
+  if (!draftName.test(basename(path))) return
+  if (existsSync(join(path, lockName))) lockFolder(path)?.remove()
+  else if (isUnlocked(path)) rmSync(path, { recursive: true, force: true })
+}
+
+const soonMs = 60_000
+
+/** Whether its process was killed before it could lock it, or after it had removed the rest. */
+function isUnlocked(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false })
+  // A new one may be about to be locked.
+  if (!found?.isDirectory() || Date.now() - found.mtimeMs < soonMs) return false
+  return readdirSync(path).every((name) => name.startsWith(lockName))
 }
