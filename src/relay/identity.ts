@@ -78,6 +78,7 @@ function asObject(value: unknown): JsonObject {
     : {}
 }
 
+const endedEarly: Fault = { kind: 'cut', message: 'the stream ended before its finish' }
 const unnamedFault: Fault = { kind: 'vendor_error', message: 'the stream contained an error' }
 /** Longer texts are not an error message of a vendor. */
 const maxErrorBytes = 65_536
@@ -213,7 +214,7 @@ export class IdentityStream implements ReplyPath {
     if (this.over) return
     // A vendor may report no usage and send no terminator; its finish reason then ends the stream.
     if (this.watcher.finishReason !== null) this.conclude()
-    else this.fault({ kind: 'cut', message: 'the stream ended before its finish' })
+    else this.fault(endedEarly)
   }
 
   conclude(): void {
@@ -249,6 +250,11 @@ export class IdentityStream implements ReplyPath {
         if (watcher.semantic) this.speak()
         done = watcher.ended === true
         continue
+      }
+      if (kind === frameKind.done && this.spoke && watcher.finishReason === null) {
+        if (runStart !== -1) listener.emit(bytes.subarray(runStart, runEnd))
+        this.fault(endedEarly)
+        return
       }
       const held = kind === frameKind.done ? watcher.held() : null
       if (held !== null) {

@@ -87,6 +87,7 @@ const ofCalls: readonly (readonly [what: string, frames: readonly string[]])[] =
   ['of no type', [called({ ...f, type: null }), called({ ...g, type: undefined })]],
   ['without ids', [called({ ...f, id: null }), called({ ...g, id: '' })]],
   ['that share an id', [called(f), called({ ...g, id: 'call_a' })]],
+  ['with numbers no client takes', [called(f), called({ ...g, index: 900 })]],
   [
     'named in every piece',
     [called(begins(0, 'call_a', 'f', '{"x"')), called(begins(0, 'call_a', 'f', ':1}')), called(g)],
@@ -159,6 +160,30 @@ describe('text', () => {
     const completion = await read()
     expect(completion.choices[0]?.message.content).toBe('Hello')
     expect(completion.usage).toMatchObject(usage)
+  })
+})
+
+test('a stream that the vendor calls done without a finish is no success', async () => {
+  frames = [start, hello, 'data: [DONE]\n\n']
+  expect(await read().catch((error: unknown) => error)).toBeInstanceOf(OpenAI.APIError)
+})
+
+describe.each(sizes)('of a whole reply, %s', (_size, more) => {
+  const whole = (choices: unknown) => {
+    body = { id: 'c1', object: 'chat.completion', model: 'm', choices, usage, ...more }
+    const messages = [{ role: 'user' as const, content: 'Hi' }]
+    return client.chat.completions.create({ model: 'm', messages })
+  }
+
+  test('a list of texts is the text they are together', async () => {
+    const message = { role: 'assistant', content: parts }
+    const completion = await whole([{ index: 0, message, finish_reason: 'stop' }])
+    expect(completion.choices[0]?.message.content).toBe('Hello')
+  })
+
+  test('no choice is no success', async () => {
+    const error = await whole([]).catch((error: unknown) => error)
+    expect(error).toMatchObject({ status: 503, code: 'service_unavailable' })
   })
 })
 

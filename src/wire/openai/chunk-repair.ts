@@ -1,8 +1,9 @@
 // Repairs chunks of a chat at which official clients fail, or which they read otherwise than their vendor means them.
 
+import { largestIndex } from '../hub/choice-index.ts'
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { isObject, jsonTextOf, objectOf, objectsIn, stringOf, wholeNumber } from '../json/value.ts'
-import { callsIn } from './call-repair.ts'
+import { callsIn, textOfParts } from './message-repair.ts'
 
 interface Call {
   /** The vendor's number for it, and the client's. */
@@ -93,7 +94,7 @@ class Calls {
   private number(index: JsonValue | undefined): number {
     const used = new Set(this.calls.map(({ at }) => at))
     const given = wholeNumber(index, 0)
-    if (given !== null && !used.has(given)) return given
+    if (given !== null && given <= largestIndex && !used.has(given)) return given
     let free = 0
     while (used.has(free)) free++
     return free
@@ -150,13 +151,12 @@ export class ChunkRepair {
 
 /** The delta with an empty role as that of the model, and a list of texts as a text; null where it has neither. */
 function saidAgain(delta: JsonObject): JsonObject | null {
-  const { role, content } = delta
-  const parts = objectsIn(content)
-  const isList = Array.isArray(content) && parts.every(({ type }) => type === 'text')
-  if (role !== '' && !isList) return null
+  const { role } = delta
+  const content = textOfParts(delta.content)
+  if (role !== '' && content === null) return null
   return {
     ...delta,
     ...(role === '' && { role: 'assistant' }),
-    ...(isList && { content: parts.map(({ text }) => stringOf(text)).join('') }),
+    ...(content !== null && { content }),
   }
 }

@@ -44,6 +44,7 @@ test.each<[unknown, string]>([
   ['{"choices":[', 'unreadable'],
   ['{"choices":[]} x', 'unreadable'],
   [{}, 'unreadable'],
+  [{ choices: [], usage }, 'unreadable'],
   [{ choices: null, base_resp: { status_code: 1008, status_msg: 'balance' } }, 'unreadable'],
   [{ error: { code: 502, message: 'm' } }, 'vendor_error'],
   [{ error: { code: 429, message: 'm' }, choices: [] }, 'rate_limited'],
@@ -71,7 +72,7 @@ test('error null is none, and neither are texts that look like one', () => {
 
 describe('usage', () => {
   test('a correction is put into the body, and nothing else is touched', () => {
-    const text = `{ "usage" : {"prompt_tokens":5,"completion_tokens":1,"total_tokens":8} , "choices": [] }`
+    const text = `{ "usage" : {"prompt_tokens":5,"completion_tokens":1,"total_tokens":8} , "choices": [{}] }`
     const quirks = { usage: (given: object) => ({ ...given, completion_tokens: 3 }) }
     const seen = whole(text, quirks)
     expect(textOf(seen.bytes)).toBe(text.replace('"completion_tokens":1', '"completion_tokens":3'))
@@ -81,21 +82,21 @@ describe('usage', () => {
   test('usage elsewhere is put where clients look', () => {
     const quirks = { usagePath: ['x_groq', 'usage'] }
     for (const extra of [{}, { usage: null }]) {
-      const seen = whole({ choices: [], ...extra, x_groq: { usage } }, quirks)
-      expect(JSON.parse(textOf(seen.bytes))).toEqual({ choices: [], x_groq: { usage }, usage })
+      const seen = whole({ choices: [{}], ...extra, x_groq: { usage } }, quirks)
+      expect(JSON.parse(textOf(seen.bytes))).toEqual({ choices: [{}], x_groq: { usage }, usage })
       expect(seen.usage).toEqual(counted)
     }
   })
 
   test('a spelling of its own is shown in that of OpenAI', () => {
-    const seen = whole({ choices: [], usage: { input_tokens: 5, output_tokens: 3 } })
+    const seen = whole({ choices: [{}], usage: { input_tokens: 5, output_tokens: 3 } })
     expect(JSON.parse(textOf(seen.bytes)).usage).toMatchObject(usage)
   })
 
   test('none, or one nobody can read', () => {
-    expect(whole({ choices: [] }).usage).toBeNull()
-    const seen = whole({ choices: [], usage: { x: 1 } })
-    expect([seen.usage, textOf(seen.bytes)]).toEqual([null, '{"choices":[],"usage":{"x":1}}'])
+    expect(whole({ choices: [{}] }).usage).toBeNull()
+    const seen = whole({ choices: [{}], usage: { x: 1 } })
+    expect([seen.usage, textOf(seen.bytes)]).toEqual([null, '{"choices":[{}],"usage":{"x":1}}'])
   })
 })
 

@@ -7,9 +7,9 @@ import { JsonSyntaxError, parseSpan, skipSpace, spells, stringEnd, valueEnd } fr
 import { type Edit, join, splice } from '../json/splice.ts'
 import { isObject } from '../json/value.ts'
 import type { ReplyQuirks, WholeReply } from '../reply.ts'
-import { plainCalls, withPlainCalls } from './call-repair.ts'
 import { ChunkScan } from './chunk.ts'
 import { errorIn, faultInside, faultOfFinish, saidIn } from './fault.ts'
+import { plainMessage, withPlainMessages } from './message-repair.ts'
 import { placeOf } from './place.ts'
 import { stringOf } from './rules.ts'
 import { readUsage, shownUsage } from './usage.ts'
@@ -121,7 +121,7 @@ function readPlain(body: Uint8Array, quirks: ReplyQuirks): WholeReply | null {
   const choice = Array.isArray(choices) && choices.length === 1 ? choices[0] : undefined
   const { usage: raw, model } = reply ?? {}
   if (!isObject(choice) || !isObject(raw) || 'error' in reply) return null
-  if (plainCalls(choice.message) !== null) return null
+  if (plainMessage(choice.message) !== null) return null
   const usage = readUsage(raw)
   if (usage === null || shownUsage(raw, usage) !== raw) return null
   const finish = choice.finish_reason
@@ -147,8 +147,10 @@ function scanWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
       if (error !== null) return faulty(body, faultInside(error))
     }
     if (scan.choices < 0) return faulty(body, withoutList(body, at, scan.end, 'choices'))
-    if (scan.oddCalls) {
-      const repaired = withPlainCalls(parseSpan(body, at, scan.end) as JsonObject)
+    if (scan.choices === 0)
+      return faulty(body, { kind: 'unreadable', message: 'the reply has no choice' })
+    if (scan.oddCalls || scan.varied) {
+      const repaired = withPlainMessages(parseSpan(body, at, scan.end) as JsonObject)
       if (repaired !== null) return readWhole(encoder.encode(JSON.stringify(repaired)), quirks)
     }
     const finishReason = scan.finishAt < 0 ? null : stringOf(body, scan.finishAt, scan.finishEnd)

@@ -101,6 +101,12 @@ function chatLike(kind: 'chat' | 'completion'): Pick<Wire, 'sections' | 'error' 
         ending: 'well',
       },
       {
+        name: '[DONE] without a finish',
+        after: 'text',
+        bytes: bytesOf('data: [DONE]\n\n'),
+        ending: 'broken',
+      },
+      {
         name: 'an event named error',
         after: 'text',
         bytes: bytesOf(
@@ -279,7 +285,6 @@ function messagesWire(): Pick<Wire, 'sections' | 'error' | 'specials'> {
         after: 'text',
         bytes: named('message_stop', {}),
         ending: 'broken',
-        alikeEnding: 'well',
       },
     ],
   }
