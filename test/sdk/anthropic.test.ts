@@ -158,6 +158,18 @@ describe.each(majors)('client %s', (major) => {
     expect(said(message)).toBe('Grüße, 世界 👋')
   })
 
+  test('a message whose start or end has no counts, or whose start no content, is read', async () => {
+    const asked = { model: 'claude-bare', max_tokens: 200, messages: ask('Weather in Oslo') }
+    const without = thinkingEvents.map((event) => {
+      const { usage: _, ...bare } = event as { usage?: object; type: string; message?: object }
+      if (bare.type !== 'message_start') return bare
+      return { ...bare, message: { ...bare.message, usage: undefined, content: undefined } }
+    })
+    stage.stub.on('claude-bare', messageStream(without))
+    const message = await clients[major]().messages.stream(asked).finalMessage()
+    expect([said(message), message.stop_reason]).toEqual(['Grüße, 世界 👋', 'tool_use'])
+  })
+
   test('W50: a vendor overloaded is an overload, a rate limit one of rates', async () => {
     const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
     stage.stub.on('claude-busy', [json(529, overloaded)])

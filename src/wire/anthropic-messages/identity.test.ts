@@ -28,7 +28,12 @@ function watch(texts: readonly string[], quirks: ReplyQuirks = {}) {
 }
 
 const start = {
-  message: { id: 'msg_1', model: 'claude', usage: { input_tokens: 5, output_tokens: 1 } },
+  message: {
+    id: 'msg_1',
+    model: 'claude',
+    content: [],
+    usage: { input_tokens: 5, output_tokens: 1 },
+  },
 }
 const textDelta = { index: 0, delta: { type: 'text_delta', text: 'Grüße "\\u00e9" 👋' } }
 const finish = { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 9 } }

@@ -5,7 +5,7 @@ import { take } from '../hub/counts.ts'
 import type { JsonObject, Usage } from '../ir.ts'
 import { JsonSyntaxError, MemberScan, parseSpan, skipSpace, spells, textOf } from '../json/scan.ts'
 import { join, splice } from '../json/splice.ts'
-import { objectOf } from '../json/value.ts'
+import { isObject, listOf, objectOf } from '../json/value.ts'
 import { textBytes } from '../openai/chunk.ts'
 import { stringOf } from '../openai/rules.ts'
 import { type FrameKind, frameKind, type Watcher, type WatchOptions } from '../reply.ts'
@@ -47,8 +47,24 @@ function documentIn(bytes: Uint8Array, start: number, end: number): Document | n
   const { data, event } = frameData(bytes, start, end)
   const text = (data ?? unframedJson(bytes, start, end)).trim()
   if (text === '' || text === doneData) return null
-  const document = encoder.encode(text.replaceAll('\n', ' '))
-  return { bytes: document, at: 0, end: document.length, named: event !== null }
+  return documentOf(text.replaceAll('\n', ' '), event !== null)
+}
+
+function documentOf(text: string, named: boolean): Document {
+  const bytes = encoder.encode(text)
+  return { bytes, at: 0, end: bytes.length, named }
+}
+
+/** The event with the members without which official clients fail; null where it has them. */
+function completed(type: string, event: JsonObject): JsonObject | null {
+  if (type === 'message_delta')
+    return isObject(event.usage) ? null : { ...event, usage: { output_tokens: 0 } }
+  if (type !== 'message_start') return null
+  const message = objectOf(event.message)
+  const { content, usage } = message
+  if (Array.isArray(content) && isObject(usage)) return null
+  const counts = isObject(usage) ? usage : { input_tokens: 0, output_tokens: 0 }
+  return { ...event, message: { ...message, content: listOf(content), usage: counts } }
 }
 
 export class MessagesWatcher implements Watcher {
@@ -70,8 +86,8 @@ export class MessagesWatcher implements Watcher {
   private blocks = 0
   /** The numbers of blocks that the vendor numbers otherwise, by the vendor's: clients count blocks from 0. */
   private readonly numbers = new Map<number, number>()
-  /** The last frame with another number; null where it keeps its own. */
-  private renumbered: Document | null = null
+  /** The last frame as official clients read it; null where they read the vendor's. */
+  private repaired: Document | null = null
 
   constructor(options: WatchOptions) {
     this.options = options
@@ -91,7 +107,7 @@ export class MessagesWatcher implements Watcher {
       this.read(document) ??
       this.failed({ kind: 'unreadable', message: 'an event of the stream is not JSON' })
     if (kind === frameKind.fault || kind === frameKind.empty) return kind
-    if (document.named) return this.renumbered === null ? kind : frameKind.usage
+    if (document.named) return this.repaired === null ? kind : frameKind.usage
     this.ended = kind === frameKind.done
     // Official clients ignore events without a name, so that it is added before the frame is relayed.
     this.unnamed = document
@@ -115,7 +131,7 @@ export class MessagesWatcher implements Watcher {
 
   private readJson({ bytes, at, end, named }: Document): FrameKind {
     this.type = ''
-    this.renumbered = null
+    this.repaired = null
     let delta = -1
     let error = false
     let index = -1
@@ -138,7 +154,10 @@ export class MessagesWatcher implements Watcher {
     if (this.type === 'content_block_delta' && delta >= 0) return this.delta(bytes, delta)
     if (this.type === 'content_block_stop' || this.type === 'ping') return frameKind.lifecycle
     if (this.type === 'message_stop') return frameKind.done
-    return this.readRare(parseSpan(bytes, at, end) as JsonObject, error)
+    const event = parseSpan(bytes, at, end) as JsonObject
+    const complete = completed(this.type, event)
+    if (complete !== null) this.repaired = documentOf(JSON.stringify(complete), named)
+    return this.readRare(event, error)
   }
 
   /** Gives the block the number that clients expect, `bytes[start, stop)` being the vendor's. */
@@ -154,7 +173,7 @@ export class MessagesWatcher implements Watcher {
     if (own === undefined) return
     const edit = { start: start - at, end: stop - at, text: String(own) }
     const edited = join(splice(bytes.subarray(at, end), [edit]))
-    this.renumbered = { bytes: edited, at: 0, end: edited.length, named }
+    this.repaired = { bytes: edited, at: 0, end: edited.length, named }
   }
 
   private delta(bytes: Uint8Array, at: number): FrameKind {
@@ -232,9 +251,9 @@ export class MessagesWatcher implements Watcher {
   }
 
   amend(bytes: Uint8Array, start: number, end: number): Uint8Array {
-    const written = this.renumbered ?? this.unnamed
+    const written = this.repaired ?? this.unnamed
     this.unnamed = null
-    this.renumbered = null
+    this.repaired = null
     if (written === null || this.type === '') return bytes.subarray(start, end)
     const data = written.bytes.subarray(written.at, written.end)
     const name = encoder.encode(`event: ${this.type}\ndata: `)
