@@ -385,7 +385,7 @@ test('sound is as described', async () => {
     verbose_json: 'application/json',
     text: 'text/plain',
     srt: 'text/plain',
-    vtt: 'text/vtt',
+    vtt: 'text/plain',
   }
   for (const id of ['createTranscription', 'createTranslation']) {
     for (const [format, type] of Object.entries(types))

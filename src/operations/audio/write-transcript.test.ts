@@ -44,7 +44,8 @@ test('words of a script without spaces are put together without', async () => {
     { start: 0, end: 1, word: '你好' },
     { start: 1, end: 2, word: '世界' },
   ]
-  const { text } = await written({ response_format: 'vtt' }, { text: '你好世界', words })
+  const { type, text } = await written({ response_format: 'vtt' }, { text: '你好世界', words })
+  expect(type).toBe('text/plain; charset=utf-8')
   expect(text).toBe('WEBVTT\n\n00:00:00.000 --> 00:00:02.000\n你好世界\n\n')
 })
 

@@ -31,7 +31,7 @@ export function writeTranscript(reply: TranscriptReply, call: MediaCall): Writte
     case 'srt':
       return written(plainText, subRip(partsOf(reply, format)))
     case 'vtt':
-      return written('text/vtt; charset=utf-8', webVtt(partsOf(reply, format)))
+      return written(plainText, webVtt(partsOf(reply, format)))
     case 'verbose_json':
       return json(verbose(reply, call))
     case 'diarized_json':
