@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test'
 import { type Fetched, NotFetched } from '../safe-fetch/safe-fetch.ts'
 import type { VendorHub } from '../wire/codec.ts'
+import { geminiHub } from '../wire/gemini/hub.ts'
 import type { ChatRequest, RequestPart } from '../wire/ir.ts'
 import { fetchMissing, type Inlined, missingAddresses, withBytes } from './inline-files.ts'
 
@@ -56,6 +57,11 @@ test('a format whose vendors fetch themselves misses nothing', () => {
   const request = asking(image('https://a/1'))
   expect(missingAddresses(request, {} as VendorHub, new Map())).toEqual([])
   expect(withBytes(request, {} as VendorHub, new Map([['https://a/1', 'data:,']]))).toEqual(request)
+})
+
+test('Google fetches over HTTPS alone', () => {
+  const request = asking(image('http://a/1'), image('https://a/2'), image('gs://a/3'))
+  expect(missingAddresses(request, geminiHub, new Map())).toEqual(['http://a/1'])
 })
 
 test.each([

@@ -12,6 +12,8 @@ export const geminiHub: ClientHub & VendorHub = {
   oneText: true,
   anyReply: true,
   saysPictures: true,
+  // Google fetches public addresses over HTTPS alone (ai.google.dev, "File input methods").
+  needsBytes: ({ url }) => /^http:/i.test(url),
   reader: (quirks) => new GeminiReader(quirks),
   readWhole: (body, quirks) => new GeminiReader(quirks).whole(body),
   writer: (head) => new GeminiWriter(head),
