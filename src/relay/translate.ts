@@ -26,6 +26,7 @@ import { join } from '../wire/json/splice.ts'
 import { FrameError, type FrameSource } from '../wire/reply.ts'
 import { SseFrames } from '../wire/sse-frames.ts'
 import type { Channel } from './channel.ts'
+import { clientName, inClientNames } from './client-names.ts'
 import { fetchMissing, type Inlined, missingAddresses, withBytes } from './inline-files.ts'
 import { markedEvent, openedRequest, withoutThoughts } from './opaque-state.ts'
 import { ruleFor, withoutRefused } from './parameters.ts'
@@ -78,10 +79,15 @@ export function encoded(
 ): Encoded | Promise<Encoded> {
   const { hub } = rooms.dialects[candidate.dialect].vendor
   if (hub === undefined) throw notHere(request)
-  const missing = missingAddresses(client.request().value, hub, client.inlined)
-  if (missing.length === 0) return encodedNow(rooms, request, candidate, channel, client)
-  return fetchMissing(missing, rooms.safeFetch, client.inlined).then(() =>
-    encodedNow(rooms, request, candidate, channel, client),
+  const { value } = client.request()
+  const missing = inClientNames(request, () => missingAddresses(value, hub, client.inlined))
+  const now = () =>
+    inClientNames(request, () => encodedNow(rooms, request, candidate, channel, client))
+  if (missing.length === 0) return now()
+  return fetchMissing(missing, rooms.safeFetch, client.inlined).then(now, (error: unknown) =>
+    inClientNames(request, () => {
+      throw error
+    }),
   )
 }
 
@@ -129,7 +135,9 @@ function encodedNow(
     segments: [bytes],
     decoded,
     fitted,
-    dropped: [...dropped, ...fitted.dropped, ...written.dropped, ...refused],
+    dropped: [...dropped, ...fitted.dropped, ...written.dropped, ...refused].map((name) =>
+      clientName(request, name),
+    ),
   }
 }
 

@@ -65,6 +65,11 @@ export interface ReplyContext {
 export interface ClientHub {
   /** `address` is that of the request. Throws GatewayError `invalid_request_error` naming the field. */
   decodeRequest(body: JsonObject, address?: Address): Decoded<ChatRequest>
+  /**
+   * The names of this format for what `chatFieldNames` calls otherwise; of several, the client used the first one that
+   * its request has. Absent: all names are the same.
+   */
+  readonly fieldNames?: ReadonlyMap<string, readonly string[]>
   /** A message has a single text, so that texts which belong apart are joined in it. */
   readonly oneText?: true
   writer(head: WriterHead): Writer

@@ -1,0 +1,27 @@
+// Names what a request asks for by the members of the client's own format, where encoders know the hub's names alone.
+
+import { GatewayError } from '../errors.ts'
+import type { RelayRequest } from './request.ts'
+
+/** The client's name of a field that an encoder names. */
+export function clientName({ dialect, peek }: RelayRequest, name: string): string {
+  const { keys } = peek
+  const names = keys.includes(name) ? undefined : dialect.client.hub?.fieldNames?.get(name)
+  if (names === undefined) return name
+  return names.find((own) => keys.includes(own.split('.', 1)[0] ?? own)) ?? names[0] ?? name
+}
+
+/** Runs `work`; a refusal names the field at fault by the client's name, in its message too. */
+export function inClientNames<T>(request: RelayRequest, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    const { code, message, detail } = error
+    const param = detail.param ?? ''
+    const own = clientName(request, param)
+    if (own === param) throw error
+    const said = message.startsWith(param) ? `${own}${message.slice(param.length)}` : message
+    throw new GatewayError(code, said, { ...detail, param: own })
+  }
+}
