@@ -179,7 +179,7 @@ describe('whole replies', () => {
   test.each([
     [{ created: 1, data: [] }, 'unreadable'],
     [{ created: 1 }, 'unreadable'],
-    [{ error: { message: 'no', code: 'moderation_blocked', type: 'x' } }, 'vendor_error'],
+    [{ error: { message: 'no', code: 'moderation_blocked', type: 'x' } }, 'rejected'],
   ])('%j is a fault', (reply, kind) => {
     expect(whole(reply).fault?.kind).toBe(kind as 'unreadable')
   })

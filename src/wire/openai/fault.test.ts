@@ -145,6 +145,8 @@ describe('inside a success', () => {
     [{ code: 'insufficient_quota', message: 'm' }, 'quota', undefined],
     [{ code: 'rate_limit_exceeded', message: 'm' }, 'rate_limited', undefined],
     [{ code: 'content_filter', message: 'm' }, 'rejected', undefined],
+    [{ code: 'content_policy_violation', message: 'm' }, 'rejected', undefined],
+    [{ code: 'moderation_blocked', message: 'm' }, 'rejected', undefined],
     [{ type: 'invalid_request_error', message: 'm' }, 'rejected', undefined],
     [{ type: 'server_error', message: 'm' }, 'vendor_error', undefined],
     ['over_capacity', 'vendor_error', undefined],

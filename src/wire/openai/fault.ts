@@ -221,12 +221,16 @@ export function faultInside(error: JsonValue): Fault {
   }
 }
 
-function isRejection(said: Said): boolean {
-  return (
-    said.type === 'invalid_request_error' ||
-    said.code === 'content_filter' ||
-    said.code === 'context_length_exceeded'
-  )
+/** Codes of errors that are about what the client sent. */
+const rejectionCodes: ReadonlySet<string | null> = new Set([
+  'content_filter',
+  'content_policy_violation',
+  'moderation_blocked',
+  'context_length_exceeded',
+])
+
+function isRejection({ type, code }: Said): boolean {
+  return type === 'invalid_request_error' || rejectionCodes.has(code)
 }
 
 /** The error of a parsed frame or reply: at the top level, in `x_groq` or in a choice; null if there is none. */
