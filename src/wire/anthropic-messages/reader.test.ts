@@ -347,6 +347,12 @@ describe('the reader', () => {
     }
   })
 
+  test('a block behind the stop reason is not read: writers have ended every item', () => {
+    const late = [begin(1, { type: 'text', text: '' }), delta(1, { type: 'text_delta', text: 'b' })]
+    const said = [begin(0, { type: 'text', text: 'a' }), stop(0), end('end_turn')]
+    expect(read(start, ...said, ...late, stop(1), last)).toEqual(read(start, ...said, last))
+  })
+
   test('W49: an error or anything else in place of a message is a fault', () => {
     const error = { type: 'error', error: { type: 'rate_limit_error', message: 'no' } }
     expect(messagesHub.readWhole(error, {})).toMatchObject([{ fault: { kind: 'rate_limited' } }])

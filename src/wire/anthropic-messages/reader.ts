@@ -171,6 +171,8 @@ export class MessagesReader implements Reader {
   }
 
   private blockStart(index: number, block: JsonObject, out: ChatEvent[]): void {
+    // Writers have ended every item at the finish.
+    if (this.ended) return
     this.blockStop(index, out)
     if (isReplyBlock(block)) this.aside = []
     else if (isCallBlock(block)) {
