@@ -58,7 +58,7 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
   const baseUrl = config.baseUrl ?? vendor.baseUrl
   if (baseUrl === null) throw new Error(`channel ${config.id}: vendor ${vendor.id} needs a baseUrl`)
   const settings = {
-    baseUrl: baseUrl.replace(/\/+$/, ''),
+    baseUrl: versioned(baseUrl.replace(/\/+$/, ''), vendor),
     key: config.key,
     options: config.options,
   }
@@ -115,6 +115,11 @@ export function createChannel(config: ChannelConfig, vendor: Vendor): Channel {
       },
     }),
   }
+}
+
+/** Anthropic's and Google's own clients take base addresses without the version. */
+function versioned(baseUrl: string, { version }: Vendor): string {
+  return version === undefined || /\/v\d\w*$/.test(baseUrl) ? baseUrl : `${baseUrl}/${version}`
 }
 
 /** Computes the destination of each kind of call once. */

@@ -11,6 +11,7 @@ export const anthropic: Vendor = {
   id: 'anthropic',
   ownedBy: 'anthropic',
   baseUrl: 'https://api.anthropic.com/v1',
+  version: 'v1',
   environment: 'ANTHROPIC_API_KEY',
   speaks: ['anthropic-messages'],
   quirks: {

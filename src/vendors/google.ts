@@ -35,6 +35,7 @@ export const google = {
   id: 'google',
   ownedBy: 'google',
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+  version: 'v1beta',
   environment: 'GEMINI_API_KEY',
   speaks: [
     'gemini',

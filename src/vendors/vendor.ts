@@ -117,6 +117,8 @@ export interface Vendor {
   readonly ownedBy: string
   /** The part of every URL before the vendor's own paths; null where only the operator knows it. */
   readonly baseUrl: string | null
+  /** The last segment of the base address, added where an operator's address ends in no version. */
+  readonly version?: string
   /** The environment variable with a key that creates a channel at start, e.g. `OPENAI_API_KEY`. */
   readonly environment?: string
   /** The environment variable with the base address, required with the key where `baseUrl` is null. */

@@ -122,8 +122,8 @@ const base64 = png(8, 8).toString('base64')
 
 describe('Veo', () => {
   const model = 'veo-3.1-generate-preview'
-  const start = `POST /google/models/${model}:predictLongRunning`
-  const poll = `GET /google/models/${model}/operations/op1`
+  const start = `POST /google/v1beta/models/${model}:predictLongRunning`
+  const poll = `GET /google/v1beta/models/${model}/operations/op1`
   const name = `models/${model}/operations/op1`
 
   test('an operation with an image, its file fetched with the key and through a redirect', async () => {
