@@ -113,6 +113,20 @@ describe('another channel', () => {
   })
 })
 
+test.each([
+  ['json', {}],
+  ['srt', { response_format: 'srt' }],
+  ['events', { stream: 'true' }],
+])('a page in place of a transcript is none: asked for %s', async (_form, fields) => {
+  for (const upstream of [first, second])
+    upstream.on('*', [reply(200, '<html>Bad gateway</html>', 'content-type: text/html')])
+  const response = await transcribe({ model: 'hear', ...fields })
+  expect([response.status, (await response.json()).error.code]).toEqual([
+    503,
+    'service_unavailable',
+  ])
+})
+
 test('another channel is asked what the first has no words for', async () => {
   // A model that reports no times, and a server that may.
   second.on('*', [reply(200, 'subtitles', 'content-type: text/plain')])

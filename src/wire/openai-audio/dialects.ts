@@ -33,7 +33,9 @@ function dialect(id: CommonDialectId, own: Own, media: MediaSide) {
 }
 
 const transcripts: MediaSide = {
-  isRaw: (type) => type.startsWith('text/') || type === 'application/x-subrip',
+  // A page is the error of a proxy before the vendor, and no transcript.
+  isRaw: (type) =>
+    (type.startsWith('text/') && type !== 'text/html') || type === 'application/x-subrip',
   raw: rawSound,
   replay: (peek, type) => new TranscriptReplay(peek, type),
 }

@@ -24,7 +24,8 @@ export class TranscriptReplay implements Replay {
 
   constructor(peek: Peek, mediaType: string) {
     this.peek = peek
-    this.isJson = /json/.test(mediaType)
+    // A page is no transcript, and not JSON either.
+    this.isJson = /json|html/.test(mediaType)
   }
 
   push(chunk: Uint8Array): Uint8Array {
