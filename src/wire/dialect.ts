@@ -112,6 +112,8 @@ export interface MediaSide {
   typeOf?(mediaType: string, peek: Peek): string
   /** For vendors that answer whole where a stream was asked for. */
   replay(peek: Peek, mediaType: string): Replay
+  /** For vendors that answer with JSON where plain text was requested; null where the reply is as requested. */
+  plain?(peek: Peek, mediaType: string): Replay | null
 }
 
 /** The parts of a format; those it does not have are absent. */

@@ -127,6 +127,43 @@ test.each([
   ])
 })
 
+describe('a vendor that answers with JSON whatever is requested', () => {
+  const segments = [{ id: 0, start: 0, end: 1.5, text: ' One two.' }]
+  const words = [
+    { start: 0, end: 1, word: 'One' },
+    { start: 1, end: 1.5, word: 'two.' },
+  ]
+  const cue = (sign: string) => `00:00:00${sign}000 --> 00:00:01${sign}500\nOne two.\n\n`
+  const written: readonly (readonly [form: string, body: object, text: string])[] = [
+    ['text', {}, 'One two.\n'],
+    ['srt', { segments }, `1\n${cue(',')}`],
+    ['srt', { words }, `1\n${cue(',')}`],
+    ['vtt', { segments }, `WEBVTT\n\n${cue('.')}`],
+  ]
+
+  test.each(written)(
+    'has its transcript written as %s: %j',
+    async (response_format, more, text) => {
+      for (const upstream of [first, second])
+        upstream.on('*', [json(200, { text: 'One two.', ...more })])
+      const response = await transcribe({ model: 'hear', response_format })
+      expect(await response.text()).toBe(text)
+      expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+      const row = await gateway.row(response.headers.get('x-request-id') ?? '')
+      expect(row.chargeNano).toBeGreaterThan(0n)
+    },
+  )
+
+  test('is not read where subtitles are requested and it names no times', async () => {
+    for (const upstream of [first, second]) upstream.on('*', [json(200, { text: 'One two.' })])
+    const response = await transcribe({ model: 'hear', response_format: 'srt' })
+    expect([response.status, (await response.json()).error.code]).toEqual([
+      503,
+      'service_unavailable',
+    ])
+  })
+})
+
 test('another channel is asked what the first has no words for', async () => {
   // A model that reports no times, and a server that may.
   second.on('*', [reply(200, 'subtitles', 'content-type: text/plain')])

@@ -41,7 +41,10 @@ function mediaPath(
 ): ReplyPath | null {
   const { dialect, peek } = request
   const bare = mediaTypeOf(type)
-  const replay = peek.stream ? dialect.media?.replay(peek, bare) : undefined
-  if (replay !== undefined) return new Replayed(replay, listener)
-  return dialect.media?.isRaw(bare) === true ? new RawReply(request, type, listener) : null
+  const { media } = dialect
+  const events = peek.stream ? media?.replay(peek, bare) : undefined
+  if (events !== undefined) return new Replayed(events, listener)
+  const plain = media?.plain?.(peek, bare) ?? null
+  if (plain !== null) return new Replayed(plain, listener, 'text/plain; charset=utf-8')
+  return media?.isRaw(bare) === true ? new RawReply(request, type, listener) : null
 }

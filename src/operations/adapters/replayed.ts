@@ -1,4 +1,4 @@
-// Turns a vendor's whole reply into a stream, for a client that asked for one.
+// Turns a vendor's whole reply into a stream, or JSON into plain text, for a client that asked for that.
 
 import type { ReplySummary } from '../../billing/settlement.ts'
 import type { PathListener, ReplyPath } from '../../relay/path.ts'
@@ -6,12 +6,15 @@ import type { Replay } from '../../wire/reply.ts'
 
 export class Replayed implements ReplyPath {
   readonly complete = false
+  readonly type?: string
   summary: ReplySummary = { usage: null, outputBytes: 0, finishReason: null, model: null }
   private readonly replay: Replay
   private readonly listener: PathListener
 
-  constructor(replay: Replay, listener: PathListener) {
+  /** `type`: the media type of what is written; left out for a stream of events. */
+  constructor(replay: Replay, listener: PathListener, type?: string) {
     this.replay = replay
+    if (type !== undefined) this.type = type
     this.listener = listener
   }
 

@@ -12,6 +12,7 @@ import {
   transcriptionForm,
   translationForm,
 } from './peek-transcription.ts'
+import { plainTranscript } from './plain.ts'
 import { SpeechReplay, TranscriptReplay } from './replay.ts'
 import { SoundWatcher } from './watcher.ts'
 import { rawSound, rawSpeech, tailTranscript, wholeTranscript } from './whole.ts'
@@ -38,6 +39,7 @@ const transcripts: MediaSide = {
     (type.startsWith('text/') && type !== 'text/html') || type === 'application/x-subrip',
   raw: rawSound,
   replay: (peek, type) => new TranscriptReplay(peek, type),
+  plain: plainTranscript,
 }
 
 const types: ReadonlyMap<string, string> = new Map(

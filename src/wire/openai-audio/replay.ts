@@ -1,4 +1,5 @@
-// Turns whole replies into event streams, for vendors that do not stream transcripts or speech.
+// Turns whole replies into event streams, for vendors that do not stream transcripts or speech, and transcripts in JSON
+// into text, for those that ignore the requested form.
 
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { join } from '../json/splice.ts'
@@ -19,11 +20,14 @@ const unseen = { usage: null, outputBytes: 0, finishReason: 'stop', model: null 
 export class TranscriptReplay implements Replay {
   private readonly peek: Peek
   private readonly isJson: boolean
+  private readonly write: (body: JsonObject) => string | null
   private readonly chunks: Uint8Array[] = []
   private byteCount = 0
 
-  constructor(peek: Peek, mediaType: string) {
+  /** `write`: what is made of a transcript in JSON; null where that is impossible. */
+  constructor(peek: Peek, mediaType: string, write: typeof this.write = eventsOf) {
     this.peek = peek
+    this.write = write
     // A page is no transcript, and not JSON either.
     this.isJson = /json|html/.test(mediaType)
   }
@@ -48,14 +52,16 @@ export class TranscriptReplay implements Replay {
     }
     const whole = wholeTranscript(bytes, this.peek)
     if (whole.fault !== null) return { ...whole, bytes: nothing }
-    return { ...whole, bytes: encoder.encode(eventsOf(bytes)) }
+    const text = this.write(JSON.parse(new TextDecoder().decode(bytes)) as JsonObject)
+    const fault = { kind: 'unreadable', message: 'the transcript has no times' } as const
+    return text === null
+      ? { ...whole, fault, bytes: nothing }
+      : { ...whole, bytes: encoder.encode(text) }
   }
 }
 
-/** The events of `bytes`, which are already known to be a transcript. */
-function eventsOf(bytes: Uint8Array): string {
-  const body = JSON.parse(new TextDecoder().decode(bytes)) as JsonObject
-  const { text, usage, segments } = body
+/** The events of a body that is already known to be a transcript. */
+function eventsOf({ text, usage, segments }: JsonObject): string {
   const spoken = Array.isArray(segments) ? segments.flatMap(spokenSegment) : []
   return transcriptEvents({
     text: String(text),
