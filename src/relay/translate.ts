@@ -37,6 +37,8 @@ import type { RelayRequest, RelayRooms } from './request.ts'
 /** A whole reply of a vendor that is longer than this counts as unreadable. */
 const maxWholeBytes = 67_108_864
 const nothing = new Uint8Array(0)
+/** Leaves out a byte order mark, which some vendors send. */
+const utf8 = new TextDecoder()
 
 /** The client's request in the hub's form. */
 export interface DecodedRequest {
@@ -357,7 +359,7 @@ class Translated implements ReplyPath {
   }
 
   private readWhole(): void {
-    const text = Buffer.from(join(this.chunks)).toString('utf8')
+    const text = utf8.decode(join(this.chunks))
     this.chunks = []
     let body: JsonValue
     try {

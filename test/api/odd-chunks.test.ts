@@ -9,6 +9,9 @@ import { delta, usage } from '../support/upstream.ts'
 let frames: readonly string[] = []
 /** What the vendor answers to those who do not ask for a stream. */
 let body: unknown
+/** What stands before it. */
+let mark = ''
+const ofJson = { 'content-type': 'application/json' }
 let vendor: Bun.Server<undefined>
 let gateway: Gateway
 let client: OpenAI
@@ -19,7 +22,7 @@ beforeAll(async () => {
     hostname: '127.0.0.1',
     fetch: async (request) => {
       const { stream } = (await request.json()) as { stream?: boolean }
-      if (stream !== true) return Response.json(body)
+      if (stream !== true) return new Response(mark + JSON.stringify(body), { headers: ofJson })
       return new Response(frames.join(''), { headers: { 'content-type': 'text/event-stream' } })
     },
   })
@@ -179,6 +182,16 @@ describe.each(sizes)('of a whole reply, %s', (_size, more) => {
     const message = { role: 'assistant', content: parts }
     const completion = await whole([{ index: 0, message, finish_reason: 'stop' }])
     expect(completion.choices[0]?.message.content).toBe('Hello')
+  })
+
+  test('a byte order mark before it is no part of it, in other formats too', async () => {
+    mark = '\ufeff'
+    const message = { role: 'assistant', content: 'Hello' }
+    const choices = [{ index: 0, message, finish_reason: 'stop' }]
+    expect((await whole(choices)).choices[0]?.message.content).toBe('Hello')
+    const asked = { model: 'm', input: 'Hi', store: false }
+    expect((await client.responses.create(asked)).output_text).toBe('Hello')
+    mark = ''
   })
 
   test('no choice is no success', async () => {
