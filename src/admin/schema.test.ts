@@ -58,6 +58,8 @@ const wrong: [InputName, Record<string, unknown>, field: string, message: string
   ),
   ['adjustBalance', { ...adjust, amount: 5 }, 'amount', 'expected string'],
   ['adjustBalance', { ...adjust, reason: ' ' }, 'reason', 'must not be empty'],
+  ['adjustBalance', { ...adjust, direction: undefined }, 'direction', 'is missing'],
+  ['adjustBalance', { ...adjust, direction: 'up' }, 'direction', 'expected one of credit, debit'],
   ['listUsage', { limit: 0 }, 'limit', 'expected a whole number from 1 to 5000'],
   ['listUsage', { limit: 1_000_000 }, 'limit', 'expected a whole number from 1 to 5000'],
   [

@@ -149,7 +149,27 @@ export function checkInput<Name extends InputName>(
 
 /** Error texts where the schema gives none. */
 export function plainly(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code === 'unrecognized_keys') return 'is not known here'
-  if (issue.code !== 'invalid_type') return undefined
-  return issue.input === undefined ? 'is missing' : `expected ${issue.expected}`
+  const { code, input } = issue
+  if (code === 'unrecognized_keys') return 'is not known here'
+  if (input === undefined && code !== 'custom') return 'is missing'
+  switch (code) {
+    case 'invalid_type':
+      return `expected ${issue.expected}`
+    case 'invalid_value':
+      return `expected one of ${issue.values.join(', ')}`
+    case 'too_small':
+      if (issue.minimum === 1 && unitOf(input) !== '') return 'must not be empty'
+      return `expected at least ${issue.minimum}${unitOf(input)}`
+    case 'too_big':
+      return `expected at most ${issue.maximum}${unitOf(input)}`
+    case 'invalid_union':
+      return 'is not valid'
+    default:
+      return undefined
+  }
+}
+
+function unitOf(input: unknown): string {
+  if (typeof input === 'string') return ' characters'
+  return Array.isArray(input) ? ' elements' : ''
 }
