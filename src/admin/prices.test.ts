@@ -62,7 +62,7 @@ onEachEngine('prices', (start) => {
       field: 'model',
     })
     await setPrices(admin, { ...change, model: 'o3', prices: { input: '3', output: '8' } })
-    expect((await withdrawPrices(admin, { model: 'o3' })).prices).toEqual({})
+    expect((await withdrawPrices(admin, { model: 'o3' })).card.prices).toEqual({})
     const [inForce] = (await listPrices(admin, { model: 'o3', all: false, scheduled: false })).items
     expect(inForce).toMatchObject({ origin: 'shipped', state: 'in force' })
     const { card } = await rollbackPrices(admin, { model: 'o3' })

@@ -107,7 +107,7 @@ export async function setPrices(
   return {
     card: refused
       ? null
-      : await append(context, rows, { model, prices, source, effectiveFrom: from }),
+      : (await append(context, rows, { model, prices, source, effectiveFrom: from })).card,
     differences,
     isUnknown: shipped === null && before === null,
     missing: shipped && missingPrice(readCard(prices), shipped.kind, null),
@@ -115,11 +115,17 @@ export async function setPrices(
   }
 }
 
+/** A new card, and what it changes from the moment it begins. */
+interface Appended {
+  readonly card: PriceCard
+  readonly differences: readonly Difference[]
+}
+
 /** Withdraws what was set or imported: the shipped prices are in force again. */
 export async function withdrawPrices(
   context: AdminContext,
   { model }: Input<'withdrawPrices'>,
-): Promise<PriceCard> {
+): Promise<Appended> {
   const rows = await context.store.prices.all()
   const inForce = cardsInForce(withoutFile(rows), context.nowMs)(model)
   if (inForce === null || inForce.origin === 'shipped') {
@@ -139,7 +145,7 @@ export async function withdrawPrices(
 export async function cancelPrices(
   context: AdminContext,
   { model, version }: Input<'cancelPrices'>,
-): Promise<PriceCard> {
+): Promise<Appended> {
   const rows = await context.store.prices.all()
   const card = rows.find((row) => row.model === model && row.version === version)
   if (card === undefined)
@@ -163,8 +169,7 @@ export async function cancelPrices(
   })
 }
 
-interface Rollback {
-  readonly card: PriceCard
+interface Rollback extends Appended {
   /** As in `PriceChange`. */
   readonly isInFile: boolean
 }
@@ -178,8 +183,8 @@ export async function rollbackPrices(
   const earlier = earlierCard(rows, model, version, context.nowMs)
   const { prices, sourceDate } = earlier
   const source = `version ${earlier.version}: ${earlier.source}`
-  const card = await append(context, rows, { model, prices, source, sourceDate })
-  return { card, isInFile: isInFile(rows, model, context.nowMs) }
+  const appended = await append(context, rows, { model, prices, source, sourceDate })
+  return { ...appended, isInFile: isInFile(rows, model, context.nowMs) }
 }
 
 /** Without a version: the card before the one in force; where the prices were withdrawn, the last card before that. */
@@ -215,8 +220,14 @@ async function append(
   context: AdminContext,
   known: readonly PriceRow[],
   card: NewCard,
-): Promise<PriceCard> {
-  const row = newRow(context, 'set', card)
-  const [version = 0] = await appendTo(context, known, [row], 'model')
-  return cardView({ ...row, version })
+): Promise<Appended> {
+  const made = newRow(context, 'set', card)
+  const [version = 0] = await appendTo(context, known, [made], 'model')
+  const row = { ...made, version }
+  const pricesIn = (rows: readonly PriceRow[]) =>
+    cardsInForce(withoutFile(rows), row.effectiveFrom)(row.model)?.prices ?? null
+  return {
+    card: cardView(row),
+    differences: compareCards(pricesIn(known), pricesIn([...known, row]) ?? {}),
+  }
 }

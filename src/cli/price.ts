@@ -125,7 +125,8 @@ export const priceWithdraw: Command = {
   options: { actor },
   async run(context) {
     const [model = ''] = context.words
-    await printCard(context, await withStore(context, (admin) => withdrawPrices(admin, { model })))
+    const { card } = await withStore(context, (admin) => withdrawPrices(admin, { model }))
+    await printCard(context, card)
     return undefined
   },
 }

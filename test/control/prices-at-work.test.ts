@@ -93,7 +93,11 @@ test('the log of operators says which model got which prices, and keeps no docum
   expect((await set('900')).json.card).toBeNull()
   expect(await newest('setPrices')).toEqual({ target: { model }, changes: null })
   expect((await post('/api/prices/rollback', { model })).status).toBe(200)
-  expect((await newest('rollbackPrices')).target).toEqual({ model })
+  const back = { input: { before: '1.5', after: '1' } }
+  expect(await newest('rollbackPrices')).toEqual({ target: { model }, changes: back })
+  expect((await post('/api/prices/withdraw', { model })).status).toBe(200)
+  const none = { input: { before: '1', after: null }, output: { before: '2', after: null } }
+  expect(await newest('withdrawPrices')).toEqual({ target: { model }, changes: none })
   const document = JSON.stringify({ [model]: { prices: { input: '3', output: '4' } } })
   for (const apply of [false, true]) {
     const { status, json } = await post('/api/prices/import', { document, model, apply })
@@ -146,6 +150,8 @@ test('what is scheduled is listed, and taken back before it begins', async () =>
   expect((await post('/api/prices/cancel', { model, version: 1 })).status).toBe(409)
   const cancelled = await post('/api/prices/cancel', { model, version })
   expect(cancelled).toMatchObject({ status: 200, json: { from, prices: {} } })
+  const [event] = await items('/api/events?action=cancelPrices&limit=1')
+  expect(event.changes).toMatchObject({ input: { before: '3', after: '0.5' } })
   expect((await post('/api/prices/cancel', { model, version })).json).toMatchObject({
     code: 'conflict',
     field: 'version',

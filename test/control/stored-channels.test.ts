@@ -73,6 +73,10 @@ test('a channel is made, changed, disabled, brought back and removed; each is a 
   expect(events.json.items[0]).toMatchObject({
     detail: { before: { tags: ['cheap'] }, after: { weight: 2, keys: [{ key: '***' }] } },
   })
+  expect(events.json.items[0].changes).toEqual({
+    tags: { before: ['cheap'], after: null },
+    weight: { before: null, after: 2 },
+  })
   const seen = JSON.stringify([made.json, versions.json, events.json, again.json])
   expect(seen).not.toContain(secret)
 })
@@ -163,6 +167,8 @@ test('groups and models are made, changed and removed where nothing uses them', 
   expect((await ask('DELETE', '/api/groups/paid')).status).toBe(204)
   const usual = await ask('PATCH', '/api/groups/default', { multiplier: '2' })
   expect(usual.json).toMatchObject({ origin: 'stored', document: { multiplier: '2' } })
+  const [event] = (await stage.send(eye, 'GET', '/api/events?action=updateGroup')).json.items
+  expect(event.changes).toEqual({ multiplier: { before: null, after: '2' } })
   expect((await ask('DELETE', '/api/groups/default')).status).toBe(204)
   expect((await stage.send(eye, 'GET', '/api/configuration/groups')).json.items).toMatchObject([
     { id: 'default', origin: 'built-in', document: { multiplier: '1' } },
@@ -177,6 +183,11 @@ test('groups and models are made, changed and removed where nothing uses them', 
   expect((await ask('DELETE', '/api/models/acme%2Fown')).json.detail).toContain('channel user')
   const wider = await ask('PATCH', '/api/models/acme%2Fown', { context: 2_000, vision: true })
   expect(wider.json).toMatchObject({ document: { context: 2_000, vision: true, kind: 'chat' } })
+  const ofModel = (await stage.send(eye, 'GET', '/api/events?action=updateModel')).json.items[0]
+  expect(ofModel.changes).toEqual({
+    context: { before: 1_000, after: 2_000 },
+    vision: { before: null, after: true },
+  })
 })
 
 test('many are changed at once by tag, all or none', async () => {

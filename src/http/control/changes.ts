@@ -2,16 +2,11 @@
 
 import { AdminError } from '../../admin/use-case.ts'
 import type { EventChanges } from '../../store/control.ts'
+import { changesBetween, type Shown } from './differences.ts'
 import { judged } from './input.ts'
 import type { ControlRequest, ControlRoute } from './route.ts'
 
 type AnyRequest = ControlRequest<object, object, object>
-type Shown = Readonly<Record<string, unknown>>
-
-/** Where the changes are larger than this, only the fields' names are kept. */
-const mostBytes = 16_384
-/** The revision differs after every change. */
-const uninteresting = new Set(['revision'])
 
 /**
  * The route that shows what this one changes: the one with the longest path within this route's path that ends in an
@@ -47,20 +42,4 @@ async function look(route: ControlRoute, asked: AnyRequest): Promise<Shown | nul
     if (error instanceof AdminError && error.refusal === 'not_found') return null
     throw error
   }
-}
-
-/** null: nothing changed. */
-function changesBetween(before: Shown | null, after: Shown | null): EventChanges | null {
-  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
-  const changes = [...names].flatMap((name) => {
-    const [was, is] = [before?.[name] ?? null, after?.[name] ?? null]
-    const isSame = uninteresting.has(name) || JSON.stringify(was) === JSON.stringify(is)
-    return isSame ? [] : [[name, { before: was, after: is }] as const]
-  })
-  if (changes.length === 0) return null
-  const all = Object.fromEntries(changes)
-  if (JSON.stringify(all).length <= mostBytes) return all
-  return Object.fromEntries(
-    changes.map(([name]) => [name, { before: '(large)', after: '(large)' }]),
-  )
 }

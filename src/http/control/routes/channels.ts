@@ -23,6 +23,7 @@ import {
   updateItem,
 } from '../../../admin/stored-items.ts'
 import { channel as channelSection, channelStates } from '../../../config/schema.ts'
+import { changesBetween } from '../differences.ts'
 import { pageOf, pageQuery } from '../parts.ts'
 import { type ControlRequest, type ControlRoute, route } from '../route.ts'
 import { balance, channel, imported, probe, vendor, vendorModels } from './channel-schemas.ts'
@@ -58,7 +59,7 @@ function roomsOf({ services: { running } }: Pick<RouteCall, 'services'>) {
 
 /** Records what was changed, and answers with the changed channel. */
 async function shown(asked: RouteCall, changed: Changed) {
-  asked.noted(detailOf([changed]))
+  asked.noted(detailOf([changed]), changesBetween(changed.before, changed.after))
   const body = await showChannel(asked.admin, roomsOf(asked), { id: changed.id })
   return { body, etag: body.revision }
 }

@@ -12,6 +12,7 @@ import {
   rollbackItem,
   updateItem,
 } from '../../../admin/stored-items.ts'
+import { changesBetween } from '../differences.ts'
 import { pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { type ControlRequest, type ControlRoute, route } from '../route.ts'
 import {
@@ -58,7 +59,7 @@ const one = { tag: 'Configuration', access: 'admin', params: itemParams } as con
 
 /** Records what was changed, and answers with the changed item. */
 async function shown(asked: RouteCall, kind: ItemKind['kind'], changed: Changed) {
-  asked.noted(detailOf([changed]))
+  asked.noted(detailOf([changed]), changesBetween(changed.before, changed.after))
   const rooms = asked.services.running.stored
   const body = await showItem(asked.admin, rooms, kind, changed.id)
   return { body, etag: body.revision }

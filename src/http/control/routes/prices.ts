@@ -1,6 +1,7 @@
 // Routes for rate cards: list, set from now or later, withdraw, roll back, import.
 
 import { z } from '@hono/zod-openapi'
+import type { Difference } from '../../../admin/price-card.ts'
 import { priceEffect } from '../../../admin/price-effect.ts'
 import { importPrices } from '../../../admin/price-import.ts'
 import { missingPrices } from '../../../admin/price-missing.ts'
@@ -13,6 +14,7 @@ import {
   withdrawPrices,
 } from '../../../admin/prices.ts'
 import { inputs } from '../../../admin/schema.ts'
+import type { EventChanges } from '../../../store/control.ts'
 import { flag, nanoSchema, pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
 
@@ -184,6 +186,11 @@ const shippedDifference = z
 /** How far back refused requests for unpriced models are searched. */
 const askedMs = 7 * 86_400_000
 
+/** The changes of an operator event. */
+function changesOf(differences: readonly Difference[]): EventChanges {
+  return Object.fromEntries(differences.map(({ name, before, after }) => [name, { before, after }]))
+}
+
 const changing = { method: 'post', tag: 'Prices', access: 'admin', targetField: 'model' } as const
 
 export const priceRoutes: readonly ControlRoute[] = [
@@ -217,8 +224,7 @@ export const priceRoutes: readonly ControlRoute[] = [
     async run({ admin, body, noted }) {
       const made = await setPrices(admin, body)
       const applied = made.card !== null
-      const changes = made.differences.map(({ name, before, after }) => [name, { before, after }])
-      noted({ ...body, applied }, applied ? Object.fromEntries(changes) : null)
+      noted({ ...body, applied }, applied ? changesOf(made.differences) : null)
       return { body: made }
     },
   }),
@@ -271,7 +277,11 @@ export const priceRoutes: readonly ControlRoute[] = [
     summary: 'Cancel a scheduled price card',
     body: inputs.cancelPrices,
     reply: cardSchema,
-    run: async ({ admin, body }) => ({ body: await cancelPrices(admin, body) }),
+    async run({ admin, body, noted }) {
+      const { card, differences } = await cancelPrices(admin, body)
+      noted(body, changesOf(differences))
+      return { body: card }
+    },
   }),
   route({
     ...changing,
@@ -280,7 +290,11 @@ export const priceRoutes: readonly ControlRoute[] = [
     summary: 'Withdraw the prices that were set for a model, so that the shipped prices apply',
     body: inputs.withdrawPrices,
     reply: cardSchema,
-    run: async ({ admin, body }) => ({ body: await withdrawPrices(admin, body) }),
+    async run({ admin, body, noted }) {
+      const { card, differences } = await withdrawPrices(admin, body)
+      noted(body, changesOf(differences))
+      return { body: card }
+    },
   }),
   route({
     ...changing,
@@ -291,7 +305,11 @@ export const priceRoutes: readonly ControlRoute[] = [
       'Adds the earlier card as a new version. Without `version`, the card before the one in force.',
     body: inputs.rollbackPrices,
     reply: z.object({ card: cardSchema, isInFile }),
-    run: async ({ admin, body }) => ({ body: await rollbackPrices(admin, body) }),
+    async run({ admin, body, noted }) {
+      const { differences, ...made } = await rollbackPrices(admin, body)
+      noted(body, changesOf(differences))
+      return { body: made }
+    },
   }),
   route({
     ...changing,
