@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { usageRow } from './contract/store.ts'
+import { keyRow, usageRow } from './contract/store.ts'
 import { settlementOf, useCli } from './support/cli.ts'
 
 const cli = useCli()
@@ -51,4 +51,19 @@ test('one request is shown with whose fault it was', async () => {
   await fill()
   const shown = await cli.json('request', 'show', 'req_b')
   expect(shown).toMatchObject({ requestId: 'req_b', receipt: null, blame: { party: 'account' } })
+})
+
+test('a table of usage by key has the names of keys beside their ids', async () => {
+  await cli.withStore(async (store) => {
+    await store.accounts.ensure('acme', 1)
+    await store.keys.insert(keyRow({ id: 'key_a', account: 'acme', name: 'build server' }))
+    const at = Date.now() - 60_000
+    await store.settlements.settle([
+      settlementOf(usageRow({ requestId: 'req_a', key: 'key_a', at })),
+    ])
+  })
+  const { out } = await cli.run(['stats', '--by', 'key,model', '--csv', '--data', cli.data])
+  const [head = '', line = ''] = out.split('\r\n')
+  expect(head).toStartWith('key,model,keyName,requests,')
+  expect(line).toStartWith('key_a,gpt-4o-mini,build server,1,')
 })

@@ -5,7 +5,7 @@ import { csvLine } from './csv.ts'
 import { cursorAfter, type Page, timePlace } from './page.ts'
 import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
-import type { AdminContext } from './use-case.ts'
+import { type AdminContext, AdminError } from './use-case.ts'
 
 type Event = Omit<OperatorEvent, 'at'> & { readonly at: string }
 
@@ -21,9 +21,23 @@ export async function listEvents(
   const rows = await store.operatorEvents.list({ ...filter, before, limit })
   const last = rows.at(-1)
   return {
-    items: rows.map((row) => ({ ...row, at: timeText(row.at) })),
+    items: rows.map(viewOf),
     next: last === undefined || rows.length < limit ? null : cursorAfter(`${last.at} ${last.id}`),
   }
+}
+
+/** Throws AdminError `not_found`. */
+export async function showEvent(
+  { store }: Pick<AdminContext, 'store'>,
+  { id }: { readonly id: string },
+): Promise<Event> {
+  const [row] = await store.operatorEvents.list({ id, limit: 1 })
+  if (row !== undefined) return viewOf(row)
+  throw new AdminError('not_found', 'id', `there is no event ${JSON.stringify(id)}`)
+}
+
+function viewOf(row: OperatorEvent): Event {
+  return { ...row, at: timeText(row.at) }
 }
 
 const columns = ['at', 'id', 'actor', 'role', 'action', 'address'] as const

@@ -6,7 +6,9 @@ import { timeZone, zoneText } from './schema-statistics.ts'
 import { format } from './schema-usage.ts'
 
 const events = {
-  actor: text.optional().describe('Only events of this actor, such as `account root`'),
+  actor: text
+    .optional()
+    .describe('Only events of this actor, such as `account root`, or of this id alone: `root`'),
   action: text.optional().describe('Only events of this operation id, such as `updateKey`'),
   text: text.max(256).optional().describe('Text to search in all fields of an event'),
   since: since.optional(),

@@ -46,8 +46,8 @@ export async function exportStatistics(
 }
 
 /** The names by which the console shows keys, by id; null if the rows are of no keys. */
-async function keyNames(
-  { store }: AdminContext,
+export async function keyNames(
+  { store }: Pick<AdminContext, 'store'>,
   { by }: Breakdown,
   { owner }: Owned,
 ): Promise<ReadonlyMap<string, string> | null> {

@@ -3,7 +3,7 @@
 import { type Breakdown, type BreakdownFigures, readBreakdown } from '../admin/breakdown.ts'
 import { readInput } from '../admin/input.ts'
 import { readStatistics, type Statistics } from '../admin/statistics.ts'
-import { breakdownCsv, nameOf, pointText, seriesCsv } from '../admin/statistics-export.ts'
+import { breakdownCsv, keyNames, nameOf, pointText, seriesCsv } from '../admin/statistics-export.ts'
 import { localOf, zoneIn } from '../admin/zone.ts'
 import { promptTokens, replyTokens } from '../config/prices.ts'
 import { formatUnits } from '../money.ts'
@@ -74,9 +74,12 @@ function given({ flags }: Context) {
 async function showBreakdown(context: Context): Promise<void> {
   const by = context.flags.text('by') ?? 'model'
   const input = await readInput('readBreakdown', { ...given(context), by })
-  const found = await withStore(context, (admin) => readBreakdown(admin, input))
+  const { found, names } = await withStore(context, async (admin) => {
+    const found = await readBreakdown(admin, input)
+    return { found, names: await keyNames(admin, found, {}) }
+  })
   if (context.json) await printJson(found)
-  else if (context.flags.has('csv')) await print([...breakdownCsv(found)].join(''))
+  else if (context.flags.has('csv')) await print([...breakdownCsv(found, names)].join(''))
   else await print(breakdownTable(found))
 }
 

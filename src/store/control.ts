@@ -46,6 +46,8 @@ export type EventChanges = Readonly<
 >
 
 interface OperatorEventFilter {
+  readonly id?: string | undefined
+  /** Whole, or only the id in it. */
   readonly actor?: string | undefined
   readonly action?: string | undefined
   /** Text to find in any field of an event, ignoring case. */
@@ -152,14 +154,18 @@ export function operatorEventTable(engine: Engine): OperatorEventTable {
 const eventTexts = ['id', 'actor', 'action', 'target', 'detail', "coalesce(changes, '')"]
 
 function eventConditions(filter: OperatorEventFilter) {
-  const { actor, action, text, since, until, before } = filter
+  const { id, actor, action, text, since, until, before } = filter
   const conditions: string[] = []
   const values: Value[] = []
   const add = (condition: string, ...bound: Value[]) => {
     conditions.push(condition)
     values.push(...bound)
   }
-  if (actor !== undefined) add('actor = ?', cleanText(actor))
+  if (id !== undefined) add('id = ?', cleanText(id))
+  if (actor !== undefined) {
+    const name = cleanText(actor)
+    add('actor IN (?, ?, ?)', name, `account ${name}`, `management key ${name}`)
+  }
   if (action !== undefined) add('action = ?', cleanText(action))
   if (text !== undefined) {
     const pattern = `%${cleanText(text)

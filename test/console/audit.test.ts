@@ -46,4 +46,31 @@ if (hasBrowser) {
     expect(await seriousFindings(page)).toEqual([])
     await page.close()
   })
+  test('an event opens by its address although the list leaves it out, in words', async () => {
+    const { server } = stage
+    const words = ['group', 'paid'] as const
+    const page = await stage.open('/admin/audit', { language: 'zh-CN' })
+    const [id, next] = await page.evaluate(async ([path, name]) => {
+      const ask = (method: string, address: string, body?: object) =>
+        fetch(`/api/${address}`, {
+          method,
+          headers: { 'content-type': 'application/json' },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        }).then((reply) => reply.json())
+      await ask('POST', `${path}s`, { id: name })
+      await ask('PATCH', `${path}s/${name}`, { multiplier: '1.25' })
+      const { items } = await ask('GET', 'events?limit=1')
+      return [items[0].id, items[0].actor]
+    }, words)
+    expect(next).toBe('account default')
+    await page.goto(`${server.url}/console/admin/audit?actor=nobody&open=${id}`)
+    const drawer = page.getByRole('complementary', { name: '修改分组' })
+    await drawer.getByText('账户 default').waitFor()
+    expect(await drawer.getByRole('row').last().innerText()).toMatch(/^multiplier\s+null\s+1\.25$/)
+    await page.goto(`${server.url}/console/admin/audit?actor=default`)
+    await page.getByRole('cell', { name: '账户 default' }).first().waitFor()
+    await page.goto(`${server.url}/console/admin/audit?open=evt_none`)
+    await page.getByRole('complementary').getByText('它不存在，或已不存在。').waitFor()
+    await page.close()
+  })
 }

@@ -64,6 +64,12 @@ if (hasBrowser) {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete group' }).click()
     await row.waitFor({ state: 'detached' })
     expect(new URL(page.url()).search).toBe('')
+    // Its address shows what can be brought back.
+    await page.goBack()
+    await drawer.getByText('There is no group of this name.', { exact: false }).waitFor()
+    await drawer.getByRole('button', { name: 'Bring back' }).first().click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Bring back' }).click()
+    await row.getByText('× 1.25').waitFor()
     // The test caused a refusal, which the browser writes into its log.
     expect(stage.faults().filter((text) => !/ 4(00|12) /.test(text))).toEqual([])
     await page.close()
@@ -93,7 +99,7 @@ async function audits() {
   const context = await stage.visitor('auditor')
   const page = await stage.open('/admin/groups?open=paid', { context })
   const drawer = page.getByRole('complementary', { name: 'Group paid' })
-  await drawer.getByText('"multiplier":"1.25"', { exact: false }).waitFor()
+  await drawer.getByText('× 1.25 · all models · 60 requests/min').waitFor()
   expect(await seriousFindings(page)).toEqual([])
   for (const name of ['New group', 'Save', 'Bring back', 'Delete group'])
     expect(await page.getByRole('button', { name }).count()).toBe(0)

@@ -152,6 +152,7 @@ async function plans() {
   await made.getByText('Paid and credited.').waitFor()
   await made.close()
   const page = await stage.open(`/admin/payments?open=${id}`)
+  await page.getByText('WeChat Pay · Scan a QR code').waitFor()
   await page.getByRole('button', { name: 'Refund' }).click()
   const dialog = page.getByRole('dialog', { name: 'Refund the order' })
   await dialog.getByText('¥10.00 leaves the wallet, and no bonus with it.').waitFor()

@@ -42,6 +42,19 @@ if (hasBrowser) {
     'the receipt of a request that used nothing says so, without an empty table',
     showsNothingUsed,
   )
+  test('a request whose prices are unknown is not said to have cost nothing', async () => {
+    const id = (await say('sandbox/chat')).headers.get('x-request-id') ?? ''
+    const page = await stage.open('/requests')
+    await page.route('**/api/requests/req_*', async (route) => {
+      const reply = await route.fetch()
+      await route.fulfill({ json: { ...(await reply.json()), receipt: null } })
+    })
+    await page.goto(`${stage.server.url}/console/requests?open=${id}`)
+    const drawer = page.getByRole('complementary')
+    await drawer.getByText('The prices that it was charged by are not known here').waitFor()
+    expect(await drawer.getByText('nothing charged').count()).toBe(0)
+    await page.close()
+  })
 }
 
 async function opensReceipt() {

@@ -60,11 +60,21 @@ test('what is made anew or forgotten leaves nothing but what was asked for', asy
 test('events are found by who, what, when and any text, which is no pattern', async () => {
   expect(await list('actor=account%20root&action=setSetting')).toEqual(['setSetting'])
   expect(await list('actor=management%20key%20mk_test')).toEqual(['deletePerson'])
+  expect(await list('actor=mk_test')).toEqual(['deletePerson'])
   expect(await list('text=SUSPENDED')).toEqual(['suspendPerson'])
   expect(await list('text=100%25_o')).toEqual(['adjustBalance'])
   expect(await list('text=%25nothing')).toEqual([])
   expect(await list('until=2020-01-01T00:00:00Z')).toEqual([])
   expect((await list('since=1h')).length).toBe(6)
+})
+
+test('an event is found by its id, and an unknown id is refused', async () => {
+  const event = await one('setSetting')
+  const found = await stage.send(eye, 'GET', `/api/events/${event.id}`)
+  expect(found).toMatchObject({ status: 200, json: event })
+  const none = await stage.send(eye, 'GET', '/api/events/evt_none')
+  expect(none).toMatchObject({ status: 404, json: { code: 'not_found', field: 'id' } })
+  expect((await stage.send(person('ann'), 'GET', `/api/events/${event.id}`)).status).toBe(403)
 })
 
 test('a file has what the list has, and no formula', async () => {

@@ -844,6 +844,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/events/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Get an operator event
+         * @description Callers: auditors, admins, and management keys that are bound to no account.
+         */
+        readonly get: operations["showEvent"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/groups/uses": {
         readonly parameters: {
             readonly query?: never;
@@ -8945,7 +8965,7 @@ export interface operations {
     readonly listEvents: {
         readonly parameters: {
             readonly query?: {
-                /** @description Only events of this actor, such as `account root` */
+                /** @description Only events of this actor, such as `account root`, or of this id alone: `root` */
                 readonly actor?: string;
                 /** @description Only events of this operation id, such as `updateKey` */
                 readonly action?: string;
@@ -8984,7 +9004,7 @@ export interface operations {
     readonly exportEvents: {
         readonly parameters: {
             readonly query?: {
-                /** @description Only events of this actor, such as `account root` */
+                /** @description Only events of this actor, such as `account root`, or of this id alone: `root` */
                 readonly actor?: string;
                 /** @description Only events of this operation id, such as `updateKey` */
                 readonly action?: string;
@@ -9011,6 +9031,28 @@ export interface operations {
                 content: {
                     readonly "text/csv": string;
                     readonly "application/x-ndjson": string;
+                };
+            };
+        };
+    };
+    readonly showEvent: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OperatorEvent"];
                 };
             };
         };

@@ -2,6 +2,7 @@
 
 import { Trans } from '@lingui/react/macro'
 import { isSignedOut, useSessionEnded } from '../api/queries.ts'
+import { Actor } from './actor.tsx'
 import { Button, Buttons } from './button.tsx'
 import { Failure } from './state.tsx'
 import type { Newest } from './use-newest.ts'
@@ -48,7 +49,8 @@ function Changed({ actor = null, changedAt = null }: Author) {
     return <Trans>This was changed meanwhile. What you typed is not lost.</Trans>
   return (
     <Trans>
-      {actor} changed this <Time relative at={changedAt} />. What you typed is not lost.
+      <Actor actor={actor} /> changed this <Time relative at={changedAt} />. What you typed is not
+      lost.
     </Trans>
   )
 }

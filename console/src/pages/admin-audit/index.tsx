@@ -1,14 +1,17 @@
 // Audit log: what operators did, who, when, from where, and what it changed.
 
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useMemo } from 'react'
-import { get, type Shape } from '../../api/client.ts'
+import { get, read, type Shape } from '../../api/client.ts'
+import { useBalance } from '../../api/queries.ts'
 import { useListBounds } from '../../app/list-bounds.ts'
 import { type Range, rangeOf } from '../../app/range.ts'
+import { exactMoney } from '../../format.ts'
 import type { Catalog } from '../../i18n.ts'
 import { useTimeZone } from '../../state/preferences.ts'
+import { Actor } from '../../ui/actor.tsx'
 import { Buttons, buttonClass } from '../../ui/button.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
 import { Field, Select } from '../../ui/field.tsx'
@@ -30,7 +33,12 @@ const route = getRouteApi('/shell/admin/audit')
 
 const columns: readonly Column<Entry>[] = [
   { id: 'at', header: <Trans>Time</Trans>, cell: ({ at }) => <Time at={at} /> },
-  { id: 'actor', isLong: true, header: <Trans>Who</Trans>, cell: ({ actor }) => actor },
+  {
+    id: 'actor',
+    isLong: true,
+    header: <Trans>Who</Trans>,
+    cell: ({ actor }) => <Actor actor={actor} />,
+  },
   {
     id: 'role',
     header: <Trans>Role</Trans>,
@@ -117,7 +125,7 @@ export default function AuditPage() {
           {() => <EventTable events={events} rows={rows} open={open} change={change} />}
         </Widget>
       </Card>
-      <OpenedEvent rows={rows} open={open} change={change} />
+      {open !== undefined && <OpenedEvent key={open} rows={rows} open={open} change={change} />}
     </Page>
   )
 }
@@ -220,43 +228,57 @@ function EventTable({
             <Time relative at={event.at} />
           </>
         ),
-        facts: [event.actor, Object.values(event.target).join(', ')],
+        facts: [<Actor key="actor" actor={event.actor} />, Object.values(event.target).join(', ')],
       })}
     />
   )
 }
 
-function OpenedEvent({ rows, open, change }: ListedProps) {
+interface OpenedProps extends ListedProps {
+  readonly open: string
+}
+
+/** Also an event that is older than the listed ones, or left out by the filters. */
+function OpenedEvent({ rows, open, change }: OpenedProps) {
   const { t } = useLingui()
   const place = rows.findIndex(({ id }) => id === open)
-  const opened = rows[place]
-  if (opened === undefined) return null
+  const listed = rows[place]
+  const event = useQuery({
+    ...read('/api/events/{id}', { params: { path: { id: open } } }),
+    ...(listed !== undefined && { initialData: listed }),
+    // An event does not change.
+    staleTime: Number.POSITIVE_INFINITY,
+  })
   const before = rows[place - 1]?.id
-  const after = rows[place + 1]?.id
+  const after = place < 0 ? undefined : rows[place + 1]?.id
+  const action = event.data?.action
   return (
     <Drawer
-      label={actionText(opened.action, t)}
+      label={action === undefined ? t`Event` : actionText(action, t)}
       header={
         <h2 className="text-section">
-          <Action action={opened.action} />
+          {action === undefined ? <Trans>Event</Trans> : <Action action={action} />}
         </h2>
       }
       onClose={() => change({ open: undefined })}
       onPrevious={before === undefined ? undefined : () => change({ open: before })}
       onNext={after === undefined ? undefined : () => change({ open: after })}
     >
-      <EventDetail event={opened} />
+      <Widget query={event} skeleton={<Skeleton rows={6} />}>
+        {(opened) => <EventDetail event={opened} />}
+      </Widget>
     </Drawer>
   )
 }
 
 function EventDetail({ event }: { readonly event: Entry }) {
   const { changes } = event
+  const textOf = useValueText()
   const json = JSON.stringify(event, null, 2)
   return (
     <div className="flex flex-col gap-4">
       <p>
-        {event.actor} · <Time at={event.at} />
+        <Actor actor={event.actor} /> · <Time at={event.at} />
         {event.address !== null && ` · ${event.address}`}
         {' · '}
         <code className="font-mono text-code text-text-2">{event.action}</code>
@@ -281,10 +303,10 @@ function EventDetail({ event }: { readonly event: Entry }) {
               <tr key={name} className="border-b border-border align-top">
                 <td className="py-1.5 pr-2 font-medium break-words">{name}</td>
                 <td className="py-1.5 pr-2 font-mono text-code break-words text-danger">
-                  {textOf(value.before)}
+                  {textOf(name, value.before)}
                 </td>
                 <td className="py-1.5 font-mono text-code break-words text-success">
-                  {textOf(value.after)}
+                  {textOf(name, value.after)}
                 </td>
               </tr>
             ))}
@@ -306,6 +328,14 @@ function EventDetail({ event }: { readonly event: Entry }) {
   )
 }
 
-function textOf(value: unknown): string {
-  return value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+/** The text of a field's value; amounts in the currency. */
+function useValueText(): (name: string, value: unknown) => string {
+  const { i18n } = useLingui()
+  const currency = useBalance().data?.currency
+  return (name, value) => {
+    if (value === undefined) return ''
+    if (typeof value !== 'string') return JSON.stringify(value)
+    const isAmount = name.endsWith('Nano') && currency !== undefined
+    return isAmount ? exactMoney(value, currency, i18n.locale) : value
+  }
 }

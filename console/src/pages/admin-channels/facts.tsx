@@ -3,6 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { Actor } from '../../ui/actor.tsx'
 import { Buttons, buttonClass } from '../../ui/button.tsx'
 import { Copy, Count, Duration, Money, None, Percent, Status, Time } from '../../ui/values.tsx'
 import { vendorName } from '../../ui/vendor-name.ts'
@@ -270,7 +271,7 @@ function Said({ channel }: { readonly channel: Channel }) {
       {typeof note === 'string' && <Fact label={<Trans>Note</Trans>}>{note}</Fact>}
       {channel.changedAt !== null && (
         <Fact label={<Trans>Changed</Trans>}>
-          <Time relative at={channel.changedAt} /> · {channel.actor}
+          <Time relative at={channel.changedAt} /> · <Actor actor={channel.actor} />
         </Fact>
       )}
     </FactList>

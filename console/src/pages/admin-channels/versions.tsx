@@ -4,6 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { change, get, type Shape } from '../../api/client.ts'
+import { Actor } from '../../ui/actor.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Difference, differences } from '../../ui/difference.tsx'
@@ -87,7 +88,7 @@ function VersionItem({ id, version, earlier, newest, mayChange }: ItemProps) {
             </Badge>
           )}{' '}
           <span className="text-cell text-text-2">
-            <Time relative at={version.changedAt} /> · {version.actor}
+            <Time relative at={version.changedAt} /> · <Actor actor={version.actor} />
           </span>
         </div>
         {mayChange && !isNewest && version.document !== null && (

@@ -110,7 +110,7 @@ function Models({ models }: GroupSettings) {
   )
 }
 
-export function Limits({ limits }: GroupSettings) {
+export function Limits({ limits }: Pick<GroupSettings, 'limits'>) {
   const { t, i18n } = useLingui()
   const written = (value: number) => value.toLocaleString(i18n.locale)
   const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits

@@ -6,6 +6,7 @@ import { Link } from '@tanstack/react-router'
 import { useId, useState } from 'react'
 import { change } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
+import { Actor } from '../../ui/actor.tsx'
 import { Button, Buttons } from '../../ui/button.tsx'
 import { Confirm, Drawer } from '../../ui/dialog.tsx'
 import { showToast } from '../../ui/toast.tsx'
@@ -19,6 +20,8 @@ import { useGroupForm } from './use-group-form.ts'
 import { Versions } from './versions.tsx'
 
 interface GroupDrawerProps {
+  readonly id: string
+  /** undefined: there is no such group. */
   readonly row: GroupRow | undefined
   readonly onClose: () => void
   /** The group no longer exists. */
@@ -27,12 +30,8 @@ interface GroupDrawerProps {
   readonly onNext: (() => void) | undefined
 }
 
-export function GroupDrawer({ row, onDeleted, ...rest }: GroupDrawerProps) {
+export function GroupDrawer({ id, row, onDeleted, ...rest }: GroupDrawerProps) {
   const { t } = useLingui()
-  const { admin } = roleOf(useMe())
-  if (row === undefined) return null
-  const { item, use } = row
-  const { id, origin, changedAt, actor, revision } = item
   return (
     <Drawer
       {...rest}
@@ -40,29 +39,54 @@ export function GroupDrawer({ row, onDeleted, ...rest }: GroupDrawerProps) {
       header={
         <span className="flex flex-wrap items-baseline gap-x-3">
           <span className="text-section">{id}</span>
-          <span className="text-label text-text-2">
-            <Origin {...item} />
-            {changedAt !== null && (
-              <>
-                {' · '}
-                {actor} · <Time relative at={changedAt} />
-              </>
-            )}
-          </span>
+          {row !== undefined && <From {...row.item} />}
         </span>
       }
     >
       <div className="flex flex-col gap-6">
-        {origin === 'file' || !admin ? (
-          <Facts row={row} />
-        ) : (
-          <Edit key={id} row={row} onDeleted={onDeleted} />
-        )}
-        {use !== undefined && <Uses use={use} />}
-        <Seen group={id} />
-        {(origin === 'stored' || item.overridden) && <Versions id={id} revision={revision} />}
+        {row === undefined ? <Gone id={id} /> : <Group row={row} onDeleted={onDeleted} />}
       </div>
     </Drawer>
+  )
+}
+
+function From({ changedAt, actor, ...item }: GroupRow['item']) {
+  return (
+    <span className="text-label text-text-2">
+      <Origin {...item} />
+      {changedAt !== null && (
+        <>
+          {' · '}
+          <Actor actor={actor} /> · <Time relative at={changedAt} />
+        </>
+      )}
+    </span>
+  )
+}
+
+/** A removed group can be brought back. */
+function Gone({ id }: { readonly id: string }) {
+  return (
+    <>
+      <p className="rounded-card bg-warning-tint p-3">
+        <Trans>There is no group of this name. If it was removed, its versions stand here.</Trans>
+      </p>
+      <Versions id={id} revision={undefined} />
+    </>
+  )
+}
+
+function Group({ row, onDeleted }: EditProps) {
+  const { admin } = roleOf(useMe())
+  const { item, use } = row
+  const { id, origin, overridden, revision } = item
+  return (
+    <>
+      {origin === 'file' || !admin ? <Facts row={row} /> : <Edit row={row} onDeleted={onDeleted} />}
+      {use !== undefined && <Uses use={use} />}
+      <Seen group={id} />
+      {(origin === 'stored' || overridden) && <Versions id={id} revision={revision} />}
+    </>
   )
 }
 

@@ -34,7 +34,7 @@ export default function GroupsPage() {
   const rows = rowsOf(groups.data?.items ?? [], uses.data)
   const place = rows.findIndex(({ item }) => item.id === open)
   const before = rows[place - 1]?.item.id
-  const after = rows[place + 1]?.item.id
+  const after = place < 0 ? undefined : rows[place + 1]?.item.id
   return (
     <Page
       title={<Trans>Groups</Trans>}
@@ -69,9 +69,10 @@ export default function GroupsPage() {
           </Trans>
         </p>
       )}
-      {open !== undefined && place >= 0 && (
+      {open !== undefined && groups.data !== undefined && (
         <GroupDrawer
           key={open}
+          id={open}
           row={rows[place]}
           onClose={() => change({ open: undefined })}
           // What was typed cannot be kept without its group.

@@ -5,16 +5,19 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { change, read } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
+import { Actor } from '../../ui/actor.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Skeleton, Widget } from '../../ui/state.tsx'
 import { Time } from '../../ui/values.tsx'
+import { Limits } from './columns.tsx'
 import { refreshGroups } from './refresh.ts'
+import { type Item, settingsOf } from './rows.ts'
 
 interface VersionsProps {
   readonly id: string
-  /** The number of the newest version. */
-  readonly revision: number
+  /** The number of the newest version; undefined: the group was removed. */
+  readonly revision: number | undefined
 }
 
 export function Versions({ id, revision }: VersionsProps) {
@@ -27,7 +30,8 @@ export function Versions({ id, revision }: VersionsProps) {
   async function bringBack() {
     if (chosen === null) return
     const body = { version: chosen }
-    await change('post', '/api/groups/{id}/rollback', { params, body, ifMatch: revision })
+    const known = revision === undefined ? {} : { ifMatch: revision }
+    await change('post', '/api/groups/{id}/rollback', { params, body, ...known })
     await refreshGroups(client)
   }
   return (
@@ -41,11 +45,11 @@ export function Versions({ id, revision }: VersionsProps) {
             {items.map(({ version, document, changedAt, actor }) => (
               <li key={version} className="flex flex-wrap items-baseline gap-x-3 gap-y-1 py-2">
                 <span className="tabular font-medium">{version}</span>
-                <span className="min-w-0 flex-1 font-mono text-code break-all">
-                  {document === null ? <Trans>removed</Trans> : JSON.stringify(document)}
+                <span className="min-w-0 flex-1 break-words">
+                  {document === null ? <Trans>removed</Trans> : <Described document={document} />}
                 </span>
                 <span className="text-label font-normal text-text-2">
-                  {actor} · <Time relative at={changedAt} />
+                  <Actor actor={actor} /> · <Time relative at={changedAt} />
                 </span>
                 {admin && document !== null && version !== revision && (
                   <Button variant="quiet" onClick={() => choose(version)}>
@@ -73,5 +77,24 @@ export function Versions({ id, revision }: VersionsProps) {
         </Confirm>
       )}
     </section>
+  )
+}
+
+/** Its settings in a line, also those with their default. */
+function Described({ document }: Pick<Item, 'document'>) {
+  const { multiplier, modelMultipliers, models, limits } = settingsOf({ document })
+  const others = Object.entries(modelMultipliers).map(([model, other]) => ` · ${model} × ${other}`)
+  return (
+    <>
+      × {multiplier}
+      {others} ·{' '}
+      {models.length === 1 && models[0] === '*' ? <Trans>all models</Trans> : models.join(', ')}
+      {Object.values(limits).some((limit) => limit !== null) && (
+        <>
+          {' · '}
+          <Limits limits={limits} />
+        </>
+      )}
+    </>
   )
 }

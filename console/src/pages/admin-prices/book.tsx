@@ -5,6 +5,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useId, useMemo, useState } from 'react'
 import { get, read, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
+import { Actor } from '../../ui/actor.tsx'
 import { Button } from '../../ui/button.tsx'
 import { ColumnChooser } from '../../ui/columns.tsx'
 import { Field, Input } from '../../ui/field.tsx'
@@ -43,7 +44,7 @@ const columns: readonly Column<Row>[] = [
     isLong: true,
     header: <Trans>By</Trans>,
     optional: true,
-    cell: ({ actor }) => actor ?? '',
+    cell: ({ actor }) => <Actor actor={actor} />,
   },
   {
     id: 'source',
@@ -133,12 +134,20 @@ function PriceAnother({
   const { admin } = roleOf(useMe())
   const list = useId()
   const [name, setName] = useState<string | null>(null)
+  const [isLeftOut, setLeftOut] = useState(false)
   const missing = useQuery({ ...read('/api/prices/missing'), enabled: name !== null })
   const known = [...(missing.data?.items ?? []), ...priced].map(({ model }) => model)
   if (!admin) return null
   if (name === null)
     return (
-      <Button variant="primary" icon="plus" onClick={() => setName('')}>
+      <Button
+        variant="primary"
+        icon="plus"
+        onClick={() => {
+          setLeftOut(false)
+          setName('')
+        }}
+      >
         <Trans>Price another model</Trans>
       </Button>
     )
@@ -147,11 +156,20 @@ function PriceAnother({
       className="flex flex-wrap items-center gap-2"
       onSubmit={(event) => {
         event.preventDefault()
-        if (name.trim() !== '') onOpen(name.trim())
+        const model = name.trim()
+        setLeftOut(model === '')
+        if (model === '') return
+        onOpen(model)
         setName(null)
       }}
     >
-      <Field hideLabel label={t`Name of the model`}>
+      <Field
+        hideLabel
+        label={t`Name of the model`}
+        error={
+          isLeftOut && name.trim() === '' ? <Trans>Write the name of a model.</Trans> : undefined
+        }
+      >
         <Input
           autoFocus
           list={list}

@@ -5,6 +5,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { change, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
+import { Actor } from '../../ui/actor.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Badge } from '../../ui/values.tsx'
@@ -104,7 +105,13 @@ function Version({ card, onBack }: VersionProps) {
       </span>
       <span className="text-label font-normal text-text-2">
         <Origin origin={card.origin} />
-        {card.actor !== null && ` · ${card.actor}`} · <Begins at={card.from} />
+        {card.actor !== null && (
+          <>
+            {' · '}
+            <Actor actor={card.actor} />
+          </>
+        )}{' '}
+        · <Begins at={card.from} />
       </span>
       {onBack !== undefined && (
         <Button variant="quiet" onClick={onBack}>

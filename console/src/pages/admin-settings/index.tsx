@@ -9,6 +9,7 @@ import { useForm } from 'react-hook-form'
 import { change, read, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import type { Catalog } from '../../i18n.ts'
+import { Actor } from '../../ui/actor.tsx'
 import { Button, Buttons } from '../../ui/button.tsx'
 import { Checkbox, Field, Input, Select } from '../../ui/field.tsx'
 import { FormProblem } from '../../ui/form-problem.tsx'
@@ -209,7 +210,7 @@ function SettingCard({ setting, onTyped }: SettingCardProps) {
         ) : (
           changedAt !== null && (
             <span className="text-label font-normal text-text-2">
-              {actor} · <Time relative at={changedAt} />
+              <Actor actor={actor} /> · <Time relative at={changedAt} />
             </span>
           )
         )

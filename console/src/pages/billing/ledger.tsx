@@ -9,6 +9,7 @@ import { type ReactNode, useMemo } from 'react'
 import { get, type Shape } from '../../api/client.ts'
 import { useListBounds } from '../../app/list-bounds.ts'
 import type { RangeSearch } from '../../app/range.ts'
+import { Actor } from '../../ui/actor.tsx'
 import { ColumnChooser } from '../../ui/columns.tsx'
 import { Card } from '../../ui/page.tsx'
 import { ReceiptLink } from '../../ui/receipt-link.tsx'
@@ -131,7 +132,7 @@ function useColumns(): readonly Column<Entry>[] {
         isLong: true,
         header: t`By`,
         optional: true,
-        cell: ({ actor }) => actor ?? '',
+        cell: ({ actor }) => <Actor actor={actor} />,
       },
       { id: 'id', header: t`Entry`, optional: true, cell: ({ id }) => <Id value={id} /> },
     ],

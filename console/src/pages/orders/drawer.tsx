@@ -8,6 +8,7 @@ import { change, read, type Shape } from '../../api/client.ts'
 import { refreshMoney, roleOf, useBalance, useMe } from '../../api/queries.ts'
 import { Button, Buttons, buttonClass } from '../../ui/button.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
+import { useMethodName } from '../../ui/method-name.ts'
 import { ProviderName } from '../../ui/provider-name.tsx'
 import { ReceiptLink } from '../../ui/receipt-link.tsx'
 import { ProblemLine, Skeleton, Widget } from '../../ui/state.tsx'
@@ -56,6 +57,7 @@ export function OrderDrawer({ id, ...rest }: OrderDrawerProps) {
 
 function Facts({ order }: { readonly order: Order }) {
   const { data } = useBalance()
+  const methodName = useMethodName()
   const currency = data?.currency ?? ''
   return (
     <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
@@ -80,7 +82,7 @@ function Facts({ order }: { readonly order: Order }) {
         </Fact>
       )}
       <Fact name={<Trans>Provider</Trans>}>
-        <ProviderName provider={order.provider} />, {order.method}
+        <ProviderName provider={order.provider} /> · {methodName(order.method)}
       </Fact>
       <Fact name={<Trans>Ordered</Trans>}>
         <Time at={order.createdAt} />

@@ -16,7 +16,13 @@ export function Receipt({ request }: { readonly request: RequestDetail }) {
     return (
       <Section title={<Trans>Receipt</Trans>}>
         <p className="text-text-2">
-          <Trans>It was refused before it had a price: nothing was held and nothing charged.</Trans>
+          {request.chargeNano === '0' ? (
+            <Trans>
+              It was refused before it had a price: nothing was held and nothing charged.
+            </Trans>
+          ) : (
+            <Trans>The prices that it was charged by are not known here, so it has no lines.</Trans>
+          )}
         </p>
       </Section>
     )

@@ -8,12 +8,13 @@ import { decimalText, isAmount } from '../../format.ts'
 import { amountProblem } from '../../ui/bounds.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input, Segments } from '../../ui/field.tsx'
+import { useMethodName } from '../../ui/method-name.ts'
 import { Card } from '../../ui/page.tsx'
 import { useProviderName } from '../../ui/provider-name.tsx'
 import { ProblemLine } from '../../ui/state.tsx'
 import { Money } from '../../ui/values.tsx'
 import { Buys } from './buys.tsx'
-import { fittingMethods, isPhone, useMethodName } from './names.tsx'
+import { fittingMethods, isPhone } from './methods.ts'
 
 type Offer = Shape<'PaymentOffer'>
 type Provider = Offer['providers'][number]

@@ -1,7 +1,7 @@
 // Routes for operator events.
 
 import { z } from '@hono/zod-openapi'
-import { exportEvents, listEvents } from '../../../admin/events.ts'
+import { exportEvents, listEvents, showEvent } from '../../../admin/events.ts'
 import { inputs } from '../../../admin/schema.ts'
 import { pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
@@ -63,5 +63,16 @@ export const eventRoutes: readonly ControlRoute[] = [
         'content-disposition': `attachment; filename="events.${isCsv ? 'csv' : 'ndjson'}"`,
       })
     },
+  }),
+  route({
+    method: 'get',
+    path: '/api/events/{id}',
+    id: 'showEvent',
+    tag: 'Operators',
+    summary: 'Get an operator event',
+    access: 'auditor',
+    params: z.strictObject({ id: z.string() }),
+    reply: event,
+    run: async ({ admin, params }) => ({ body: await showEvent(admin, params) }),
   }),
 ]
