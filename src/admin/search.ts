@@ -10,17 +10,19 @@ import { timeText } from './time.ts'
 import type { AdminContext } from './use-case.ts'
 
 interface Found {
-  readonly kind: 'request' | 'key' | 'model' | 'account' | 'channel' | 'order'
+  readonly kind: 'request' | 'key' | 'model' | 'account' | 'channel' | 'group' | 'order'
   readonly id: string
   readonly title: string
   readonly detail: string
+  /** When a request ended or an order was made. */
+  readonly at: string | null
   readonly account: string | null
 }
 
 interface Searched {
-  /** The account whose items are searched; undefined: all accounts', and channels and accounts too. */
+  /** The account whose items are searched; undefined: all accounts', and channels, groups and accounts too. */
   readonly owner: string | undefined
-  readonly config: Pick<Config, 'keys' | 'channels'>
+  readonly config: Pick<Config, 'keys' | 'channels' | 'groups'>
   /** Names of the models that the caller may see. */
   readonly models: readonly string[]
 }
@@ -52,7 +54,7 @@ export async function search(
     ...accounts.map(({ id, name, email }) =>
       item({ kind: 'account', id, title: name || id, detail: email ?? '', account: id }),
     ),
-    ...(owner === undefined ? channelsLike(config, q) : []),
+    ...(owner === undefined ? [...channelsLike(config, q), ...groupsLike(config, q)] : []),
   ]
   if (found.length === 0 && foreignId.test(q)) {
     const late = await store.search.request(owner ?? null, q)
@@ -64,7 +66,7 @@ export async function search(
 }
 
 function item(given: Pick<Found, 'kind' | 'id'> & Partial<Found>): Found {
-  return { title: given.id, detail: '', account: null, ...given }
+  return { title: given.id, detail: '', at: null, account: null, ...given }
 }
 
 type FoundKey = Parameters<typeof keyItem>[0]
@@ -85,19 +87,25 @@ function requestItem(row: {
   readonly model: string
   readonly status: number
 }): Found {
-  const { requestId: id, account, at, model, status } = row
-  const detail = `${status}, ${timeText(at)}`
-  return item({ kind: 'request', id, title: model === '' ? id : model, detail, account })
+  const { requestId: id, account, model, status } = row
+  return item({
+    kind: 'request',
+    id,
+    title: model === '' ? id : model,
+    detail: String(status),
+    at: timeText(row.at),
+    account,
+  })
 }
 
 function orderItem(order: PaymentOrder): Found {
-  const { id, account, provider, state, amountMinor, currency, transactionId } = order
-  const detail = [provider, state, ...(transactionId === null ? [] : [transactionId])].join(', ')
+  const { id, account, amountMinor, currency, transactionId, createdAt } = order
   return item({
     kind: 'order',
     id,
     title: `${minorText(amountMinor)} ${currency}`,
-    detail,
+    detail: transactionId ?? '',
+    at: timeText(createdAt),
     account,
   })
 }
@@ -131,4 +139,8 @@ function channelsLike({ channels }: Pick<Config, 'channels'>, q: string): readon
     const vendor = channels.find((channel) => channel.id === id)?.vendor ?? ''
     return item({ kind: 'channel', id, detail: vendor })
   })
+}
+
+function groupsLike({ groups }: Pick<Config, 'groups'>, q: string): readonly Found[] {
+  return like(q, Object.keys(groups)).map((id) => item({ kind: 'group', id }))
 }

@@ -34,6 +34,25 @@ if (hasBrowser) {
     expect(await priceOf(drawer, 'Output').inputValue()).toBe('900')
     await page.close()
   })
+  test('from one model to the next by J and K, each for a group that has it', async () => {
+    const page = await stage.open('/admin/prices?search=sandbox')
+    await page.evaluate(() => {
+      const headers = { 'content-type': 'application/json' }
+      const body = JSON.stringify({ id: 'aaa', models: ['none'] })
+      return fetch('/api/groups', { method: 'POST', headers, body })
+    })
+    await page.getByRole('row').nth(1).click()
+    const group = page.getByRole('complementary').getByLabel('As the group pays it')
+    await group.locator('option').nth(1).waitFor({ state: 'attached' })
+    expect(await group.inputValue()).toBe('default')
+    const opened = () => new URL(page.url()).searchParams.get('open')
+    const first = opened()
+    await page.keyboard.press('j')
+    await page.waitForURL((url) => url.searchParams.get('open') !== first)
+    await page.keyboard.press('k')
+    await page.waitForURL((url) => url.searchParams.get('open') === first)
+    await page.close()
+  })
   test('a model to price is asked for until it is named', async () => {
     const page = await stage.open('/admin/prices')
     await page.getByRole('button', { name: 'Price another model' }).click()

@@ -91,6 +91,8 @@ describe('within what the caller may see', () => {
     expect(await found('chatcmpl-9zz', root)).toEqual([`request ${requestId}`])
     expect(await found('ann ex', root)).toEqual(['account ann'])
     expect(await found('sandbox', root)).toContain('channel sandbox')
+    expect(await found('default', root)).toEqual(['group default'])
+    expect(await found('default')).toEqual([])
     expect(await found('sandbox', person('eye', 'auditor'))).toContain('channel sandbox')
   })
 

@@ -2144,7 +2144,7 @@ export interface paths {
         };
         /**
          * Search by id or text
-         * @description Finds requests by their id (or, among the latest 10,000, by the id that the vendor, the client or the trace gave them), keys by id, part of the name, beginning of the secret or its last four characters, models by part of the name, and orders by their own number or the payment provider’s; for operators also channels, and accounts by id, name, e-mail address, identity or key. Exact matches of an id come first; at most 20 results.
+         * @description Finds requests by their id (or, among the latest 10,000, by the id that the vendor, the client or the trace gave them), keys by id, part of the name, beginning of the secret or its last four characters, models by part of the name, and orders by their own number or the payment provider’s; for operators also channels and groups, and accounts by id, name, e-mail address, identity or key. Exact matches of an id come first; at most 20 results.
          */
         readonly get: operations["search"];
         readonly put?: never;
@@ -6092,11 +6092,16 @@ export interface components {
         };
         readonly Found: {
             /** @enum {string} */
-            readonly kind: "request" | "key" | "model" | "account" | "channel" | "order";
+            readonly kind: "request" | "key" | "model" | "account" | "channel" | "group" | "order";
             readonly id: string;
             readonly title: string;
-            /** @description Facts that tell the match from others, such as status and time of a request */
+            /** @description What tells the match from others, such as the status of a request or the provider’s number of an order */
             readonly detail: string;
+            /**
+             * Format: date-time
+             * @description When a request ended or an order was made; null for others
+             */
+            readonly at: string | null;
             /** @description Account that owns it; null: none does */
             readonly account: string | null;
         };

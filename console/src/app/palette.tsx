@@ -1,4 +1,4 @@
-// The command palette: pages by name; requests, keys, models, accounts and channels by what the API finds.
+// The command palette: pages by name; requests, keys, models, accounts, channels, groups and orders by what the API finds.
 
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
@@ -10,12 +10,15 @@ import { read, type Shape } from '../api/client.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { Failure } from '../ui/state.tsx'
+import { Time } from '../ui/values.tsx'
 import { operatorPages, userPages } from './navigation.ts'
 
 interface Choice {
   readonly id: string
   readonly label: string
   readonly detail: string
+  /** A time that tells it from others. */
+  readonly at?: string | null
   /** Its kind, in a word. */
   readonly kind: string
   readonly run: () => void
@@ -32,6 +35,7 @@ const pageOf: Readonly<Record<Found['kind'], string>> = {
   model: '/models',
   account: '/admin/users',
   channel: '/admin/channels',
+  group: '/admin/groups',
   order: '/billing/orders',
 }
 
@@ -41,6 +45,7 @@ const kindNames: Readonly<Record<Found['kind'], MessageDescriptor>> = {
   model: msg`Model`,
   account: msg`Account`,
   channel: msg`Channel`,
+  group: msg`Group`,
   order: msg`Order`,
 }
 
@@ -144,10 +149,11 @@ function useChoices(text: string, operator: boolean, found: readonly Found[]): r
       run: () => void navigate({ to }),
     }))
     .filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()))
-  const things = found.map(({ kind, id, title, detail }) => ({
+  const things = found.map(({ kind, id, title, detail, at }) => ({
     id: `${kind} ${id}`,
     label: title,
     detail,
+    at,
     kind: t(kindNames[kind]),
     run: () =>
       void navigate({
@@ -189,6 +195,11 @@ function Choices({ choices, chosen, onChoose, onRun }: ChoicesProps) {
         >
           <span className="truncate">{choice.label}</span>
           <span className="min-w-0 flex-1 truncate text-cell text-text-2">{choice.detail}</span>
+          {choice.at != null && (
+            <span className="text-cell text-text-2">
+              <Time at={choice.at} />
+            </span>
+          )}
           <span className="text-label text-text-2">{choice.kind}</span>
         </li>
       ))}

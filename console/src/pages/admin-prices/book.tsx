@@ -13,6 +13,7 @@ import { Card } from '../../ui/page.tsx'
 import { SearchInput } from '../../ui/search-input.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { type Column, DataTable, moreOf } from '../../ui/table.tsx'
+import { PriceDrawer } from './drawer.tsx'
 import { Begins, Origin, PriceLine, PricesHeader } from './prices.tsx'
 
 type Row = Shape<'ListedPriceCard'>
@@ -67,11 +68,11 @@ interface BookProps {
   readonly open: string | undefined
   readonly onSearch: (text: string | undefined) => void
   readonly onOpen: (model: string) => void
+  readonly onClose: () => void
 }
 
-export function Book({ search, open, onSearch, onOpen }: BookProps) {
-  const { t } = useLingui()
-  const cards = useInfiniteQuery({
+function useCards(search: string) {
+  return useInfiniteQuery({
     queryKey: ['/api/prices', { search }],
     queryFn: ({ pageParam, signal }) => {
       const query = {
@@ -85,43 +86,62 @@ export function Book({ search, open, onSearch, onOpen }: BookProps) {
     getNextPageParam: ({ next }) => next,
     placeholderData: (before) => before,
   })
+}
+
+export function Book({ search, open, onSearch, onOpen, onClose }: BookProps) {
+  const { t } = useLingui()
+  const cards = useCards(search)
   const rows = useMemo(() => cards.data?.pages.flatMap(({ items }) => items) ?? [], [cards.data])
+  const place = rows.findIndex(({ model }) => model === open)
+  const before = rows[place - 1]
+  const after = place < 0 ? undefined : rows[place + 1]
   return (
-    <Card
-      flush
-      title={<Trans>Prices in force</Trans>}
-      actions={
-        <span className="flex flex-wrap items-center gap-2" data-filter>
-          <SearchInput label={t`Search models`} value={search} onChange={onSearch} />
-          <ColumnChooser id="prices" columns={columns} />
-          <PriceAnother priced={rows} onOpen={onOpen} />
-        </span>
-      }
-    >
-      <Widget query={cards} skeleton={<Skeleton rows={10} />}>
-        {() => (
-          <DataTable
-            id="prices"
-            label={t`Prices in force`}
-            columns={columns}
-            rows={rows}
-            rowId={({ model }) => model}
-            onOpen={({ model }) => onOpen(model)}
-            openId={open}
-            height="75vh"
-            more={moreOf(cards)}
-            empty={<Empty title={<Trans>No model has this in its name.</Trans>} />}
-            card={({ model, prices, origin }) => ({
-              title: <span className="truncate font-medium">{model}</span>,
-              facts: [
-                <PriceLine key="prices" prices={prices} />,
-                <Origin key="origin" origin={origin} />,
-              ],
-            })}
-          />
-        )}
-      </Widget>
-    </Card>
+    <>
+      <Card
+        flush
+        title={<Trans>Prices in force</Trans>}
+        actions={
+          <span className="flex flex-wrap items-center gap-2" data-filter>
+            <SearchInput label={t`Search models`} value={search} onChange={onSearch} />
+            <ColumnChooser id="prices" columns={columns} />
+            <PriceAnother priced={rows} onOpen={onOpen} />
+          </span>
+        }
+      >
+        <Widget query={cards} skeleton={<Skeleton rows={10} />}>
+          {() => (
+            <DataTable
+              id="prices"
+              label={t`Prices in force`}
+              columns={columns}
+              rows={rows}
+              rowId={({ model }) => model}
+              onOpen={({ model }) => onOpen(model)}
+              openId={open}
+              height="75vh"
+              more={moreOf(cards)}
+              empty={<Empty title={<Trans>No model has this in its name.</Trans>} />}
+              card={({ model, prices, origin }) => ({
+                title: <span className="truncate font-medium">{model}</span>,
+                facts: [
+                  <PriceLine key="prices" prices={prices} />,
+                  <Origin key="origin" origin={origin} />,
+                ],
+              })}
+            />
+          )}
+        </Widget>
+      </Card>
+      {open !== undefined && (
+        <PriceDrawer
+          key={open}
+          model={open}
+          onClose={onClose}
+          onPrevious={before && (() => onOpen(before.model))}
+          onNext={after && (() => onOpen(after.model))}
+        />
+      )}
+    </>
   )
 }
 

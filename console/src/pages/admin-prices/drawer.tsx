@@ -18,11 +18,13 @@ import { Versions } from './versions.tsx'
 interface PriceDrawerProps {
   readonly model: string
   readonly onClose: () => void
+  readonly onPrevious?: (() => void) | undefined
+  readonly onNext?: (() => void) | undefined
 }
 
 type Listed = Shape<'ListedPriceCard'>
 
-export function PriceDrawer({ model, onClose }: PriceDrawerProps) {
+export function PriceDrawer({ model, ...rest }: PriceDrawerProps) {
   const { t } = useLingui()
   const { admin } = roleOf(useMe())
   const query = { model, all: true, limit: 100 }
@@ -34,13 +36,13 @@ export function PriceDrawer({ model, onClose }: PriceDrawerProps) {
   const current = shown.find(({ state }) => state === 'in force')
   return (
     <Drawer
+      {...rest}
       label={t`Prices of ${model}`}
       header={
         <span className="flex items-center gap-3 text-section">
           <Id whole value={model} />
         </span>
       }
-      onClose={onClose}
     >
       {items === undefined ? (
         <Widget query={cards} skeleton={<Skeleton rows={8} />}>
@@ -104,20 +106,22 @@ function ForGroup({ model }: { readonly model: string }) {
   const { t } = useLingui()
   const groups = useQuery(read('/api/groups'))
   const [chosen, choose] = useState<string | null>(null)
-  const group = chosen ?? groups.data?.items[0]?.id
+  const items = groups.data?.items ?? []
+  const serving = items.filter(({ models }) => models.includes(model))
+  const group = chosen ?? (serving[0] ?? items[0])?.id
+  const isAbsent = serving.every(({ id }) => id !== group)
   const params = { path: { id: model }, query: { ...(group !== undefined && { group }) } }
   const offered = useQuery({
     ...read('/api/models/{id}', { params }),
-    enabled: group !== undefined,
+    enabled: !isAbsent,
     retry: false,
   })
-  const isAbsent = offered.error instanceof Problem && offered.error.status === 404
   return (
     <section className="flex flex-col gap-2">
       <div className="w-56">
         <Field label={t`As the group pays it`}>
           <Select value={group ?? ''} onChange={({ target }) => choose(target.value)}>
-            {groups.data?.items.map(({ id, multiplier }) => (
+            {items.map(({ id, multiplier }) => (
               <option key={id} value={id}>
                 {id} × {multiplier}
               </option>
@@ -125,7 +129,7 @@ function ForGroup({ model }: { readonly model: string }) {
           </Select>
         </Field>
       </div>
-      {isAbsent ? (
+      {groups.data !== undefined && isAbsent ? (
         <p className="text-text-2">
           <Trans>This group is not served this model.</Trans>
         </p>

@@ -55,13 +55,14 @@ export default function PricesPage() {
           open={open}
           onSearch={(text) => change({ search: text }, true)}
           onOpen={show}
+          onClose={() => change({ open: undefined })}
         />
       )}
       {view === 'scheduled' && <Scheduled onOpen={show} />}
       {view === 'missing' && <Missing onOpen={show} />}
       {view === 'shipped' && <Shipped onOpen={show} />}
       {view === 'import' && <Import onOpen={show} />}
-      {open !== undefined && (
+      {view !== 'book' && open !== undefined && (
         <PriceDrawer key={open} model={open} onClose={() => change({ open: undefined })} />
       )}
     </Page>

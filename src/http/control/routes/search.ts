@@ -4,17 +4,22 @@ import { z } from '@hono/zod-openapi'
 import { inputs } from '../../../admin/schema.ts'
 import { search } from '../../../admin/search.ts'
 import { anyoneOf } from '../../../operations/model-access.ts'
+import { timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
 import { viewerOf } from '../viewer.ts'
 
 const found = z
   .object({
-    kind: z.enum(['request', 'key', 'model', 'account', 'channel', 'order']),
+    kind: z.enum(['request', 'key', 'model', 'account', 'channel', 'group', 'order']),
     id: z.string(),
     title: z.string(),
     detail: z.string().openapi({
-      description: 'Facts that tell the match from others, such as status and time of a request',
+      description:
+        'What tells the match from others, such as the status of a request or the provider’s number of an order',
     }),
+    at: timeSchema
+      .nullable()
+      .openapi({ description: 'When a request ended or an order was made; null for others' }),
     account: z
       .string()
       .nullable()
@@ -32,7 +37,7 @@ export const searchRoutes: readonly ControlRoute[] = [
     description:
       'Finds requests by their id (or, among the latest 10,000, by the id that the vendor, the client or the trace gave ' +
       'them), keys by id, part of the name, beginning of the secret or its last four characters, models by part of the ' +
-      'name, and orders by their own number or the payment provider’s; for operators also channels, and accounts by id, ' +
+      'name, and orders by their own number or the payment provider’s; for operators also channels and groups, and accounts by id, ' +
       'name, e-mail address, identity or key. Exact matches of an id come first; at most 20 results.',
     access: 'user',
     query: inputs.search,
