@@ -42,6 +42,14 @@ if (hasBrowser) {
     'the receipt of a request that used nothing says so, without an empty table',
     showsNothingUsed,
   )
+  test('what was wrong with an attempt and what was asked for are in words', async () => {
+    const id = (await say('sandbox/chat+fault=cut')).headers.get('x-request-id') ?? ''
+    const page = await stage.open(`/requests?open=${id}`, { language: 'zh-CN' })
+    await page.getByText('sandbox · 应答被中断').first().waitFor()
+    expect(await page.getByText('cut', { exact: true }).count()).toBe(0)
+    await page.getByRole('complementary').getByText('对话', { exact: true }).waitFor()
+    await page.close()
+  })
   test('a request whose prices are unknown is not said to have cost nothing', async () => {
     const id = (await say('sandbox/chat')).headers.get('x-request-id') ?? ''
     const page = await stage.open('/requests')

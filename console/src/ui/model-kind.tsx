@@ -3,6 +3,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { useLingui } from '@lingui/react/macro'
+import { useCallback } from 'react'
 import type { Shape } from '../api/client.ts'
 import { Badge } from './values.tsx'
 
@@ -25,7 +26,12 @@ const names: Readonly<Record<Kind, MessageDescriptor>> = {
 /** A kind of a newer gateway is shown unchanged. */
 export function useKindName(): (kind: string) => string {
   const { t } = useLingui()
-  return (kind) => (Object.hasOwn(names, kind) ? t(names[kind as Kind]) : kind)
+  return useCallback((kind) => (Object.hasOwn(names, kind) ? t(names[kind as Kind]) : kind), [t])
+}
+
+/** What a request did: requests have the kinds of models. */
+export function OperationName({ operation }: { readonly operation: string }) {
+  return useKindName()(operation)
 }
 
 export function KindName({ kind }: { readonly kind: string }) {

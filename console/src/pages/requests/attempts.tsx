@@ -21,6 +21,27 @@ const reasons: Readonly<Record<string, MessageDescriptor>> = {
   already_answering: msg`the answer had begun: no other channel was possible`,
 }
 
+/** What was wrong; the status of the vendor's answer stands before it. */
+const faults: Readonly<Record<string, MessageDescriptor>> = {
+  unreachable: msg`the vendor was not reached`,
+  proxy: msg`its proxy let nothing through`,
+  timeout: msg`no answer in time`,
+  reset: msg`the connection was lost`,
+  cut: msg`the reply was cut off`,
+  unreadable: msg`the reply was not readable`,
+  vendor_error: msg`the vendor failed`,
+  overloaded: msg`the vendor is overloaded`,
+  transient: msg`not possible at that moment`,
+  rate_limited: msg`its vendor limits its rate`,
+  quota: msg`its credit at the vendor is used up`,
+  credentials: msg`its vendor refuses the key`,
+  unknown_model: msg`its vendor does not know the model`,
+  rejected: msg`the vendor rejected the request`,
+  no_room: msg`the gateway has no room for files`,
+  stopped: msg`stopped by its account`,
+  stopped_by_operator: msg`stopped by an operator`,
+}
+
 interface AttemptsProps {
   readonly request: Pick<RequestDetail, 'attemptList' | 'durationMs' | 'currency'>
 }
@@ -40,6 +61,7 @@ export function Attempts({ request }: AttemptsProps) {
         {attemptList.map((attempt, index) => {
           const { outcome, startMs, firstByteMs, durationMs: tookMs, then } = attempt
           const reason = then === undefined ? undefined : reasons[then]
+          const fault = attempt.kind === undefined ? undefined : faults[attempt.kind]
           const total = Math.max(1, durationMs)
           const hasTimes = startMs !== undefined && tookMs !== undefined
           return (
@@ -52,7 +74,7 @@ export function Attempts({ request }: AttemptsProps) {
                     <ChannelName id={attempt.channel} />
                   )}
                   {attempt.status !== undefined && ` · ${attempt.status}`}
-                  {attempt.kind !== undefined && ` · ${attempt.kind}`}
+                  {attempt.kind !== undefined && ` · ${fault ? t(fault) : attempt.kind}`}
                 </Status>
                 <span className="text-text-2">
                   {hasTimes && ms(tookMs)}

@@ -2,6 +2,7 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { rateText } from '../../format.ts'
+import { OperationName } from '../../ui/model-kind.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Badge, Count, Duration, Id, Money, None, Status, Time } from '../../ui/values.tsx'
 import { endOf, tokensPerSecond } from './counts.ts'
@@ -61,7 +62,7 @@ const rest: readonly Column<RequestRow>[] = [
     id: 'operation',
     header: <Trans>Endpoint</Trans>,
     optional: true,
-    cell: ({ operation }) => operation,
+    cell: ({ operation }) => <OperationName operation={operation} />,
   },
   { id: 'input', from: 1024, header: <Trans>Input</Trans>, align: 'right', cell: tokens('input') },
   {

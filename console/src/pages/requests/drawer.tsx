@@ -10,6 +10,7 @@ import { CopyButton } from '../../ui/copy-button.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
 import { Segments } from '../../ui/field.tsx'
 import { later } from '../../ui/later.tsx'
+import { OperationName } from '../../ui/model-kind.tsx'
 import { Skeleton, Widget } from '../../ui/state.tsx'
 import { Copy, Duration, Id, Money, None, Time } from '../../ui/values.tsx'
 import { Attempts } from './attempts.tsx'
@@ -112,7 +113,7 @@ function Facts({ request }: { readonly request: RequestDetail }) {
         <Fact name={t`Model asked for`}>{request.model}</Fact>
         <Fact name={t`Model that answered`}>{request.modelServed ?? <None />}</Fact>
         <Fact name={t`Endpoint`}>
-          {request.operation}
+          <OperationName operation={request.operation} />
           {request.stream && ` · ${t`stream`}`}
         </Fact>
         <Fact name={t`Took`}>

@@ -10,6 +10,7 @@ import { amountProblem, countProblem, creditBounds } from '../../ui/bounds.ts'
 import { Button } from '../../ui/button.tsx'
 import { ChoiceFilter } from '../../ui/choice-filter.tsx'
 import { Field, Input, Select } from '../../ui/field.tsx'
+import { useKindName } from '../../ui/model-kind.tsx'
 import { Popover } from '../../ui/popover.tsx'
 import { RangePicker } from '../../ui/range-picker.tsx'
 import { useCurrency } from './currency.ts'
@@ -37,6 +38,7 @@ export function Filters({ search, range, account, onChange }: FiltersProps) {
   const one = (name: keyof RequestsSearch) => (chosen: readonly string[] | undefined) =>
     onChange({ [name]: chosen?.at(-1) })
   const chosen = (value: string | undefined) => (value === undefined ? [] : [value])
+  const kindName = useKindName()
   const plain = (values: readonly string[] | undefined) =>
     (values ?? []).map((value) => ({ value }))
   return (
@@ -68,7 +70,7 @@ export function Filters({ search, range, account, onChange }: FiltersProps) {
       />
       <ChoiceFilter
         label={t`Endpoint`}
-        options={plain(data?.operation)}
+        options={(data?.operation ?? []).map((value) => ({ value, label: kindName(value) }))}
         chosen={chosen(search.operation)}
         onChange={one('operation')}
       />

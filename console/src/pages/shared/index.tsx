@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Problem, read, type Shape } from '../../api/client.ts'
 import { type Catalog, loadCatalog } from '../../i18n.ts'
+import { OperationName } from '../../ui/model-kind.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { Count, Duration, Id, None, Time } from '../../ui/values.tsx'
@@ -74,7 +75,7 @@ function Facts({ request }: { readonly request: Shape<'SharedRequest'> }) {
       <Fact name={t`Model asked for`}>{request.model}</Fact>
       <Fact name={t`Model that answered`}>{request.modelServed ?? <None />}</Fact>
       <Fact name={t`Endpoint`}>
-        {request.operation}
+        <OperationName operation={request.operation} />
         {request.stream && ` · ${t`stream`}`}
       </Fact>
       <Fact name={t`Tokens`}>

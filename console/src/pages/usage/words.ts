@@ -6,6 +6,7 @@ import { useLingui } from '@lingui/react/macro'
 import { useCallback } from 'react'
 import { useKeyName } from '../../api/names.ts'
 import { duration, percent, shortCount, shortMoney } from '../../format.ts'
+import { useKindName } from '../../ui/model-kind.tsx'
 import type { Dimension, Interval, Metric } from './search.ts'
 
 export const metricWords: Readonly<Record<Metric, MessageDescriptor>> = {
@@ -58,13 +59,14 @@ export const tokenWords = {
 export function useValueName(): (dimension: string, value: string) => string {
   const { t } = useLingui()
   const keyName = useKeyName()
+  const kindName = useKindName()
   return useCallback(
     (dimension: string, value: string) => {
       if (dimension === 'key') return keyName(value)
-      if (value !== '') return value
+      if (value !== '') return dimension === 'operation' ? kindName(value) : value
       return dimension === 'channel' ? t`No channel tried` : t`Unknown`
     },
-    [keyName, t],
+    [keyName, kindName, t],
   )
 }
 
