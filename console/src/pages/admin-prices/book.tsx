@@ -146,31 +146,41 @@ export function Book({ search, open, onSearch, onOpen, onClose }: BookProps) {
 }
 
 /** For a model that has no price yet. */
-function PriceAnother({
-  priced,
-  onOpen,
-}: Pick<BookProps, 'onOpen'> & { readonly priced: readonly Row[] }) {
-  const { t } = useLingui()
+function PriceAnother({ priced, onOpen }: Omit<NameFormProps, 'onClose'>) {
   const { admin } = roleOf(useMe())
-  const list = useId()
-  const [name, setName] = useState<string | null>(null)
-  const [isLeftOut, setLeftOut] = useState(false)
-  const missing = useQuery({ ...read('/api/prices/missing'), enabled: name !== null })
-  const known = [...(missing.data?.items ?? []), ...priced].map(({ model }) => model)
+  const [isAsked, setAsked] = useState(false)
+  const [wasGivenUp, setGivenUp] = useState(false)
   if (!admin) return null
-  if (name === null)
+  if (isAsked)
     return (
-      <Button
-        variant="primary"
-        icon="plus"
-        onClick={() => {
-          setLeftOut(false)
-          setName('')
+      <NameForm
+        priced={priced}
+        onOpen={onOpen}
+        onClose={(isGivenUp) => {
+          setGivenUp(isGivenUp)
+          setAsked(false)
         }}
-      >
-        <Trans>Price another model</Trans>
-      </Button>
+      />
     )
+  return (
+    <Button variant="primary" icon="plus" autoFocus={wasGivenUp} onClick={() => setAsked(true)}>
+      <Trans>Price another model</Trans>
+    </Button>
+  )
+}
+
+interface NameFormProps extends Pick<BookProps, 'onOpen'> {
+  readonly priced: readonly Row[]
+  readonly onClose: (isGivenUp: boolean) => void
+}
+
+function NameForm({ priced, onOpen, onClose }: NameFormProps) {
+  const { t } = useLingui()
+  const list = useId()
+  const [name, setName] = useState('')
+  const [isLeftOut, setLeftOut] = useState(false)
+  const missing = useQuery(read('/api/prices/missing'))
+  const known = [...(missing.data?.items ?? []), ...priced].map(({ model }) => model)
   return (
     <form
       className="flex flex-wrap items-center gap-2"
@@ -180,7 +190,7 @@ function PriceAnother({
         setLeftOut(model === '')
         if (model === '') return
         onOpen(model)
-        setName(null)
+        onClose(false)
       }}
     >
       <Field
@@ -198,6 +208,9 @@ function PriceAnother({
           placeholder="acme/model"
           value={name}
           onChange={({ target }) => setName(target.value)}
+          onKeyDown={({ key }) => {
+            if (key === 'Escape') onClose(true)
+          }}
         />
       </Field>
       <datalist id={list}>
