@@ -66,4 +66,7 @@ test('a table of usage by key has the names of keys beside their ids', async () 
   const [head = '', line = ''] = out.split('\r\n')
   expect(head).toStartWith('key,model,keyName,requests,')
   expect(line).toStartWith('key_a,gpt-4o-mini,build server,1,')
+  const overTime = ['--metric', 'requests', '--by', 'key', '--csv', '--data', cli.data]
+  const series = await cli.run(['stats', ...overTime])
+  expect(series.out.split('\r\n')[0]).toEndWith(',build server (key_a),requests (requests)')
 })

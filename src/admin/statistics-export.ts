@@ -38,17 +38,15 @@ export async function exportStatistics(
       : await readBreakdown(context, { ...input, sort, order, limit: limit ?? 100 })
   const fileName = `${view}-${shown.since.slice(0, 10)}-${shown.until.slice(0, 10)}.${format}`
   if (format === 'json') return { contentType: 'application/json', fileName, chunks: jsonOf(shown) }
-  const chunks =
-    'series' in shown
-      ? seriesCsv(shown)
-      : breakdownCsv(shown, await keyNames(context, shown, input))
+  const names = await keyNames(context, shown, input)
+  const chunks = 'series' in shown ? seriesCsv(shown, names) : breakdownCsv(shown, names)
   return { contentType: 'text/csv; charset=utf-8; header=present', fileName, chunks }
 }
 
 /** The names by which the console shows keys, by id; null if the rows are of no keys. */
 export async function keyNames(
   { store }: Pick<AdminContext, 'store'>,
-  { by }: Breakdown,
+  { by }: Pick<Breakdown, 'by'>,
   { owner }: Owned,
 ): Promise<ReadonlyMap<string, string> | null> {
   if (!by.includes('key')) return null
@@ -59,13 +57,16 @@ function* jsonOf(shown: Statistics | Breakdown): Generator<string> {
   yield `${JSON.stringify(shown)}\n`
 }
 
-/** A line for each interval, a column for each series and one for the total. */
-export function* seriesCsv(statistics: Statistics): Generator<string> {
+/** A line for each interval, a column for each series and one for the total; names of keys stand before their ids. */
+export function* seriesCsv(
+  statistics: Statistics,
+  names: ReadonlyMap<string, string> | null = null,
+): Generator<string> {
   const { metric, unit, currency, timeZone, intervals, since, until, series, total } = statistics
   const { by, previous } = statistics
   const name = `${metric} (${unit === 'nano' ? currency : unit})`
   const columns = [
-    ...series.map(({ group, otherGroups }) => nameOf(group, by, otherGroups)),
+    ...series.map(({ group, otherGroups }) => nameOf(named(group, names), by, otherGroups)),
     name,
     ...(previous === null ? [] : [`${name}, before`]),
   ]
@@ -77,6 +78,12 @@ export function* seriesCsv(statistics: Statistics): Generator<string> {
     yield csvLine([from, local.replace('T', ' '), ...points.map((each) => pointOf(each, place))])
   }
   yield csvLine(['total', '', ...points.map((each) => pointOf(each, null))])
+}
+
+function named(group: Group, names: ReadonlyMap<string, string> | null): Group {
+  const key = group['key'] ?? ''
+  const name = names?.get(key)
+  return name === undefined ? group : { ...group, key: `${name} (${key})` }
 }
 
 /** The figure of one interval, or of all for null; amounts in units of the currency. */

@@ -112,9 +112,12 @@ async function showSeries(context: Context): Promise<void> {
     ...(flags.has('by') && { by: flags.text('by') }),
     ...(flags.has('interval') && { interval: flags.text('interval') }),
   })
-  const found = await withStore(context, (admin) => readStatistics(admin, input))
+  const { found, names } = await withStore(context, async (admin) => {
+    const found = await readStatistics(admin, input)
+    return { found, names: await keyNames(admin, found, {}) }
+  })
   if (context.json) await printJson(found)
-  else if (flags.has('csv')) await print([...seriesCsv(found)].join(''))
+  else if (flags.has('csv')) await print([...seriesCsv(found, names)].join(''))
   else await print(seriesTable(found))
 }
 
