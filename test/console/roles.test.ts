@@ -34,4 +34,18 @@ if (hasBrowser) {
     expect(stage.faults()).toEqual([])
     await page.close()
   })
+  test('an auditor is offered no change of their own that is refused', async () => {
+    const context = await stage.visitor('auditor')
+    const start = await stage.open('/get-started', { context })
+    await start.getByLabel('Secret of the key').waitFor()
+    expect(await start.getByRole('button', { name: 'Create key' }).count()).toBe(0)
+    await start.close()
+    const page = await stage.open('/settings?tab=history', { context })
+    await page.getByText('Auditors read everything and change nothing.').waitFor()
+    expect(await page.getByRole('radio', { name: 'Keep nothing' }).isDisabled()).toBe(true)
+    for (const name of ['Save', 'Delete all my messages'])
+      expect(await page.getByRole('button', { name }).count()).toBe(0)
+    expect(await seriousFindings(page)).toEqual([])
+    await context.close()
+  })
 }

@@ -5,6 +5,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { change, Problem, type Reply, randomId, read } from '../../api/client.ts'
+import { roleOf, useMe } from '../../api/queries.ts'
 import { useAccount } from '../../app/account-scope.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input, Segments, Select } from '../../ui/field.tsx'
@@ -27,7 +28,8 @@ interface FirstKeyProps {
 
 export function FirstKey({ held, onHeld }: FirstKeyProps) {
   const { t } = useLingui()
-  const [way, setWay] = useState<'make' | 'paste'>('make')
+  const { mayChange } = roleOf(useMe())
+  const [way, setWay] = useState<'make' | 'paste'>(mayChange ? 'make' : 'paste')
   const [isAnother, setAnother] = useState(false)
   function onAnother() {
     setAnother(true)
@@ -36,21 +38,23 @@ export function FirstKey({ held, onHeld }: FirstKeyProps) {
   if (held !== null && held.id !== null) return <Made held={held} onAnother={onAnother} />
   return (
     <div className="flex flex-col gap-3">
-      <div>
-        <Segments
-          label={t`Where the key comes from`}
-          value={way}
-          options={[
-            { value: 'make', label: <Trans>Create a key</Trans> },
-            { value: 'paste', label: <Trans>I have one</Trans> },
-          ]}
-          onChange={(next) => {
-            setAnother(false)
-            setWay(next)
-            onHeld(null)
-          }}
-        />
-      </div>
+      {mayChange && (
+        <div>
+          <Segments
+            label={t`Where the key comes from`}
+            value={way}
+            options={[
+              { value: 'make', label: <Trans>Create a key</Trans> },
+              { value: 'paste', label: <Trans>I have one</Trans> },
+            ]}
+            onChange={(next) => {
+              setAnother(false)
+              setWay(next)
+              onHeld(null)
+            }}
+          />
+        </div>
+      )}
       {way === 'make' ? (
         <Making isAnother={isAnother} onMade={onHeld} />
       ) : (

@@ -5,6 +5,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { change, read, type Shape } from '../../api/client.ts'
+import { roleOf, useMe } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { download } from '../../ui/download.ts'
@@ -25,14 +26,13 @@ const rank: readonly Mode[] = ['off', 'metadata', 'sealed', 'full']
 
 export function History() {
   const choice = useQuery(read('/api/me/history'))
+  const { mayChange } = roleOf(useMe())
   return (
     <>
       <Card title={<Trans>Message history</Trans>}>
         <Widget query={choice}>{(data) => <Form choice={data} />}</Widget>
       </Card>
-      <Below isReady={!choice.isPending}>
-        <Deletion />
-      </Below>
+      <Below isReady={!choice.isPending}>{mayChange && <Deletion />}</Below>
     </>
   )
 }
@@ -69,6 +69,7 @@ function Form({ choice }: { readonly choice: Choice }) {
   const newest = useNewest({ form, shown: choice, valuesOf, clear })
   const { mode, retentionDays, publicKey } = form.watch()
   const { errors, isDirty, isSubmitting } = form.formState
+  const { mayChange } = roleOf(useMe())
   // Registered so that a refusal of an earlier attempt does not block the next.
   form.register('publicKey')
   form.register('retentionDays')
@@ -94,35 +95,64 @@ function Form({ choice }: { readonly choice: Choice }) {
       className="flex max-w-2xl flex-col gap-5"
     >
       <KeepDraft isInTab isDirty={isDirty} />
-      <Modes mode={mode} allowed={choice.allowed.mode} onChange={set('mode')} />
-      {mode === 'sealed' && (
-        <SealKey value={publicKey} onChange={set('publicKey')} error={errors.publicKey?.message} />
-      )}
-      <div className="max-w-60">
-        <Field
-          label={<Trans>Kept for</Trans>}
-          hint={
-            <Trans>
-              At most {choice.allowed.retentionDays} days. Empty: the deployment’s usual time.
-            </Trans>
-          }
-          error={errors.retentionDays?.message}
-        >
-          <Input
-            inputMode="numeric"
-            unit={t`days`}
-            value={retentionDays}
-            onChange={({ target }) => set('retentionDays')(target.value.replace(/\D/g, ''))}
+      <fieldset disabled={!mayChange} className="contents">
+        <Modes mode={mode} allowed={choice.allowed.mode} onChange={set('mode')} />
+        {mode === 'sealed' && (
+          <SealKey
+            value={publicKey}
+            onChange={set('publicKey')}
+            error={errors.publicKey?.message}
           />
-        </Field>
-      </div>
+        )}
+        <Retention
+          days={retentionDays}
+          most={choice.allowed.retentionDays}
+          onChange={set('retentionDays')}
+          error={errors.retentionDays?.message}
+        />
+      </fieldset>
       <FormProblem problem={problem} newest={newest} />
-      <div>
-        <Button type="submit" variant="primary" busy={isSubmitting} disabled={newest.isStale}>
-          <Trans>Save</Trans>
-        </Button>
-      </div>
+      {mayChange ? (
+        <div>
+          <Button type="submit" variant="primary" busy={isSubmitting} disabled={newest.isStale}>
+            <Trans>Save</Trans>
+          </Button>
+        </div>
+      ) : (
+        <p className="text-text-2">
+          <Trans>Auditors read everything and change nothing.</Trans>
+        </p>
+      )}
     </form>
+  )
+}
+
+interface RetentionProps {
+  /** As typed. */
+  readonly days: string
+  /** The operator's maximum. */
+  readonly most: number
+  readonly onChange: (days: string) => void
+  readonly error: string | undefined
+}
+
+function Retention({ days, most, onChange, error }: RetentionProps) {
+  const { t } = useLingui()
+  return (
+    <div className="max-w-60">
+      <Field
+        label={<Trans>Kept for</Trans>}
+        hint={<Trans>At most {most} days. Empty: the deployment’s usual time.</Trans>}
+        error={error}
+      >
+        <Input
+          inputMode="numeric"
+          unit={t`days`}
+          value={days}
+          onChange={({ target }) => onChange(target.value.replace(/\D/g, ''))}
+        />
+      </Field>
+    </div>
   )
 }
 
