@@ -35,7 +35,18 @@ if (hasBrowser) {
     await page.close()
   })
   test('an auditor is offered no change of their own that is refused', async () => {
+    const messages = [{ role: 'user', content: 'Hello' }]
+    const reply = await stage.call({ model: 'sandbox/chat', messages })
     const context = await stage.visitor('auditor')
+    const id = reply.headers.get('x-request-id')
+    const request = await stage.open(`/requests?open=${id}`, { context })
+    await request.getByRole('button', { name: 'Copy a problem report' }).waitFor()
+    expect(await request.getByRole('button', { name: 'Share how it went' }).count()).toBe(0)
+    await request.goto(`${stage.server.url}/console/keys`)
+    await request.getByRole('row').filter({ hasText: 'first' }).click()
+    await request.getByRole('button', { name: 'Test key' }).click()
+    await request.getByText('No model was called.', { exact: false }).waitFor()
+    await request.close()
     const start = await stage.open('/get-started', { context })
     await start.getByLabel('Secret of the key').waitFor()
     expect(await start.getByRole('button', { name: 'Create key' }).count()).toBe(0)

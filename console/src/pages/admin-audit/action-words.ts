@@ -60,7 +60,6 @@ const words = {
   suspendPerson: msg`Suspend a user`,
   testChannel: msg`Test a channel`,
   testChannelDraft: msg`Test a channel before it is saved`,
-  testKey: msg`Test a key`,
   testPaymentCallback: msg`Test a payment provider’s notification address`,
   testWebhook: msg`Test a webhook`,
   unsetSetting: msg`Set a setting back to its default`,

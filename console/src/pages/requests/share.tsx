@@ -3,6 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation } from '@tanstack/react-query'
 import { change } from '../../api/client.ts'
+import { roleOf, useMe } from '../../api/queries.ts'
 import { dateTime } from '../../format.ts'
 import { useTimeZone } from '../../state/preferences.ts'
 import { Button } from '../../ui/button.tsx'
@@ -12,6 +13,7 @@ import { copyText } from '../../ui/values.tsx'
 export function ShareButton({ id }: { readonly id: string }) {
   const { t, i18n } = useLingui()
   const zone = useTimeZone()
+  const { mayChange } = roleOf(useMe())
   const share = useMutation({
     async mutationFn() {
       const params = { path: { id } }
@@ -30,6 +32,7 @@ export function ShareButton({ id }: { readonly id: string }) {
     },
     onError: showProblem,
   })
+  if (!mayChange) return null
   return (
     <Button icon="external" busy={share.isPending} onClick={() => share.mutate()}>
       <Trans>Share how it went</Trans>

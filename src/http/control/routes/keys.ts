@@ -309,6 +309,7 @@ export const keyRoutes: readonly ControlRoute[] = [
     method: 'post',
     path: '/api/keys/{id}/test',
     id: 'testKey',
+    reads: true,
     summary: 'Test whether a key would be accepted now, and for which models',
     description:
       'Calls no vendor and charges nothing. `address` is the client address to test; without it, the address list is ' +
