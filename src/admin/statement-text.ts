@@ -43,6 +43,7 @@ const labels = {
     time: 'Time',
     kind: 'Kind',
     reason: 'Reason',
+    order: 'Order',
     key: 'Key',
     model: 'Model',
     requests: 'Requests',
@@ -75,6 +76,7 @@ const labels = {
     time: '时间',
     kind: '类型',
     reason: '说明',
+    order: '订单',
     key: '密钥',
     model: '模型',
     requests: '请求数',
@@ -118,7 +120,8 @@ export function statementPage(
   const entries = statement.entries.map((each) => [
     time(each.at),
     kinds.get(each.code) ?? each.code,
-    each.reason ?? '',
+    // The journal names an order in English.
+    (each.reason ?? '').replace(/^order (?=\w+$)/, `${says.order} `),
     units(each.effectNano),
   ])
   const charges = statement.charges.map((each) => [

@@ -222,6 +222,11 @@ async function prints() {
     await receipt.close()
     await page.close()
   }
+  const page = await stage.open('/billing', { language: 'zh-CN' })
+  await page.getByRole('button', { name: '列' }).click()
+  await page.getByRole('checkbox', { name: '操作人' }).check()
+  await page.getByRole('cell', { name: '微信支付', exact: true }).first().waitFor()
+  await page.close()
 }
 
 async function late() {

@@ -85,6 +85,21 @@ describe.each(engineCases)('a receipt, on $engine', ({ databaseUrl }) => {
     expect((await get(made.account, made.id, '?format=pdf')).json.field).toBe('format')
   })
 
+  test('has a line in the statement, which names the order in its language', async () => {
+    const made = await scene.order({ provider: 'stripe' })
+    await scene.simulator.paysim.control.pay(made.id)
+    const as = person(made.account)
+    const { items } = (await scene.stage.send(as, 'GET', '/api/statements')).json
+    for (const [language, order] of [
+      ['en', 'Order'],
+      ['zh-CN', '订单'],
+    ]) {
+      const path = `/api/statements/${items[0].month}?format=html&language=${language}`
+      const page = (await scene.stage.send(as, 'GET', path)).json
+      expect(page).toContain(`<td>${order} ${made.id}</td>`)
+    }
+  })
+
   test('is its owner’s and the operators’', async () => {
     const made = await scene.order({ provider: 'stripe' })
     await scene.simulator.paysim.control.pay(made.id)

@@ -1,10 +1,12 @@
 // Who changed something, in the reader's language: the API names accounts, keys and parts of the gateway in English.
 
 import { useLingui } from '@lingui/react/macro'
+import { useProviderName } from './provider-name.tsx'
 
 /** Names given on the command line are shown unchanged. */
 export function Actor({ actor }: { readonly actor: string | null }) {
   const { t } = useLingui()
+  const providerName = useProviderName()
   if (actor === null) return null
   const [, kind, id = ''] = /^(account|management key) (.+)$/.exec(actor) ?? []
   if (kind === 'account') return t`account ${id}`
@@ -19,6 +21,7 @@ export function Actor({ actor }: { readonly actor: string | null }) {
     case 'command line':
       return t`command line`
     default:
-      return actor
+      // A payment's entry is by its provider.
+      return providerName(actor)
   }
 }
