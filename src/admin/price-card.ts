@@ -7,7 +7,7 @@ import { createPriceBook } from '../meter/price-book.ts'
 import { formatUnits, parseUnits } from '../money.ts'
 import type { PriceRow } from '../store/ledger.ts'
 import { timeText } from './time.ts'
-import { type AdminContext, AdminError } from './use-case.ts'
+import type { AdminContext } from './use-case.ts'
 
 export type Prices = PriceRow['prices']
 
@@ -141,21 +141,4 @@ export function newRow(
     actor,
     createdAt: nowMs,
   }
-}
-
-/** Appends rows that were decided from the `known` cards; appends none where another card was added meanwhile. */
-export async function appendTo(
-  { store }: Pick<AdminContext, 'store'>,
-  known: readonly PriceRow[],
-  rows: readonly Omit<PriceRow, 'version'>[],
-  field: string,
-): Promise<readonly number[]> {
-  const versions = await store.prices.appendAfter(known.at(-1)?.version ?? 0, rows)
-  if (versions !== null) return versions
-  throw new AdminError(
-    'conflict',
-    field,
-    'prices were changed meanwhile: read them again, then repeat the change',
-    'changed_meanwhile',
-  )
 }

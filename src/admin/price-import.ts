@@ -2,8 +2,8 @@
 
 import { fits } from '../config/beginnings.ts'
 import type { PriceRow } from '../store/ledger.ts'
+import { appendTo } from './price-append.ts'
 import {
-  appendTo,
   cardsInForce,
   compareCards,
   type Difference,

@@ -8,7 +8,7 @@ import { ensurePrices } from '../meter/ensure-prices.ts'
 import type { Store } from '../store/store.ts'
 import { applyFilePrices } from './price-apply.ts'
 import { importPrices } from './price-import.ts'
-import { listPrices, rollbackPrices, setPrices, withdrawPrices } from './prices.ts'
+import { cancelPrices, listPrices, rollbackPrices, setPrices, withdrawPrices } from './prices.ts'
 
 const unset = { kind: null, context: null, maxOutput: null, vision: null, ownedBy: null }
 const declaring = (prices: ModelConfig['prices']): ModelConfig => ({
@@ -99,6 +99,40 @@ onEachEngine('prices', (start) => {
       refusal: 'not_found',
       field: 'model',
     })
+  })
+})
+
+onEachEngine('prices that were scheduled', (start) => {
+  test('what is cancelled takes nothing back that was set, imported or withdrawn after it', async () => {
+    const admin = await begin((await start()).store)
+    const set = (input: string, from = admin.nowMs) =>
+      setPrices(admin, {
+        ...{ ...change, model: 'o3', prices: { input, output: '8' } },
+        ...{ allowLarge: true, from },
+      })
+    const inForceAt = async (nowMs: number) => {
+      const asked = { model: 'o3', all: false, scheduled: false }
+      return (await listPrices({ ...admin, nowMs }, asked)).items[0]?.prices['input']
+    }
+    await set('3')
+    const [soon, later] = [admin.nowMs + 1_000, admin.nowMs + 2_000]
+    for (const from of [later, soon]) {
+      const version = (await set('4', from)).card?.version ?? 0
+      await cancelPrices(admin, { model: 'o3', version })
+    }
+    await set('5')
+    expect([await inForceAt(soon), await inForceAt(later)]).toEqual(['5', '5'])
+    const document = JSON.stringify({ o3: { prices: { input: '6', output: '8' } } })
+    await importPrices(admin, { document, apply: true, allowLarge: true })
+    expect([await inForceAt(soon), await inForceAt(later)]).toEqual(['6', '6'])
+    await set('7', soon + 1)
+    expect([await inForceAt(soon), await inForceAt(later)]).toEqual(['6', '7'])
+    const scheduled = await listPrices(admin, { all: false, scheduled: true })
+    expect(scheduled.items.map(({ prices }) => prices['input'])).toEqual(['7'])
+    const { card } = await withdrawPrices(admin, { model: 'o3' })
+    expect(card.prices).toEqual({})
+    const shipped = await inForceAt(admin.nowMs)
+    expect([await inForceAt(soon), await inForceAt(later)]).toEqual([shipped, '7'])
   })
 })
 

@@ -6,8 +6,8 @@ import { samePrices } from '../meter/file-prices.ts'
 import { missingPrice } from '../meter/required.ts'
 import type { PriceRow } from '../store/ledger.ts'
 import { type Page, pageOf } from './page.ts'
+import { appendTo, cancelledSource, isOverwritten, setBefore } from './price-append.ts'
 import {
-  appendTo,
   cardsInForce,
   cardView,
   compareCards,
@@ -15,7 +15,6 @@ import {
   type NewCard,
   newRow,
   type PriceCard,
-  type Prices,
   plainPrices,
   withoutFile,
 } from './price-card.ts'
@@ -57,23 +56,6 @@ export async function listPrices(
 /** Whether a scheduled card will change nothing, since another replaces it or it repeats what was set before. */
 function isIdle(rows: readonly PriceRow[], row: PriceRow): boolean {
   return isOverwritten(rows, row) || samePrices(row.prices, setBefore(rows, row))
-}
-
-/** The prices set or imported that are in force until a scheduled card begins; {} where there are none. */
-function setBefore(rows: readonly PriceRow[], { model, effectiveFrom }: PriceRow): Prices {
-  const set = rows.filter(({ origin }) => origin === 'set' || origin === 'import')
-  return cardsInForce(set, effectiveFrom - 1)(model)?.prices ?? {}
-}
-
-/** Whether a later version of an origin with the same rank begins at the same moment. */
-function isOverwritten(rows: readonly PriceRow[], row: PriceRow): boolean {
-  return rows.some(
-    (other) =>
-      other.model === row.model &&
-      other.version > row.version &&
-      other.effectiveFrom === row.effectiveFrom &&
-      (other.origin === 'file') === (row.origin === 'file'),
-  )
 }
 
 function placeOf({ model, version }: PriceCard): string {
@@ -165,7 +147,7 @@ export async function cancelPrices(
   const { effectiveFrom } = card
   const prices = setBefore(rows, card)
   return append(context, rows, {
-    ...{ model, prices, effectiveFrom, source: `version ${version} was cancelled` },
+    ...{ model, prices, effectiveFrom, source: cancelledSource(version) },
   })
 }
 
