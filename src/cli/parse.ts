@@ -63,13 +63,16 @@ interface OptionToken {
   readonly inlineValue?: boolean | undefined
 }
 
+/** A word that is written as an option is. */
+const optionLike = /^(-[a-z]|--[a-z-]+(=.*)?)$/
+
 function valueOf(token: OptionToken, option: Option): string {
   if (option.type === 'boolean') {
     if (token.value !== undefined) throw new UsageError(`${token.rawName} takes no value`)
     return ''
   }
-  // In `--account --json` the account is missing; a value that begins with a dash and is no number is given with `=`.
-  if (token.value === undefined || (!token.inlineValue && /^-\D/.test(token.value))) {
+  // In `--account --json` the account is missing. A public key may begin with a dash too.
+  if (token.value === undefined || (!token.inlineValue && optionLike.test(token.value))) {
     throw new UsageError(`${token.rawName} needs a value: ${token.rawName} ${option.value ?? ''}`)
   }
   return token.value

@@ -104,6 +104,11 @@ test('what is sealed is opened with the file that keygen wrote', async () => {
   expect(tollgate('history', 'show', requestId, '--secret-key', other).said).toContain(
     'sealed to another key',
   )
+  // One of 64 keys begins with a dash.
+  const dashed = `-${publicKey.slice(1)}`
+  expect(json('history', 'set', 'default', 'sealed', '--public-key', dashed)).toMatchObject({
+    publicKey: dashed,
+  })
   json('history', 'set', 'default', 'full')
 })
 
