@@ -11,17 +11,22 @@ export function clientName({ dialect, peek }: RelayRequest, name: string): strin
   return names.find((own) => keys.includes(own.split('.', 1)[0] ?? own)) ?? names[0] ?? name
 }
 
-/** Runs `work`; a refusal names the field at fault by the client's name, in its message too. */
+/** Runs `work`; a refusal is as `inClientName` gives it. */
 export function inClientNames<T>(request: RelayRequest, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (!(error instanceof GatewayError)) throw error
-    const { code, message, detail } = error
-    const param = detail.param ?? ''
-    const own = clientName(request, param)
-    if (own === param) throw error
-    const said = message.startsWith(param) ? `${own}${message.slice(param.length)}` : message
-    throw new GatewayError(code, said, { ...detail, param: own })
+    throw inClientName(request, error)
   }
+}
+
+/** A refusal with the client's name of the field at fault, in its message too; any other error as it is. */
+export function inClientName(request: RelayRequest, error: unknown): unknown {
+  if (!(error instanceof GatewayError)) return error
+  const { code, message, detail } = error
+  const param = detail.param ?? ''
+  const own = clientName(request, param)
+  if (own === param) return error
+  const said = message.startsWith(param) ? `${own}${message.slice(param.length)}` : message
+  return new GatewayError(code, said, { ...detail, param: own })
 }

@@ -26,7 +26,7 @@ import { join } from '../wire/json/splice.ts'
 import { FrameError, type FrameSource } from '../wire/reply.ts'
 import { SseFrames } from '../wire/sse-frames.ts'
 import type { Channel } from './channel.ts'
-import { clientName, inClientNames } from './client-names.ts'
+import { clientName, inClientName, inClientNames } from './client-names.ts'
 import { fetchMissing, type Inlined, missingAddresses, withBytes } from './inline-files.ts'
 import { markedEvent, openedRequest, withoutThoughts } from './opaque-state.ts'
 import { ruleFor, withoutRefused } from './parameters.ts'
@@ -86,11 +86,9 @@ export function encoded(
   const now = () =>
     inClientNames(request, () => encodedNow(rooms, request, candidate, channel, client))
   if (missing.length === 0) return now()
-  return fetchMissing(missing, rooms.safeFetch, client.inlined).then(now, (error: unknown) =>
-    inClientNames(request, () => {
-      throw error
-    }),
-  )
+  return fetchMissing(missing, rooms.safeFetch, client.inlined).then(now, (error: unknown) => {
+    throw inClientName(request, error)
+  })
 }
 
 function encodedNow(
