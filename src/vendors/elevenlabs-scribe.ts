@@ -2,7 +2,7 @@
 
 import type { JsonObject, JsonValue } from '../wire/ir.ts'
 import { isObject } from '../wire/json/value.ts'
-import { cuesOf } from '../wire/openai-audio/cues.ts'
+import { cuesOf, spaceIn } from '../wire/openai-audio/cues.ts'
 import { droppedFields, soundOf, textField, unreadable } from './audio-fields.ts'
 import type { MediaCall, MediaTools, SpokenPart, TranscriptReply, Word } from './media.ts'
 import { multipart } from './multipart.ts'
@@ -68,6 +68,5 @@ function partsOf(words: readonly Spoken[], text: string): readonly SpokenPart[] 
     text: word,
     ...(speaker !== null && { speaker }),
   }))
-  // Some scripts have no spaces between words.
-  return cuesOf(timed, text.includes(' ') ? ' ' : '')
+  return cuesOf(timed, spaceIn(text))
 }

@@ -3,7 +3,7 @@
 import { invalidRequest } from '../../errors.ts'
 import type { MediaCall, MediaUsage, SpokenPart, TranscriptReply } from '../../vendors/media.ts'
 import type { JsonObject } from '../../wire/ir.ts'
-import { cuesOf } from '../../wire/openai-audio/cues.ts'
+import { cuesOf, spaceIn } from '../../wire/openai-audio/cues.ts'
 import { type EventSegment, transcriptEvents } from '../../wire/openai-audio/events.ts'
 import { subRip, webVtt } from '../../wire/openai-audio/subtitles.ts'
 import type { Written } from '../adapters/written.ts'
@@ -52,8 +52,7 @@ function partsOf(reply: TranscriptReply, format: string): readonly SpokenPart[] 
   if (reply.segments !== null) return reply.segments
   if (reply.words !== null) {
     const words = reply.words.map((each) => ({ ...each, text: each.word }))
-    // Some scripts have no spaces between words.
-    return cuesOf(words, reply.text.trim().includes(' ') ? ' ' : '')
+    return cuesOf(words, spaceIn(reply.text))
   }
   // Silence has no segments.
   if (reply.text.trim() === '') return []

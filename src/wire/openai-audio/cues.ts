@@ -16,6 +16,11 @@ interface SpokenCue extends Cue {
   readonly speaker?: string
 }
 
+/** What stands between the words of a text: some scripts have no spaces. */
+export function spaceIn(text: string): string {
+  return text.trim().includes(' ') ? ' ' : ''
+}
+
 /** A cue ends with a sentence, a speaker or a pause, or when it is too long. A word's `text` has no outer spaces. */
 export function cuesOf(words: readonly TimedWord[], space = ' '): SpokenCue[] {
   const cues: SpokenCue[] = []

@@ -3,7 +3,7 @@
 import type { JsonObject, JsonValue } from '../ir.ts'
 import { objectsIn, stringOf } from '../json/value.ts'
 import type { Peek } from '../request.ts'
-import { cuesOf } from './cues.ts'
+import { cuesOf, spaceIn } from './cues.ts'
 import { TranscriptReplay } from './replay.ts'
 import { type Cue, subRip, webVtt } from './subtitles.ts'
 
@@ -25,9 +25,7 @@ function subtitles(write: (cues: readonly Cue[]) => string) {
   return ({ text, segments, words }: JsonObject) => {
     const said = stringOf(text).trim()
     const spoken = timed(segments, 'text')
-    // Some scripts have no spaces between words.
-    const space = said.includes(' ') ? ' ' : ''
-    const cues = spoken.length > 0 ? spoken : cuesOf(timed(words, 'word'), space)
+    const cues = spoken.length > 0 ? spoken : cuesOf(timed(words, 'word'), spaceIn(said))
     return cues.length === 0 && said !== '' ? null : write(cues)
   }
 }
