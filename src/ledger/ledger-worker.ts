@@ -1,7 +1,7 @@
 // The ledger's worker: the thread of a serving process that writes the ledger's database and waits for disks.
 
 import { type FileHandle, open as openHandle } from 'node:fs/promises'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import type { Nano } from '../money.ts'
 import type { Grant } from '../store/ledger.ts'
@@ -271,8 +271,7 @@ class LedgerWorker {
   async #everySettle(): Promise<void> {
     const { settleMs } = this.#parts.start.settings
     while (!this.#stopping.signal.aborted) {
-      // Syncs ahead of each batch, because SQLite blocks this thread while it settles and no sync could begin.
-      await this.#drain.settleWritten(() => this.#sync.sync())
+      await this.#drain.settleWritten(() => this.#betweenBatches())
       await this.#recycle()
       await Promise.race([
         this.#pause(settleMs),
@@ -282,6 +281,15 @@ class LedgerWorker {
       ])
       await this.#outboxRest.whileUnwritten()
     }
+  }
+
+  /**
+   * SQLite blocks this thread while it settles: so the outbox is synced ahead of each batch, and grants and renewals,
+   * which requests wait for, have their turn, however much is to be settled.
+   */
+  async #betweenBatches(): Promise<void> {
+    await nextTurn()
+    await this.#sync.sync()
   }
 
   /** Needs disk space, which settling may not need; so a failure is tolerated, and the next round tries again. */

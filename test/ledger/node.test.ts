@@ -182,6 +182,22 @@ describe.each(engines)('a ledger node on $engine', ({ url }) => {
     await expectQuiet(1_000n)
   })
 
+  test('money is leased while many requests are being settled', async () => {
+    await scene.deposit('late', depositNano)
+    const node = await scene.start({ settings: { ...quickly, settleMs: 1_000 } })
+    for (let index = 0; index < 15_000; index += 1) {
+      node.finish(null, finishedRequest({ requestId: `req_${index}`, chargeNano: 0n }), null)
+      if (index % 50 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    await eventually('all of them are being settled', () => node.stats().settled > 1_000)
+    const held = await node.hold('late', 'key_1', 1n)
+    // Asked of the ledger between two batches, not after the last.
+    expect(node.stats().unsettled).toBeGreaterThan(0)
+    if ('refused' in held) throw new Error(`refused: ${held.refused}`)
+    node.release(held)
+    expect(await node.drain(60_000)).toBe(0)
+  })
+
   test('B18: a record no ledger takes is set aside, its money held; the rest is settled', async () => {
     const node = await scene.start()
     const spoilt = finishedRequest({ requestId: 'req_spoilt', chargeNano: 5_000n, input: -1 })
