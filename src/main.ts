@@ -307,6 +307,11 @@ function startListening(
       console: config.server.console ? openConsole(state, () => firstOf(state)) : null,
       page: () => frontPage(state.current.config, firstOf(state)),
       onCrash: (error) => log.error({ err: error }, 'internal error: a request failed'),
+      onFull: (connections) =>
+        log.error(
+          { connections },
+          'no more connections can be served with the limit of open files; refusing new ones',
+        ),
     })
   } catch (error) {
     throw error instanceof ListenError ? new StartError(error.message) : error

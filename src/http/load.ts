@@ -55,7 +55,7 @@ export class Load {
   }
 }
 
-function atCapacity(): GatewayError {
+export function atCapacity(): GatewayError {
   return new GatewayError('service_unavailable', 'The gateway is at capacity; retry shortly.', {
     retryAfterMs,
   })

@@ -5,10 +5,12 @@ import type { SocketLink } from '../operations/operation.ts'
 import { Departure } from './departure.ts'
 import type { DirectHandle } from './direct/connection.ts'
 import { DirectListener } from './direct/listener.ts'
+import { mostConnections, readLimits } from './direct/open-files.ts'
 import { endpoints } from './endpoints.ts'
 import { fallback } from './fallback.ts'
 import { handleOf } from './handle.ts'
 import { listenOn } from './listening.ts'
+import { atCapacity } from './load.ts'
 import { refuse, usualShape } from './refuse.ts'
 import { asResponse } from './reply.ts'
 import { idleSeconds } from './respond.ts'
@@ -35,6 +37,8 @@ interface ListenOptions extends RouteOptions {
   readonly healthPort: number | null
   /** Reports a fault in the gateway itself, for the log. */
   readonly onCrash: (error: unknown) => void
+  /** Reports that there are as many connections as this process may open files for. */
+  readonly onFull: (connections: number) => void
 }
 
 export interface Listener {
@@ -176,6 +180,9 @@ function listenDirectly(
     handles,
     maxBodyBytes: () => front().server.maxBodyBytes,
     leaving: () => departure.begun,
+    mostConnections: mostConnections(readLimits()),
+    onFull: options.onFull,
+    full: () => refuse(atCapacity(), {}, usualShape),
     crashed: (error) => crashed(options, error),
   })
 }

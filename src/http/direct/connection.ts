@@ -143,9 +143,11 @@ export class DirectConnection implements ClientConnection {
     else this.end()
   }
 
-  /** Closes the connection where no request is under way on it. */
-  closeIdle(): void {
-    if (this.request === null && this.tunnel?.isResting !== false) this.end()
+  /** Closes the connection where no request is under way on it; returns whether it did. */
+  closeIdle(): boolean {
+    const isIdle = this.request === null && this.tunnel?.isResting !== false
+    if (isIdle) this.end()
+    return isIdle
   }
 
   terminate(): void {

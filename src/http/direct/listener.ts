@@ -11,6 +11,8 @@ import {
   type Work,
 } from './connection.ts'
 import type { RequestHead } from './head.ts'
+import { Output } from './output.ts'
+import { writeReply } from './write-reply.ts'
 
 interface DirectOptions {
   readonly host: string
@@ -24,9 +26,19 @@ interface DirectOptions {
   /** Longest body that is answered here; longer ones are left to the runtime's server to refuse. */
   readonly maxBodyBytes: () => number
   readonly leaving: () => boolean
+  /** A process that cannot open another file takes no connection, and tries without a pause. */
+  readonly mostConnections: number
+  /** Reports that there are as many, at most once a minute. */
+  readonly onFull: (connections: number) => void
+  /** The reply to a connection beyond them. */
+  readonly full: () => HttpReply
   /** Reports a fault in the gateway itself; returns the reply for the client. */
   readonly crashed: (error: unknown) => HttpReply
 }
+
+/** How often idle connections are looked for when there are as many as there may be. */
+const roomMs = 1_000
+const reportMs = 60_000
 
 const socketHandlers = {
   binaryType: 'buffer',
@@ -45,6 +57,8 @@ export class DirectListener implements ConnectionOwner {
   private readonly tunnels = new Map<number, string | null>()
   private readonly socket: Bun.TCPSocketListener<DirectConnection>
   private usableHost = ''
+  private roomMadeMs = Number.NEGATIVE_INFINITY
+  private reportedMs = Number.NEGATIVE_INFINITY
   private readonly sweeper: ReturnType<typeof setInterval>
 
   /** Throws ListenError. */
@@ -133,7 +147,28 @@ export class DirectListener implements ConnectionOwner {
     socket.setNoDelay(true)
     const connection = new DirectConnection(socket, this)
     socket.data = connection
-    this.connections.add(connection)
+    if (this.hasRoom()) this.connections.add(connection)
+    else this.refuse(socket)
+  }
+
+  private refuse(socket: ClientSocket): void {
+    writeReply(this.options.full(), new Output(socket), true)
+    socket.end()
+  }
+
+  /** Whether another connection can be served; idle ones give way to it. */
+  private hasRoom(): boolean {
+    const { mostConnections, onFull } = this.options
+    // A connection to the runtime's server takes two files more.
+    if (this.connections.size + this.tunnels.size < mostConnections) return true
+    const nowMs = performance.now()
+    if (nowMs - this.reportedMs > reportMs) {
+      this.reportedMs = nowMs
+      onFull(this.connections.size)
+    }
+    if (nowMs - this.roomMadeMs < roomMs) return false
+    this.roomMadeMs = nowMs
+    return [...this.connections].filter((each) => each.closeIdle()).length > 0
   }
 
   private sweep(): void {

@@ -70,6 +70,9 @@ beforeAll(() => {
     ]),
     maxBodyBytes: () => 1_000_000,
     leaving: () => leaving,
+    mostConnections: 1_000,
+    onFull: () => undefined,
+    full: () => ({ status: 503, fields: {}, body: 'full' }),
     crashed: () => ({ status: 500, fields: {}, body: 'crashed' }),
   })
 })
