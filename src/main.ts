@@ -29,7 +29,7 @@ import { readProcess } from './main/process-reading.ts'
 import { readiness } from './main/readiness.ts'
 import { keepUsageFor } from './main/retention.ts'
 import { watchRunning } from './main/running-requests.ts'
-import { browserAddress, cookieWarnings, firstSignInLink } from './main/sign-in-link.ts'
+import { addressWarnings, browserAddress, firstSignInLink } from './main/sign-in-link.ts'
 import { onSignals } from './main/signals.ts'
 import { StartError } from './main/start-error.ts'
 import { buildState, type State } from './main/state.ts'
@@ -204,7 +204,7 @@ async function reportOf(state: State, config: Config, url: string, worker: Worke
     model: firstOf(state),
     warnings: [
       ...state.prices.warnings(),
-      ...cookieWarnings(config, address),
+      ...addressWarnings(config, address),
       ...rateWarnings(config),
     ],
   }

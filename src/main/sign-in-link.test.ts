@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { onEachEngine } from '../../test/contract/engines.ts'
 import { loadConfiguration } from '../admin/configuration.ts'
 import { hashToken } from '../identity/session-cookie.ts'
-import { browserAddress, cookieWarnings, firstSignInLink } from './sign-in-link.ts'
+import { addressWarnings, browserAddress, firstSignInLink } from './sign-in-link.ts'
 
 const silent = await loadConfiguration({ flags: {}, env: {} })
 const at = 'http://127.0.0.1:8787'
@@ -43,9 +43,20 @@ test('browsers are sent where the operator says, else to where this process list
 
 test('cookies over plain http are warned of, where people sign in by them', () => {
   const said = (publicUrl: string) => ({ ...silent, server: { ...silent.server, publicUrl } })
-  const warned = (address: string) => cookieWarnings(said(address), address).length
+  const warned = (address: string) => addressWarnings(said(address), address).length
   expect(warned('http://gate.example')).toBe(1)
   expect(warned('https://gate.example')).toBe(0)
   expect(warned('http://localhost:8787')).toBe(0)
-  expect(cookieWarnings(silent, 'http://10.0.0.7:80')).toEqual([])
+  expect(addressWarnings(silent, 'http://10.0.0.7:80')).toEqual([])
+})
+
+test('a public URL with a path is warned of: the console is at its origin', () => {
+  const said = (publicUrl: string) => {
+    const config = { ...silent, server: { ...silent.server, publicUrl } }
+    return addressWarnings(config, browserAddress(config, at))
+  }
+  expect(said('https://gate.example/llm')).toEqual([
+    expect.stringContaining('at https://gate.example/ only'),
+  ])
+  expect(said('https://Gate.example:443')).toEqual([])
 })

@@ -46,11 +46,20 @@ export async function firstSignInLink(
   }
 }
 
-/** Warns where sign-in uses plain http: its cookies can be read on the way. */
-export function cookieWarnings({ server, identity }: Config, address: string): readonly string[] {
+/**
+ * Warns where sign-in uses plain http, since its cookies can be read on the way, and where the public URL has a path,
+ * below which browsers find neither the console nor sign-in.
+ */
+export function addressWarnings({ server, identity }: Config, address: string): readonly string[] {
+  const warnings: string[] = []
   const isUsed = server.publicUrl !== null || identity.providers.length > 0
-  if (!isUsed || takesSecureCookies(new URL(address))) return []
-  return [
-    `People sign in over plain http at ${address}: whoever is on the way can take their sessions. Put TLS before it and set publicUrl`,
-  ]
+  if (isUsed && !takesSecureCookies(new URL(address)))
+    warnings.push(
+      `People sign in over plain http at ${address}: whoever is on the way can take their sessions. Put TLS before it and set publicUrl`,
+    )
+  if (server.publicUrl !== null && new URL(server.publicUrl).pathname !== '/')
+    warnings.push(
+      `publicUrl has a path (${server.publicUrl}), but the console and sign-in are at ${address}/ only. Give the gateway a host of its own`,
+    )
+  return warnings
 }
