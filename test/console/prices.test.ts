@@ -84,6 +84,23 @@ if (hasBrowser) {
     await page.close()
   })
   test('an earlier version is brought back, and is a new one', bringsBack)
+  test('after more than a hundred changes the prices in force are still shown', async () => {
+    const page = await stage.open('/admin/prices')
+    await page.evaluate(async () => {
+      const headers = { 'content-type': 'application/json' }
+      for (let change = 0; change <= 100; change += 1) {
+        const prices = { input: '1', output: String(change + 1) }
+        const body = JSON.stringify({ model: 'acme/often', prices, source: 'a test' })
+        await fetch('/api/prices', { method: 'POST', headers, body })
+      }
+    })
+    await page.goto(`${stage.server.url}/console/admin/prices?open=acme%2Foften`)
+    const drawer = page.getByRole('complementary')
+    await drawer.getByText('in force').waitFor()
+    expect(await drawer.getByText('has no price').count()).toBe(0)
+    expect(await drawer.getByRole('listitem').count()).toBe(101)
+    await page.close()
+  })
   test('an auditor sees the prices and changes nothing', audits)
   test('one row of what differs from the shipped prices is taken', async () => {
     const page = await stage.open('/admin/prices?view=shipped')

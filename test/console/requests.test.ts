@@ -23,6 +23,20 @@ if (hasBrowser) {
   test('a failure says whose fault it was and that nothing was charged', showsBlame)
   test('the overview does not call a stream well that broke off', showsBroken)
   test('a report of it is copied for whoever is asked for help', copiesReport)
+  test('every choice of a filter has a name', async () => {
+    const page = await stage.open('/requests')
+    // The totals of the refused request have neither.
+    for (const filter of ['Model', 'Channel']) {
+      await page.getByRole('button', { name: `Filter by ${filter}` }).click()
+      const choices = page.getByRole('group', { name: filter, exact: true })
+      await choices.getByRole('checkbox', { name: 'sandbox' }).first().waitFor()
+      const names = await choices.locator('label').allTextContents()
+      expect(names.filter((name) => name.trim() === '')).toEqual([])
+      expect(names.length).toBe(await choices.getByRole('checkbox').count())
+      await page.keyboard.press('Escape')
+    }
+    await page.close()
+  })
   test('filters stand in the address, and what fits none has a way back', filters)
   test('the file of the rows has those that are listed, of an id whatever its time', exportsListed)
   test('followed live, a request appears when it ends', followsLive)

@@ -117,6 +117,51 @@ export function read<Path extends Get>(path: Path, init?: Init<'get', Path>) {
   }
 }
 
+/** The most items that a page of a list may have. */
+const mostOnPage = 500
+
+type Lists = {
+  [Path in Get]: Reply<'get', Path> extends { items: readonly unknown[]; next: string | null }
+    ? Path
+    : never
+}[Get]
+
+/** As `read`, with the items of every page of a list; `mostPages` bounds a list that may be very long. */
+export function readAll<Path extends Lists>(
+  path: Path,
+  query: Partial<Omit<QueryOf<Path>, 'limit' | 'cursor'>> = {},
+  mostPages = Number.POSITIVE_INFINITY,
+) {
+  return {
+    queryKey: [path, 'all', query] as const,
+    async queryFn({ signal }: { signal: AbortSignal }) {
+      const items: ItemOf<Path>[] = []
+      let cursor: string | undefined
+      for (let page = 0; page < mostPages; page += 1) {
+        const params = { query: { ...query, limit: mostOnPage, cursor } }
+        const reply: unknown = await ask('get', path, { params }, signal)
+        const { items: more, next } = reply as ListOf<Path>
+        items.push(...more)
+        if (next === null) break
+        cursor = next
+      }
+      return { items }
+    },
+  }
+}
+
+type QueryOf<Path extends Lists> = paths[Path] extends {
+  get: { parameters: { query?: infer Query } }
+}
+  ? NonNullable<Query>
+  : never
+type ItemOf<Path extends Lists> =
+  Reply<'get', Path> extends { items: readonly (infer Item)[] } ? Item : never
+interface ListOf<Path extends Lists> {
+  readonly items: readonly ItemOf<Path>[]
+  readonly next: string | null
+}
+
 /** Throws Problem. */
 export async function get<Path extends Get>(
   path: Path,

@@ -4,22 +4,20 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { useAccount } from '../app/account-scope.tsx'
 import { shortId } from '../format.ts'
-import { read } from './client.ts'
+import { readAll } from './client.ts'
+
+/** Most pages of keys, those used last first. */
+const mostPages = 10
 
 /** The name of a key; its id if the key is gone or there are too many. */
 export function useKeyName(): (id: string) => string {
   const account = useAccount()
   const { data } = useQuery({
-    ...read('/api/keys', {
-      params: {
-        query: {
-          limit: 200,
-          sort: 'lastUsed',
-          playground: 'with',
-          ...(account !== undefined && { account }),
-        },
-      },
-    }),
+    ...readAll(
+      '/api/keys',
+      { sort: 'lastUsed', playground: 'with', ...(account !== undefined && { account }) },
+      mostPages,
+    ),
     staleTime: 60_000,
   })
   return useMemo(() => {

@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { read } from '../api/client.ts'
+import { readAll } from '../api/client.ts'
 import { Field, Input } from '../ui/field.tsx'
 import { Failure } from '../ui/state.tsx'
 import type { Client } from './client.ts'
@@ -29,9 +29,7 @@ export function ClientSetup(props: ClientSetupProps) {
   // The typed value, which may be empty for a moment.
   const [typed, setTyped] = useState<string>()
   const models = useQuery(
-    read('/api/models', {
-      params: { query: { kind: 'chat', limit: 200, ...(group !== undefined && { group }) } },
-    }),
+    readAll('/api/models', { kind: 'chat', ...(group !== undefined && { group }) }),
   )
   const names = models.data?.items.map(({ id }) => id) ?? []
   const model = wanted ?? names[0] ?? ''

@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
-import { read, type Shape } from '../../api/client.ts'
+import { read, readAll, type Shape } from '../../api/client.ts'
 import { amountRule, countRule, multiplierBounds } from '../../ui/bounds.ts'
 import { Checkbox, Field, Input, Segments, Select, TextArea } from '../../ui/field.tsx'
 import { vendorName } from '../../ui/vendor-name.ts'
@@ -233,7 +233,7 @@ function RoutingFields({ form }: { readonly form: ChannelForm }) {
 
 function GroupFields({ form: { watch, setValue, formState } }: { readonly form: ChannelForm }) {
   const { t } = useLingui()
-  const groups = useQuery(read('/api/configuration/groups', { params: { query: { limit: 500 } } }))
+  const groups = useQuery(readAll('/api/configuration/groups'))
   const [mode, chosen] = [watch('groupMode'), watch('groups')]
   const ids = [...new Set([...(groups.data?.items.map(({ id }) => id) ?? []), ...chosen])]
   const dirty = { shouldDirty: true }

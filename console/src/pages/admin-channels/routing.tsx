@@ -4,7 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useId, useState } from 'react'
-import { change, read, type Shape } from '../../api/client.ts'
+import { change, readAll, type Shape } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
 import { Field, Input, Select } from '../../ui/field.tsx'
@@ -69,7 +69,7 @@ function Question(asked: QuestionProps) {
   const navigate = useNavigate()
   const [model, setModel] = useState(asked.model)
   const [group, setGroup] = useState(asked.group)
-  const groups = useQuery(read('/api/configuration/groups', { params: { query: { limit: 500 } } }))
+  const groups = useQuery(readAll('/api/configuration/groups'))
   const { data: channels = [] } = useChannels()
   const names = useId()
   const ids = [...new Set([asked.group, ...(groups.data?.items.map(({ id }) => id) ?? [])])].sort()

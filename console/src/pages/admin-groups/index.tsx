@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { read } from '../../api/client.ts'
+import { read, readAll } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import type { Catalog } from '../../i18n.ts'
 import { Button } from '../../ui/button.tsx'
@@ -21,7 +21,6 @@ import type { GroupsSearch } from './search.ts'
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
 
 const route = getRouteApi('/shell/admin/groups')
-const everyGroup = { params: { query: { limit: 500 } } }
 
 export default function GroupsPage() {
   const { admin } = roleOf(useMe())
@@ -29,7 +28,7 @@ export default function GroupsPage() {
   const navigate = useNavigate()
   const change = (next: Partial<GroupsSearch>, ignoreBlocker = false) =>
     void navigate({ to: '.', search: (before) => ({ ...before, ...next }), ignoreBlocker })
-  const groups = useQuery(read('/api/configuration/groups', everyGroup))
+  const groups = useQuery(readAll('/api/configuration/groups'))
   const uses = useQuery({ ...read('/api/groups/uses'), refetchInterval: 60_000 })
   const rows = rowsOf(groups.data?.items ?? [], uses.data)
   const place = rows.findIndex(({ item }) => item.id === open)

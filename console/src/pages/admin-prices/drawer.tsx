@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Problem, read, type Shape } from '../../api/client.ts'
+import { Problem, read, readAll, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { shortCount } from '../../format.ts'
 import { Drawer } from '../../ui/dialog.tsx'
@@ -27,8 +27,7 @@ type Listed = Shape<'ListedPriceCard'>
 export function PriceDrawer({ model, ...rest }: PriceDrawerProps) {
   const { t } = useLingui()
   const { admin } = roleOf(useMe())
-  const query = { model, all: true, limit: 100 }
-  const cards = useQuery(read('/api/prices', { params: { query } }))
+  const cards = useQuery(readAll('/api/prices', { model, all: true }))
   // Also for a model without a price: its first version is made here.
   const isNew = cards.error instanceof Problem && cards.error.status === 404
   const items = isNew ? [] : cards.data?.items
@@ -104,7 +103,7 @@ function Standing({ model, current }: StandingProps) {
 /** The sale price of a group beside the base price. */
 function ForGroup({ model }: { readonly model: string }) {
   const { t } = useLingui()
-  const groups = useQuery(read('/api/groups'))
+  const groups = useQuery(readAll('/api/groups'))
   const [chosen, choose] = useState<string | null>(null)
   const items = groups.data?.items ?? []
   const serving = items.filter(({ models }) => models.includes(model))

@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { change, read, type Shape } from '../../api/client.ts'
+import { change, readAll, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
@@ -20,9 +20,7 @@ export function Scheduled({ onOpen }: { readonly onOpen: (model: string) => void
   const client = useQueryClient()
   const { admin } = roleOf(useMe())
   const [chosen, choose] = useState<Row | null>(null)
-  const cards = useQuery(
-    read('/api/prices', { params: { query: { scheduled: true, limit: 500 } } }),
-  )
+  const cards = useQuery(readAll('/api/prices', { scheduled: true }))
   async function cancel() {
     if (chosen === null) return
     const { model, version } = chosen

@@ -6,7 +6,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { useForm } from 'react-hook-form'
-import { change, read, type Shape } from '../../api/client.ts'
+import { change, read, readAll, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import type { Catalog } from '../../i18n.ts'
 import { Actor } from '../../ui/actor.tsx'
@@ -321,7 +321,7 @@ function SettingInput({ kind: { input }, text, onChange, disabled }: SettingInpu
 
 /** One of the groups; the present one also if there is none of its name. */
 function GroupInput({ text, onChange, disabled }: Omit<SettingInputProps, 'kind'>) {
-  const groups = useQuery(read('/api/groups', { params: { query: { limit: 200 } } }))
+  const groups = useQuery(readAll('/api/groups'))
   const ids = groups.data?.items.map(({ id }) => id) ?? []
   return (
     <Select value={text} disabled={disabled} onChange={(event) => onChange(event.target.value)}>

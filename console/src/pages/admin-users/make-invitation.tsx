@@ -4,7 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useId, useRef, useState } from 'react'
 import { useForm } from 'react-hook-form'
-import { change, randomId, read } from '../../api/client.ts'
+import { change, randomId, readAll } from '../../api/client.ts'
 import { countRule } from '../../ui/bounds.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -79,7 +79,7 @@ export function MakeInvitation({ onMade, onClose }: MakeInvitationProps) {
 
 function Fields({ form }: { readonly form: ReturnType<typeof useForm<Values>> }) {
   const { t } = useLingui()
-  const groups = useQuery(read('/api/groups'))
+  const groups = useQuery(readAll('/api/groups'))
   const { register, formState } = form
   const { errors } = formState
   return (

@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { read } from '../../api/client.ts'
+import { readAll } from '../../api/client.ts'
 import { apiAddress } from '../../api/viewing.ts'
 import { monthRange } from '../../app/range.ts'
 import { monthText } from '../../format.ts'
@@ -15,9 +15,7 @@ import { Badge } from '../../ui/values.tsx'
 export function Statements({ account }: { readonly account: string }) {
   const { i18n } = useLingui()
   const timeZone = useTimeZone()
-  const months = useQuery(
-    read('/api/statements', { params: { query: { account, timeZone, limit: 12 } } }),
-  )
+  const months = useQuery(readAll('/api/statements', { account, timeZone }))
   const language = i18n.locale === 'zh-CN' ? 'zh-CN' : 'en'
   const address = (month: string, format: 'html' | 'csv') =>
     apiAddress(

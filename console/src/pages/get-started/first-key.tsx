@@ -4,7 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { change, Problem, type Reply, randomId, read } from '../../api/client.ts'
+import { change, Problem, type Reply, randomId, readAll } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { useAccount } from '../../app/account-scope.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -119,7 +119,7 @@ interface MakingProps {
 }
 
 function Making({ isAnother, onMade }: MakingProps) {
-  const groups = useQuery(read('/api/groups'))
+  const groups = useQuery(readAll('/api/groups'))
   if (groups.data === undefined && groups.error !== null)
     return <Failure error={groups.error} retry={() => void groups.refetch()} />
   return <MakeForm groups={groups.data?.items} isAnother={isAnother} onMade={onMade} />

@@ -3,7 +3,7 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { change, read } from '../../api/client.ts'
+import { change, readAll } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Field, Select } from '../../ui/field.tsx'
@@ -66,7 +66,7 @@ interface BulkTaskProps extends BulkBarProps {
 function BulkTask({ task, keys, onClose, onDone }: BulkTaskProps) {
   const { t } = useLingui()
   const client = useQueryClient()
-  const groups = useQuery(read('/api/groups'))
+  const groups = useQuery(readAll('/api/groups'))
   const [group, setGroup] = useState('')
   const names = keys.map(({ name }) => name).join(', ')
   const used = keys.filter(({ today }) => today.requests > 0)

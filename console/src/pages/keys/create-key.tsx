@@ -3,7 +3,7 @@
 import { Trans } from '@lingui/react/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useId, useState } from 'react'
-import { change, read, type Shape } from '../../api/client.ts'
+import { change, readAll, type Shape } from '../../api/client.ts'
 import { useBalance } from '../../api/queries.ts'
 import { useAccount } from '../../app/account-scope.tsx'
 import { useTimeZone } from '../../state/preferences.ts'
@@ -17,7 +17,7 @@ import { ShownOnce } from './shown-once.tsx'
 import { useKeyForm } from './use-key-form.ts'
 
 export default function CreateKey({ onClose }: { readonly onClose: () => void }) {
-  const groups = useQuery(read('/api/groups'))
+  const groups = useQuery(readAll('/api/groups'))
   const [made, setMade] = useState<Shape<'KeyWithSecret'> | null>(null)
   if (made !== null) return <ShownOnce made={made} onClose={onClose} />
   if (groups.data !== undefined) {

@@ -2,7 +2,7 @@
 
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { read, type Shape } from '../../api/client.ts'
+import { read, readAll, type Shape } from '../../api/client.ts'
 import { Failure } from '../../ui/state.tsx'
 import { Money, None } from '../../ui/values.tsx'
 
@@ -11,7 +11,7 @@ export function GroupEffect({ group }: { readonly group: string }) {
   const models = useQuery(
     read('/api/models', { params: { query: { group, kind: 'chat', limit: 2 } } }),
   )
-  const groups = useQuery(read('/api/groups'))
+  const groups = useQuery(readAll('/api/groups'))
   const known = groups.data?.items.find(({ id }) => id === group)
   if (models.error !== null)
     return <Failure error={models.error} retry={() => void models.refetch()} />

@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { read } from '../../api/client.ts'
+import { readAll } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Select } from '../../ui/field.tsx'
 import { SearchInput } from '../../ui/search-input.tsx'
@@ -14,7 +14,7 @@ export function KeyFilters() {
   const { t } = useLingui()
   const { search = '', status = '', group = '' } = useSearch({ from: '/shell/keys' })
   const navigate = useNavigate({ from: '/keys' })
-  const groups = useQuery(read('/api/groups'))
+  const groups = useQuery(readAll('/api/groups'))
   return (
     <>
       <div className="w-56 max-md:w-full">

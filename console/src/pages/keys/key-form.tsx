@@ -4,7 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { UseFormReturn } from 'react-hook-form'
-import { read } from '../../api/client.ts'
+import { readAll } from '../../api/client.ts'
 import { useTimeZone } from '../../state/preferences.ts'
 import { amountRule, countRule, creditBounds } from '../../ui/bounds.ts'
 import { Checkbox, Field, Input, Select, TextArea } from '../../ui/field.tsx'
@@ -27,7 +27,7 @@ export function KeyFields({ form, currency }: FieldsProps) {
   const { errors, defaultValues } = formState
   const isSet = (...names: readonly (keyof KeyValues)[]) =>
     names.some((name) => errors[name] !== undefined || Boolean(defaultValues?.[name]))
-  const groups = useQuery(read('/api/groups'))
+  const groups = useQuery(readAll('/api/groups'))
   const group = watch('group')
   const names = groups.data?.items.map(({ id }) => id) ?? []
   const offered = names.includes(group) || group === '' ? names : [group, ...names]

@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { read } from '../../api/client.ts'
+import { read, readAll } from '../../api/client.ts'
 import { useMe } from '../../api/queries.ts'
 import { shortCount } from '../../format.ts'
 import { Button } from '../../ui/button.tsx'
@@ -132,7 +132,7 @@ function Groups({ search, onChange }: FiltersProps) {
   const { t } = useLingui()
   const me = useMe()
   const groups = useQuery({
-    ...read('/api/groups', { params: { query: { limit: 200 } } }),
+    ...readAll('/api/groups'),
     enabled: Boolean(me),
   })
   const items = groups.data?.items ?? []

@@ -4,7 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
-import { change, Problem, randomId, read, type Shape } from '../../api/client.ts'
+import { change, Problem, randomId, readAll, type Shape } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { fromLocalInput } from '../../app/range.ts'
 import { unitsOfNano } from '../../format.ts'
@@ -29,7 +29,7 @@ const path = '/api/redemption-batches'
 export function CodesCard() {
   const { admin } = roleOf(useMe())
   const [isMaking, setMaking] = useState(false)
-  const batches = useQuery(read(path, { params: { query: { limit: 50 } } }))
+  const batches = useQuery(readAll(path))
   return (
     <Card
       title={<Trans>Redemption codes</Trans>}

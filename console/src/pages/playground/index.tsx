@@ -4,7 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { read } from '../../api/client.ts'
+import { readAll } from '../../api/client.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { useAccount } from '../../app/account-scope.tsx'
 import type { Catalog } from '../../i18n.ts'
@@ -26,8 +26,8 @@ const playable: ReadonlySet<string> = new Set(['chat', 'image', 'speech'])
 export default function PlaygroundPage() {
   const me = useMe()
   const { group } = route.useSearch()
-  const query = { limit: 500, ...(group !== undefined && { group }) }
-  const models = useQuery({ ...read('/api/models', { params: { query } }), enabled: Boolean(me) })
+  const query = group === undefined ? {} : { group }
+  const models = useQuery({ ...readAll('/api/models', query), enabled: Boolean(me) })
   const items = models.data?.items.filter(({ kind }) => playable.has(kind))
   if (!roleOf(me).mayChange)
     return (
@@ -101,7 +101,7 @@ function GroupChoice() {
   const { t } = useLingui()
   const { group } = route.useSearch()
   const navigate = useNavigate()
-  const groups = useQuery(read('/api/groups', { params: { query: { limit: 200 } } }))
+  const groups = useQuery(readAll('/api/groups'))
   if ((groups.data?.items.length ?? 0) < 2) return null
   return (
     <Field hideLabel label={t`Group`}>

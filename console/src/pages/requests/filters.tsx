@@ -4,6 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { read } from '../../api/client.ts'
+import { useKeyName } from '../../api/names.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import type { Range } from '../../app/range.ts'
 import { amountProblem, countProblem, creditBounds } from '../../ui/bounds.ts'
@@ -33,14 +34,15 @@ export function Filters({ search, range, account, onChange }: FiltersProps) {
   })
   const statusNames = { '2xx': t`Ok`, '4xx': t`Refused (4xx)`, '5xx': t`Failed (5xx)` }
   const isFiltered = Object.keys(filtersOf(search)).length > 0
-  const keyNames = useKeyNames(query)
+  const keyName = useKeyName()
   /** One value at a time: the last one that was ticked. */
   const one = (name: keyof RequestsSearch) => (chosen: readonly string[] | undefined) =>
     onChange({ [name]: chosen?.at(-1) })
   const chosen = (value: string | undefined) => (value === undefined ? [] : [value])
   const kindName = useKindName()
+  // Totals of refused requests have no model and no channel, which is nothing that the list can be filtered by.
   const plain = (values: readonly string[] | undefined) =>
-    (values ?? []).map((value) => ({ value }))
+    (values ?? []).filter((value) => value !== '').map((value) => ({ value }))
   return (
     <div data-filter className="flex flex-wrap items-center gap-2">
       <RangePicker range={range} onChange={onChange} />
@@ -58,7 +60,7 @@ export function Filters({ search, range, account, onChange }: FiltersProps) {
       />
       <ChoiceFilter
         label={t`Key`}
-        options={(data?.key ?? []).map((value) => ({ value, label: keyNames.get(value) ?? value }))}
+        options={(data?.key ?? []).map((value) => ({ value, label: keyName(value) }))}
         chosen={chosen(search.key)}
         onChange={one('key')}
       />
@@ -90,14 +92,6 @@ export function Filters({ search, range, account, onChange }: FiltersProps) {
       )}
     </div>
   )
-}
-
-function useKeyNames(query: { readonly account?: string }): ReadonlyMap<string, string> {
-  const { data } = useQuery({
-    ...read('/api/keys', { params: { query: { ...query, limit: 500, playground: 'with' } } }),
-    staleTime: 60_000,
-  })
-  return new Map(data?.items.map(({ id, name }) => [id, name] as const))
 }
 
 /** At most a day, which is the API's maximum. */

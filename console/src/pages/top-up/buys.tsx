@@ -3,7 +3,7 @@
 import { Trans } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { read, type Shape } from '../../api/client.ts'
+import { readAll, type Shape } from '../../api/client.ts'
 import { Field, Select } from '../../ui/field.tsx'
 import { Blank, Blanks } from '../../ui/state.tsx'
 import { Count } from '../../ui/values.tsx'
@@ -15,9 +15,8 @@ const route = getRouteApi('/shell/billing/top-up')
 export function Buys({ nano }: { readonly nano: bigint }) {
   const { model: chosen } = route.useSearch()
   const navigate = useNavigate()
-  const query = { limit: 200, kind: 'chat' as const }
   const { data, isPending } = useQuery({
-    ...read('/api/models', { params: { query } }),
+    ...readAll('/api/models', { kind: 'chat' }),
     staleTime: 60_000,
   })
   const models = data?.items.filter((model) => tokensFor(nano, model, 'input') !== null) ?? []

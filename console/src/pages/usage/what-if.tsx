@@ -3,7 +3,7 @@
 
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { read, type Shape } from '../../api/client.ts'
+import { read, readAll, type Shape } from '../../api/client.ts'
 import { useAccount } from '../../app/account-scope.tsx'
 import { Drawer } from '../../ui/dialog.tsx'
 import { Field, Select } from '../../ui/field.tsx'
@@ -78,11 +78,11 @@ function Targets({ asked }: { readonly asked: Asked }) {
   const change = useChange()
   const { toModel = '', toGroup = '' } = asked.search
   const models = useQuery({
-    ...read('/api/models', { params: { query: { limit: 200 } } }),
+    ...readAll('/api/models'),
     staleTime: 60_000,
   })
   const groups = useQuery({
-    ...read('/api/groups', { params: { query: { limit: 200 } } }),
+    ...readAll('/api/groups'),
     staleTime: 60_000,
   })
   const names = (given: readonly { readonly id: string }[] | undefined, chosen: string) =>
