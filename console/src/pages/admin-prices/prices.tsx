@@ -61,8 +61,14 @@ export function PricesHeader() {
   return <Trans>In {currency} for a million tokens, or as it says</Trans>
 }
 
-/** The whole card on one line: `Input 0.15 · Output 0.6 · Cached input 0.075`. */
-export function PriceLine({ prices }: { readonly prices: Prices }) {
+/** The card on one line, or as `whole` on several: `Input 0.15 · Output 0.6 · Cached input 0.075`. */
+export function PriceLine({
+  prices,
+  whole = false,
+}: {
+  readonly prices: Prices
+  readonly whole?: boolean
+}) {
   const { nameOf, amountOf } = usePriceText()
   // What every chat is charged for comes first: the line may be cut.
   const { input, output, ...others } = prices
@@ -72,6 +78,7 @@ export function PriceLine({ prices }: { readonly prices: Prices }) {
   const text = entries
     .map(([name, price]) => `${nameOf(name)} ${amountOf(name, price)}`)
     .join(' · ')
+  if (whole) return <span className="tabular block">{text}</span>
   return (
     <span className="tabular block max-w-[min(56ch,60vw)] truncate" title={text}>
       {text}

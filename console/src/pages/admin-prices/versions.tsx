@@ -35,6 +35,10 @@ export function Versions({ model, cards }: VersionsProps) {
     }
     await refreshPrices(client)
   }
+  // A cancellation is a version too, and repeated after each later change: only what it cancels is shown.
+  const cancels = new Map(cards.map((card) => [card, cancelledBy(cards, card)?.version]))
+  const cancelled = new Set(cancels.values())
+  const shown = cards.filter((card) => card.state === 'in force' || cancels.get(card) === undefined)
   if (cards.length === 0) return null
   return (
     <section className="flex flex-col gap-2">
@@ -49,10 +53,11 @@ export function Versions({ model, cards }: VersionsProps) {
         )}
       </div>
       <ol className="flex flex-col divide-y divide-border">
-        {[...cards].reverse().map((card) => (
+        {shown.toReversed().map((card) => (
           <Version
             key={card.version}
             card={card}
+            isCancelled={cancelled.has(card.version)}
             onBack={
               admin && card.state === 'replaced' && card.origin !== 'file'
                 ? () => choose(card)
@@ -84,12 +89,19 @@ export function Versions({ model, cards }: VersionsProps) {
   )
 }
 
+/** The version that a card cancels: it has the prices from before that version, and the same start. */
+function cancelledBy(cards: readonly Listed[], { source, from }: Listed): Listed | undefined {
+  const version = Number(/^version (\d+) was cancelled$/.exec(source ?? '')?.[1])
+  return cards.find((other) => other.version === version && other.from === from)
+}
+
 interface VersionProps {
   readonly card: Listed
+  readonly isCancelled: boolean
   readonly onBack: (() => void) | undefined
 }
 
-function Version({ card, onBack }: VersionProps) {
+function Version({ card, isCancelled, onBack }: VersionProps) {
   const { t } = useLingui()
   const states = {
     'in force': t`in force`,
@@ -99,11 +111,10 @@ function Version({ card, onBack }: VersionProps) {
   return (
     <li className="flex flex-wrap items-baseline gap-x-3 gap-y-1 py-2">
       <span className="tabular font-medium">{card.version}</span>
-      <Badge tone={card.state === 'in force' ? 'success' : 'neutral'}>{states[card.state]}</Badge>
-      <span className="min-w-0 flex-1">
-        <PriceLine prices={card.prices} />
-      </span>
-      <span className="text-label font-normal text-text-2">
+      <Badge tone={card.state === 'in force' ? 'success' : 'neutral'}>
+        {isCancelled ? t`cancelled` : states[card.state]}
+      </Badge>
+      <span className="min-w-0 flex-1 text-label font-normal text-text-2">
         <Origin origin={card.origin} />
         {card.actor !== null && (
           <>
@@ -118,6 +129,9 @@ function Version({ card, onBack }: VersionProps) {
           <Trans>Bring back</Trans>
         </Button>
       )}
+      <span className="w-full">
+        <PriceLine whole prices={card.prices} />
+      </span>
     </li>
   )
 }
