@@ -295,7 +295,7 @@ async function presses() {
 
 async function leads() {
   const page = await stage.open('/billing')
-  await page.getByRole('link', { name: 'Order', exact: true }).first().click()
+  await page.getByRole('row', { name: 'Top-up' }).getByRole('link', { name: '…' }).first().click()
   const drawer = page.getByRole('complementary', { name: /^Order tg/ })
   await drawer
     .getByText('The provider reported it')

@@ -139,11 +139,22 @@ export function useNow(everyMs: number | null): number {
 export function Id({ value, whole = false }: { readonly value: string; readonly whole?: boolean }) {
   return (
     <span className="inline-flex items-center gap-1">
-      <code className="font-mono text-code break-all" title={value}>
-        {whole ? value : shortId(value)}
-      </code>
+      {whole ? (
+        <code className="font-mono text-code break-all">{value}</code>
+      ) : (
+        <ShortId value={value} />
+      )}
       <Copy text={value} />
     </span>
+  )
+}
+
+/** The whole id on hover. */
+export function ShortId({ value }: { readonly value: string }) {
+  return (
+    <code className="font-mono text-code break-all" title={value}>
+      {shortId(value)}
+    </code>
   )
 }
 

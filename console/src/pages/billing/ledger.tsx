@@ -15,7 +15,7 @@ import { Card } from '../../ui/page.tsx'
 import { ReceiptLink } from '../../ui/receipt-link.tsx'
 import { Below, Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { type Column, DataTable, moreOf } from '../../ui/table.tsx'
-import { Id, Money, Time } from '../../ui/values.tsx'
+import { Copy, Id, Money, ShortId, Time } from '../../ui/values.tsx'
 
 type Entry = Shape<'LedgerEntry'>
 
@@ -113,7 +113,7 @@ function useColumns(): readonly Column<Entry>[] {
   return useMemo(
     () => [
       { id: 'at', header: t`Time`, cell: ({ at }) => <Time at={at} />, width: 180 },
-      { id: 'code', header: t`Kind`, cell: ({ code }) => <Kind code={code} />, width: 140 },
+      { id: 'code', header: t`Kind`, cell: ({ code }) => <Kind code={code} /> },
       { id: 'reason', isLong: true, header: t`For`, cell: (entry) => <Reason entry={entry} /> },
       {
         id: 'effect',
@@ -156,15 +156,15 @@ function Effect({ entry }: { readonly entry: Entry }) {
   )
 }
 
-/** A charge links to its request, a payment to its order; others show the reason. */
+/** Of a charge the request, of a payment the order, as links; of others the reason. */
 function Reason({ entry }: { readonly entry: Entry }) {
   if (entry.requestId !== null)
     return (
       <span className="inline-flex items-center gap-1">
         <Link to="/requests" search={{ open: entry.requestId }}>
-          <Trans>Request</Trans>
+          <ShortId value={entry.requestId} />
         </Link>
-        <Id value={entry.requestId} />
+        <Copy text={entry.requestId} />
       </span>
     )
   const order = /^order (\w+)$/.exec(entry.reason ?? '')?.[1]
@@ -172,9 +172,9 @@ function Reason({ entry }: { readonly entry: Entry }) {
     return (
       <span className="inline-flex items-center gap-1">
         <Link to="/billing/orders" search={{ open: order }}>
-          <Trans>Order</Trans>
+          <ShortId value={order} />
         </Link>
-        <Id value={order} />
+        <Copy text={order} />
         {entry.code === 'topup' && <ReceiptLink order={order} />}
       </span>
     )
