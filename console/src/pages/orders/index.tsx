@@ -30,6 +30,7 @@ type Order = Shape<'Order'>
 
 export default function OrdersPage() {
   const isOperator = useLocation({ select: ({ pathname }) => pathname.includes('/admin/') })
+  const { mayChange } = roleOf(useMe())
   const search = validateOrdersSearch(useSearch({ strict: false, structuralSharing: false }))
   const navigate = useNavigate()
   const change = (next: Partial<OrdersSearch>) =>
@@ -45,7 +46,8 @@ export default function OrdersPage() {
         )
       }
       actions={
-        !isOperator && (
+        !isOperator &&
+        mayChange && (
           <Link to="/billing/top-up" className={buttonClass('primary')}>
             <Trans>Buy credit</Trans>
           </Link>
