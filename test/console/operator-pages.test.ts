@@ -28,6 +28,7 @@ if (hasBrowser) {
   })
   test('what is wrong is named, with what it is about, in both languages', namesAlerts)
   test.each(['en', 'zh-CN'] as const)('how much is wrong, and why, is told in %s', tellsDetails)
+  test('many alerts of one kind are folded', foldsAlerts)
   test('a user is found, suspended and taken back, which the audit log tells', suspends)
   test('a role changes once that is confirmed, and one’s own with a warning', changesRole)
   test.each([
@@ -257,6 +258,29 @@ async function namesAlerts() {
       .waitFor()
     await page.close()
   }
+}
+
+async function foldsAlerts() {
+  const page = await stage.open('/admin')
+  await page.route('**/api/operations?*', async (route) => {
+    const response = await route.fetch()
+    const known = await response.json()
+    const channels = Array.from({ length: 40 }, (_, place) => ({
+      ...known.channels[0],
+      id: `channel-${place}`,
+      state: 'degraded',
+      reason: 'rate_limited',
+    }))
+    await route.fulfill({ response, json: { ...known, alerts: [], channels } })
+  })
+  await page.reload()
+  const folded = page.getByRole('listitem').filter({ hasText: 'A channel is degraded' }).first()
+  await folded.getByText('× 40').waitFor()
+  expect((await folded.boundingBox())?.height).toBeLessThan(100)
+  await folded.getByText('× 40').click()
+  await folded.getByRole('link', { name: 'channel-39' }).waitFor()
+  expect(await seriousFindings(page)).toEqual([])
+  await page.close()
 }
 
 /** The texts as the server sends them, and what the page shows in their place. */

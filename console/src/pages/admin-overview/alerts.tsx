@@ -45,6 +45,7 @@ export function Alerts({ alerts, channels }: AlertsProps) {
   const { t } = useLingui()
   // The API raises no alert for them: one failed attempt degrades a channel, which is too little to wake somebody.
   const degraded = channels.filter(({ state }) => state === 'degraded')
+  const codes = [...new Set(alerts.map(({ code }) => code))]
   if (alerts.length === 0 && degraded.length === 0)
     return (
       <p className="text-success">
@@ -55,29 +56,84 @@ export function Alerts({ alerts, channels }: AlertsProps) {
     )
   return (
     <ul className="flex flex-col gap-2">
-      {alerts.map((alert, index) => {
-        const { code, severity, subject, since } = alert
+      {codes.map((code) => {
+        const alike = alerts.filter((alert) => alert.code === code)
         return (
-          <Row key={index} isCritical={severity === 'critical'} since={since}>
-            <span className="font-medium">{t(names[code])}</span>{' '}
-            {subject !== null && <Subject code={code} subject={subject} />}{' '}
-            <span className="text-text-2">
-              <Details alert={alert} />
-            </span>
-          </Row>
+          <Alike
+            key={code}
+            title={t(names[code])}
+            isCritical={alike.some(({ severity }) => severity === 'critical')}
+            rows={alike.map((alert, index) => <AlertRow key={index} alert={alert} />)}
+          />
         )
       })}
-      {degraded.map(({ id, reason, since }) => (
-        <Row key={id} isCritical={false} since={since}>
-          <span className="font-medium">
-            <Trans>A channel is degraded</Trans>
-          </span>{' '}
-          <ChannelLink id={id} />{' '}
-          <span className="text-text-2">{reasonText(reason ?? 'failing', t)}</span>
-        </Row>
-      ))}
+      <Alike
+        title={t`A channel is degraded`}
+        isCritical={false}
+        rows={degraded.map((channel) => <DegradedRow key={channel.id} channel={channel} />)}
+      />
     </ul>
   )
+}
+
+const mostUnfolded = 3
+
+interface AlikeProps {
+  readonly title: string
+  readonly isCritical: boolean
+  readonly rows: readonly ReactNode[]
+}
+
+/** Rows of one kind: where there are many, they would hide everything below, and are folded. */
+function Alike({ title, isCritical, rows }: AlikeProps) {
+  if (rows.length <= mostUnfolded) return rows
+  return (
+    <li className={boxLook(isCritical)}>
+      <details>
+        <summary className="cursor-pointer">
+          <Status tone={isCritical ? 'failed' : 'warning'}>
+            <span className="font-medium whitespace-normal">{title}</span>
+            <span className="tabular ml-2 text-text-2">× {rows.length}</span>
+          </Status>
+        </summary>
+        <ul className="mt-3 flex max-h-80 flex-col gap-2 overflow-y-auto">{rows}</ul>
+      </details>
+    </li>
+  )
+}
+
+function AlertRow({ alert }: { readonly alert: Alert }) {
+  const { t } = useLingui()
+  const { code, severity, subject, since } = alert
+  return (
+    <Row isCritical={severity === 'critical'} since={since}>
+      <span className="font-medium">{t(names[code])}</span>{' '}
+      {subject !== null && <Subject code={code} subject={subject} />}{' '}
+      <span className="text-text-2">
+        <Details alert={alert} />
+      </span>
+    </Row>
+  )
+}
+
+function DegradedRow({ channel: { id, reason, since } }: { readonly channel: Channel }) {
+  const { t } = useLingui()
+  return (
+    <Row isCritical={false} since={since}>
+      <span className="font-medium">
+        <Trans>A channel is degraded</Trans>
+      </span>{' '}
+      <ChannelLink id={id} />{' '}
+      <span className="text-text-2">{reasonText(reason ?? 'failing', t)}</span>
+    </Row>
+  )
+}
+
+function boxLook(isCritical: boolean): string {
+  const colours = isCritical
+    ? 'border-danger/40 bg-danger-tint'
+    : 'border-warning/40 bg-warning-tint'
+  return `rounded-card border p-3 ${colours}`
 }
 
 interface RowProps {
@@ -88,9 +144,7 @@ interface RowProps {
 
 function Row({ isCritical, since, children }: RowProps) {
   return (
-    <li
-      className={`rounded-card border p-3 ${isCritical ? 'border-danger/40 bg-danger-tint' : 'border-warning/40 bg-warning-tint'}`}
-    >
+    <li className={boxLook(isCritical)}>
       <Status tone={isCritical ? 'failed' : 'warning'}>
         <span className="whitespace-normal">{children}</span>
       </Status>
