@@ -46,6 +46,23 @@ if (hasBrowser) {
     expect(await seriousFindings(page)).toEqual([])
     await page.close()
   })
+  test('a change that was only previewed is not listed as done', async () => {
+    const page = await stage.open('/admin/audit')
+    await page.evaluate(async () => {
+      const headers = { 'content-type': 'application/json' }
+      for (const output of ['1', '1000']) {
+        const prices = { input: '1', output }
+        const body = JSON.stringify({ model: 'acme/large', prices, source: 'a test' })
+        await fetch('/api/prices', { method: 'POST', headers, body })
+      }
+    })
+    await page.reload()
+    const rows = page.getByRole('row').filter({ hasText: 'acme/large' })
+    await rows.nth(1).waitFor()
+    const texts = await rows.getByTitle('setPrices').allTextContents()
+    expect(texts).toEqual(['Set pricesnot applied', 'Set prices'])
+    await page.close()
+  })
   test('an event opens by its address although the list leaves it out, in words', async () => {
     const { server } = stage
     const words = ['group', 'paid'] as const

@@ -49,7 +49,7 @@ const columns: readonly Column<Entry>[] = [
     id: 'action',
     isLong: true,
     header: <Trans>Action</Trans>,
-    cell: ({ action }) => <Action action={action} />,
+    cell: (event) => <Action event={event} />,
   },
   {
     id: 'target',
@@ -66,10 +66,19 @@ const columns: readonly Column<Entry>[] = [
   { id: 'address', header: <Trans>Address</Trans>, cell: ({ address }) => address ?? '' },
 ]
 
-/** In words; the operation's id on hover. */
-function Action({ action }: Pick<Entry, 'action'>) {
+/** In words; the operation's id on hover. A preview, or what would have needed a confirmation, changed nothing. */
+function Action({ event: { action, detail } }: { readonly event: Entry }) {
   const { t } = useLingui()
-  return <span title={action}>{actionText(action, t)}</span>
+  return (
+    <span title={action}>
+      {actionText(action, t)}
+      {detail['applied'] === false && (
+        <span className="ml-2 text-text-2">
+          <Trans>not applied</Trans>
+        </span>
+      )}
+    </span>
+  )
 }
 
 type Change = (next: Partial<AuditSearch>, replace?: boolean) => void
@@ -223,7 +232,7 @@ function EventTable({
         title: (
           <>
             <span className="font-medium">
-              <Action action={event.action} />
+              <Action event={event} />
             </span>
             <Time relative at={event.at} />
           </>
@@ -257,7 +266,7 @@ function OpenedEvent({ rows, open, change }: OpenedProps) {
       label={action === undefined ? t`Event` : actionText(action, t)}
       header={
         <h2 className="text-section">
-          {action === undefined ? <Trans>Event</Trans> : <Action action={action} />}
+          {event.data === undefined ? <Trans>Event</Trans> : <Action event={event.data} />}
         </h2>
       }
       onClose={() => change({ open: undefined })}
