@@ -146,11 +146,35 @@ if (hasBrowser) {
     'figures stay while the store is away, with the reason, and go on by themselves',
     staysAndRecovers,
   )
+  test('a fault stays in sight while the page tries again by itself', staysInSight)
   test('a session that ends is taken up in place, and what was typed is sent', keepsDrafts)
   test('offline is said, a page that was not loaded comes once online, all by itself', offline)
   test('a page whose code did not come is asked for again, all by itself', loadsAgain)
   test('a page whose code is of an earlier build is loaded in the new one', loadsUpdate)
   test('following requests goes on after a proxy refused the stream', followsOn)
+}
+
+async function staysInSight() {
+  const faulty = await Faulty.start()
+  faulty.spared = /^\/api\/me$/
+  faulty.fault = faults.away
+  const page = await stage.open('/admin/users', { context: faulty.context })
+  const said = failures(page).filter({ hasText: 'The database cannot be reached' })
+  await said.waitFor()
+  await said.getByRole('button').focus()
+  await said.evaluate((alert) => {
+    const observer = new MutationObserver(() => {
+      if (!alert.isConnected) document.title = 'it was gone'
+    })
+    observer.observe(document.body, { childList: true, subtree: true })
+  })
+  await said.locator('[aria-busy=true]').waitFor()
+  await said.locator('button:not([aria-busy=true])').waitFor()
+  expect(await page.title()).not.toBe('it was gone')
+  expect(await said.locator('button:focus').count()).toBe(1)
+  faulty.fault = null
+  await said.waitFor({ state: 'detached' })
+  await faulty.context.close()
 }
 
 async function firstQuestion() {

@@ -2,7 +2,7 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { UseQueryResult } from '@tanstack/react-query'
-import { Component, type ReactNode } from 'react'
+import { Component, type ReactNode, useState } from 'react'
 import { Problem } from '../api/client.ts'
 import { viewedAccount } from '../api/viewing.ts'
 import { Button } from './button.tsx'
@@ -24,11 +24,16 @@ interface WidgetProps<Data> {
  */
 export function Widget<Data>({ query, skeleton, children }: WidgetProps<Data>) {
   const { data, error, isFetching, isPlaceholderData, refetch } = query
+  // A repeat of what failed begins without its error, which stays until the answer: the page does not move, and the
+  // focus stays on the button.
+  const [last, setLast] = useState(error)
+  const failure = error ?? (data === undefined && isFetching ? last : null)
+  if (failure !== last) setLast(failure)
   if (data === undefined) {
-    return error === null ? (
+    return failure === null ? (
       (skeleton ?? <Skeleton rows={3} />)
     ) : (
-      <Failure error={error} retry={() => void refetch()} />
+      <Failure error={failure} isBusy={isFetching} retry={() => void refetch()} />
     )
   }
   return (
@@ -62,8 +67,15 @@ export class Boundary extends Component<
   }
 }
 
+interface FailureProps {
+  readonly error: Error
+  /** It is being tried again. */
+  readonly isBusy?: boolean
+  readonly retry?: () => void
+}
+
 /** What went wrong, in a sentence, with the id to tell support and a way to try again. */
-export function Failure({ error, retry }: { readonly error: Error; readonly retry?: () => void }) {
+export function Failure({ error, isBusy = false, retry }: FailureProps) {
   return (
     <div
       role="alert"
@@ -77,7 +89,7 @@ export function Failure({ error, retry }: { readonly error: Error; readonly retr
       )}
       {retry !== undefined && (
         <div className="mt-2">
-          <Button icon="refresh" onClick={retry}>
+          <Button icon="refresh" busy={isBusy} onClick={retry}>
             <Trans>Try again</Trans>
           </Button>
         </div>
