@@ -47,6 +47,12 @@ if (hasBrowser) {
     const page = await stage.open('/requests', { language: 'zh-CN', theme: 'dark', width: 390 })
     await page.getByText('sandbox/chat').first().click()
     await page.getByText('已在此浏览器中重新计算').waitFor()
+    await page.setViewportSize({ width: 360, height: 780 })
+    // No fact runs into the one beside it.
+    const facts = page.getByRole('complementary').getByRole('definition')
+    const wide = (all: readonly Element[]) =>
+      all.filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent)
+    expect(await facts.evaluateAll(wide)).toEqual([])
     expect(await seriousFindings(page)).toEqual([])
     expect(stage.faults()).toEqual([])
     await page.close()

@@ -6,7 +6,7 @@ export function Fact({ name, children }: { readonly name: string; readonly child
   return (
     <div className="min-w-0">
       <dt className="text-label text-text-2">{name}</dt>
-      <dd className="break-words">{children}</dd>
+      <dd className="break-words [&_time]:whitespace-normal">{children}</dd>
     </div>
   )
 }
