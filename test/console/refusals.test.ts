@@ -46,6 +46,19 @@ if (hasBrowser) {
     await page.getByText(lastAdmin).waitFor()
     await page.close()
   })
+  test('an interval that is too fine for the range says what to choose', async () => {
+    const page = await open('/usage?range=30d&interval=quarter')
+    await page.getByText('时间粒度对此时间范围过细：请选择更粗的粒度').first().waitFor()
+    expect(await page.getByText('interval:').count()).toBe(0)
+    await page.close()
+  })
+  test('what an address names and is not there is said in a sentence', async () => {
+    const page = await stage.open('/requests?open=req_none')
+    await page.getByRole('complementary').getByRole('alert').waitFor()
+    const said = await page.getByRole('complementary').getByRole('alert').innerText()
+    expect(said).toStartWith('There is no request "req_none"')
+    await page.close()
+  })
   test('a name that is taken, and a code that is none', async () => {
     const groups = await open('/admin/groups?make=true')
     const status = await groups.evaluate(async () => {

@@ -21,6 +21,10 @@ const byField: ReadonlyMap<string, MessageDescriptor> = new Map([
   ['invalid tokensPerMinute', msg`Expected a whole number above 0.`],
   ['invalid concurrentRequests', msg`Expected a whole number above 0.`],
   ['not_found account', msg`There is no such account.`],
+  [
+    'invalid interval',
+    msg`The interval is too fine for this range: choose a longer interval, or a shorter range.`,
+  ],
   ['invalid confirm', msg`This is not the id of your account.`],
 ])
 
@@ -79,8 +83,10 @@ export function refusalText(error: Error): string {
   const known = byField.get(`${code} ${(field ?? '').replace(/\[\d+\]/g, '')}`) ?? whole.get(code)
   if (known !== undefined) return i18n._(known)
   const lead = byCode.get(code)
-  if (lead === undefined || i18n.locale === 'en') return message
-  return `${i18n._(lead)} (${message})`
+  // What is missing is named by the sentence; its field, an id of the address, says nothing to the reader.
+  const said = code === 'not_found' ? plainMessage(error) : message
+  if (lead !== undefined && i18n.locale !== 'en') return `${i18n._(lead)} (${said})`
+  return code === 'not_found' ? said.charAt(0).toUpperCase() + said.slice(1) : said
 }
 
 /** Without the API's field name before it. */
