@@ -261,24 +261,29 @@ async function namesAlerts() {
 }
 
 async function foldsAlerts() {
-  const page = await stage.open('/admin')
+  const page = await stage.open('/admin', { width: 390 })
   await page.route('**/api/operations?*', async (route) => {
     const response = await route.fetch()
     const known = await response.json()
     const channels = Array.from({ length: 40 }, (_, place) => ({
       ...known.channels[0],
       id: `channel-${place}`,
-      state: 'degraded',
-      reason: 'rate_limited',
-    }))
+      // The last ones are well.
+      state: place < 30 ? 'degraded' : 'ok',
+      reason: place < 30 ? 'rate_limited' : null,
+    })).toReversed()
     await route.fulfill({ response, json: { ...known, alerts: [], channels } })
   })
   await page.reload()
   const folded = page.getByRole('listitem').filter({ hasText: 'A channel is degraded' }).first()
-  await folded.getByText('× 40').waitFor()
+  await folded.getByText('× 30').waitFor()
   expect((await folded.boundingBox())?.height).toBeLessThan(100)
-  await folded.getByText('× 40').click()
-  await folded.getByRole('link', { name: 'channel-39' }).waitFor()
+  await folded.getByText('× 30').click()
+  await folded.getByRole('link', { name: 'channel-29' }).waitFor()
+  const list = page.getByRole('list', { name: 'Channels' })
+  expect((await list.boundingBox())?.height).toBeLessThan(400)
+  expect(await list.getByRole('listitem').first().innerText()).toContain('channel-29')
+  expect(await list.getByRole('listitem').last().innerText()).toContain('channel-30')
   expect(await seriousFindings(page)).toEqual([])
   await page.close()
 }

@@ -149,6 +149,9 @@ const tones = {
   disabled: 'off',
 } as const
 
+/** More channels than this do not fit the card's height, and scroll. */
+const mostUnscrolled = 8
+
 function Channels({ channels }: { readonly channels: Operations['channels'] }) {
   const { t } = useLingui()
   const words = {
@@ -158,10 +161,18 @@ function Channels({ channels }: { readonly channels: Operations['channels'] }) {
     draining: t`Draining`,
     disabled: t`Disabled`,
   }
+  // What may need somebody comes first: there may be hundreds.
+  const isWell = ({ state }: (typeof channels)[number]) => Number(state === 'ok')
+  const sorted = channels.toSorted((one, other) => isWell(one) - isWell(other))
   return (
     <Card title={<Trans>Channels</Trans>}>
-      <ul className="divide-y divide-border">
-        {channels.map((channel) => (
+      {/* A scrolling region must be reachable by the keyboard. */}
+      <ul
+        tabIndex={sorted.length > mostUnscrolled ? 0 : undefined}
+        aria-label={t`Channels`}
+        className="max-h-96 divide-y divide-border overflow-y-auto"
+      >
+        {sorted.map((channel) => (
           <li key={channel.id} className="flex flex-wrap items-center justify-between gap-x-4 py-2">
             <span className="min-w-0 wrap-anywhere">
               <Link to="/admin/channels" search={{ open: channel.id }} className="font-medium">
