@@ -30,6 +30,10 @@ if (hasBrowser) {
     const look = { language: 'zh-CN', theme: 'dark', width: 390 } as const
     const page = await stage.open('/playground', look)
     await page.getByLabel('您的消息').waitFor()
+    await page.setViewportSize({ width: 360, height: 780 })
+    // A question can be sent without scrolling.
+    const send = await page.getByRole('button', { name: '发送' }).boundingBox()
+    expect((send?.y ?? 780) + (send?.height ?? 0)).toBeLessThanOrEqual(780)
     expect(await seriousFindings(page)).toEqual([])
     expect(unexpected()).toEqual([])
     await page.close()

@@ -69,7 +69,7 @@ export function Conversation({ place, model, playground, hindrance }: Conversati
       tabIndex={0}
       role="log"
       aria-label={t`Conversation with ${model}`}
-      className="h-[calc(100dvh-26rem)] min-h-72 overflow-y-auto p-3"
+      className="h-[calc(100dvh-26rem)] min-h-72 max-md:h-[calc(100dvh-33.5rem)] max-md:min-h-52 overflow-y-auto p-3"
     >
       {messages.length === 0 && (
         <p className="py-12 text-center wrap-anywhere text-text-3">
