@@ -27,6 +27,7 @@ interface ShownKey {
 
 export type Recognise = (secret: string) => RecognisedKey | null
 
+/** Followed by a placeholder in pointed brackets, which no filter of secrets takes for a key. */
 const usual = 'Authorization: Bearer'
 /** Most values of a request that are tried as keys: each costs a hash. */
 const mostCandidates = 8
@@ -44,10 +45,10 @@ export function shownKey(
   for (const { place, value } of candidates(headers, url)) {
     const key = recognise(unpadded(value))
     if (key === null) continue
-    const detail = `The key was sent in ${place}, where the gateway does not look for it. Send it as "${usual} YOUR_KEY".`
+    const detail = `The key was sent in ${place}, where the gateway does not look for it. Send it as "${usual} <your key>".`
     return { key, mistake: 'key_misplaced', detail }
   }
-  const detail = `The request has no API key. Send it as "${usual} YOUR_KEY".`
+  const detail = `The request has no API key. Send it as "${usual} <your key>".`
   return { key: null, mistake: 'key_missing', detail }
 }
 

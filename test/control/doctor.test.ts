@@ -227,6 +227,7 @@ describe('who is told', () => {
     expect((await doctor('other', '?account=default')).status).toBe(404)
     const none = await told(send({}), 'all')
     expect(none).toMatchObject({ code: 'key_missing', keyId: null })
+    expect(none?.detail).toContain('Authorization: Bearer <')
   })
 
   test('what came through is told, and as it comes', async () => {

@@ -128,7 +128,9 @@ export function Diagnosis({ arrival }: { readonly arrival: Arrival }) {
           </Trans>
         </p>
       )}
-      <p className="mt-0.5 break-words text-text-2">{arrival.detail}</p>
+      <p lang="en" className="mt-0.5 break-words text-text-2">
+        {arrival.detail}
+      </p>
     </>
   )
 }
