@@ -85,6 +85,7 @@ function Form({ alerts }: { readonly alerts: Alerts }) {
   if (secret !== null) return <Secret secret={secret} onSaved={() => setSecret(null)} />
   return (
     <form
+      noValidate
       className="flex max-w-2xl flex-col gap-4"
       onSubmit={(event) => void form.handleSubmit(send)(event)}
     >
