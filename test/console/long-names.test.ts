@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import type { Page, Route } from 'playwright-core'
+import type { Locator, Page, Route } from 'playwright-core'
 import { type ConsoleStage, hasBrowser, startConsole } from '../support/console.ts'
 import { run } from '../support/server-process.ts'
 
@@ -164,6 +164,24 @@ if (hasBrowser) {
     await page.getByLabel('Group').selectOption(named('group'))
     const { width = 0 } = (await page.getByLabel('Name', { exact: true }).boundingBox()) ?? {}
     expect(width).toBeGreaterThan(150)
+    await page.close()
+  })
+  test('beside the long name of what is open, its state and its id are in sight', async () => {
+    const page = await stage.open('/keys', { width: 390 })
+    await page.getByText('keyxxx').first().click()
+    const drawer = page.getByRole('complementary')
+    const close = drawer.getByRole('button', { name: 'Close' })
+    const placeOf = async (found: Locator) => (await found.boundingBox()) ?? { x: 0, width: 9_999 }
+    const state = await placeOf(drawer.getByRole('heading').getByText('Active'))
+    expect(state.x + state.width).toBeLessThan((await placeOf(close)).x)
+    await page.route('**/api/people/default', async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), name: named('name') } })
+    })
+    await page.goto(`${stage.server.url}/console/admin/users?open=default`)
+    await drawer.getByText('namexxx').waitFor()
+    const id = await placeOf(drawer.locator('header code'))
+    expect(id.width).toBeGreaterThan(40)
     await page.close()
   })
   test.each([

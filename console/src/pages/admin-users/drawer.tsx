@@ -31,8 +31,10 @@ export function PersonDrawer({ id, ...rest }: PersonDrawerProps) {
       {...rest}
       label={t`Account ${id}`}
       header={
-        <span className="flex items-center gap-2">
-          <span className="text-section">{person.data?.name || <Trans>Account</Trans>}</span>
+        <span className="flex min-w-0 flex-wrap items-center gap-x-2">
+          <span className="text-section wrap-anywhere">
+            {person.data?.name || <Trans>Account</Trans>}
+          </span>
           <Id value={id} />
         </span>
       }

@@ -42,10 +42,12 @@ export default function KeyDrawer(props: KeyDrawerProps) {
       onClose={onClose}
       {...neighbours}
       header={
-        <h2 className="flex items-center gap-3 truncate text-section">
-          {query.data?.name ?? t`Key`}
+        <h2 className="flex min-w-0 items-center gap-3 text-section">
+          <span className="truncate" title={query.data?.name}>
+            {query.data?.name ?? t`Key`}
+          </span>
           {query.data !== undefined && (
-            <span className="text-cell font-normal">
+            <span className="shrink-0 text-cell font-normal">
               <KeyStatus status={query.data.status} />
             </span>
           )}
