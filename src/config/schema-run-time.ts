@@ -54,6 +54,10 @@ export const identity = section({
     runTimeValues['identity.defaultGroup'],
     'Group of new accounts; left out: as set at run time, else default.',
   ),
+  adminFreshMinutes: key(
+    wholeNumber(1, 43_200),
+    'Minutes for which a sign-in allows changes by administrators (of balances, prices, channels, settings, people) and secrets of keys; after that they have to sign in again. Left out: as long as their session lasts. Management keys and the command line are not limited.',
+  ),
   providers: key(
     identityProviders,
     'Identity providers through which people sign in, in the order of their buttons; they can be set only in the file.',

@@ -12,6 +12,7 @@ const session: SessionPrincipal = {
   sessionId: 'session_1',
   account: 'ann',
   role: 'user',
+  signedInAt: 0,
 }
 
 function asked(principal: Principal, query: string) {

@@ -79,8 +79,8 @@ async function liveSession(
   return session
 }
 
-function principalOf({ id, account, role }: LiveSession): SessionPrincipal {
-  return { kind: 'session', sessionId: id, account, role }
+function principalOf({ id, account, role, createdAt }: LiveSession): SessionPrincipal {
+  return { kind: 'session', sessionId: id, account, role, signedInAt: createdAt }
 }
 
 /** The library and the providers of the current configuration, created at first use. */

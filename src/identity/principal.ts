@@ -39,6 +39,8 @@ export interface SessionPrincipal {
   readonly sessionId: string
   readonly account: string
   readonly role: Role
+  /** Unix milliseconds. */
+  readonly signedInAt: number
 }
 
 /** A program that manages the deployment or one account of it; it calls no model. */

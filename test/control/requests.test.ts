@@ -23,7 +23,7 @@ beforeAll(async () => {
         sessionOf: async (headers) => {
           const account = headers.get('x-who')
           if (gone || account === null) return null
-          return { kind: 'session', sessionId: account, account, role: 'user' }
+          return { kind: 'session', sessionId: account, account, role: 'user', signedInAt: 0 }
         },
         handler: async () => new Response('auth'),
       },

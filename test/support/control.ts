@@ -26,7 +26,7 @@ export const origin = 'http://127.0.0.1:8787'
 
 /** A person of this account. */
 export function person(account: string, role: Role = 'user'): ControlPrincipal {
-  return { kind: 'session', sessionId: `session-${account}`, account, role }
+  return { kind: 'session', sessionId: `session-${account}`, account, role, signedInAt: Date.now() }
 }
 
 /** A management key. */

@@ -76,6 +76,15 @@ export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener
 }
 
+let onNotFresh = () => {
+  // No callback is set yet.
+}
+
+/** Called when a change is refused because the sign-in is too long ago. */
+export function whenNotFresh(listener: () => void): void {
+  onNotFresh = listener
+}
+
 /** Throws Problem, also for a reply that breaks off; throws the signal's reason if nobody waits any more. */
 async function ask(method: string, path: string, init: object, signal?: AbortSignal) {
   try {
@@ -83,6 +92,7 @@ async function ask(method: string, path: string, init: object, signal?: AbortSig
   } catch (error) {
     const isWho = method === 'get' && path === mePath
     if (error instanceof Problem && error.status === 401 && !isWho) onSignedOut()
+    if (error instanceof Problem && error.reason === 'sign_in_again') onNotFresh()
     if (error instanceof Problem || signal?.aborted === true) throw error
     if (error instanceof SyntaxError) throw new Problem(200, 'unreadable', 'HTTP 200')
     throw new Problem(0, 'offline', 'The gateway cannot be reached.')

@@ -4,6 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { whenNotFresh } from '../api/client.ts'
 import { isSignedOut, meQuery, roleOf, useMe, useSessionEnded } from '../api/queries.ts'
 import { Spinner } from '../ui/button.tsx'
 import { isTyping } from '../ui/dialog.tsx'
@@ -14,7 +15,7 @@ import { useKeptPreferences } from './keep-preferences.ts'
 import { operatorPages, userPages } from './navigation.ts'
 import { Refused } from './refused.tsx'
 import { Sidebar } from './sidebar.tsx'
-import { SignInAgain } from './sign-in-again.tsx'
+import { FreshSignIn, SignInAgain } from './sign-in-again.tsx'
 import { ViewingBanner } from './viewing-banner.tsx'
 
 const Palette = later(() => import('./palette.tsx'))
@@ -36,6 +37,8 @@ export function Shell() {
   const [overlay, setOverlay] = useState<Overlay>(null)
   const [isMenuOpen, setMenuOpen] = useState(false)
   const hasEnded = useSessionEnded()
+  const [mustBeFresh, setMustBeFresh] = useState(false)
+  useEffect(() => whenNotFresh(() => setMustBeFresh(true)), [])
   const navigate = useNavigate()
   const { location } = useRouterState()
   const leaves = location.pathname === '/sign-in'
@@ -76,6 +79,7 @@ export function Shell() {
         <Shortcuts operator={operator} onClose={() => setOverlay(null)} />
       )}
       {hasEnded && <SignInAgain />}
+      {mustBeFresh && <FreshSignIn onClose={() => setMustBeFresh(false)} />}
       <span className="sr-only" aria-live="polite">
         {isMenuOpen ? t`Menu open` : ''}
       </span>

@@ -53,7 +53,7 @@ const byReason: Readonly<Record<Reason, MessageDescriptor>> = {
   range_too_long: msg`This time range is too long. Choose a shorter one.`,
   refund_held: msg`Requests that are running hold this money. Try again when they have ended.`,
   refund_too_large: msg`This is more than can still be refunded.`,
-  sign_in_again: msg`Sign in again first: this needs a sign-in within the last 15 minutes.`,
+  sign_in_again: msg`Sign in again first: your sign-in is too long ago for this.`,
 }
 
 /** The API's sentence contains names or an amount that the reader needs, so it follows. */

@@ -65,6 +65,29 @@ export function checkAccess(
     throw new ControlError('forbidden', 'An auditor reads everything and changes nothing.')
 }
 
+/**
+ * `freshMinutes`: how long a sign-in allows an administrator's changes; null: as long as the session lasts. Throws
+ * ControlError `forbidden`.
+ */
+export function checkFresh(
+  route: {
+    readonly access: Access
+    readonly method: string
+    readonly reads?: true
+    readonly showsSecret?: true
+  },
+  principal: ControlPrincipal | null,
+  { freshMinutes, nowMs }: { readonly freshMinutes: number | null; readonly nowMs: number },
+): void {
+  if (freshMinutes === null || principal?.kind !== 'session' || principal.role !== 'admin') return
+  if (!isUnsafe(route.method) || route.reads === true) return
+  // An administrator's own keys too: a management key would outlive the limit, and any key may spend for any account.
+  if (route.access !== 'admin' && route.showsSecret !== true) return
+  if (nowMs - principal.signedInAt <= freshMinutes * 60_000) return
+  const message = `Sign in again first: this needs a sign-in within the last ${freshMinutes} minutes.`
+  throw new ControlError('forbidden', message, null, {}, 'sign_in_again')
+}
+
 function checkScopes(scopes: readonly string[], changes: boolean): void {
   const needed = changes ? 'write' : 'read'
   if (scopes.includes(needed)) return

@@ -5,7 +5,7 @@ import type { AdminContext } from '../../admin/use-case.ts'
 import { newRequestId } from '../../history/caller.ts'
 import type { ControlPrincipal } from '../../identity/principal.ts'
 import type { EventChanges } from '../../store/control.ts'
-import { actorOf, checkAccess, isUnsafe, scopeOf, unauthenticated } from './access.ts'
+import { actorOf, checkAccess, checkFresh, isUnsafe, scopeOf, unauthenticated } from './access.ts'
 import { authenticateControl } from './authenticate.ts'
 import { showing, watchChanges } from './changes.ts'
 import { describe, securitySchemes } from './describe.ts'
@@ -134,6 +134,8 @@ async function answerRoute(
   const principal = asViewed(incoming.principal, request)
   await checkViewing(route, { ...incoming, services, address })
   checkAccess(route, principal)
+  const freshMinutes = services.config().identity.adminFreshMinutes
+  checkFresh(route, principal, { freshMinutes, nowMs: Date.now() })
   const text = isUnsafe(route.method) ? await bodyText(request, route) : ''
   const given = route.body === undefined ? undefined : parseBody(request, text, route)
   let detail: object | undefined

@@ -76,6 +76,8 @@ interface Definition<P, Q, B, R> {
   readonly personal?: true
   /** Recorded as an operator event although it changes nothing. */
   readonly audited?: true
+  /** Answers with the secret of a key, or changes what a key that manages may do. */
+  readonly showsSecret?: true
   /** The field of the body that names what is changed, for the operator event; left out: the path or the reply does. */
   readonly targetField?: string
 }

@@ -38,7 +38,7 @@ export function asViewed(
 ): ControlPrincipal | null {
   const account = viewedBy(request)
   if (account === null || principal === null || roleOf(principal) === 'user') return principal
-  return { kind: 'session', sessionId: '', account, role: 'user' }
+  return { kind: 'session', sessionId: '', account, role: 'user', signedInAt: 0 }
 }
 
 /**

@@ -23,7 +23,7 @@ export default function SignInPage() {
   const me = useMe()
   const navigate = useNavigate()
   const goOn = ownPath(search['return-to'])
-  const isDone = me !== null && me !== undefined
+  const isDone = me !== null && me !== undefined && search.again === undefined
   const goesOn = isDone && search.error === undefined
   useEffect(() => {
     document.title = `${t`Sign in`} · Tollgate`

@@ -2,4 +2,9 @@
 
 import { searchOf, text } from '../../app/search.ts'
 
-export const validateSignInSearch = searchOf({ 'return-to': text, error: text, invitation: text })
+export const validateSignInSearch = searchOf({
+  'return-to': text,
+  error: text,
+  invitation: text,
+  again: text,
+})

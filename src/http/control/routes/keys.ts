@@ -208,6 +208,7 @@ export const keyRoutes: readonly ControlRoute[] = [
       'if it does not exist. The account must be allowed to use the group. A limit that is null or left out does not ' +
       'apply.',
     access: 'user',
+    showsSecret: true,
     body: inputs.createKey.partial({ account: true }),
     reply: madeKey,
     status: 201,
@@ -267,6 +268,7 @@ export const keyRoutes: readonly ControlRoute[] = [
     description:
       'Creates a new secret, which only this reply contains. The previous secret works for `overlapSeconds` more: 86,400 ' +
       'unless given, at most 604,800; 0 stops it within a second. Secrets before that one stop working.',
+    showsSecret: true,
     body: inputs.rotateKey.omit({ id: true, owner: true, revision: true }),
     bodyOptional: true,
     reply: madeKey,

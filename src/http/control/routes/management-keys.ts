@@ -86,6 +86,7 @@ export const managementKeyRoutes: readonly ControlRoute[] = [
       'operators, a key without `account` manages the whole deployment. A management key cannot create one with more ' +
       'scopes than its own (403).',
     access: 'user',
+    showsSecret: true,
     body: inputs.createManagementKey,
     reply: madeKey,
     status: 201,
@@ -116,6 +117,7 @@ export const managementKeyRoutes: readonly ControlRoute[] = [
     summary: 'Update the name, scopes or expiry of a management key',
     description:
       'Fields that are left out keep their values; `expiresAt: null` removes the expiry.',
+    showsSecret: true,
     body: inputs.updateManagementKey.omit({ id: true, owner: true, revision: true }),
     reply: keySchema,
     async run({ admin, params: { id }, body: changes, scope, principal, ifMatch }) {
