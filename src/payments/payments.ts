@@ -227,7 +227,8 @@ class ProviderPayments implements Payments {
   }
 
   async refund(asked: Refund): Promise<void> {
-    const { store, mode } = this.#options
+    const { store, mode, settings } = this.#options
+    const spending = settings.bonus?.firstTopUp?.spent ?? 'last'
     const order = await store.paymentOrders.find(asked.orderId)
     if (order === null || order.mode !== mode) return
     try {
@@ -235,7 +236,7 @@ class ProviderPayments implements Payments {
       if (how === 'done') await store.refunds.end(asked.id, 'done', null, Date.now())
     } catch (error) {
       if (!(error instanceof ProviderRefused)) throw error
-      await store.refunds.end(asked.id, 'failed', error.message, Date.now())
+      await store.refunds.end(asked.id, 'failed', error.message, Date.now(), spending)
     }
   }
 

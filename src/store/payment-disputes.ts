@@ -6,7 +6,8 @@ import { postAll } from './journal.ts'
 import { house } from './ledger.ts'
 import { nextState } from './order-state.ts'
 import { changeOrder, clearingOf, lockOrder } from './payment-orders.ts'
-import { bookRefund, clawbackOf, readPayments, stateOfRefunds } from './payment-refunds.ts'
+import { bookRefund, clawbackOf, readPayments, stateOfRefunds } from './payment-refund-booking.ts'
+import { readRefunds } from './payment-refund-rows.ts'
 import { readStanding } from './payment-standing.ts'
 import type {
   BonusSpending,
@@ -101,11 +102,31 @@ interface Taking {
   readonly disputes: readonly Dispute[]
 }
 
-/** Books it like a refund the provider has made. Returns the part that the account lacks and the operator loses. */
+/** Returns the part that the account lacks and the operator loses. */
 async function takeBack(
   session: Session,
   order: PaymentOrder,
   { seen, spending, disputes }: Taking,
+): Promise<Nano | 'leased'> {
+  const lost = disputes.filter(({ transactionId }) => transactionId === seen.transactionId)
+  const lostNano = lost.reduce((sum, one) => sum + one.lossNano, 0n)
+  return take(session, order, { seen, spending, lostNano, entry: seen.id })
+}
+
+interface Claim {
+  readonly seen: DisputeSeen
+  readonly spending: BonusSpending
+  /** What was written off for lost disputes of this payment before. */
+  readonly lostNano: Nano
+  /** The id of what is booked. */
+  readonly entry: string
+}
+
+/** Books it like a refund the provider has made. */
+async function take(
+  session: Session,
+  order: PaymentOrder,
+  { seen, spending, lostNano, entry }: Claim,
 ): Promise<Nano | 'leased'> {
   const wallet = (await lockWallets(session, [order.account])).get(order.account)
   const { mode, nanoPerMinor } = order
@@ -114,8 +135,6 @@ async function takeBack(
   const payment = payments.find(({ id }) => id === seen.transactionId)
   if (wallet === undefined || standing === null || payment === undefined)
     throw new Error(`The payment ${seen.transactionId} is not there.`)
-  const ofPayment = disputes.filter(({ transactionId }) => transactionId === payment.id)
-  const lostNano = ofPayment.reduce((sum, one) => sum + one.lossNano, 0n)
   const leftMinor = payment.leftMinor - Number(lostNano / nanoPerMinor)
   const disputedMinor = Math.min(seen.amountMinor, leftMinor)
   const refundableMinor = Number(standing.refundableNano / nanoPerMinor)
@@ -128,10 +147,50 @@ async function takeBack(
     const clawbackNano = await clawbackOf(session, order, asked)
     if (amountNano + clawbackNano > wallet.postedNano - wallet.leasedNano) return 'leased'
     const refund = refundOf(order, seen, { amountMinor, amountNano, clawbackNano })
-    await bookRefund(session, order, refund)
+    await bookRefund(session, order, { ...refund, id: entry })
   }
-  if (lossNano > 0n) await postLoss(session, order, { seen, lossNano })
+  if (lossNano > 0n) await postLoss(session, order, { seen, lossNano, entry })
   return lossNano
+}
+
+/**
+ * A refund that was under way when a dispute was lost had taken the money already, so the dispute took none. If the
+ * provider refuses that refund, the dispute's part of it does not return to the wallet.
+ */
+export async function takeWhatDisputesLost(
+  session: Session,
+  order: PaymentOrder,
+  { id: refundId, transactionId, at }: Refund,
+  spending: BonusSpending,
+): Promise<void> {
+  const disputes = await readDisputes(session, order.id)
+  const lost = disputes.filter((one) => one.state === 'lost' && one.transactionId === transactionId)
+  if (lost.length === 0) return
+  let lostNano = lost.reduce((sum, one) => sum + one.lossNano, 0n)
+  for (const { id, reason, amountMinor, lossNano } of lost) {
+    const sql = `WHERE actor = ? AND (id = ? OR substr(id, 1, ?) = ?)`
+    const taken = await readRefunds(session, sql, [order.provider, id, id.length + 1, `${id}:`])
+    const takenMinor = taken.reduce((sum, one) => sum + one.amountMinor, 0)
+    const openMinor = amountMinor - takenMinor - Number(lossNano / order.nanoPerMinor)
+    if (openMinor <= 0) continue
+    const { provider, mode } = order
+    const state = 'lost' as const
+    const seen = { id, provider, mode, transactionId, reason, state, at, amountMinor: openMinor }
+    const more = await take(session, order, {
+      seen,
+      spending,
+      lostNano,
+      entry: `${id}:${refundId}`,
+    })
+    // The returned money covers it: nothing else can have leased it within this transaction.
+    if (more === 'leased') throw new Error(`The refund ${refundId} returned less than it took.`)
+    lostNano += more
+    if (more > 0n)
+      await session.run(
+        'UPDATE payment_dispute SET loss_nano = loss_nano + ? WHERE provider = ? AND id = ?',
+        [more, provider, id],
+      )
+  }
 }
 
 function refundOf(
@@ -155,10 +214,14 @@ function refundOf(
   }
 }
 
-async function postLoss(session: Session, order: PaymentOrder, { seen, lossNano }: Kept) {
+async function postLoss(
+  session: Session,
+  order: PaymentOrder,
+  { seen, lossNano, entry }: Kept & Pick<Claim, 'entry'>,
+) {
   await postAll(session, [
     {
-      id: `dispute_loss:${seen.provider}:${seen.id}`,
+      id: `dispute_loss:${seen.provider}:${entry}`,
       code: 'dispute_loss',
       debit: house.writeoff,
       credit: clearingOf(order),

@@ -291,8 +291,17 @@ export interface RefundTable {
     refund: Pick<Refund, 'id' | 'orderId' | 'amountMinor' | 'actor' | 'reason' | 'at'>,
     spending: BonusSpending,
   ): Promise<RefundBegun>
-  /** Records the provider's result; `failed` returns the money. False if the refund had ended before. */
-  end(id: string, how: 'done' | 'failed', failure: string | null, at: number): Promise<boolean>
+  /**
+   * Records the provider's result; `failed` returns the money, except what a dispute lost meanwhile claims of it. False
+   * if the refund had ended before.
+   */
+  end(
+    id: string,
+    how: 'done' | 'failed',
+    failure: string | null,
+    at: number,
+    spending?: BonusSpending,
+  ): Promise<boolean>
   /** Refunds requested before a time and not known to be done, oldest first. */
   pending(before: number, limit: number): Promise<readonly Refund[]>
   /** Refunds completed since a time, newest first. */

@@ -83,6 +83,32 @@ describe.each(engineCases)('disputes on $engine', ({ databaseUrl }) => {
     expect(await scene.audit()).toEqual([])
   })
 
+  test.each([
+    ['all of it', 1_000, 1_000, 0n],
+    ['more than the refund', 1_000, 400, 0n],
+    ['less than the refund', 300, 1_000, 77n],
+  ])(
+    'a refund that fails after a dispute was lost for %s returns nothing of it',
+    async (_, amountMinor, refundedMinor, leftTenths) => {
+      const order = await paid()
+      const { store } = scene.stage
+      const refund = { id: `r-${order.id}`, orderId: order.id, actor: 'op', reason: 'asked for' }
+      const begun = await store.refunds.begin(
+        { ...refund, amountMinor: refundedMinor, at: 1 },
+        'last',
+      )
+      expect(begun.outcome).toBe('begun')
+      const { transactions } = await store.payments.details(order.id)
+      const dispute = { id: `du-${order.id}`, transactionId: transactions[0]?.id ?? '' }
+      const seen = { ...dispute, provider: 'stripe', mode: 'live', reason: 'fraudulent' } as const
+      await store.disputes.note({ ...seen, amountMinor, state: 'lost', at: 2 }, 'last')
+      expect(await store.refunds.end(refund.id, 'failed', 'is disputed', 3)).toBeTrue()
+      expect(await order.postedNano()).toBe((leftTenths * unit) / 10n)
+      expect(await order.read()).toMatchObject({ state: 'disputed' })
+      expect(await scene.audit()).toEqual([])
+    },
+  )
+
   test('what running requests hold is not taken from under them', async () => {
     const order = await paid()
     const { store } = scene.stage
