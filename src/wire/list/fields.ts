@@ -58,7 +58,8 @@ export function readRanking(list: JsonValue | undefined, texts: number): readonl
     if (typeof score !== 'number') return null
     ranked.push({ index, score })
   }
-  return ranked
+  // Some servers list the results in the order of the documents.
+  return ranked.sort((one, other) => other.score - one.score)
 }
 
 export function isFault(value: object): value is Fault {

@@ -175,6 +175,15 @@ describe('reranking', () => {
     expect(shown).toMatchObject({ id: 'rerank-1', results: ranking, meta: { billed_units: {} } })
   })
 
+  test('the best comes first where a server lists the results in the order of the documents', () => {
+    const results = [
+      { index: 0, relevance_score: 0.25 },
+      { index: 1, relevance_score: 0.75 },
+    ]
+    const { shown } = through('rerank', 'cohere-rerank', body, { results })
+    expect(shown).toMatchObject({ results: ranking })
+  })
+
   test('searches are shown and counted as Cohere bills them', () => {
     const answer = { results: ranking, meta: { billed_units: { search_units: 3 } } }
     const { shown } = through('rerank', 'cohere-rerank', body, answer)
