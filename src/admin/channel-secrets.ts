@@ -7,6 +7,8 @@ type Document = Readonly<Record<string, unknown>>
 
 interface Encrypted {
   readonly encrypted: string
+  /** It can be decrypted only as this member of this channel. Earlier versions stored secrets without a place. */
+  readonly bound?: true
   /** For a proxy: its address without the password. */
   readonly shown?: string
 }
@@ -14,43 +16,54 @@ interface Encrypted {
 /** Shown in place of a secret; a change that contains it keeps the secret. */
 const hidden = '***'
 
-/** Replaces every secret of a channel's document. A proxy's address contains one. */
+/** Replaces every secret of a channel's document, given with the path of its member. A proxy's address contains one. */
 function mapSecrets(
   document: Document,
-  change: (secret: unknown) => unknown,
-  changeProxy: (proxy: unknown) => unknown = change,
+  change: (secret: unknown, path: string) => unknown,
+  changeProxy: (proxy: unknown, path: string) => unknown = change,
 ): Document {
   const { key, keys, options, headers, proxy } = document
-  const changed = (names: RegExp, values: unknown) =>
+  const changed = (member: string, names: RegExp, values: unknown) =>
     Object.fromEntries(
       Object.entries(Object(values)).map(([name, value]) => [
         name,
-        names.test(name) ? change(value) : value,
+        names.test(name) ? change(value, `${member}.${name}`) : value,
       ]),
     )
   return {
     ...document,
-    ...(key != null && { key: change(key) }),
-    ...(proxy != null && { proxy: changeProxy(proxy) }),
+    ...(key != null && { key: change(key, 'key') }),
+    ...(proxy != null && { proxy: changeProxy(proxy, 'proxy') }),
     ...(Array.isArray(keys) && {
-      keys: keys.map((each: Document) => ({ ...each, key: change(each.key) })),
+      keys: keys.map((each: Document) => ({ ...each, key: change(each.key, 'keys') })),
     }),
-    ...(options != null && { options: changed(secretName, options) }),
-    ...(headers != null && { headers: changed(secretHeader, headers) }),
+    ...(options != null && { options: changed('options', secretName, options) }),
+    ...(headers != null && { headers: changed('headers', secretHeader, headers) }),
   }
 }
 
-export function encryptSecrets(document: Document, box: SecretBox): Document {
-  const encrypted = (secret: unknown): Encrypted => ({ encrypted: box.encrypt(String(secret)) })
-  return mapSecrets(document, encrypted, (proxy) => ({
-    ...encrypted(proxy),
+/** Where a secret is kept: in another channel, or as another member, it cannot be decrypted. */
+function placeOf(id: string, path: string): string {
+  return JSON.stringify(['channel', id, path])
+}
+
+export function encryptSecrets(id: string, document: Document, box: SecretBox): Document {
+  const encrypted = (secret: unknown, path: string): Encrypted => ({
+    encrypted: box.encrypt(String(secret), placeOf(id, path)),
+    bound: true,
+  })
+  return mapSecrets(document, encrypted, (proxy, path) => ({
+    ...encrypted(proxy, path),
     shown: maskedProxy(String(proxy)),
   }))
 }
 
-/** Throws where the secrets were encrypted under another key. */
-export function decryptSecrets(document: Document, box: SecretBox): Document {
-  return mapSecrets(document, (secret) => box.decrypt((secret as Encrypted).encrypted))
+/** Throws where a secret was encrypted under another key, or for another channel. */
+export function decryptSecrets(id: string, document: Document, box: SecretBox): Document {
+  return mapSecrets(document, (secret, path) => {
+    const { encrypted, bound } = secret as Encrypted
+    return bound === true ? box.decrypt(encrypted, placeOf(id, path)) : box.decrypt(encrypted)
+  })
 }
 
 /** Shows only that there are secrets. */

@@ -244,8 +244,8 @@ function keysOf(channel: ChannelConfig, rooms: ChannelRooms): KeyView[] {
 }
 
 /** As much as can be shown of a stored channel that is not in use. */
-function unfitChannel({ id, document }: StoredItem, { box }: Stored): ChannelConfig {
-  const said = { ...emptyChannel, ...plainOf('channel', document, box), id }
+function unfitChannel(item: StoredItem, { box }: Stored): ChannelConfig {
+  const said = { ...emptyChannel, ...plainOf(item, box), id: item.id }
   return channelConfig(said as Parameters<typeof channelConfig>[0], 'stored')
 }
 

@@ -216,12 +216,13 @@ function differs(what: string): AdminError {
 /** Counts stored channels whose secrets this process's key cannot decrypt. */
 async function countClosed({ store }: CopyTarget, box: SecretBox): Promise<number> {
   const items = await store.configuration.all()
-  return items.filter(({ kind, document }) => kind === 'channel' && !opens(document, box)).length
+  return items.filter(({ kind, id, document }) => kind === 'channel' && !opens(id, document, box))
+    .length
 }
 
-function opens(document: Readonly<Record<string, unknown>>, box: SecretBox): boolean {
+function opens(id: string, document: Readonly<Record<string, unknown>>, box: SecretBox): boolean {
   try {
-    decryptSecrets(document, box)
+    decryptSecrets(id, document, box)
     return true
   } catch {
     return false

@@ -119,7 +119,7 @@ export async function rollbackItem(
     const message = `${JSON.stringify(id)} has no version ${version} that could be restored`
     throw new AdminError('not_found', 'version', message)
   }
-  const document = plainOf(kind, earlier, rooms.box)
+  const document = plainOf({ kind, id, document: earlier }, rooms.box)
   const [changed] = await applyChanges(context, rooms, () => [{ kind, id, revision, document }])
   return madeSure(changed)
 }
@@ -237,7 +237,7 @@ async function judged(stored: Stored, change: ItemChange): Promise<ItemChange> {
       ([name, value]) => JSON.stringify(value) !== JSON.stringify(empty[kind][name]),
     ),
   )
-  return { ...change, document: kind === 'channel' ? encryptSecrets(said, stored.box) : said }
+  return { ...change, document: kind === 'channel' ? encryptSecrets(id, said, stored.box) : said }
 }
 
 /** Throws AdminError where an item would not fit the changed configuration, unless it did not fit before. */
@@ -304,21 +304,21 @@ function notFound(kind: StoredKind, id: string): AdminError {
 }
 
 /** The document to change: its secrets decrypted, or emptied where they cannot be decrypted. */
-export function plainOf(kind: StoredKind, document: Document, box: SecretBox): Document {
+export function plainOf(
+  { kind, id, document }: Pick<StoredItem, 'kind' | 'id' | 'document'>,
+  box: SecretBox,
+): Document {
   if (kind !== 'channel') return document
   try {
-    return decryptSecrets(document, box)
+    return decryptSecrets(id, document, box)
   } catch {
     return withoutSecrets(document)
   }
 }
 
-export function merged(
-  { kind, document }: StoredItem,
-  changes: Document,
-  box: SecretBox,
-): Document {
-  const before = plainOf(kind, document, box)
+export function merged(item: StoredItem, changes: Document, box: SecretBox): Document {
+  const { kind } = item
+  const before = plainOf(item, box)
   const after = { ...before, ...changes }
   if (kind !== 'channel') return after
   const whole = keepSecrets(before, changes, after)

@@ -42,7 +42,7 @@ test('entries of the store count where the file says nothing of their name', () 
 test('what does not fit is left out alone, and shows no secret', () => {
   const other = createSecretBox(new Uint8Array(32).fill(1), 'stored configuration')
   const secret = 'sk-vendor-0123456789'
-  const keyed = encryptSecrets({ ...sandbox, key: secret }, box)
+  const keyed = encryptSecrets('key', { ...sandbox, key: secret }, box)
   const items = [
     item('channel', 'key', keyed),
     item('channel', 'lost', { ...sandbox, groups: ['gone'] }),
@@ -57,8 +57,24 @@ test('what does not fit is left out alone, and shows no secret', () => {
   const config = withStored(declared, items, other)
   expect(config.channels.map(({ id }) => id)).toEqual(['well'])
   expect(config.leftOut.map(({ id, problem }) => [id, problem.split(':')[0]])).toEqual([
-    ['key', 'its secrets were encrypted with another encryption key'],
+    ['key', 'its secrets were encrypted with another encryption key, or for another channel'],
     ['lost', 'groups[0]'],
     ['odd', 'vendor'],
   ])
+})
+
+test('a secret opens only in its own channel, and as its own member', () => {
+  const headers = { Authorization: 'sk-b' }
+  const own = encryptSecrets('own', { ...sandbox, key: 'sk-a', headers }, box)
+  const foreign = { ...sandbox, key: own.key }
+  const turned = { ...sandbox, key: Object(own.headers).Authorization }
+  const items = [item('channel', 'own', own), item('channel', 'else', foreign)]
+  const config = withStored(declared, [...items, item('channel', 'turned', turned)], box)
+  expect(config.channels.map(({ id, key }) => [id, key])).toEqual([['own', 'sk-a']])
+  expect(config.leftOut.map(({ id }) => id)).toEqual(['else', 'turned'])
+})
+
+test('secrets that an earlier version stored, bound to no channel, still open', () => {
+  const items = [item('channel', 'own', { ...sandbox, key: { encrypted: box.encrypt('sk-a') } })]
+  expect(withStored(declared, items, box).channels.map(({ key }) => key)).toEqual(['sk-a'])
 })

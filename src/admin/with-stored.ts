@@ -57,7 +57,7 @@ export function withStored(declared: Config, items: readonly StoredItem[], box: 
   const leftOut: LeftOut[] = []
   const groupNames = new Set(Object.keys(groups))
   const channels = of('channel').flatMap(({ id, document }) => {
-    const judged = judgeChannel({ ...document, id }, groupNames, box)
+    const judged = judgeChannel(id, { ...document, id }, groupNames, box)
     if (typeof judged !== 'string') return judged
     leftOut.push({ kind: 'channel', id, problem: judged })
     return []
@@ -87,15 +87,16 @@ export function isDeclared(
 
 /** The channel, or why it does not fit, without secrets. */
 function judgeChannel(
+  id: string,
   document: StoredItem['document'],
   groups: ReadonlySet<string>,
   box: SecretBox,
 ): ChannelConfig | string {
   let settings: FileSettings['channels'][number]
   try {
-    settings = { ...emptyChannel, ...decryptSecrets(document, box) } as typeof settings
+    settings = { ...emptyChannel, ...decryptSecrets(id, document, box) } as typeof settings
   } catch {
-    return 'its secrets were encrypted with another encryption key: enter them again'
+    return 'its secrets were encrypted with another encryption key, or for another channel: enter them again'
   }
   const [problem] = channelProblems(settings, [], groups, knownNames)
   if (problem !== undefined) return `${problem.path}: ${problem.message}`

@@ -4,9 +4,10 @@ import { Buffer } from 'node:buffer'
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
 export interface SecretBox {
-  encrypt(text: string): string
-  /** Throws if the text was encrypted under another key, or was changed since. */
-  decrypt(encrypted: string): string
+  /** `place`: where the text is kept; moved to another place, it cannot be decrypted. */
+  encrypt(text: string, place?: string): string
+  /** Throws if the text was encrypted under another key or for another place, or was changed since. */
+  decrypt(encrypted: string, place?: string): string
 }
 
 const nonceBytes = 12
@@ -16,15 +17,16 @@ const tagBytes = 16
 export function createSecretBox(deploymentKey: Uint8Array, purpose: string): SecretBox {
   const key = Buffer.from(hkdfSync('sha256', deploymentKey, '', `tollgate ${purpose}`, 32))
   return {
-    encrypt(text) {
+    encrypt(text, place = '') {
       const nonce = randomBytes(nonceBytes)
-      const cipher = createCipheriv('aes-256-gcm', key, nonce)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(place))
       const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
       return Buffer.concat([nonce, body, cipher.getAuthTag()]).toString('base64')
     },
-    decrypt(encrypted) {
+    decrypt(encrypted, place = '') {
       const bytes = Buffer.from(encrypted, 'base64')
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes))
+      decipher.setAAD(Buffer.from(place))
       decipher.setAuthTag(bytes.subarray(-tagBytes))
       const body = decipher.update(bytes.subarray(nonceBytes, -tagBytes))
       return Buffer.concat([body, decipher.final()]).toString('utf8')

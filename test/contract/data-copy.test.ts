@@ -100,7 +100,7 @@ async function fill(dataDir: string, rows: number, accounts = 3): Promise<void> 
 
 async function addSecret(store: Store, dataDir: string): Promise<void> {
   const box = createSecretBox(encryptionKey({ encryptionKey: null, dataDir }), storedSecretsPurpose)
-  const document = encryptSecrets({ vendor: 'openai', key: 'S3CRET' }, box)
+  const document = encryptSecrets('made', { vendor: 'openai', key: 'S3CRET' }, box)
   const change = { kind: 'channel', id: 'made', document, changedAt: 1, actor: 'ann' } as const
   await store.configuration.change([change], await store.configuration.revision())
 }
