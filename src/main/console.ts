@@ -37,6 +37,7 @@ export function openConsole(state: State, model: () => FirstModel | null) {
       folder,
       failureFile: failureFile(state.current.config.dataDir),
       firstSteps: (request) => firstSteps(originOf(request, state.current.config.server), model()),
+      isSecure: () => state.current.config.server.publicUrl?.startsWith('https:') === true,
     })
   }
   return async (request: Request, peer: string | null): Promise<Response | null> => {

@@ -87,6 +87,15 @@ describe('a clone without a console', () => {
     expect(clone.builds()).toBe(1)
     await other.kill()
   })
+
+  test('browsers that came by https are not to come by http again', async () => {
+    const secure = await clone.start({ env: { PUBLIC_URL: 'https://gate.example' } })
+    const fieldOf = async (of: ServerProcess) =>
+      (await pageOf(of)).headers.get('strict-transport-security')
+    expect(await fieldOf(secure)).toBe('max-age=31536000')
+    expect(await fieldOf(server)).toBeNull()
+    await secure.kill()
+  })
 })
 
 describe('files', () => {

@@ -11,6 +11,8 @@ interface ConsoleOptions {
   readonly failureFile: string
   /** Builds the first steps, with the address the client itself used. */
   readonly firstSteps: (request: Request) => FirstSteps
+  /** Whether browsers reach it by https: they then never ask this host by http again (RFC 6797). */
+  readonly isSecure: () => boolean
 }
 
 export interface Console {
@@ -72,8 +74,11 @@ export function createConsole(options: ConsoleOptions): Console {
       const name = nameOf(pathOf(request.url))
       if (name === null) return null
       const build = await current()
-      if (build === null) return unbuilt(request, peer, name, options)
-      return answer(request, build, name)
+      const answered =
+        build === null ? unbuilt(request, peer, name, options) : answer(request, build, name)
+      const reply = await answered
+      if (options.isSecure()) reply?.headers.set('strict-transport-security', 'max-age=31536000')
+      return reply
     },
   }
 }
