@@ -13,7 +13,7 @@ import { accounts, answer, type Command, commands, keptBy, keptByModel } from '.
 
 describe('I1, I2, I5, I22: the ledger is its model', () => {
   test('on sqlite', async () => {
-    await compare(repetitions(25, 150), async (work) => {
+    await compare(repetitions(25, 150, 60), async (work) => {
       const directory = makeDirectory()
       const engine = await openSqlite(directory.path)
       await work(engine).finally(async () => {
@@ -26,7 +26,7 @@ describe('I1, I2, I5, I22: the ledger is its model', () => {
   const url = testDatabaseUrl
   if (url === null) return
   test('on postgres', async () => {
-    await compare(repetitions(4, 20), async (work) => {
+    await compare(repetitions(4, 20, 8), async (work) => {
       const schema = await makeSchema(url)
       const engine = await openPostgres(schema.url)
       await work(engine).finally(async () => {

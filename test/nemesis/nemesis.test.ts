@@ -13,7 +13,7 @@ import { openStage } from './stage.ts'
 const seed = Number(Bun.env['NEMESIS_SEED'] ?? Date.now() % 0x7fff_ffff)
 const each = Object.entries(kinds)
 /** Each once, and in the long run then at random. */
-const more = repetitions(0, 40)
+const more = repetitions(0, 40, 15)
 
 describe.each(postgresCases)('three nodes on $engine', ({ databaseUrl }) => {
   test(`${each.length + more} faults, seed ${seed}: nothing is lost, doubled or overdrawn, and others serve`, async () => {

@@ -107,7 +107,7 @@ describe.each(ownPostgresCases)('three nodes on a pair of $engine', () => {
     const stage = await openStage(pair.url, Math.random)
     try {
       const faults = faultsOf(pair)
-      const rounds = Array.from({ length: repetitions(1, 5) }, () => faults).flat()
+      const rounds = Array.from({ length: repetitions(1, 5, 3) }, () => faults).flat()
       await expectBooks(stage, await breakAgainAndAgain(stage, rounds))
     } finally {
       await stage.close()

@@ -6,8 +6,9 @@ const length = Bun.env['TEST_LONG']
 
 export const isLong = length === '1' || length === 'all'
 
-/** A count or a choice in `npm test`, and the one at length. */
-export function repetitions<Value>(brief: Value, long: Value): Value {
+/** A count or a choice in `npm test`, the one at length, and that of `npm run test:all` if that would take too long. */
+export function repetitions<Value>(brief: Value, long: Value, all = long): Value {
+  if (length === 'all') return all
   return isLong ? long : brief
 }
 
