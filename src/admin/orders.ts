@@ -5,6 +5,7 @@ import type { PaymentSettings } from '../config/types.ts'
 import { formatUnits } from '../money.ts'
 import { minorText, nanoPerMinor, parseMinor } from '../payments/amount.ts'
 import { bonusOf } from '../payments/bonus.ts'
+import { bonusSpending } from '../payments/bonus-spending.ts'
 import { type Payments, queryScheduleMs } from '../payments/payments.ts'
 import {
   callbackAddress,
@@ -50,7 +51,7 @@ export async function readOffer(
   { payments, settings, mode }: OrderDesk,
   { account, amount }: Input<'account'> & { readonly amount?: string | undefined },
 ) {
-  const spending = settings.bonus?.firstTopUp?.spent ?? 'last'
+  const spending = bonusSpending(settings)
   const standing = await store.payments.standing(account, mode, spending)
   if (standing === null)
     throw new AdminError('not_found', 'account', `there is no account ${JSON.stringify(account)}`)
@@ -302,7 +303,7 @@ export async function refundOrder(
   const amountMinor = input.amount === undefined ? order.amountMinor : parseMinor(input.amount)
   if (!amountMinor) throw new AdminError('invalid', 'amount', 'expected more than 0')
   const id = input.refund ?? `tr${nowMs.toString(36)}${randomBytes(10).toString('hex')}`
-  const spending = settings.bonus?.firstTopUp?.spent ?? 'last'
+  const spending = bonusSpending(settings)
   const asked = { id, orderId: order.id, amountMinor, actor, reason: input.reason, at: nowMs }
   const begun = await whenFree(store.leases, () => store.refunds.begin(asked, spending))
   if (begun.outcome === 'leased')
@@ -366,7 +367,7 @@ export async function planRefund(
   const order = await find(admin, { id, owner: undefined })
   const amountMinor = parseMinor(amount)
   if (!amountMinor) throw new AdminError('invalid', 'amount', 'expected more than 0')
-  const spending = settings.bonus?.firstTopUp?.spent ?? 'last'
+  const spending = bonusSpending(settings)
   const planned = await admin.store.refunds.plan({ orderId: order.id, amountMinor }, spending)
   if (planned.outcome !== 'planned') throw notRefunded(order, planned)
   return {
@@ -480,7 +481,7 @@ export async function readBonus(
   settings: PaymentSettings,
   account: string,
 ): Promise<string> {
-  const spending = settings.bonus?.firstTopUp?.spent ?? 'last'
+  const spending = bonusSpending(settings)
   const standing = await store.payments.standing(account, 'live', spending)
   return String(standing?.bonusNano ?? 0n)
 }

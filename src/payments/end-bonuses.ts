@@ -2,6 +2,7 @@
 
 import type { PaymentSettings } from '../config/types.ts'
 import type { Store } from '../store/store.ts'
+import { bonusSpending } from './bonus-spending.ts'
 import { whenFree } from './when-free.ts'
 
 /**
@@ -10,10 +11,10 @@ import { whenFree } from './when-free.ts'
  */
 export async function endBonuses(
   store: Pick<Store, 'payments' | 'leases'>,
-  { bonus }: Pick<PaymentSettings, 'bonus'>,
+  settings: Pick<PaymentSettings, 'bonus'>,
   nowMs: number,
 ): Promise<void> {
-  const spending = bonus?.firstTopUp?.spent ?? 'last'
+  const spending = bonusSpending(settings)
   const end = (inPart: boolean) => store.payments.expireBonuses(nowMs, { spending, inPart })
   const ended = await whenFree(store.leases, () => end(false))
   if (ended.outcome === 'leased') await end(true)

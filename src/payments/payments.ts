@@ -12,6 +12,7 @@ import type {
 } from '../store/payment-tables.ts'
 import type { Store } from '../store/store.ts'
 import { bonusOf } from './bonus.ts'
+import { bonusSpending } from './bonus-spending.ts'
 import {
   type Acknowledgement,
   type Notified,
@@ -162,7 +163,7 @@ class ProviderPayments implements Payments {
   /** Returns the order's id, or null if the payment is not ours. Throws if requests hold the money for too long. */
   async #dispute(provider: PaymentProvider, dispute: Disputed): Promise<string | null> {
     const { store, settings, mode } = this.#options
-    const spending = settings.bonus?.firstTopUp?.spent ?? 'last'
+    const spending = bonusSpending(settings)
     const seen = { ...dispute, provider, mode }
     const noted = await whenFree(store.leases, () => store.disputes.note(seen, spending))
     if (noted.outcome === 'leased') throw new Error('requests hold what a lost dispute takes')
@@ -228,7 +229,7 @@ class ProviderPayments implements Payments {
 
   async refund(asked: Refund): Promise<void> {
     const { store, mode, settings } = this.#options
-    const spending = settings.bonus?.firstTopUp?.spent ?? 'last'
+    const spending = bonusSpending(settings)
     const order = await store.paymentOrders.find(asked.orderId)
     if (order === null || order.mode !== mode) return
     try {
