@@ -7,7 +7,7 @@ const mostValues = 500
 
 type OfCallers = Exclude<RollupDimension, 'account' | 'channel'>
 
-const ofCallers: readonly OfCallers[] = ['model', 'key', 'group', 'operation', 'statusClass']
+const ofCallers: readonly OfCallers[] = ['model', 'key', 'group', 'operation', 'statusClass', 'tag']
 
 /** Sorted, at most 500 per dimension; channels for operators only. */
 type Choices = Readonly<Record<OfCallers, readonly string[]>> & {

@@ -13,6 +13,7 @@ const dimensionNames = [
   'group',
   'operation',
   'statusClass',
+  'tag',
   'channel',
   'account',
 ] as const satisfies readonly RollupDimension[]
@@ -53,6 +54,11 @@ const filter = {
   statusClass: list
     .optional()
     .describe(`Only these classes of status, such as \`2xx\`. ${listText}`),
+  tag: list
+    .optional()
+    .describe(
+      `Only requests labelled so (\`x-tollgate-tag\`). An empty text stands for those without a label. ${listText}`,
+    ),
 }
 
 export const zoneText = 'IANA time zone whose midnight begins a day'

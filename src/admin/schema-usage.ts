@@ -40,6 +40,7 @@ const search = {
   channel: id.optional().describe('Only requests of this channel; only for operators'),
   client: id.optional().describe('Only requests of this client program'),
   vendorRequestId: id.optional().describe('Only requests to which the vendor gave this id'),
+  tag: id.optional().describe('Only requests that the client labelled so (`x-tollgate-tag`)'),
   errorCode: id.optional().describe('Only requests that failed with this code'),
   stream: z
     .enum(['true', 'false'], 'expected true or false')

@@ -88,8 +88,8 @@ type RollupFilterInput = { readonly [Field in RollupDimension]?: readonly string
 
 /** Throws AdminError where an owner asks for what only operators see. */
 export function filterOf(asked: FilterInput): RollupFilter {
-  const { owner, account, key, model, channel, group, operation, statusClass } = asked
-  const given = { account, key, model, channel, group, operation, statusClass }
+  const { owner, account, key, model, channel, group, operation, statusClass, tag } = asked
+  const given = { account, key, model, channel, group, operation, statusClass, tag }
   const filter = Object.fromEntries(
     Object.entries(given).filter(([, values]) => values !== undefined),
   ) as RollupFilter

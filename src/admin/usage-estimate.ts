@@ -18,7 +18,7 @@ export async function estimateUsage(
   { store, nowMs }: AdminContext,
   input: Input<'listUsage'> & Owned,
 ): Promise<Estimate | null> {
-  const { id, owner, account, key, model, group, operation, channel, statusClass } = input
+  const { id, owner, account, key, model, group, operation, channel, statusClass, tag } = input
   if (id !== undefined) return null
   const wanted: readonly (readonly [RollupDimension, string | undefined])[] = [
     ['account', owner ?? account],
@@ -28,6 +28,7 @@ export async function estimateUsage(
     ['operation', operation],
     ['channel', channel],
     ['statusClass', statusClass === undefined ? undefined : `${statusClass}xx`],
+    ['tag', tag],
   ]
   const filter = Object.fromEntries(
     wanted.flatMap(([name, value]) => (value === undefined ? [] : [[name, [value]]])),

@@ -71,6 +71,7 @@ const ownColumns: readonly Column<OwnUsage>[] = [
   ['clientAddress', ({ clientAddress }) => clientAddress ?? null],
   ['clientRequestId', ({ clientRequestId }) => clientRequestId ?? null],
   ['vendorRequestId', ({ vendorRequestId }) => vendorRequestId],
+  ['tag', ({ tag }) => tag ?? null],
 ]
 
 const operatorColumns: readonly Column<Usage>[] = [

@@ -67,11 +67,12 @@ function tokensOf(row: UsageRow): TokenCounts {
 }
 
 /** Fields that only some requests have. */
-function known({ clientAddress, clientRequestId, traceId }: UsageRow) {
+function known({ clientAddress, clientRequestId, traceId, tag }: UsageRow) {
   return {
     ...(clientAddress !== null && { clientAddress }),
     ...(clientRequestId !== null && { clientRequestId }),
     ...(traceId !== null && { traceId }),
+    ...(tag !== null && { tag }),
   }
 }
 

@@ -84,10 +84,11 @@ function predicateOf(input: Search & Owned): UsagePredicate {
 
 /** The fields whose names are the same in the predicate. */
 function pick(input: Search) {
-  const { key, model, modelServed, group, operation, client, vendorRequestId, errorCode } = input
+  const { key, model, modelServed, group, operation, client, vendorRequestId, errorCode, tag } =
+    input
   const { stream, status, statusClass, since, until } = input
   const names = { key, model, modelServed, group, operation, client, vendorRequestId, errorCode }
-  return { ...names, stream, status, statusClass, since, until }
+  return { ...names, tag, stream, status, statusClass, since, until }
 }
 
 function placeOf(cursor: string): UsagePlace {

@@ -3,7 +3,7 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import { tokenCounts } from '../config/prices.ts'
 import { causeOf } from '../errors.ts'
-import { traceIdOf } from '../history/caller.ts'
+import { tagOf, traceIdOf } from '../history/caller.ts'
 import type { Finished } from '../ledger/ledger.ts'
 import { formatUnits } from '../money.ts'
 import type { IdempotencyDone } from '../store/ledger.ts'
@@ -95,6 +95,7 @@ function usageRow(settlement: Settlement): UsageRow {
     client: caller.client?.name ?? null,
     clientVersion: caller.client?.version ?? null,
     vendorRequestId: settlement.vendorRequestId,
+    tag: tagOf(caller),
   }
 }
 

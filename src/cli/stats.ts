@@ -19,7 +19,7 @@ export const stats: Command = {
     by: {
       type: 'string',
       value: 'A[,B]',
-      help: 'up to two of model, key, group, operation, statusClass, channel, account; model by default',
+      help: 'up to two of model, key, group, operation, statusClass, tag, channel, account; model by default',
     },
     metric: {
       type: 'string',
@@ -45,6 +45,7 @@ export const stats: Command = {
     account: { type: 'string', value: 'A', help: 'only of this account' },
     key: { type: 'string', value: 'ID', help: 'only of this key' },
     model: { type: 'string', value: 'M', help: 'only of this model' },
+    tag: { type: 'string', value: 'T', help: 'only of requests labelled so' },
     limit: {
       type: 'string',
       value: 'N',
@@ -61,7 +62,7 @@ export const stats: Command = {
 }
 
 function given({ flags }: Context) {
-  const named = ['since', 'until', 'account', 'key', 'model'] as const
+  const named = ['since', 'until', 'account', 'key', 'model', 'tag'] as const
   return {
     ...Object.fromEntries(
       named.flatMap((name) => (flags.has(name) ? [[name, flags.text(name)]] : [])),

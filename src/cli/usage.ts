@@ -44,6 +44,7 @@ const filters = {
     value: 'true|false',
     help: 'true: only streamed replies; false: only whole ones',
   },
+  tag: { type: 'string', value: 'T', help: 'only requests labelled so (x-tollgate-tag)' },
   'min-cost': { type: 'string', value: 'AMOUNT', help: 'only requests that cost at least this' },
   'min-latency': {
     type: 'string',

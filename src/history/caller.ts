@@ -14,6 +14,20 @@ export interface Caller {
   readonly tracestate?: string | null
   /** The application that sent it; null if it does not say. */
   readonly client: ClientApplication | null
+  /** What the client labelled the request with, as received. */
+  readonly tag?: string | null
+}
+
+const validTag = /^[\w.:/@+=-]{1,64}$/
+
+/** Whether a label is short and plain enough for a list of choices and an address. */
+export function isTag(label: string): boolean {
+  return validTag.test(label)
+}
+
+/** The request's label; null if it has none, or none that is valid. */
+export function tagOf({ tag }: Caller): string | null {
+  return tag != null && isTag(tag) ? tag : null
 }
 
 /** The id of the trace that the request belongs to. */

@@ -28,4 +28,5 @@ export const emptyRow = {
   client: null,
   clientVersion: null,
   vendorRequestId: null,
+  tag: null,
 } as const satisfies Partial<UsageRow>

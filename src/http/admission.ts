@@ -32,7 +32,7 @@ import { type Content, Incoming } from './body/incoming.ts'
 import type { Front } from './front.ts'
 import type { HttpReply } from './reply.ts'
 import { originOf } from './request.ts'
-import { type ReadOptions, readRequestOptions } from './request-options.ts'
+import { checkTag, type ReadOptions, readRequestOptions } from './request-options.ts'
 import {
   addCaller,
   addCors,
@@ -236,6 +236,7 @@ export class Admission implements ClientSlot {
 
   private withOptions(peek: Peek, principal: KeyPrincipal): ReadOptions {
     this.peek = peek
+    checkTag(this.caller)
     const again = (bytes: Uint8Array) => this.dialect.client.peek(bytes, this.address)
     const read = readRequestOptions(this.request.headers, again, peek, principal.showCost)
     this.peek = read.peek

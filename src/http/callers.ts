@@ -44,6 +44,7 @@ export function createCallers({
         traceparent,
         tracestate: traceparent === null ? null : traceStateOf(headers.get('tracestate')),
         client: clientApplication(headers.get('user-agent')),
+        tag: headers.get('x-tollgate-tag') || null,
       }
     },
   }

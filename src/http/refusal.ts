@@ -1,7 +1,7 @@
 // Builds the usage record of a request that was answered without the relay: each request of a known caller has one.
 
 import type { GatewayError } from '../errors.ts'
-import { traceIdOf } from '../history/caller.ts'
+import { tagOf, traceIdOf } from '../history/caller.ts'
 import { emptyRow } from '../history/row.ts'
 import type { UsageRow } from '../store/usage-row.ts'
 import type { Denial } from '../telemetry/denials.ts'
@@ -45,6 +45,7 @@ function rowOf(request: Omit<ReplayedRequest, 'peek'>): UsageRow {
     traceId: traceIdOf(caller),
     client: caller.client?.name ?? null,
     clientVersion: caller.client?.version ?? null,
+    tag: tagOf(caller),
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { RequestOptions } from '../billing/authorization.ts'
 import { invalidRequest } from '../errors.ts'
+import { type Caller, isTag } from '../history/caller.ts'
 import type { RequestHeaders } from '../identity/request-headers.ts'
 import { type Nano, parseUnits } from '../money.ts'
 import { withoutMember } from '../wire/json/without.ts'
@@ -39,6 +40,13 @@ export function readRequestOptions(
     peek: rest,
     options: { ...options, capNano: ceilingOf(text, 'max_cost') },
   }
+}
+
+/** Throws GatewayError `invalid_request_error` naming the header. */
+export function checkTag({ tag }: Caller): void {
+  if (tag == null || isTag(tag)) return
+  const expected = 'one label of 1 to 64 letters, digits and . _ : / @ + = -'
+  throw invalidRequest(`x-tollgate-tag must be ${expected}`, 'x-tollgate-tag')
 }
 
 function ceilingOf(text: string, name: string): Nano {

@@ -76,6 +76,7 @@ const anyRow: fc.Arbitrary<UsageRow> = fc.record({
   client: textOrNull,
   clientVersion: textOrNull,
   vendorRequestId: textOrNull,
+  tag: textOrNull,
 })
 
 const anyFinished: fc.Arbitrary<Finished> = fc.record({

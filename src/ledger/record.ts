@@ -33,7 +33,7 @@ export function encodeRecord(
   const charge = String(chargeNano)
   // Formatting an amount takes longer than everything else here, and most amounts equal the charge.
   const sum = (nano: Nano): string => (nano === chargeNano ? charge : String(nano))
-  return [
+  const record: UntaggedRecord = [
     kind === 'final' ? 0 : 1,
     epoch,
     sum(fromLeaseNano),
@@ -84,6 +84,8 @@ export function encodeRecord(
     row.clientVersion,
     row.vendorRequestId,
   ]
+  // Left out where there is none: earlier versions do not read longer records.
+  return row.tag === null ? record : [...record, row.tag]
 }
 
 /** For records without a place in the numbering: progress records, and records written by earlier versions. */
@@ -101,7 +103,7 @@ export function encodeBody(records: readonly EncodedRecord[]): string {
 type Flag = 0 | 1
 type Text = string | null
 
-export type EncodedRecord = readonly [
+type UntaggedRecord = readonly [
   kind: Flag,
   epoch: number,
   fromLeaseNano: string,
@@ -152,7 +154,9 @@ export type EncodedRecord = readonly [
   clientVersion: Text,
   vendorRequestId: Text,
 ]
-const encodedLength: EncodedRecord['length'] = 49
+export type EncodedRecord = UntaggedRecord | readonly [...UntaggedRecord, tag: string]
+
+const untaggedLength: UntaggedRecord['length'] = 49
 /** Lengths that earlier versions wrote: 45 ends before `heldNano`; 41 ends before `number`. */
 const formerLengths = [45, 41]
 
@@ -185,7 +189,7 @@ function decodeRecord(values: unknown, node: string, outboxEpoch: number): Decod
   }
 }
 
-const lengths: readonly number[] = [encodedLength, ...formerLengths]
+const lengths: readonly number[] = [untaggedLength + 1, untaggedLength, ...formerLengths]
 
 function placeOf(number: unknown, node: string, epoch: number): OutboxPlace | undefined {
   if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 0) {
@@ -250,5 +254,6 @@ function rowOf(encoded: EncodedRecord): UsageRow {
     client: encoded[46] ?? null,
     clientVersion: encoded[47] ?? null,
     vendorRequestId: encoded[48] ?? null,
+    tag: encoded[49] ?? null,
   }
 }

@@ -114,6 +114,7 @@ export function spansOf({ row, traceparent, finishReason, sentAfterMs }: Traced)
       ...failure(row.errorCode),
       text('tollgate.channel', row.channel),
       text('tollgate.vendor_request_id', row.vendorRequestId),
+      text('tollgate.tag', row.tag),
     ].flat(),
     status: { code: row.errorCode === null ? statusCode.unset : statusCode.error },
   }

@@ -1,11 +1,18 @@
 // The audit of quarter-hourly totals: the rows of one quarter added up again, for every account, key, model and so on,
-// and for all accounts together.
+// for all accounts together, and for every tag.
 
 import type { Session } from './engine.ts'
 import type { Findings } from './findings.ts'
-import { dimensions, sums } from './rollup-columns.ts'
+import { sums } from './rollup-columns.ts'
 import { quarterOf } from './rollup-table.ts'
-import { nameOf, type RollupTable, RollupTotals, type Total } from './rollups.ts'
+import {
+  nameOf,
+  type RollupTable,
+  RollupTotals,
+  rollupTables,
+  subjectsOf,
+  type Total,
+} from './rollups.ts'
 import type { UsageRow } from './usage-row.ts'
 
 interface RollupCheck {
@@ -17,8 +24,6 @@ interface RollupCheck {
   /** Closes the last quarter, and reports stored quarters from `since` on for which no row was added. */
   end(since: number): Promise<void>
 }
-
-const tables: readonly RollupTable[] = ['usage_quarter', 'usage_quarter_all']
 
 /**
  * Rows must be added in the order of their time; the totals of one quarter are in memory at once. Rows of refused
@@ -37,7 +42,7 @@ export function createRollupCheck(
   async function close(): Promise<void> {
     if (quarter === null) return
     seen.add(quarter)
-    for (const table of tables) await compare(kept, quarter, table, totals)
+    for (const table of rollupTables) await compare(kept, quarter, table, totals)
     quarter = null
     totals = new RollupTotals()
   }
@@ -51,7 +56,7 @@ export function createRollupCheck(
     close,
     async end(since) {
       await close()
-      for (const table of tables) {
+      for (const table of rollupTables) {
         const sql = `SELECT DISTINCT quarter FROM ${table} WHERE quarter >= ? ORDER BY quarter`
         for (const each of await session.query<{ readonly quarter: number }>(sql, [since])) {
           if (seen.has(each.quarter)) continue
@@ -66,9 +71,9 @@ export function createRollupCheck(
 type Kept = Readonly<Record<string, string | number>>
 
 const selectQuarter = (table: RollupTable): string => `SELECT quarter,
-    ${dimensions.map(({ name }) => name).join(', ')},
+    ${subjectsOf[table].names.join(', ')},
     ${sums.map(({ name }) => `CAST(coalesce(${name}, 0) AS TEXT) AS ${name}`).join(', ')}
-  FROM ${table} JOIN usage_series ON usage_series.id = series WHERE quarter = ?`
+  FROM ${table} JOIN ${subjectsOf[table].table} AS subject ON subject.id = series WHERE quarter = ?`
 
 interface Comparing {
   readonly session: Session
@@ -85,7 +90,7 @@ async function compare(
   const made = totals.of(table)
   const missing = new Map(made)
   for (const kept of await session.query<Kept>(selectQuarter(table), [quarter])) {
-    const at = { quarter, dimensions: dimensions.map(({ name }) => String(kept[name])) }
+    const at = { quarter, dimensions: subjectsOf[table].names.map((name) => String(kept[name])) }
     const mayMiss = quarter < refusalsSince && isOfRefusals(kept)
     const total = made.get(nameOf(at)) ?? (mayMiss ? { sums: [] } : undefined)
     missing.delete(nameOf(at))

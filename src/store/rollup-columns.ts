@@ -13,8 +13,8 @@ import { cleanText } from './text.ts'
 import { type UsageRow, usageColumns } from './usage-row.ts'
 
 /**
- * Whether a request was refused before it had a price or a channel. It may name any model, so its model is not
- * recorded: clients must not be able to create endless totals by asking for models that do not exist.
+ * Whether a request was refused before it had a price or a channel. It may name any model and tag, so neither is
+ * recorded: clients must not be able to create endless totals by requests that cost nothing.
  */
 function isUnknown({ channel, priceVersion, status }: UsageRow): boolean {
   return channel === null && priceVersion === null && status >= 400
@@ -40,6 +40,13 @@ export const dimensions: readonly Dimension[] = [
     of: ({ status }) => `${Math.floor(status / 100)}xx`,
   },
 ]
+
+/** What only the totals of tagged requests distinguish. */
+export const tagDimension: Dimension = {
+  field: 'tag',
+  name: 'tag',
+  of: (row) => (isUnknown(row) ? '' : cleanText(row.tag ?? '')),
+}
 
 interface Sum {
   readonly field: RollupSum

@@ -29,7 +29,9 @@ export function rollupStore(engine: Engine): RollupStore {
     async values(dimension, account, limit) {
       const column = columnOf(dimension)
       // Series of single accounts, because the series of all accounts together lack accounts and keys.
-      const isOwn = account !== null || dimension === 'account' || dimension === 'key'
+      const isTag = dimension === 'tag'
+      const table = isTag ? 'usage_tagged_series' : 'usage_series'
+      const isOwn = account !== null || dimension === 'account' || dimension === 'key' || isTag
       const where =
         account !== null
           ? "account = ? AND account <> ''"
@@ -37,7 +39,7 @@ export function rollupStore(engine: Engine): RollupStore {
             ? "account <> ''"
             : "account = ''"
       const kept = await engine.query<{ readonly value: string }>(
-        `SELECT DISTINCT ${column} AS value FROM usage_series WHERE ${where} ORDER BY 1 LIMIT ?`,
+        `SELECT DISTINCT ${column} AS value FROM ${table} AS source WHERE ${where} ORDER BY 1 LIMIT ?`,
         account === null ? [limit] : [cleanText(account), limit],
       )
       return kept.map(({ value }) => value)
@@ -67,7 +69,7 @@ interface Statement {
 }
 
 const groupsOf = (source: Source, by: readonly RollupDimension[]): readonly string[] =>
-  by.map((each, place) => `source.${source.columnOf(each)} AS b${place}`)
+  by.map((each, place) => `${source.columnOf(each)} AS b${place}`)
 
 function seriesStatement(
   kind: Engine['kind'],
@@ -86,11 +88,11 @@ function seriesStatement(
   return { sql: `${sql} LIMIT ?`, values: [...values, most] }
 }
 
-/** Null if there are no totals. */
-const textOf = (asked: readonly RollupSum[]): string =>
+/** The number of requests first. Null if there are no totals. */
+const textOf = ({ sign }: Source, asked: readonly RollupSum[]): string =>
   [
-    'CAST(sum(kept.requests) AS TEXT)',
-    ...asked.map((each) => `coalesce(sum(kept.${nameOf(each)}), 0)`),
+    `CAST(${sign}sum(kept.requests) AS TEXT)`,
+    ...asked.map((each) => `coalesce(${sign}sum(kept.${nameOf(each)}), 0)`),
   ].join(` || ' ' || `)
 
 /**
@@ -106,7 +108,7 @@ function overSubjects(source: Source, query: RollupQuery): Statement {
   const given = pieces.map(({ span, since, until }) => [span, since, until])
   return {
     sql: `SELECT piece.number AS span, ${groups.join('')}(
-        SELECT ${textOf(asked)} FROM ${table} AS kept
+        SELECT ${textOf(source, asked)} FROM ${table} AS kept
         WHERE kept.${of} = source.id AND kept.${at} >= piece.since AND kept.${at} < piece.until) AS sums
       FROM ${subjects} AS source CROSS JOIN
         (SELECT value ->> 0 AS number, value ->> 1 AS since, value ->> 2 AS until FROM json_each(?)) AS piece
@@ -127,7 +129,7 @@ function overEvenSpans(
   const since = pieces[0]?.since ?? 0
   const until = pieces.at(-1)?.until ?? since
   return {
-    sql: `SELECT (kept.${at} - CAST(? AS INTEGER)) / CAST(? AS INTEGER) AS span, ${groups.join('')}${textOf(asked)} AS sums
+    sql: `SELECT (kept.${at} - CAST(? AS INTEGER)) / CAST(? AS INTEGER) AS span, ${groups.join('')}${textOf(source, asked)} AS sums
       FROM ${subjects} AS source CROSS JOIN ${table} AS kept ${where.sql}
         AND kept.${of} = source.id AND kept.${at} >= ? AND kept.${at} < ? GROUP BY ${grouped}`,
     values: [origin, widthMs, ...where.values, since, until],
@@ -153,7 +155,7 @@ function overRuns(source: Source, { by, cuts, sums: asked }: RollupQuery): State
       ON kept.${of} = source.id AND kept.${at} >= ? AND kept.${at} < ?`
     : runByRun(source, asked)
   return {
-    sql: `(SELECT width_bucket(kept.${at}, ?::bigint[]) - 1 AS span, ${groups.join('')}${textOf(asked)} AS sums
+    sql: `(SELECT width_bucket(kept.${at}, ?::bigint[]) - 1 AS span, ${groups.join('')}${textOf(source, asked)} AS sums
       FROM ${from} ${where.sql} GROUP BY ${grouped})`,
     values: [listed(cuts), ...given, ...where.values],
   }
@@ -172,23 +174,26 @@ function runByRun(
     : `${subjects} AS source CROSS JOIN ${run} CROSS JOIN ${kept(` AND kept.${of} = source.id`)}`
 }
 
-/** Adds the sums of the same group and span. */
+/** Adds the sums of the same group and span, and leaves out those of which nothing remains. */
 function added(kept: readonly Kept[], { by, limit }: RollupQuery): RollupRow[] {
-  const rows = new Map<string, { span: number; by: string[]; sums: bigint[] }>()
+  const rows = new Map<string, { span: number; by: string[]; requests: bigint; sums: bigint[] }>()
   for (const each of kept) {
     const values = by.map((_, place) => each[`b${place}`] ?? '')
     const name = `${each.span}\0${values.join('\0')}`
-    const [, ...sums] = each.sums.split(' ')
+    const [requests = '0', ...sums] = each.sums.split(' ')
     const row = rows.get(name)
     if (row === undefined) {
-      rows.set(name, { span: each.span, by: values, sums: sums.map(BigInt) })
+      const first = { requests: BigInt(requests), sums: sums.map(BigInt) }
+      rows.set(name, { span: each.span, by: values, ...first })
       continue
     }
+    row.requests += BigInt(requests)
     sums.forEach((sum, place) => {
       if (sum !== '0') row.sums[place] = (row.sums[place] ?? 0n) + BigInt(sum)
     })
   }
-  return [...rows.values()].slice(0, limit)
+  const present = [...rows.values()].filter(({ requests }) => requests !== 0n)
+  return present.slice(0, limit).map(({ requests, ...row }) => row)
 }
 
 /** The last row has the sums of all groups and their number; in other rows `groups` is null. */
@@ -204,7 +209,8 @@ function topStatement(
 ): Statement {
   const { by, sums: asked, order, limit } = query
   const groups = by.map((_, place) => `b${place}`)
-  const grouped = groups.length === 0 ? '' : `GROUP BY ${groups.join(', ')}`
+  const grouped =
+    groups.length === 0 ? '' : `GROUP BY ${groups.join(', ')} HAVING sum(requests) <> 0`
   const columns = (table: string) =>
     asked.map((_, place) => `coalesce(sum(${table}.s${place}), 0) AS s${place}`)
   const parts = sources.flatMap((source) => topParts(kind, source, query))
@@ -234,12 +240,15 @@ function topParts(
   source: Source,
   { by, sums: asked }: RollupTopQuery,
 ): Statement[] {
-  const { table, subjects, of, at, runs, where, unique } = source
-  const columns = asked.map((each, place) => `sum(kept.${nameOf(each)}) AS s${place}`)
+  const { table, subjects, of, at, runs, where, unique, sign } = source
+  const columns = [
+    `${sign}sum(kept.requests) AS requests`,
+    ...asked.map((each, place) => `${sign}sum(kept.${nameOf(each)}) AS s${place}`),
+  ]
   // SQLite sorts the rows that it groups, unless they are in the order of an index.
-  const grouped = kind === 'sqlite' ? unique : by.map((each) => source.columnOf(each))
-  const groupBy =
-    grouped.length === 0 ? '' : `GROUP BY ${grouped.map((each) => `source.${each}`).join(', ')}`
+  const grouped =
+    kind === 'sqlite' ? unique.map((each) => `source.${each}`) : by.map(source.columnOf)
+  const groupBy = grouped.length === 0 ? '' : `GROUP BY ${grouped.join(', ')}`
   return runs.map(({ since, until }) => ({
     sql: `SELECT ${[...groupsOf(source, by), ...columns].join(', ')} FROM ${subjects} AS source
       CROSS JOIN ${table} AS kept ${where.sql} AND kept.${of} = source.id

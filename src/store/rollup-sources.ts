@@ -1,12 +1,14 @@
 // Selects the tables from which a query's totals are read: those by day and hour where one dimension suffices,
-// otherwise those by quarter-hour.
+// otherwise those by quarter-hour, and those of tagged requests where it asks for tags.
 
 import type { Session, Value } from './engine.ts'
-import { dimensions } from './rollup-columns.ts'
+import { dimensions, tagDimension } from './rollup-columns.ts'
 import { facetFor, facetTables, foldedUntil } from './rollup-facets.ts'
 import { type Piece, piecesOf, runsOf } from './rollup-pieces.ts'
 import type { RollupDimension, RollupFilter } from './rollup-table.ts'
 import { cleanText } from './text.ts'
+
+const allDimensions = [...dimensions, tagDimension]
 
 interface Question {
   readonly cuts: readonly number[]
@@ -24,7 +26,10 @@ export interface Source {
   /** The table of subjects, and the columns of its unique index. */
   readonly subjects: string
   readonly unique: readonly string[]
+  /** The SQL expression of a dimension's value, in terms of `source`. */
   readonly columnOf: (dimension: RollupDimension) => string
+  /** `-`: its totals are subtracted, because those of another source include them. */
+  readonly sign: '' | '-'
   /** Begins with `WHERE`; conditions on `source`, the table of subjects. */
   readonly where: { readonly sql: string; readonly values: readonly Value[] }
   /** Whether a query needs most rows of a time, so that an index by time is best. */
@@ -53,7 +58,9 @@ export async function sourcesOf(session: Session, question: Question): Promise<S
       of: 'facet',
       subjects: 'usage_facet',
       unique: ['dimension', 'account', 'value'],
-      columnOf: (dimension: RollupDimension) => (dimension === 'account' ? 'account' : 'value'),
+      columnOf: (dimension: RollupDimension) =>
+        dimension === 'account' ? 'source.account' : 'source.value',
+      sign: '' as const,
     }
     const whose = facet.isOfAll ? `source.account = ''` : `source.account <> ''`
     const where = conditions(
@@ -66,26 +73,69 @@ export async function sourcesOf(session: Session, question: Question): Promise<S
       sources.push({ ...subjects, table, at, where, isTimeFirst: false, ...piecesIn(place) })
     }
   }
+  const quarters = quarterSourcesOf(filter, asked)
+  sources.push(...quarters.map((each) => ({ ...each, ...piecesIn(tables.length) })))
+  const used = sources.filter((source) => source.pieces.length > 0)
+  return used.length > 0 ? used : sources.slice(-quarters.length)
+}
+
+type Totals = Omit<Source, 'pieces' | 'runs'>
+
+/**
+ * Requests without a tag have no totals of their own: they are all requests less the tagged ones, which are therefore
+ * subtracted under the empty tag.
+ */
+function quarterSourcesOf(filter: RollupFilter, asked: readonly RollupDimension[]): Totals[] {
+  if (!asked.includes('tag')) return [plainSource(filter, asked)]
+  const { tag, ...others } = filter
+  const tagged = taggedSource(filter, columnOf, '')
+  if (tag !== undefined && !tag.includes('')) return [tagged]
+  return [
+    tagged,
+    plainSource(others, asked),
+    taggedSource(others, (each) => (each === 'tag' ? noTag : columnOf(each)), '-'),
+  ]
+}
+
+const noTag = `CAST('' AS TEXT)`
+
+function plainSource(filter: RollupFilter, asked: readonly RollupDimension[]): Totals {
   const isOfAll = asked.every((each) => each !== 'account' && each !== 'key')
   const whose = isOfAll ? `source.account = ''` : `source.account <> ''`
-  sources.push({
+  return {
     table: isOfAll ? 'usage_quarter_all' : 'usage_quarter',
     of: 'series',
     at: 'quarter',
     subjects: 'usage_series',
     unique: dimensions.map(({ name }) => name),
-    columnOf,
+    columnOf: (each) => (each === 'tag' ? noTag : columnOf(each)),
+    sign: '',
     where: conditions(filter, columnOf, [whose], []),
     isTimeFirst: filtered(filter).length === 0,
-    ...piecesIn(tables.length),
-  })
-  const used = sources.filter((source) => source.pieces.length > 0)
-  return used.length > 0 ? used : sources.slice(-1)
+  }
+}
+
+function taggedSource(
+  filter: RollupFilter,
+  expressionOf: Source['columnOf'],
+  sign: Source['sign'],
+): Totals {
+  return {
+    table: 'usage_tagged_quarter',
+    of: 'series',
+    at: 'quarter',
+    subjects: 'usage_tagged_series',
+    unique: allDimensions.map(({ name }) => name),
+    columnOf: expressionOf,
+    sign,
+    where: conditions(filter, columnOf, [`source.account <> ''`], []),
+    isTimeFirst: filtered(filter).length === 0,
+  }
 }
 
 function conditions(
   filter: RollupFilter,
-  nameOf: (dimension: RollupDimension) => string,
+  nameOf: Source['columnOf'],
   first: readonly string[],
   firstValues: readonly Value[],
 ): Source['where'] {
@@ -93,14 +143,14 @@ function conditions(
   const values = [...firstValues]
   for (const dimension of filtered(filter)) {
     const wanted = padded((filter[dimension] ?? []).map(cleanText))
-    parts.push(`source.${nameOf(dimension)} IN (${wanted.map(() => '?').join(', ')})`)
+    parts.push(`${nameOf(dimension)} IN (${wanted.map(() => '?').join(', ')})`)
     values.push(...wanted)
   }
   return { sql: `WHERE ${parts.join(' AND ')}`, values }
 }
 
 function filtered(filter: RollupFilter): RollupDimension[] {
-  return dimensions.map(({ field }) => field).filter((field) => filter[field] !== undefined)
+  return allDimensions.map(({ field }) => field).filter((field) => filter[field] !== undefined)
 }
 
 /** Pads to a power of two, so that few prepared statements are needed. */
@@ -109,8 +159,9 @@ function padded(wanted: readonly string[]): string[] {
   return Array.from({ length }, (_, at) => wanted[Math.min(at, wanted.length - 1)] ?? '')
 }
 
+/** In terms of `source`, the table of subjects. */
 export function columnOf(dimension: RollupDimension): string {
-  const found = dimensions.find(({ field }) => field === dimension)
+  const found = allDimensions.find(({ field }) => field === dimension)
   if (found === undefined) throw new RangeError(`${dimension} is no dimension of the totals`)
-  return found.name
+  return `source.${found.name}`
 }

@@ -18,6 +18,7 @@ export type RollupDimension =
   | 'group'
   | 'operation'
   | 'statusClass'
+  | 'tag'
 
 /**
  * Upper bounds of the histograms' cells, in milliseconds: a value is in the first cell whose bound is greater; the last

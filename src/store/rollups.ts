@@ -1,20 +1,26 @@
-// Quarter-hourly totals of usage, to which settling adds: those of each account, and those over all accounts, which
-// have neither account nor key, so that deployment-wide queries need not sum all accounts.
+// Quarter-hourly totals of usage, to which settling adds: those of each account, those over all accounts, which have
+// neither account nor key, so that deployment-wide queries need not sum all accounts, and those of tagged requests.
 
 import type { Divided } from './divide.ts'
 import type { Bulk, Session, Value } from './engine.ts'
-import { addTo, dimensions, type RunningSums, sums } from './rollup-columns.ts'
+import { addTo, dimensions, type RunningSums, sums, tagDimension } from './rollup-columns.ts'
 import { quarterOf } from './rollup-table.ts'
 import type { UsageRow } from './usage-row.ts'
 
-/** Totals of each account, and over all accounts; both with the columns of `sums`. */
-export type RollupTable = 'usage_quarter' | 'usage_quarter_all'
+/** Totals of each account, over all accounts, and of each account's tagged requests; all with the columns of `sums`. */
+export type RollupTable = 'usage_quarter' | 'usage_quarter_all' | 'usage_tagged_quarter'
+
+export const rollupTables: readonly RollupTable[] = [
+  'usage_quarter',
+  'usage_quarter_all',
+  'usage_tagged_quarter',
+]
 
 const sumNames = sums.map(({ name }) => name)
 
 /** The table of what totals are about; these columns identify its rows. */
 export interface Subjects {
-  readonly table: 'usage_series' | 'usage_facet'
+  readonly table: 'usage_series' | 'usage_tagged_series' | 'usage_facet'
   readonly names: readonly string[]
 }
 
@@ -63,23 +69,29 @@ export function addTotals({ table, of, at, subjects }: TotalTable): Bulk {
   }
 }
 
-const subjects: Subjects = { table: 'usage_series', names: dimensions.map(({ name }) => name) }
-const addSeries = addSubjects(subjects)
+const names = dimensions.map(({ name }) => name)
+const plain: Subjects = { table: 'usage_series', names }
+const tagged: Subjects = { table: 'usage_tagged_series', names: [...names, tagDimension.name] }
 
-const tables: readonly RollupTable[] = ['usage_quarter', 'usage_quarter_all']
-const addInto = {
-  usage_quarter: addTotals({ table: 'usage_quarter', of: 'series', at: 'quarter', subjects }),
-  usage_quarter_all: addTotals({
-    table: 'usage_quarter_all',
-    of: 'series',
-    at: 'quarter',
-    subjects,
-  }),
+/** The subjects of each table's totals: their columns are in the order of `Total.dimensions`. */
+export const subjectsOf: Readonly<Record<RollupTable, Subjects>> = {
+  usage_quarter: plain,
+  usage_quarter_all: plain,
+  usage_tagged_quarter: tagged,
 }
+
+const statements = rollupTables.map((table) => {
+  const subjects = subjectsOf[table]
+  return {
+    table,
+    addSeries: addSubjects(subjects),
+    addInto: addTotals({ table, of: 'series', at: 'quarter', subjects }),
+  }
+})
 
 export interface Total {
   readonly quarter: number
-  /** In the order of the columns. */
+  /** In the order of the columns of `subjectsOf`. */
   readonly dimensions: readonly string[]
   /** In the order of the columns; null for 0. */
   readonly sums: (bigint | null)[]
@@ -109,8 +121,8 @@ export class RollupTotals {
   of(table: RollupTable): ReadonlyMap<string, Total> {
     const totals = new Map<string, Total>()
     for (const { quarter, dimensions, sums: own } of this.#own.values()) {
-      const [, , ...others] = dimensions
-      const named = table === 'usage_quarter' ? dimensions : ['', '', ...others]
+      const named = namedIn(table, dimensions)
+      if (named === null) continue
       const total = totalIn(totals, { quarter, dimensions: named })
       own.forEach((sum, place) => {
         if (sum !== null) total.sums[place] = (total.sums[place] ?? 0n) + BigInt(sum)
@@ -120,7 +132,7 @@ export class RollupTotals {
   }
 
   #runningOf(row: UsageRow, quarter: number): Running {
-    const at = { quarter, dimensions: dimensions.map(({ of }) => of(row)) }
+    const at = { quarter, dimensions: [...dimensions, tagDimension].map(({ of }) => of(row)) }
     const name = nameOf(at)
     const running = this.#own.get(name) ?? { ...at, of: row, sums: sums.map(() => null) }
     this.#own.set(name, running)
@@ -134,6 +146,14 @@ interface Running extends Omit<Total, 'sums'> {
   readonly sums: RunningSums
 }
 
+/** The dimensions by which a table distinguishes totals, of all dimensions; null where it has no such total. */
+function namedIn(table: RollupTable, all: readonly string[]): readonly string[] | null {
+  const own = all.slice(0, dimensions.length)
+  if (table === 'usage_quarter') return own
+  if (table === 'usage_quarter_all') return ['', '', ...own.slice(2)]
+  return all.at(-1) === '' ? null : all
+}
+
 /** Whether both rows belong to the same total; false is possible even if they do. */
 function isAlike(one: UsageRow, other: UsageRow): boolean {
   return (
@@ -144,6 +164,7 @@ function isAlike(one: UsageRow, other: UsageRow): boolean {
     one.group === other.group &&
     one.operation === other.operation &&
     one.status === other.status &&
+    one.tag === other.tag &&
     one.priceVersion === other.priceVersion
   )
 }
@@ -158,15 +179,16 @@ function totalIn(totals: Map<string, Total>, at: Omit<Total, 'sums'>): Total {
   return total
 }
 
-/** Adds to both tables of totals, in the caller's transaction. */
+/** Adds to all tables of totals, in the caller's transaction. */
 export async function addRollups(session: Session, totals: RollupTotals): Promise<void> {
-  for (const table of tables) {
+  for (const { table, addSeries, addInto } of statements) {
     const each = [...totals.of(table).values()]
+    if (each.length === 0) continue
     await session.bulk(
       addSeries,
       each.map(({ dimensions }) => [...dimensions]),
     )
     const values = each.map((total): Value[] => [total.quarter, ...total.sums, ...total.dimensions])
-    await session.bulk(addInto[table], values)
+    await session.bulk(addInto, values)
   }
 }

@@ -1,4 +1,4 @@
--- The tables, rows, indexes and triggers of 47 migrations together; `npm run schema` writes this file.
+-- The tables, rows, indexes and triggers of 48 migrations together; `npm run schema` writes this file.
 CREATE TABLE account (
   id TEXT PRIMARY KEY,
   created_at INTEGER NOT NULL
@@ -750,7 +750,7 @@ CREATE TABLE "usage" (
   client TEXT,
   client_version TEXT,
   vendor_request_id TEXT
-, posting TEXT) STRICT;
+, posting TEXT, tag TEXT) STRICT;
 CREATE TABLE payment_dispute (
   provider TEXT NOT NULL,
   -- The provider's own.
@@ -894,6 +894,54 @@ CREATE TABLE key_lease (
   recalled_at BIGINT,
   PRIMARY KEY (key_id, node)
 );
+CREATE TABLE usage_tagged_series (
+  id INTEGER PRIMARY KEY,
+  account TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  model TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  group_id TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  status_class TEXT NOT NULL,
+  tag TEXT NOT NULL,
+  UNIQUE (account, key_id, model, channel, group_id, operation, status_class, tag)
+) STRICT;
+CREATE TABLE usage_tagged_quarter (
+  series INTEGER NOT NULL,
+  -- First moment of the quarter, Unix milliseconds.
+  quarter INTEGER NOT NULL,
+  requests INTEGER NOT NULL,
+  charge_nano INTEGER CHECK (charge_nano >= 0),
+  input_tokens INTEGER,
+  cached_input_tokens INTEGER,
+  cache_write_tokens INTEGER,
+  cache_write_1h_tokens INTEGER,
+  output_tokens INTEGER,
+  reasoning_tokens INTEGER,
+  audio_input_tokens INTEGER,
+  audio_output_tokens INTEGER,
+  image_input_tokens INTEGER,
+  image_output_tokens INTEGER,
+  errors INTEGER,
+  cache_hits INTEGER,
+  writeoff_nano INTEGER CHECK (writeoff_nano >= 0),
+  vendor_cost_nano INTEGER CHECK (vendor_cost_nano >= 0),
+  duration_ms INTEGER,
+  ttft_ms INTEGER,
+  streamed_tokens INTEGER,
+  streaming_ms INTEGER,
+  -- Requests by how long they took, in milliseconds: below the number, and not below the one before it.
+  ttft_40 INTEGER, ttft_63 INTEGER, ttft_100 INTEGER, ttft_160 INTEGER, ttft_250 INTEGER, ttft_400 INTEGER,
+  ttft_630 INTEGER, ttft_1000 INTEGER, ttft_1600 INTEGER, ttft_2500 INTEGER, ttft_4000 INTEGER,
+  ttft_6300 INTEGER, ttft_10000 INTEGER, ttft_16000 INTEGER, ttft_25000 INTEGER, ttft_40000 INTEGER,
+  ttft_63000 INTEGER, ttft_100000 INTEGER, ttft_160000 INTEGER, ttft_250000 INTEGER, ttft_more INTEGER,
+  duration_40 INTEGER, duration_63 INTEGER, duration_100 INTEGER, duration_160 INTEGER, duration_250 INTEGER,
+  duration_400 INTEGER, duration_630 INTEGER, duration_1000 INTEGER, duration_1600 INTEGER,
+  duration_2500 INTEGER, duration_4000 INTEGER, duration_6300 INTEGER, duration_10000 INTEGER,
+  duration_16000 INTEGER, duration_25000 INTEGER, duration_40000 INTEGER, duration_63000 INTEGER,
+  duration_100000 INTEGER, duration_160000 INTEGER, duration_250000 INTEGER, duration_more INTEGER,
+  PRIMARY KEY (series, quarter)
+) STRICT, WITHOUT ROWID;
 CREATE INDEX api_key_account ON api_key (account);
 CREATE INDEX transfer_debit ON transfer (debit, at) WHERE code NOT IN ('usage', 'writeoff');
 CREATE INDEX transfer_credit ON transfer (credit, at) WHERE code NOT IN ('usage', 'writeoff');
@@ -950,6 +998,7 @@ CREATE INDEX usage_archive_open ON usage_archive (written_at) WHERE removed_at I
 CREATE INDEX usage_refusals ON usage (at)
   WHERE channel IS NULL AND attempts = 0 AND status >= 400 AND charge_nano = 0 AND writeoff_nano = 0;
 CREATE INDEX key_lease_node ON key_lease (node);
+CREATE INDEX usage_tagged_quarter_time ON usage_tagged_quarter (quarter);
 CREATE TRIGGER api_key_inserted AFTER INSERT ON api_key BEGIN
   UPDATE api_key_revision SET value = value + 1;
 END;

@@ -16,6 +16,7 @@ export interface UsagePredicate {
   readonly channel?: string
   readonly client?: string
   readonly vendorRequestId?: string
+  readonly tag?: string
   readonly errorCode?: string
   readonly stream?: boolean
   /** The HTTP status the client got. */
@@ -96,6 +97,7 @@ const texts = {
   channel: 'channel',
   client: 'client',
   vendorRequestId: 'vendor_request_id',
+  tag: 'tag',
   errorCode: 'error_code',
 } as const
 

@@ -98,6 +98,8 @@ const columns = {
   clientVersion: textOrNull('client_version'),
   /** The request's id at the vendor that answered last. */
   vendorRequestId: textOrNull('vendor_request_id'),
+  /** What the client labelled the request with, such as a feature or a customer of theirs. */
+  tag: textOrNull('tag'),
 } satisfies Readonly<Record<TokenKind, Column<number>>> & Readonly<Record<string, Column<unknown>>>
 
 /** What followed a failed attempt: another channel, or the reason why none was tried. */
@@ -201,5 +203,6 @@ export function columnValues(row: UsageRow): UsageRow[keyof UsageRow][] {
     row.client,
     row.clientVersion,
     row.vendorRequestId,
+    row.tag,
   ]
 }

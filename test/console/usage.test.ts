@@ -24,6 +24,7 @@ if (hasBrowser) {
   test('the arrow keys read the chart, and Enter leads to the requests of a bar', isReadByKeys)
   test('dragging over the chart shows that span', zooms)
   test('filters, grouping and metric stand in the address', standsInAddress)
+  test('by tag, requests without one have a row, and a bar leads to those with one', sumsUpByTag)
   test('a file has what is shown', givesFiles)
   test('what-if says what another model would have cost, and what it cannot price', tellsWhatIf)
   test('a contrast theme shows what is chosen, and the colours of series', showsInContrast)
@@ -95,8 +96,12 @@ async function isSameDay(): Promise<void> {
 
 /** Resolves once its requests are settled. */
 async function makeRequests(page: Page): Promise<void> {
-  for (const model of ['sandbox/chat', 'sandbox/chat', 'sandbox/reasoning'])
+  for (const model of ['sandbox/chat', 'sandbox/reasoning'])
     expect((await stage.call({ model, messages })).status).toBe(200)
+  const tagged = await stage.call({ model: 'sandbox/chat', messages }, '/v1/chat/completions', {
+    'x-tollgate-tag': 'checkout',
+  })
+  expect(tagged.status).toBe(200)
   const input = { model: 'sandbox/embedding', input: 'Hello' }
   expect((await stage.call(input, '/v1/embeddings')).status).toBe(200)
   expect((await stage.call({ model: 'no-such-model', messages })).status).toBe(404)
@@ -104,6 +109,24 @@ async function makeRequests(page: Page): Promise<void> {
     const reply = await fetch('/api/statistics?metric=requests&since=1h')
     return (await reply.json()).total.total === 5
   })
+}
+
+async function sumsUpByTag(): Promise<void> {
+  const page = await stage.open('/usage?range=1h&metric=requests&by=tag')
+  const table = page.getByRole('table', { name: 'Breakdown' })
+  const row = table.getByRole('row', { name: /^checkout/ })
+  await row.waitFor()
+  expect(await row.textContent()).toMatch(/^checkout11/)
+  expect(await table.getByRole('row', { name: /^No tag/ }).textContent()).toMatch(/^No tag431/)
+  await page.getByRole('button', { name: 'Filter by Tag' }).click()
+  await page.getByRole('group', { name: 'Tag', exact: true }).getByText('checkout').click()
+  await page.waitForURL(/[?&]tag=checkout/)
+  await page.getByRole('img', { name: 'Requests, Last hour: 1' }).waitFor()
+  await page.goto(`${stage.server.url}/console/requests?tag=checkout`)
+  await page.getByRole('row').filter({ hasText: 'sandbox/chat' }).click()
+  const drawer = page.getByRole('complementary')
+  await drawer.getByRole('definition').getByText('checkout').waitFor()
+  await page.close()
 }
 
 async function hasFigures(): Promise<void> {

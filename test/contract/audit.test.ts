@@ -80,7 +80,10 @@ async function fill({ store }: Bench): Promise<void> {
   await store.leases.noteHeld({ node, epoch }, new Map([['ann', 200n]]))
   await store.settlements.settle([
     settlement({ requestId: 'req_1' }, 80n),
-    settlement({ requestId: 'req_2', channel: 'other', at: atMs + hourMs, group: 'gold' }, 80n),
+    settlement(
+      { requestId: 'req_2', channel: 'other', at: atMs + hourMs, group: 'gold', tag: 'search' },
+      80n,
+    ),
     settlement({ requestId: 'req_3', account: 'bob', input: 400, key: 'key_2' }, 0n),
     settlement({ requestId: 'req_4', channel: null, status: 503, priceVersion: null }),
     settlement({ requestId: 'req_5', input: 0, output: 0, modelAsked: 'o4' }),
@@ -252,6 +255,7 @@ const corruptions: readonly [string, readonly string[], readonly string[]][] = [
     [
       named(atMs + hourMs, { ...ofAll, channel: 'other', group_id: 'gold' }),
       named(atMs + hourMs, { channel: 'other', group_id: 'gold' }),
+      named(atMs + hourMs, { channel: 'other', group_id: 'gold', tag: 'search' }),
       'journal usage:req_2',
     ],
   ],
@@ -341,6 +345,21 @@ const corruptions: readonly [string, readonly string[], readonly string[]][] = [
       SELECT id FROM usage_series WHERE account = '' AND channel = 'other')`,
     ],
     [named(atMs + hourMs, { ...ofAll, channel: 'other', group_id: 'gold' })],
+  ],
+  [
+    'a total of a tag with another charge',
+    ['UPDATE usage_tagged_quarter SET charge_nano = charge_nano + 1'],
+    [named(atMs + hourMs, { channel: 'other', group_id: 'gold', tag: 'search' })],
+  ],
+  [
+    'the total of a tag removed',
+    ['DELETE FROM usage_tagged_quarter'],
+    [named(atMs + hourMs, { channel: 'other', group_id: 'gold', tag: 'search' })],
+  ],
+  [
+    'the tag of a request removed',
+    [`UPDATE usage SET tag = NULL WHERE request_id = 'req_2'`],
+    [named(atMs + hourMs, { channel: 'other', group_id: 'gold', tag: 'search' })],
   ],
   [
     'a quarter removed',

@@ -71,6 +71,7 @@ function makeRows(count: number): UsageRow[] {
       chargeNano: BigInt(index % 1_000),
       ttftMs: index % 11 === 0 ? null : (index * 37) % 3_000,
       durationMs: ((index * 37) % 3_000) + (index % 900),
+      tag: ['checkout', 'search'][index % 7] ?? null,
     })
   })
 }
@@ -124,6 +125,7 @@ onEachEngine('statistics', (start) => {
   zoneTests(start)
   rangeTests(start)
   partsTests(start)
+  tagTests(start)
   limitTests(start)
   figureTests(start)
   ownerTests(start)
@@ -186,14 +188,20 @@ function rangeTests(start: Start): void {
       interval: fc.constantFrom('quarter', 'hour', 'day'),
       since: fc.integer({ min: 0, max: 240 * 96 }).map((quarters) => from + quarters * quarterMs),
       quarters: fc.integer({ min: 1, max: 900 }),
-      by: fc.constantFrom('', 'account', 'key', 'model', 'statusClass,model', 'channel,operation'),
+      by: fc.constantFrom(
+        ...['', 'account', 'key', 'model', 'statusClass,model', 'channel,operation'],
+        ...['tag', 'tag,model', 'account,tag'],
+      ),
+      tag: fc.option(fc.constantFrom('search', 'checkout,search', ',search', 'nothing'), {
+        nil: undefined,
+      }),
       model: fc.option(fc.constantFrom('model-1', 'model-1,model-2', 'nothing'), {
         nil: undefined,
       }),
       limit: fc.integer({ min: 1, max: 5 }),
     })
     await fc.assert(
-      fc.asyncProperty(made, async ({ since, quarters, by, model, ...rest }) => {
+      fc.asyncProperty(made, async ({ since, quarters, by, model, tag, ...rest }) => {
         const until = since + quarters * quarterMs
         const found = await readStatistics(
           context,
@@ -201,6 +209,7 @@ function rangeTests(start: Start): void {
             ...rest,
             ...(by !== '' && { by }),
             ...(model !== undefined && { model }),
+            ...(tag !== undefined && { tag }),
             metric: 'requests',
             since: new Date(since).toISOString(),
             until: new Date(until).toISOString(),
@@ -210,7 +219,8 @@ function rangeTests(start: Start): void {
           (row) =>
             row.at >= since &&
             row.at < until &&
-            (model === undefined || model.split(',').includes(row.modelAsked)),
+            (model === undefined || model.split(',').includes(row.modelAsked)) &&
+            (tag === undefined || tag.split(',').includes(row.tag ?? '')),
         )
         expect(found.total.total).toBe(within.length)
         const parts = by === '' ? [found.total] : found.series
@@ -259,6 +269,54 @@ function partsTests(start: Start): void {
       rows.reduce((sum, { output }) => sum + output, 0),
     )
     expect(table.rows.reduce((sum, { share }) => sum + (share ?? 0), 0)).toBeCloseTo(1, 10)
+  })
+}
+
+function tagTests(start: Start): void {
+  const range = { since: '2026-03-01', until: '2026-11-01' }
+  /** Requests and spending by tag, of these rows. */
+  const byTag = (rows: readonly UsageRow[]) => {
+    const found = new Map<string, [number, string]>()
+    for (const tag of new Set(rows.map((row) => row.tag ?? ''))) {
+      const own = rows.filter((row) => (row.tag ?? '') === tag)
+      found.set(tag, [own.length, String(spent(own))])
+    }
+    return found
+  }
+  const read = async (store: Store, given: Record<string, unknown>, owner?: string) => {
+    const input = checkInput('readBreakdown', { ...range, by: 'tag', ...given })
+    const { rows } = await readBreakdown(contextOf(store), { ...input, ...(owner && { owner }) })
+    return new Map(
+      rows.map(({ group, requests, spendNano }) => [group.tag ?? '?', [requests, spendNano]]),
+    )
+  }
+
+  test('by tag, requests without one have a row of their own, of all and of an account', async () => {
+    const { store } = await start()
+    const rows = makeRows(700)
+    await settleAndFold(store, rows)
+    expect(await read(store, {})).toEqual(byTag(rows))
+    const own = rows.filter(({ account }) => account === 'account-1')
+    expect(await read(store, {}, 'account-1')).toEqual(byTag(own))
+    const failed = own.filter(({ status }) => status === 500)
+    expect(await read(store, { statusClass: '5xx' }, 'account-1')).toEqual(byTag(failed))
+    expect(await read(store, { tag: 'search' })).toEqual(
+      byTag(rows.filter(({ tag }) => tag === 'search')),
+    )
+    expect(await store.rollups.values('tag', null, 10)).toEqual(['checkout', 'search'])
+    expect(await store.rollups.values('tag', 'account-1', 1)).toEqual(['checkout'])
+    expect(await store.rollups.values('tag', 'nobody', 10)).toEqual([])
+  })
+
+  test('where every request has a tag, none is shown without; refused requests count under none', async () => {
+    const { store } = await start()
+    const rows = makeRows(70).filter(({ tag }) => tag !== null)
+    await settle(store, rows)
+    expect(await read(store, {})).toEqual(byTag(rows))
+    const refused = { requestId: 'refused', status: 404, channel: null, priceVersion: null }
+    const at = Date.parse('2026-10-30')
+    await settle(store, [usageRow({ ...refused, account: 'account-1', at, tag: 'endless' })])
+    expect(await read(store, {})).toEqual(byTag(rows).set('', [1, '0']))
   })
 }
 

@@ -89,6 +89,8 @@ describe('the list', () => {
     ['minLatencyMs=901', []],
     ['stream=false', []],
     ['vendorRequestId=v-1', ['req_paid']],
+    ['tag=checkout', ['req_paid']],
+    ['tag=other', []],
     ['model=gpt&operation=chat&group=default&key=key_1', ['req_paid']],
     ['until=2020-01-01', []],
   ])('?%s', async (query, expected) => {
@@ -352,6 +354,7 @@ function rowsPricedBy(priceVersion: number): UsageRow[] {
       durationMs: 900,
       client: '=cmd|evil',
       vendorRequestId: 'v-1',
+      tag: 'checkout',
     }),
     usageRow({
       requestId: 'req_failed',

@@ -20,6 +20,7 @@ beforeAll(async () => {
         at,
         modelAsked: index === 0 ? '=cmd' : 'gpt',
         chargeNano: 10n ** 9n,
+        tag: index === 0 ? 'checkout' : null,
       }),
     ),
   )
@@ -64,6 +65,28 @@ describe('statistics over the control API', () => {
     expect(json.intervals[1].slice(14, 16)).toBe('30')
   })
 
+  test('by tag, those without one are what remains', async () => {
+    const groups = async (who: typeof ann, query = '') => {
+      const { json } = await get(who, `/api/statistics/breakdown?by=tag${query}`)
+      return json.rows.map(({ group, requests }: { group: { tag: string }; requests: number }) => [
+        group.tag,
+        requests,
+      ])
+    }
+    expect(await groups(ann)).toEqual([
+      ['', 2],
+      ['checkout', 1],
+    ])
+    expect(await groups(auditor)).toEqual([
+      ['', 5],
+      ['checkout', 2],
+    ])
+    expect(await groups(ann, '&tag=checkout')).toEqual([['checkout', 1]])
+    expect(await groups(ann, '&tag=&model=gpt')).toEqual([['', 2]])
+    const file = await get(ann, '/api/statistics/export?view=breakdown&by=tag&format=json')
+    expect(file.json.rows).toHaveLength(2)
+  })
+
   test('a breakdown has channels and costs for operators alone', async () => {
     const { json } = await get(ann, '/api/statistics/breakdown?by=model')
     expect(json.totals).toMatchObject({ requests: 3, spendNano: '3000000000', share: 1 })
@@ -81,6 +104,7 @@ describe('statistics over the control API', () => {
       group: ['default'],
       operation: ['chat'],
       statusClass: ['2xx'],
+      tag: ['checkout'],
     })
     expect((await get(auditor, '/api/statistics/choices')).json.channel).toEqual(['main'])
   })

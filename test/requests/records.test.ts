@@ -82,6 +82,24 @@ test('a row names the application, what was held, the vendor that answered, and 
   expect(began[1]).toBeGreaterThanOrEqual((began[0] ?? 0) + (first?.durationMs ?? 0) - 1)
 })
 
+test('a request is labelled by its header, where it is refused too', async () => {
+  const tag = 'team-a/checkout:v1.2'
+  expect(await rowOf(await ask('m', { 'x-tollgate-tag': ` ${tag} ` }))).toMatchObject({ tag })
+  expect(await rowOf(await ask('unknown', { 'x-tollgate-tag': tag }))).toMatchObject({ tag })
+  expect(await rowOf(await ask('m'))).toMatchObject({ tag: null })
+  expect(await rowOf(await ask('m', { 'x-tollgate-tag': '' }))).toMatchObject({ tag: null })
+})
+
+test.each(['two, labels', 'a b', 'größe', 'x'.repeat(65), '<b>'])(
+  'the label %j is refused, and is not in the record',
+  async (tag) => {
+    const reply = await ask('m', { 'x-tollgate-tag': tag })
+    const { error } = (await reply.json()) as { error: { code: string; param: string } }
+    expect([reply.status, error.param]).toEqual([400, 'x-tollgate-tag'])
+    expect(await rowOf(reply)).toMatchObject({ status: 400, tag: null })
+  },
+)
+
 test('a refused request names why no other channel was asked', async () => {
   const row = await rowOf(await ask('refusing'))
   expect(row).toMatchObject({ status: 400, vendorRequestId: 'vendor-4', chargeNano: 0n })

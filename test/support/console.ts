@@ -32,7 +32,7 @@ export interface ConsoleStage {
   /** A new page at a path of the console (`/requests?range=7d`). */
   open(path: string, view?: View): Promise<Page>
   /** A call to a model with the first key; resolves with the reply once it is read. */
-  call(body: object, path?: string): Promise<Response>
+  call(body: object, path?: string, headers?: Readonly<Record<string, string>>): Promise<Response>
   /** Errors of all pages so far: in the browser's log, of scripts, of the content security policy. */
   faults(): readonly string[]
   close(): Promise<void>
@@ -53,11 +53,11 @@ export async function startConsole(options: ServerOptions = {}): Promise<Console
     key,
     visitor: (as) => visitAs(browser, server, as),
     open: (path, view = {}) => openPage(own, `${server.url}/console${path}`, view, faults),
-    async call(body, path = '/v1/chat/completions') {
-      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    async call(body, path = '/v1/chat/completions', more = {}) {
+      const always = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
       const reply = await fetch(server.url + path, {
         method: 'POST',
-        headers,
+        headers: { ...always, ...more },
         body: JSON.stringify(body),
       })
       return new Response(await reply.arrayBuffer(), reply)

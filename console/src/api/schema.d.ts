@@ -3865,6 +3865,7 @@ export interface components {
             readonly clientAddress?: string;
             readonly clientRequestId?: string;
             readonly traceId?: string;
+            readonly tag?: string;
         };
         readonly Readiness: {
             /** @enum {string} */
@@ -6246,6 +6247,8 @@ export interface components {
             /** @description Id that the vendor gave the request */
             readonly vendorRequestId: string | null;
             readonly clientAddress?: string;
+            /** @description What the client labelled the request with (`x-tollgate-tag`) */
+            readonly tag?: string;
             /** @description Id that the client gave the request */
             readonly clientRequestId?: string;
             /** @description Trace id of W3C Trace Context */
@@ -6642,6 +6645,7 @@ export interface components {
             readonly group: readonly string[];
             readonly operation: readonly string[];
             readonly statusClass: readonly string[];
+            readonly tag: readonly string[];
             /** @description Only for operators */
             readonly channel?: readonly string[];
         };
@@ -7455,6 +7459,8 @@ export interface components {
         readonly ShowCost: "true" | "false";
         /** @description Most that the request may cost, in units of the currency. `max_cost` in the body takes precedence. */
         readonly MaxCost: string;
+        /** @description Label of the request, such as a feature or a customer of yours. Requests can be listed, and usage summed up, by label. */
+        readonly Tag: string;
         /** @description Id that the client gives the request: up to 512 printable ASCII characters without blanks. It is stored with the request’s record and returned in the reply. A malformed id is ignored. */
         readonly ClientRequestId: string;
         /**
@@ -11692,6 +11698,8 @@ export interface operations {
                 readonly client?: string;
                 /** @description Only requests to which the vendor gave this id */
                 readonly vendorRequestId?: string;
+                /** @description Only requests that the client labelled so (`x-tollgate-tag`) */
+                readonly tag?: string;
                 /** @description Only requests that failed with this code */
                 readonly errorCode?: string;
                 /** @description true: only streams; false: only others */
@@ -11758,6 +11766,8 @@ export interface operations {
                 readonly client?: string;
                 /** @description Only requests to which the vendor gave this id */
                 readonly vendorRequestId?: string;
+                /** @description Only requests that the client labelled so (`x-tollgate-tag`) */
+                readonly tag?: string;
                 /** @description Only requests that failed with this code */
                 readonly errorCode?: string;
                 /** @description true: only streams; false: only others */
@@ -11870,6 +11880,8 @@ export interface operations {
                 readonly client?: string;
                 /** @description Only requests to which the vendor gave this id */
                 readonly vendorRequestId?: string;
+                /** @description Only requests that the client labelled so (`x-tollgate-tag`) */
+                readonly tag?: string;
                 /** @description Only requests that failed with this code */
                 readonly errorCode?: string;
                 /** @description true: only streams; false: only others */
@@ -12297,7 +12309,7 @@ export interface operations {
             readonly query?: {
                 /** @description Figure to compute */
                 readonly metric?: "spend" | "requests" | "tokens" | "errors" | "errorRate" | "cacheRate" | "ttftP50" | "ttftP95" | "latencyP50" | "latencyP95" | "throughput";
-                /** @description Dimensions to group by, at most two, separated by a comma: model, key, group, operation, statusClass, channel, account */
+                /** @description Dimensions to group by, at most two, separated by a comma: model, key, group, operation, statusClass, tag, channel, account */
                 readonly by?: string;
                 /** @description Length of an interval; `auto`: chosen by the length of the period */
                 readonly interval?: "auto" | "quarter" | "hour" | "day" | "week" | "month";
@@ -12325,6 +12337,8 @@ export interface operations {
                 readonly operation?: string;
                 /** @description Only these classes of status, such as `2xx`. Separated by commas; a comma within a value is written `\,` */
                 readonly statusClass?: string;
+                /** @description Only requests labelled so (`x-tollgate-tag`). An empty text stands for those without a label. Separated by commas; a comma within a value is written `\,` */
+                readonly tag?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -12346,7 +12360,7 @@ export interface operations {
     readonly readBreakdown: {
         readonly parameters: {
             readonly query?: {
-                /** @description Dimensions to group by, at most two, separated by a comma: model, key, group, operation, statusClass, channel, account */
+                /** @description Dimensions to group by, at most two, separated by a comma: model, key, group, operation, statusClass, tag, channel, account */
                 readonly by?: string;
                 /** @description Figure to sort by */
                 readonly sort?: "spend" | "requests" | "success" | "failed" | "tokens" | "input" | "cachedInput" | "output" | "reasoning" | "errorRate" | "cacheRate";
@@ -12374,6 +12388,8 @@ export interface operations {
                 readonly operation?: string;
                 /** @description Only these classes of status, such as `2xx`. Separated by commas; a comma within a value is written `\,` */
                 readonly statusClass?: string;
+                /** @description Only requests labelled so (`x-tollgate-tag`). An empty text stands for those without a label. Separated by commas; a comma within a value is written `\,` */
+                readonly tag?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -12397,7 +12413,7 @@ export interface operations {
             readonly query?: {
                 /** @description Figure to compute */
                 readonly metric?: "spend" | "requests" | "tokens" | "errors" | "errorRate" | "cacheRate" | "ttftP50" | "ttftP95" | "latencyP50" | "latencyP95" | "throughput";
-                /** @description Dimensions to group by, at most two, separated by a comma: model, key, group, operation, statusClass, channel, account */
+                /** @description Dimensions to group by, at most two, separated by a comma: model, key, group, operation, statusClass, tag, channel, account */
                 readonly by?: string;
                 /** @description Length of an interval; `auto`: chosen by the length of the period */
                 readonly interval?: "auto" | "quarter" | "hour" | "day" | "week" | "month";
@@ -12425,6 +12441,8 @@ export interface operations {
                 readonly operation?: string;
                 /** @description Only these classes of status, such as `2xx`. Separated by commas; a comma within a value is written `\,` */
                 readonly statusClass?: string;
+                /** @description Only requests labelled so (`x-tollgate-tag`). An empty text stands for those without a label. Separated by commas; a comma within a value is written `\,` */
+                readonly tag?: string;
                 /** @description Figure to sort by */
                 readonly sort?: "spend" | "requests" | "success" | "failed" | "tokens" | "input" | "cachedInput" | "output" | "reasoning" | "errorRate" | "cacheRate";
                 /** @description Descending or ascending */

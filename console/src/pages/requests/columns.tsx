@@ -122,6 +122,13 @@ const rest: readonly Column<RequestRow>[] = [
       client === null ? <None /> : `${client} ${clientVersion ?? ''}`,
   },
   {
+    id: 'tag',
+    isLong: true,
+    header: <Trans>Tag</Trans>,
+    optional: true,
+    cell: ({ tag }) => tag ?? <None />,
+  },
+  {
     id: 'id',
     header: <Trans>Request id</Trans>,
     optional: true,

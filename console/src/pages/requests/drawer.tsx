@@ -132,6 +132,7 @@ function Facts({ request }: { readonly request: RequestDetail }) {
         </Fact>
         <Fact name={t`Group`}>{request.group}</Fact>
         <Fact name={t`Client`}>{client ?? <None />}</Fact>
+        {request.tag !== undefined && <Fact name={t`Tag`}>{request.tag}</Fact>}
         {request.channel != null && <Fact name={t`Channel`}>{request.channel}</Fact>}
         {request.vendorRequestId !== null && (
           <Fact name={t`Vendor’s request id`}>

@@ -35,55 +35,45 @@ export function Filters({ search, range, account, onChange }: FiltersProps) {
   const statusNames = { '2xx': t`Ok`, '4xx': t`Refused (4xx)`, '5xx': t`Failed (5xx)` }
   const isFiltered = Object.keys(filtersOf(search)).length > 0
   const keyName = useKeyName()
-  /** One value at a time: the last one that was ticked. */
-  const one = (name: keyof RequestsSearch) => (chosen: readonly string[] | undefined) =>
-    onChange({ [name]: chosen?.at(-1) })
-  const chosen = (value: string | undefined) => (value === undefined ? [] : [value])
   const kindName = useKindName()
+  const named = (values: readonly string[] | undefined, nameOf: (value: string) => string) =>
+    (values ?? []).map((value) => ({ value, label: nameOf(value) }))
   // Totals of refused requests have no model and no channel, which is nothing that the list can be filtered by.
   const plain = (values: readonly string[] | undefined) =>
     (values ?? []).filter((value) => value !== '').map((value) => ({ value }))
+  const tags = plain(data?.tag)
+  const choices = [
+    {
+      name: 'statusClass',
+      label: t`Status`,
+      options: statusClasses.map((value) => ({ value, label: statusNames[value] })),
+    },
+    { name: 'model', label: t`Model`, options: plain(data?.model) },
+    { name: 'key', label: t`Key`, options: named(data?.key, keyName) },
+    { name: 'group', label: t`Group`, options: plain(data?.group) },
+    { name: 'operation', label: t`Endpoint`, options: named(data?.operation, kindName) },
+    { name: 'tag', label: t`Tag`, options: tags },
+    { name: 'channel', label: t`Channel`, options: plain(data?.channel) },
+  ] as const
+  const isShown = (name: (typeof choices)[number]['name']) => {
+    if (name === 'tag') return tags.length > 0 || search.tag !== undefined
+    return name !== 'channel' || operator
+  }
   return (
     <div data-filter className="flex flex-wrap items-center gap-2">
       <RangePicker range={range} onChange={onChange} />
-      <ChoiceFilter
-        label={t`Status`}
-        options={statusClasses.map((value) => ({ value, label: statusNames[value] }))}
-        chosen={chosen(search.statusClass)}
-        onChange={one('statusClass')}
-      />
-      <ChoiceFilter
-        label={t`Model`}
-        options={plain(data?.model)}
-        chosen={chosen(search.model)}
-        onChange={one('model')}
-      />
-      <ChoiceFilter
-        label={t`Key`}
-        options={(data?.key ?? []).map((value) => ({ value, label: keyName(value) }))}
-        chosen={chosen(search.key)}
-        onChange={one('key')}
-      />
-      <ChoiceFilter
-        label={t`Group`}
-        options={plain(data?.group)}
-        chosen={chosen(search.group)}
-        onChange={one('group')}
-      />
-      <ChoiceFilter
-        label={t`Endpoint`}
-        options={(data?.operation ?? []).map((value) => ({ value, label: kindName(value) }))}
-        chosen={chosen(search.operation)}
-        onChange={one('operation')}
-      />
-      {operator && (
-        <ChoiceFilter
-          label={t`Channel`}
-          options={plain(data?.channel)}
-          chosen={chosen(search.channel)}
-          onChange={one('channel')}
-        />
-      )}
+      {choices
+        .filter(({ name }) => isShown(name))
+        .map(({ name, label, options }) => (
+          <ChoiceFilter
+            key={name}
+            label={label}
+            options={options}
+            chosen={search[name] === undefined ? [] : [search[name]]}
+            // One value at a time: the last one that was ticked.
+            onChange={(chosen) => onChange({ [name]: chosen?.at(-1) })}
+          />
+        ))}
       <MoreFilters key={JSON.stringify(search)} search={search} onChange={onChange} />
       {isFiltered && (
         <Button variant="quiet" onClick={() => onChange(withoutFilters)}>

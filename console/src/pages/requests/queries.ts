@@ -46,8 +46,8 @@ export function useRequests(asked: Omit<Asked, 'range'>) {
 /** Requests by class of status over time; without the filters that totals do not support. */
 export function useHistogram({ search, range, account }: Asked) {
   const timeZone = useTimeZone()
-  const { model, key, group, channel, operation, statusClass } = search
-  const known = { model, key, group, channel, operation, statusClass, account }
+  const { model, key, group, channel, operation, statusClass, tag } = search
+  const known = { model, key, group, channel, operation, statusClass, tag, account }
   const given = Object.entries(known).filter(([, value]) => value !== undefined)
   const query = {
     metric: 'requests' as const,

@@ -26,7 +26,13 @@ export function Filters({ asked }: { readonly asked: Asked }) {
     staleTime: 60_000,
   })
   const { search, range } = asked
-  const names = filterNames.filter((name) => name !== 'channel' || operator)
+  // The choices of tags do not include that there is none.
+  const tags = choices?.tag.length === 0 ? [] : ['', ...(choices?.tag ?? [])]
+  const valuesOf = { ...choices, tag: tags }
+  const names = filterNames.filter((name) => {
+    if (name === 'tag') return tags.length > 0 || search.tag !== undefined
+    return name !== 'channel' || operator
+  })
   const none = Object.fromEntries(filterNames.map((name) => [name, undefined]))
   const isFiltered = filterNames.some((name) => search[name] !== undefined)
   return (
@@ -36,7 +42,7 @@ export function Filters({ asked }: { readonly asked: Asked }) {
         <ChoiceFilter
           key={name}
           label={t(dimensionWords[name])}
-          options={(choices?.[name] ?? []).map((value) => ({
+          options={(valuesOf[name] ?? []).map((value) => ({
             value,
             label: valueName(name, value),
           }))}

@@ -19,7 +19,15 @@ export const metricNames = [
 export type Metric = (typeof metricNames)[number]
 
 /** The dimensions for grouping and filtering, besides the account that is chosen for every page. */
-export const filterNames = ['model', 'key', 'group', 'operation', 'statusClass', 'channel'] as const
+export const filterNames = [
+  'model',
+  'key',
+  'group',
+  'operation',
+  'statusClass',
+  'tag',
+  'channel',
+] as const
 export type FilterName = (typeof filterNames)[number]
 export const dimensionNames = [...filterNames, 'account'] as const
 export type Dimension = (typeof dimensionNames)[number] | 'none'
@@ -55,6 +63,7 @@ export const validateUsageSearch = searchOf({
   group: list,
   operation: list,
   statusClass: list,
+  tag: list,
   channel: list,
   sort: oneOf(...sorts),
   order: oneOf('asc'),

@@ -30,6 +30,7 @@ export const dimensionWords: Readonly<Record<Dimension, MessageDescriptor>> = {
   group: msg`Group`,
   operation: msg`Endpoint`,
   statusClass: msg`Status`,
+  tag: msg`Tag`,
   channel: msg`Channel`,
   account: msg`Account`,
 }
@@ -64,6 +65,7 @@ export function useValueName(): (dimension: string, value: string) => string {
     (dimension: string, value: string) => {
       if (dimension === 'key') return keyName(value)
       if (value !== '') return dimension === 'operation' ? kindName(value) : value
+      if (dimension === 'tag') return t`No tag`
       return dimension === 'channel' ? t`No channel tried` : t`Unknown`
     },
     [keyName, kindName, t],

@@ -72,6 +72,10 @@ export const request = z
     clientVersion: textOrNull,
     vendorRequestId: textOrNull.openapi({ description: 'Id that the vendor gave the request' }),
     clientAddress: z.string().optional(),
+    tag: z
+      .string()
+      .optional()
+      .openapi({ description: 'What the client labelled the request with (`x-tollgate-tag`)' }),
     clientRequestId: z.string().optional().openapi({
       description: 'Id that the client gave the request',
     }),

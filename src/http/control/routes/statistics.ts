@@ -154,6 +154,7 @@ const choices = z
     group: values,
     operation: values,
     statusClass: values,
+    tag: values,
     channel: values.optional().openapi({ description: 'Only for operators' }),
   })
   .openapi('StatisticsChoices')
