@@ -345,6 +345,42 @@ channels:
     expect(JSON.parse(checked.out).problems.length).toBeGreaterThan(1)
   })
 
+  test("import prints what LiteLLM's file amounts to, which check accepts", async () => {
+    const theirs = join(cli.scratch, 'litellm.yaml')
+    writeFileSync(
+      theirs,
+      `model_list:
+  - model_name: fast
+    litellm_params: { model: openai/gpt-4o-mini, api_key: os.environ/KEY, rpm: 60 }
+  - model_name: mine
+    litellm_params: { model: openai/qwen, api_base: "http://10.0.0.5:8000/v1" }
+    model_info: { input_cost_per_token: 1.5e-7, output_cost_per_token: 6e-7 }
+general_settings: { master_key: sk-secret }
+`,
+    )
+    const { code, out, err } = await cli.run(['config', 'import', theirs])
+    expect(code).toBe(0)
+    expect(err).toStartWith('general_settings.master_key: is not carried over')
+    expect(err).not.toContain('sk-secret')
+    const own = join(cli.scratch, 'imported.yaml')
+    writeFileSync(own, out)
+    const check = ['config', 'check', own, '--data', cli.data]
+    expect(await cli.run(check, { KEY: 'sk-up' })).toMatchObject({ code: 0 })
+    const found = await cli.json('config', 'import', theirs)
+    expect(found.config.channels).toHaveLength(2)
+    expect(found.left).toHaveLength(1)
+    for (const [text, said] of [
+      ['channels: []', 'no model_list'],
+      ['a: [', 'is refused'],
+    ] as const) {
+      writeFileSync(theirs, text)
+      const failed = await cli.run(['config', 'import', theirs])
+      expect(failed).toMatchObject({ code: 1, out: '' })
+      expect(failed.err).toContain(said)
+    }
+    expect((await cli.run(['config', 'import', 'none.yaml'])).err).toContain('does not exist')
+  })
+
   test('show and channel list mask secrets', async () => {
     const file = write(good)
     for (const words of [

@@ -11,6 +11,7 @@ import { channelList, channelModels, channelTest } from './channel.ts'
 import { codesCreate, codesList, codesRevoke } from './codes.ts'
 import { type Command, type Line, UsageError } from './command.ts'
 import { configCheck, configShow } from './config.ts'
+import { configImport } from './config-import.ts'
 import { dataCopy } from './data.ts'
 import { exportDdl, exportRestart, exportStatusCommand } from './export.ts'
 import { commandHelp, createHelp, version } from './help.ts'
@@ -140,6 +141,7 @@ const commands: readonly Command[] = [
   channelDelete,
   configCheck,
   configShow,
+  configImport,
   mailTest,
   webhookTest,
   settingsList,
