@@ -52,7 +52,7 @@ export interface Readiness {
 export type PeerOf = (request: Request, server: Serving) => string | null
 
 /** Paths of the control API; rows of the endpoint table below them take precedence. */
-const controlPaths = ['/api', '/api/*', '/openapi.json', '/docs', '/docs/*'] as const
+const controlPaths = ['/api', '/api/*', '/openapi.json', '/llms.txt', '/docs', '/docs/*'] as const
 
 const consolePaths = ['/', '/console', '/console/*'] as const
 

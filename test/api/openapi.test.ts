@@ -206,15 +206,36 @@ test('is a page for people that needs nothing else', async () => {
   for (const { id } of new Described(document).operations) expect(ids).toContain(`operation-${id}`)
 })
 
-test.each(['/openapi.json', '/docs'])('%s is sent again only when it has changed', async (path) => {
-  const first = await fetch(gateway.url + path)
-  const headers = { 'if-none-match': String(first.headers.get('etag')) }
-  const again = await fetch(gateway.url + path, { headers })
-  expect([first.status, again.status, await again.text()]).toEqual([200, 304, ''])
-  const posted = await fetch(gateway.url + path, { method: 'POST' })
-  expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
-  expect(await posted.json()).toMatchObject({ status: 405, code: 'method_not_allowed' })
+test('is a short list for language models, whose links lead to the page', async () => {
+  const reply = await fetch(`${gateway.url}/llms.txt`)
+  expect([reply.status, reply.headers.get('content-type')]).toEqual([
+    200,
+    'text/plain; charset=utf-8',
+  ])
+  const text = await reply.text()
+  expect(text).toStartWith('# Tollgate\n\n> One HTTP API')
+  expect(text).not.toContain('undefined')
+  const html = await (await fetch(`${gateway.url}/docs`)).text()
+  const listed = [...text.matchAll(/^- \[([A-Z]+) (\S+)\]\(\/docs#(\S+)\): \S/gm)]
+  for (const [, , , id] of listed) expect(html).toContain(` id="${id}"`)
+  const { operations } = new Described(document)
+  expect(listed.map(([, method, path]) => `${method?.toLowerCase()} ${path}`).toSorted()).toEqual(
+    operations.map(({ method, path }) => `${method.toLowerCase()} ${path}`).toSorted(),
+  )
 })
+
+test.each(['/openapi.json', '/docs', '/llms.txt'])(
+  '%s is sent again only when it has changed',
+  async (path) => {
+    const first = await fetch(gateway.url + path)
+    const headers = { 'if-none-match': String(first.headers.get('etag')) }
+    const again = await fetch(gateway.url + path, { headers })
+    expect([first.status, again.status, await again.text()]).toEqual([200, 304, ''])
+    const posted = await fetch(gateway.url + path, { method: 'POST' })
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
+    expect(await posted.json()).toMatchObject({ status: 405, code: 'method_not_allowed' })
+  },
+)
 
 test.each(healthPaths)('%s says what it takes instead', async (path) => {
   const reply = await fetch(gateway.url + path, { method: 'PUT' })

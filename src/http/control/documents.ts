@@ -1,4 +1,5 @@
-// Serves the API documentation: /openapi.json for all of the gateway's interfaces, and /docs, the same for people.
+// Serves the API documentation: /openapi.json for all of the gateway's interfaces, /docs, the same for people, and
+// /llms.txt, a short list for language models.
 
 import { createHash } from 'node:crypto'
 import { ControlError } from './problem.ts'
@@ -13,11 +14,13 @@ interface OwnDocument extends Readonly<Record<string, unknown>> {
   readonly components: { readonly schemas?: object; readonly securitySchemes: object }
 }
 
-/** Returns a handler for both paths; it gives null for others. `own`: the document of the control API. */
+const paths: ReadonlySet<string> = new Set(['/openapi.json', '/docs', '/llms.txt'])
+
+/** Returns a handler for these paths; it gives null for others. `own`: the document of the control API. */
 export function createDocuments(own: OwnDocument) {
   let loading: Promise<ReadonlyMap<string, Shown>> | null = null
   return async ({ method, headers }: Request, pathname: string): Promise<Response | null> => {
-    if (pathname !== '/openapi.json' && pathname !== '/docs') return null
+    if (!paths.has(pathname)) return null
     const allow = 'GET, HEAD, OPTIONS'
     if (method === 'OPTIONS') return new Response(null, { status: 204, headers: { allow } })
     if (method !== 'GET' && method !== 'HEAD') {
@@ -37,9 +40,10 @@ export function createDocuments(own: OwnDocument) {
 
 /** Loaded at the first request for it: no other request needs it. */
 async function load(own: OwnDocument) {
-  const [{ describeV1 }, { docsPage }] = await Promise.all([
+  const [{ describeV1 }, { docsPage }, { llmsText }] = await Promise.all([
     import('../openapi/v1.ts'),
     import('../openapi/page.ts'),
+    import('../openapi/llms.ts'),
   ])
   const { tags, paths, components } = describeV1()
   const whole = {
@@ -54,9 +58,11 @@ async function load(own: OwnDocument) {
     },
   }
   const json = JSON.stringify(whole, withoutFlags)
-  const { html, policy } = docsPage(JSON.parse(json))
+  const document = JSON.parse(json)
+  const { html, policy } = docsPage(document)
   return new Map([
     ['/openapi.json', shownAs(json, { 'content-type': 'application/json' })],
+    ['/llms.txt', shownAs(llmsText(document), { 'content-type': 'text/plain; charset=utf-8' })],
     [
       '/docs',
       shownAs(html, {

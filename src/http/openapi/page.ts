@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { sourcePath } from '../../installation.ts'
 import { escapeHtml } from '../html.ts'
+import { type Entry, sectionsOf } from './entries.ts'
 import {
   type Json,
   type JsonObject,
@@ -21,23 +22,12 @@ interface Page {
   readonly policy: string
 }
 
-interface Entry {
-  readonly id: string
-  readonly method: string
-  readonly path: string
-  readonly operation: JsonObject
-}
-
 /** Builds the page of an OpenAPI 3.1 document. Throws where an operation has no tag. */
 export function docsPage(document: JsonObject): Page {
   const style = readFileSync(sourcePath('http/openapi/page.css'), 'utf8')
   const hash = createHash('sha256').update(style).digest('base64')
   const { title, version } = objectOf(document['info'])
-  const entries = entriesOf(document)
-  const sections = [...new Set(entries.map(({ operation }) => tagOf(operation)))].map((tag) => ({
-    tag,
-    entries: entries.filter(({ operation }) => tagOf(operation) === tag),
-  }))
+  const sections = sectionsOf(document)
   const about = new Map(
     listOf(document['tags']).map((tag) => [objectOf(tag)['name'], objectOf(tag)['description']]),
   )
@@ -68,21 +58,6 @@ ${sections.map(({ tag, entries: own }) => `<section><h2>${escapeHtml(tag)}</h2><
 `
   const policy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
   return { html, policy }
-}
-
-function entriesOf(document: JsonObject): Entry[] {
-  return Object.entries(objectOf(document['paths'])).flatMap(([path, item]) =>
-    Object.entries(objectOf(item)).map(([method, value]) => {
-      const operation = objectOf(value)
-      return { id: `operation-${String(operation['operationId'])}`, method, path, operation }
-    }),
-  )
-}
-
-function tagOf({ tags, operationId }: JsonObject): string {
-  const [tag] = listOf(tags)
-  if (typeof tag === 'string') return tag
-  throw new Error(`the operation ${String(operationId)} has no tag`)
 }
 
 function linkHtml({ id, operation }: Entry): string {
