@@ -4,6 +4,7 @@ import { GatewayError } from '../errors.ts'
 import { speech, transcriptions, translations } from '../operations/audio/request.ts'
 import { countMessages } from '../operations/count-tokens/count-tokens.ts'
 import { countResponse } from '../operations/count-tokens/responses.ts'
+import { ofDeployment } from '../operations/deployments.ts'
 import { listRelay } from '../operations/embeddings/translate.ts'
 import {
   type GoogleCall,
@@ -13,7 +14,7 @@ import {
 } from '../operations/google.ts'
 import { edits, generations, variations } from '../operations/images/request.ts'
 import { isAnthropic, readModel, readModels } from '../operations/models/read.ts'
-import type { ClientRequest, Fields } from '../operations/operation.ts'
+import type { ClientRequest, Fields, Operation } from '../operations/operation.ts'
 import { belowPrefix } from '../operations/path.ts'
 import { compaction, responses } from '../operations/responses/operation.ts'
 import {
@@ -22,6 +23,7 @@ import {
   readResponse,
   removeResponse,
 } from '../operations/responses/read.ts'
+import type { Services } from '../operations/services.ts'
 import type { RelayOperation } from '../relay/operation.ts'
 import type { ClientDialectId } from '../wire/formats.ts'
 import { readHosted } from './files.ts'
@@ -39,9 +41,9 @@ const vertexPrefixes = ['/v1beta1', '/v1'].flatMap((version) => [
 
 /**
  * Clients differ in whether their base address ends in /v1, and some add it twice. Azure's v1 API and Groq's SDKs have
- * /openai before it.
+ * /openai before it; Azure's dated APIs have /openai alone.
  */
-const apiPrefixes = ['/v1', '', '/v1/v1', '/openai/v1'] as const
+const apiPrefixes = ['/v1', '', '/v1/v1', '/openai/v1', '/openai'] as const
 const modelPrefixes = [...apiPrefixes, ...googlePrefixes] as const
 /** For paths that no API prefix stands before. */
 const bare = [''] as const
@@ -50,6 +52,18 @@ const bare = [''] as const
 function plain(path: string, dialect: ClientDialectId, upstream?: RelayOperation): Endpoint {
   const operation = upstream === undefined ? { dialect } : { dialect, upstream }
   return { path, method: 'POST', access: 'key', operation }
+}
+
+/** The same operation where Azure's dated APIs have it. */
+function deployed(path: string, operation: Operation<Services>): Endpoint {
+  const below = `/openai/deployments/:deployment${path}`
+  return {
+    path: below,
+    method: 'POST',
+    access: 'key',
+    operationAt: ofDeployment(operation),
+    prefixes: bare,
+  }
 }
 
 /** Rows that refuse every method of a known path that this gateway does not serve. */
@@ -213,6 +227,14 @@ const rows: readonly Endpoint[] = [
     operationAt: googleOperation,
     prefixes: [...googlePrefixes, ...vertexPrefixes, ...apiPrefixes],
   },
+  deployed('/chat/completions', { dialect: 'openai-chat' }),
+  deployed('/completions', { dialect: 'openai-completions' }),
+  deployed('/embeddings', { dialect: 'openai-embeddings', upstream: listRelay }),
+  deployed('/images/generations', generations),
+  deployed('/images/edits', edits),
+  deployed('/audio/transcriptions', transcriptions),
+  deployed('/audio/translations', translations),
+  deployed('/audio/speech', speech),
   { path: '/api/me/balance', method: 'GET', access: 'any', read: readBalance, prefixes: bare },
   { path: '/api/me/usage', method: 'GET', access: 'any', read: readUsage, prefixes: bare },
   { path: '/api/me/usage/:id', method: 'GET', access: 'any', read: readUsageRow, prefixes: bare },

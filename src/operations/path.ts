@@ -1,10 +1,11 @@
 // Extracts ids from the paths of URLs.
 
-const azure = '/openai'
+/** Stands before the paths of Azure's clients and of Groq's. */
+const vendorPrefix = '/openai'
 
 /** The path without the prefixes that clients put before it: `/v1/v1/files/x` becomes `/files/x`. */
 export function belowPrefix(path: string): string {
-  let rest = path.startsWith(`${azure}/v1/`) ? path.slice(azure.length) : path
+  let rest = path.startsWith(`${vendorPrefix}/`) ? path.slice(vendorPrefix.length) : path
   while (rest.startsWith('/v1/')) rest = rest.slice(3)
   return rest
 }

@@ -103,7 +103,7 @@ test('the list of Codex names chat models only', async () => {
 test('one model by its id, plain or percent-encoded', async () => {
   for (const name of names) {
     for (const path of [name, encodeURIComponent(name), encodeURI(name)]) {
-      for (const prefix of ['/v1', '', '/v1/v1', '/openai/v1']) {
+      for (const prefix of ['/v1', '', '/v1/v1', '/openai/v1', '/openai']) {
         const reply = await fetch(`${gateway.url}${prefix}/models/${path}`, {
           headers: authorized(),
         })

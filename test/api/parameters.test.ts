@@ -243,7 +243,7 @@ describe('what passes arrives as it was sent', () => {
 
   test('without /v1, with it twice, and below /openai', async () => {
     const before = upstream.requests.length
-    for (const prefix of ['', '/v1', '/v1/v1', '/openai/v1']) {
+    for (const prefix of ['', '/v1', '/v1/v1', '/openai/v1', '/openai']) {
       const url = `${gateway.url}${prefix}/chat/completions`
       expect((await postJson(url, bases['/v1/chat/completions'])).status).toBe(200)
       const models = `${gateway.url}${prefix}/models`
@@ -252,6 +252,7 @@ describe('what passes arrives as it was sent', () => {
       expect((await fetch(`${models}/chat`, { headers })).status).toBe(200)
     }
     expect(upstream.requests.slice(before).map(({ target }) => target)).toEqual([
+      '/v1/chat/completions',
       '/v1/chat/completions',
       '/v1/chat/completions',
       '/v1/chat/completions',

@@ -2,8 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { ElementScan, type JsonKind, kindAt, MemberScan, textOf } from '../json/scan.ts'
-import { join, splice } from '../json/splice.ts'
-import { type Body, present, readBody } from '../openai/body.ts'
+import { type Body, present, withModel } from '../openai/body.ts'
 import { type Found, mediaFormat, peekMedia } from '../openai/media.ts'
 import { stringOf } from '../openai/rules.ts'
 import type { Address, Peek } from '../request.ts'
@@ -15,20 +14,9 @@ const format = mediaFormat(new Map(), ['input'])
 
 /** Throws GatewayError `invalid_request_error` naming the field at fault. */
 export function peekModerations(bytes: Uint8Array, address: Address = {}): Peek {
-  return peekMedia(withModel(bytes), address, format, checkedInput)
-}
-
-/** The request with its default model written out: vendors, prices and records need a model name. */
-function withModel(bytes: Uint8Array): Uint8Array {
-  return readBody(bytes, format.inside, (body) => {
-    if (present(body, 'model') !== null) return body.bytes
-    const unset = body.members.find(({ key }) => key === 'model')
-    const name = JSON.stringify(defaultModel)
-    if (unset !== undefined) return join(splice(body.bytes, [{ ...unset, text: name }]))
-    const comma = body.members.length === 0 ? '' : ','
-    const edit = { start: body.end, end: body.end, text: `${comma}"model":${name}` }
-    return join(splice(body.bytes, [edit]))
-  })
+  // Vendors, prices and records need a model name.
+  const named = withModel(bytes, format.inside, { model: defaultModel, replacesEmpty: false })
+  return peekMedia(named, address, format, checkedInput)
 }
 
 const complaint =

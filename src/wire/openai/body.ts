@@ -32,6 +32,7 @@ export interface Body {
 }
 
 const none: readonly string[] = []
+const emptyStringBytes = 2
 
 /** What a format knows about its bodies. */
 export interface Inside {
@@ -115,6 +116,25 @@ export function present(body: Body, key: string): Member | null {
     if (member.key === key) return member.kind === 'null' ? null : member
   }
   return null
+}
+
+/** The body with `model` written into it where it names none: an empty name counts as none if `replacesEmpty`. */
+export function withModel(
+  bytes: Uint8Array,
+  inside: Inside,
+  { model, replacesEmpty }: { readonly model: string; readonly replacesEmpty: boolean },
+): Uint8Array {
+  return readBody(bytes, inside, (body) => {
+    const named = present(body, 'model')
+    const isEmpty = named?.kind === 'string' && named.end - named.start === emptyStringBytes
+    if (named !== null && !(replacesEmpty && isEmpty)) return body.bytes
+    const unset = body.members.find(({ key }) => key === 'model')
+    const text = JSON.stringify(model)
+    if (unset !== undefined) return join(splice(body.bytes, [{ ...unset, text }]))
+    const comma = body.members.length === 0 ? '' : ','
+    const edit = { start: body.end, end: body.end, text: `${comma}"model":${text}` }
+    return join(splice(body.bytes, [edit]))
+  })
 }
 
 export function modelOf(body: Body): { model: string; modelSpan: Span } {
