@@ -100,6 +100,15 @@ test('the list of Codex names chat models only', async () => {
   expect(models.find(({ slug }) => slug === 'plain')?.context_window).toBe(64_000)
 })
 
+test('the list also at an address that ends in a slash', async () => {
+  for (const path of ['/v1/models', '/models', '/v1beta/models']) {
+    const [list, slashed] = await Promise.all(
+      [path, `${path}/`].map((each) => fetch(gateway.url + each, { headers: authorized() })),
+    )
+    expect(await slashed?.json()).toEqual(await list?.json())
+  }
+})
+
 test('one model by its id, plain or percent-encoded', async () => {
   for (const name of names) {
     for (const path of [name, encodeURIComponent(name), encodeURI(name)]) {

@@ -34,8 +34,11 @@ export function readModels(asked: ByKey, { modelAccess }: WithModels): Reply {
   return { body: anthropicModelList(models, asked.url.searchParams) }
 }
 
-export function readModel(asked: ByKey, { modelAccess }: WithModels): Reply {
+/** Some clients ask for the list at an address that ends in `/`. */
+export function readModel(asked: ByKey, services: WithModels): Reply {
   const { url, headers, principal } = asked
+  if (url.pathname.endsWith('/models/')) return readModels(asked, services)
+  const { modelAccess } = services
   const named = (id: string): Model => {
     const model = modelAccess.model(principal, id)
     if (model === null) throw unknownModel(id)
