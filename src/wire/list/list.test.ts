@@ -159,16 +159,16 @@ describe('embeddings', () => {
 })
 
 describe('reranking', () => {
-  const body = { model: 'm', query: 'sea?', documents: texts, top_n: 1 }
+  const body = { model: 'm', query: 'sea?', documents: texts, top_n: 2 }
   const ranking = [
     { index: 1, relevance_score: 0.75 },
     { index: 0, relevance_score: 0.25 },
   ]
 
   test.each([
-    ['cohere-rerank', { results: ranking }, { top_n: 1 }],
-    ['jina-rerank', { results: ranking, usage: { total_tokens: 9 } }, { top_n: 1 }],
-    ['voyage-rerank', { data: ranking, usage: { total_tokens: 9 } }, { top_k: 1 }],
+    ['cohere-rerank', { results: ranking }, { top_n: 2 }],
+    ['jina-rerank', { results: ranking, usage: { total_tokens: 9 } }, { top_n: 2 }],
+    ['voyage-rerank', { data: ranking, usage: { total_tokens: 9 } }, { top_k: 2 }],
   ] as const)('by %s, read by clients of Cohere and of Jina', (vendor, answer, most) => {
     const { sent, shown } = through('rerank', vendor, body, answer as unknown as JsonObject)
     expect(sent).toMatchObject({ model: 'own', query: 'sea?', documents: texts, ...most })
@@ -182,6 +182,16 @@ describe('reranking', () => {
     ]
     const { shown } = through('rerank', 'cohere-rerank', body, { results })
     expect(shown).toMatchObject({ results: ranking })
+  })
+
+  test('no more results than asked for are shown where a server ranks every document', () => {
+    const asks = { ...body, top_n: 1 }
+    const { shown } = through('rerank', 'cohere-rerank', asks, { results: ranking.toReversed() })
+    expect(shown).toMatchObject({ results: ranking.slice(0, 1) })
+    const all = { model: 'm', query: 'sea?', documents: texts }
+    expect(through('rerank', 'cohere-rerank', all, { results: ranking }).shown).toMatchObject({
+      results: ranking,
+    })
   })
 
   test('searches are shown and counted as Cohere bills them', () => {

@@ -46,7 +46,7 @@ function encodeRequest(form: Form, request: ListRequest, model: string): Decoded
   return { value, dropped: [] }
 }
 
-function readReply(form: Form, body: JsonValue, { texts }: ListRequest) {
+function readReply(form: Form, body: JsonValue, { texts, most }: ListRequest) {
   if (!isObject(body)) return { kind: 'unreadable', message: 'the reply is no object' } as const
   const { model, usage, meta } = body
   if (!Array.isArray(body[form.list])) return withoutList(body, form.list)
@@ -57,7 +57,8 @@ function readReply(form: Form, body: JsonValue, { texts }: ListRequest) {
   const reply: ListReply = {
     model: typeof model === 'string' ? model : null,
     vectors: [],
-    ranking,
+    // Some servers rank every document, however many were asked for.
+    ranking: ranking.slice(0, most),
     ...promptUsage(counts['total_tokens']),
     ...(searches !== null && { searches }),
   }
