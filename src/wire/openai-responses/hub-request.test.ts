@@ -415,7 +415,6 @@ describe('of a chat', () => {
   })
 
   test.each<[JsonObject, string]>([
-    [{ stop: 'x' }, 'stop'],
     [{ n: 2 }, 'n'],
     [{ modalities: ['text', 'audio'] }, 'modalities'],
   ])('%j is refused by name', (fields, param) => {
@@ -424,9 +423,9 @@ describe('of a chat', () => {
 
   test('what may be left out is named', () => {
     const { body, dropped } = ofChat({
-      ...{ seed: 1, top_k: 2, logit_bias: { '1': 2 }, presence_penalty: 0.5 },
+      ...{ seed: 1, top_k: 2, logit_bias: { '1': 2 }, presence_penalty: 0.5, stop: 'x' },
     })
-    expect(dropped).toEqual(['top_k', 'seed', 'presence_penalty', 'logit_bias'])
+    expect(dropped).toEqual(['top_k', 'seed', 'presence_penalty', 'logit_bias', 'stop'])
     expect(Object.keys(body)).toEqual(['model', 'input', 'store', 'include'])
   })
 

@@ -178,13 +178,7 @@ export const supported = supportedFields(
 )
 
 /** Throws GatewayError for what must not be left out. */
-function refuse({ stop, choices = 1, modalities = [] }: ChatRequest): void {
-  if (stop !== undefined && stop.length > 0) {
-    throw invalidRequest(
-      'stop cannot be used with this model: its format has no stop sequences',
-      'stop',
-    )
-  }
+function refuse({ choices = 1, modalities = [] }: ChatRequest): void {
   if (choices > 1) throw invalidRequest('n must be 1: this model gives one reply', 'n')
   const other = modalities.find((name) => name !== 'text')
   if (other === undefined) return
@@ -194,6 +188,8 @@ function refuse({ stop, choices = 1, modalities = [] }: ChatRequest): void {
 /** Writes all members of the body but `model`, `input` and `stream`. */
 export function encodeSettings(request: ChatRequest, dropped: string[]): JsonObject {
   refuse(request)
+  // The format has no stop texts. The models that are asked in it refuse them in chats too, and there they are left out.
+  if (request.stop !== undefined && request.stop.length > 0) dropped.push('stop')
   const own = ownFields(request.extra)
   const body: JsonObject = { ...own }
   for (const [name, field] of [...texts, ...sharedObjects]) {
