@@ -60,6 +60,17 @@ function read() {
     .finalChatCompletion()
 }
 
+/** The text as a client reads it that takes each chunk by itself. */
+async function readChunks(): Promise<string> {
+  const messages = [{ role: 'user' as const, content: 'Hi' }]
+  const stream = await client.chat.completions.create({ model: 'm', messages, stream: true })
+  let said = ''
+  for await (const { choices } of stream) {
+    for (const { delta } of choices) said += delta.content ?? ''
+  }
+  return said
+}
+
 const f = begins(0, 'call_a', 'f', '{"x":1}')
 const g = begins(1, 'call_b', 'g', '{}')
 const { index: _, ...unnumbered } = f
@@ -149,11 +160,14 @@ const parts = [
   { type: 'text', text: 'lo' },
 ]
 const stop = [framed(delta({}, 'stop')), usageChunk, 'data: [DONE]\n\n']
+const withChoices = (...choices: readonly unknown[]) => ({ ...delta({}), choices })
 const ofText: readonly (readonly [what: string, frames: readonly string[]])[] = [
   ['an empty role', [framed(delta({ role: '', content: '' })), hello]],
   ['a list as content', [start, framed(delta({ content: parts }))]],
   ['a chunk whose choices are null', [start, framed({ ...delta({}), choices: null }), hello]],
   ['a chunk without choices', [start, framed({ ...delta({}), choices: undefined }), hello]],
+  ['a choice that says null', [start, hello, framed(withChoices({ index: 0, delta: null }))]],
+  ['a choice that is null', [start, hello, framed(withChoices(null))]],
   ['events without data', ['event: ping\n\n', start, 'event: ping\ndata:\n\n', hello]],
 ]
 
@@ -163,6 +177,7 @@ describe('text', () => {
     const completion = await read()
     expect(completion.choices[0]?.message.content).toBe('Hello')
     expect(completion.usage).toMatchObject(usage)
+    expect(await readChunks()).toBe('Hello')
   })
 })
 
@@ -194,8 +209,13 @@ describe.each(sizes)('of a whole reply, %s', (_size, more) => {
     mark = ''
   })
 
-  test('no choice is no success', async () => {
-    const error = await whole([]).catch((error: unknown) => error)
+  test('null as a message is one without content', async () => {
+    const completion = await whole([{ index: 0, message: null, finish_reason: 'stop' }])
+    expect(completion.choices[0]?.message).toEqual({ role: 'assistant', content: null } as never)
+  })
+
+  test.each([[[]], [null], [[null]]])('%j as choices is no success', async (choices) => {
+    const error = await whole(choices).catch((error: unknown) => error)
     expect(error).toMatchObject({ status: 503, code: 'service_unavailable' })
   })
 })

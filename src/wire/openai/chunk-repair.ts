@@ -118,13 +118,17 @@ export class ChunkRepair {
       chunk.choices = []
       return true
     }
-    const done = objectsIn(chunk.choices).map((choice) => this.choice(choice, stringOf(chunk.id)))
-    return done.includes(true)
+    const given = chunk.choices
+    const choices = objectsIn(given)
+    chunk.choices = choices
+    const done = choices.map((choice) => this.choice(choice, stringOf(chunk.id)))
+    return done.includes(true) || choices.length < given.length
   }
 
   private choice(choice: JsonObject, id: string): boolean {
     const { delta } = choice
-    if (!isObject(delta)) return false
+    if (delta === null) choice.delta = {}
+    if (!isObject(delta)) return delta === null
     const said = saidAgain(delta)
     const calls = this.callsOf(choice, delta.tool_calls, id)
     if (said === null && calls === null) return false

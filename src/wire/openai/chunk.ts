@@ -66,7 +66,7 @@ export class ChunkScan {
   usageAt = -1
   /** The member that `usageRoot` names is present, so that usage may be inside it. */
   hiddenUsage = false
-  /** Some choice has a list as its content, an empty role, or a call without a list around it. */
+  /** Some choice is null or says null, or has a list as its content, an empty role, or a call without a list around it. */
   varied = false
   /** Some call has no list around it, or arguments that are no text or an empty one. */
   oddCalls = false
@@ -149,7 +149,10 @@ export class ChunkScan {
   private readChoices(bytes: Uint8Array, at: number): number {
     choiceList.open(bytes, at)
     while (choiceList.next()) {
-      if (bytes[choiceList.value] !== OPEN_OBJECT) continue
+      if (bytes[choiceList.value] !== OPEN_OBJECT) {
+        this.varied = true
+        continue
+      }
       this.readChoice(bytes, choiceList.value)
       choiceList.resume(choice.at)
     }
@@ -197,7 +200,10 @@ export class ChunkScan {
 
   /** Scans a `delta` or a `message`. */
   private readSaid(bytes: Uint8Array, at: number): void {
-    if (bytes[at] !== OPEN_OBJECT) return
+    if (bytes[at] !== OPEN_OBJECT) {
+      this.varied = true
+      return
+    }
     this.reasoningBytes = 0
     said.open(bytes, at)
     while (said.next()) {

@@ -15,8 +15,12 @@ export function textOfParts(content: JsonValue | undefined): string | null {
   return parts.map(({ text }) => stringOf(text)).join('')
 }
 
-/** The message with its calls as a list, their arguments as JSON text, and its content as text; null where it is so. */
+/**
+ * The message with its calls as a list, their arguments as JSON text, and its content as text, or one without content
+ * in place of null; null where it is so.
+ */
 export function plainMessage(message: JsonValue | undefined): JsonObject | null {
+  if (message === null) return { role: 'assistant', content: null }
   if (!isObject(message)) return null
   const calls = plainCalls(message.tool_calls)
   const content = textOfParts(message.content)
@@ -43,10 +47,14 @@ function plainCall(call: JsonObject): JsonObject {
   return text === target.arguments ? call : { ...call, function: { ...target, arguments: text } }
 }
 
-/** The reply with the messages of all its choices as `plainMessage` gives them; null where it stays as it is. */
+/**
+ * The reply with the messages of all its choices as `plainMessage` gives them, and without choices that are none; null
+ * where it stays as it is.
+ */
 export function withPlainMessages(reply: JsonObject): JsonObject | null {
-  let changed = false
-  const choices = objectsIn(reply.choices).map((choice) => {
+  const given = objectsIn(reply.choices)
+  let changed = Array.isArray(reply.choices) && given.length < reply.choices.length
+  const choices = given.map((choice) => {
     const message = plainMessage(choice.message)
     if (message === null) return choice
     changed = true
