@@ -31,6 +31,13 @@ function chunksOf(events: readonly ChatEvent[], to = head): JsonObject[] {
     .map((data) => JSON.parse(data))
 }
 
+function deltasOf(events: readonly ChatEvent[]): JsonObject[] {
+  return chunksOf(events).flatMap(({ choices }) => {
+    const [choice] = choices as JsonObject[]
+    return choice === undefined ? [] : [choice['delta'] as JsonObject]
+  })
+}
+
 function messageOf(body: JsonObject): JsonObject {
   return (body.choices as JsonObject[])[0]?.message as JsonObject
 }
@@ -82,6 +89,8 @@ describe('reasoning with opaque state', () => {
       ],
     })
     expect(read(chunksOf(events))).toEqual(events)
+    const blocks = deltasOf(events).flatMap(({ thinking_blocks: list = [] }) => list)
+    expect(blocks).toMatchObject([{ index: 0 }, { index: 1 }])
   })
 
   test('is read where each delta tells it twice', () => {
@@ -168,7 +177,10 @@ describe('citations', () => {
       content: 'onetwo',
       annotations: [cited(1, 2), cited(3, 4)],
     })
-    expect(read(chunksOf(events))).toEqual(events)
+    // Streamed, they come in one list: clients keep the last of several, or fail at it.
+    const lists = deltasOf(events).flatMap(({ annotations = [] }) => annotations)
+    expect(lists).toEqual([cited(1, 2), cited(3, 4)])
+    expect(deltasOf(events).filter(({ annotations }) => annotations !== undefined)).toHaveLength(1)
   })
 
   test('of a text that comes later, and without a place in it, are kept', () => {

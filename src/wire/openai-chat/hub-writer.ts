@@ -43,6 +43,10 @@ interface OpenChoice {
   sealed: string | null
   /** Private fields for the choice's next chunk; those of its delta are inside `delta`. */
   pending: JsonObject
+  /** Annotations and images, sent once: openai-node keeps the last of several lists, openai-python fails at it. */
+  lists: JsonObject
+  /** Number of thinking blocks so far: openai-python joins lists by the `index` of their elements. */
+  thoughts: number
 }
 
 type EventOf<Type extends ChatEvent['type']> = Extract<ChatEvent, { readonly type: Type }>
@@ -92,7 +96,8 @@ export class ChatWriter implements Writer {
       case 'choice-end':
         return this.choiceEnd(event)
       case 'citation':
-        return this.cite(event)
+        this.cite(event)
+        return ''
       case 'logprobs':
         this.tell(event)
         return ''
@@ -153,6 +158,8 @@ export class ChatWriter implements Writer {
       detailed: false,
       sealed: null,
       pending: {},
+      lists: {},
+      thoughts: 0,
     }
     this.choices.set(index, opened)
     return opened
@@ -247,11 +254,10 @@ export class ChatWriter implements Writer {
     if (open === undefined) return ''
     const { head, call, text } = open
     if (head.type === 'image') {
-      return this.flushing(choice, { images: [writeImage(head.mediaType, text)] })
-    }
-    if (head.type === 'reasoning') {
+      mergeFields(choice.lists, { images: [writeImage(head.mediaType, text)] })
+    } else if (head.type === 'reasoning') {
       if (sealed === undefined || choice.detailed) return ''
-      const block = blockOf(text, sealed, head.redacted === true)
+      const block = { ...blockOf(text, sealed, head.redacted === true), index: choice.thoughts++ }
       return this.flushing(choice, { thinking_blocks: [block] })
     }
     if (head.type === 'text') choice.sealed = sealed ?? choice.sealed
@@ -264,11 +270,11 @@ export class ChatWriter implements Writer {
     return this.flushing(choice, { tool_calls: [mergeFields({ index: call, ...said }, fields)] })
   }
 
-  private cite({ choice: index, part, citation }: EventOf<'citation'>): string {
+  private cite({ choice: index, part, citation }: EventOf<'citation'>): void {
     const choice = this.choiceAt(index)
     const open = choice.parts.get(part)
-    if (open?.head.type !== 'text') return ''
-    return this.flushing(choice, { annotations: [writeCitation(citation, open.base)] })
+    if (open?.head.type === 'text')
+      mergeFields(choice.lists, { annotations: [writeCitation(citation, open.base)] })
   }
 
   /** Holds probabilities for the next piece of their text. */
@@ -285,8 +291,10 @@ export class ChatWriter implements Writer {
     const choice = this.choiceAt(index)
     const opener = this.opener(choice, null)
     const plain = this.older && reason === 'tool_calls' ? 'function_call' : reason
-    const opaque = choice.sealed === null ? {} : { delta: opaqueMember(choice.sealed) }
-    const { delta, ...pending } = mergeFields(mergeFields(choice.pending, ownFields(extra)), opaque)
+    const own = mergeFields(choice.pending, ownFields(extra))
+    const opaque = choice.sealed === null ? {} : opaqueMember(choice.sealed)
+    for (const delta of [choice.lists, opaque]) if (hasFields(delta)) mergeFields(own, { delta })
+    const { delta, ...pending } = own
     choice.pending = {}
     const late = delta === undefined ? '' : this.chunk(index, delta as JsonObject, null)
     return opener + late + this.chunk(index, {}, plain, pending)
