@@ -69,6 +69,8 @@ export const xai = openaiCompatible({
       droppedWhen('stop', null),
     ),
     refine,
+    // Observed of its searches.
+    bareCitations: true,
     usage: wholeCount,
   },
   adapters: {

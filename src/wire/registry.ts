@@ -71,8 +71,8 @@ const openaiResponses = format('openai-responses', {
     terminator: '',
     maxFrameBytes: maxFileFrameBytes,
     lacksStart: startCheck('response.created', (type) => /^response\.(?!created$)/.test(type)),
-    watcher: () => new ResponsesWatcher(),
-    whole: readWholeResponse,
+    watcher: ({ quirks }) => new ResponsesWatcher(quirks),
+    whole: (body, _peek, quirks) => readWholeResponse(body, quirks),
   },
 })
 

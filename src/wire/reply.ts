@@ -44,6 +44,8 @@ export interface ReplyQuirks {
   readonly usagePath?: readonly string[]
   /** The reply must be rewritten event by event (e.g. its content is an array), so it takes the translate path. */
   readonly rewrite?: boolean
+  /** Citations of its Responses have an address alone, where official clients require a title and a place. */
+  readonly bareCitations?: boolean
 }
 
 /** Looks at one streamed reply on the identity path, frame by frame, without altering it. */

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../errors.ts'
 import { dialects } from '../dialects.ts'
 import type { JsonObject } from '../ir.ts'
-import { frameKind } from '../reply.ts'
+import { frameKind, type ReplyQuirks } from '../reply.ts'
+import type { Peek } from '../request.ts'
 import { bytesOf, textOf } from '../testing.ts'
 import { inputItems, keepingOf, outputItems, withHistory } from './kept.ts'
 
@@ -29,8 +30,8 @@ function frameOf(event: JsonObject, named = true): string {
 }
 
 /** A watcher after these frames, the kind of each, and what the client gets of it. */
-function watched(frames: readonly string[]) {
-  const watcher = dialect.identity.watcher({ wantsUsage: true, quirks: {} })
+function watched(frames: readonly string[], quirks: ReplyQuirks = {}) {
+  const watcher = dialect.identity.watcher({ wantsUsage: true, quirks })
   const shown: string[] = []
   const kinds = frames.map((text) => {
     const bytes = bytesOf(text)
@@ -41,6 +42,44 @@ function watched(frames: readonly string[]) {
   })
   return { watcher, kinds, shown }
 }
+
+describe('citations with an address alone', () => {
+  const bare = { type: 'url_citation', url: 'https://x' }
+  const whole = { ...bare, start_index: 0, end_index: 0, title: '' }
+  const placed = { ...bare, start_index: 1, end_index: 2, title: 't' }
+  const item = (annotations: JsonObject[]) => ({
+    ...{ id: 'msg', type: 'message', role: 'assistant' },
+    content: [{ type: 'output_text', text: 'a', annotations }],
+  })
+  const ended = (annotations: JsonObject[]) => ({
+    ...response,
+    ...{ status: 'completed', error: null, usage, output: [item(annotations)] },
+  })
+  const eventsOf = (citation: JsonObject) => [
+    { type: 'response.output_text.annotation.added', annotation: citation },
+    { type: 'response.output_item.done', output_index: 0, item: item([citation, placed]) },
+    { type: 'response.completed', response: ended([citation, placed]) },
+  ]
+
+  test('are completed for clients of a vendor known for them', () => {
+    const quirks = { bareCitations: true }
+    const frames = eventsOf(bare).map((event) => frameOf(event))
+    const { watcher, shown } = watched(frames, quirks)
+    expect(shown).toEqual(eventsOf(whole).map((event) => frameOf(event)))
+    expect(watcher).toMatchObject({ usage: counted, finishReason: 'stop', fault: null })
+    const body = bytesOf(JSON.stringify(ended([bare])))
+    const reply = dialect.identity.whole(body, {} as Peek, quirks)
+    expect(JSON.parse(textOf(reply.bytes))).toEqual(ended([whole]))
+    expect(reply.usage).toEqual(counted)
+  })
+
+  test('stay as they are from others, and so do complete ones', () => {
+    const frames = eventsOf(bare).map((event) => frameOf(event))
+    expect(watched(frames).shown).toEqual(frames)
+    const complete = eventsOf(whole).map((event) => frameOf(event))
+    expect(watched(complete, { bareCitations: true }).shown).toEqual(complete)
+  })
+})
 
 describe('a stream', () => {
   const delta = { type: 'response.output_text.delta', output_index: 0, delta: 'hé\n' }

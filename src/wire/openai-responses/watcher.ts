@@ -8,8 +8,9 @@ import { isObject, objectOf } from '../json/value.ts'
 import { textBytes } from '../openai/chunk.ts'
 import { errorIn, faultInside } from '../openai/fault.ts'
 import { responseUsage } from '../openai/usage.ts'
-import { type FrameKind, frameKind, type Watcher } from '../reply.ts'
+import { type FrameKind, frameKind, type ReplyQuirks, type Watcher } from '../reply.ts'
 import { emptyKind } from '../sse-frames.ts'
+import { citing, completeCitations } from './citations.ts'
 import { errorFrames, failFrames } from './errors.ts'
 import { type Event, eventIn, terminals } from './events.ts'
 import { faultOfEvent, faultOfResponse } from './fault.ts'
@@ -27,6 +28,7 @@ const lifecycle: ReadonlySet<string> = new Set([
 ])
 
 const scan = new MemberScan()
+const encoder = new TextEncoder()
 
 /** Bytes of the text in the member `delta` of the object at `at`. Throws JsonSyntaxError. */
 function deltaBytes(bytes: Uint8Array, at: number): number {
@@ -61,15 +63,24 @@ export class ResponsesWatcher implements Watcher {
   private events = 0
   /** The last frame does not belong to this format. */
   private foreign = false
+  /** The last frame with its citations completed; null where it stays as it is. */
+  private completed: Uint8Array | null = null
+  private readonly quirks: ReplyQuirks
+
+  constructor(quirks: ReplyQuirks) {
+    this.quirks = quirks
+  }
 
   frame(bytes: Uint8Array, start: number, end: number): FrameKind {
     this.semantic = false
     this.foreign = false
+    this.completed = null
     try {
       const event = eventIn(bytes, start, end)
       if (event === null) return this.empty(bytes, start, end)
       this.events++
-      return this.judge(event)
+      const kind = this.judge(event)
+      return kind !== frameKind.fault && this.completes(event) ? frameKind.usage : kind
     } catch (error) {
       if (!(error instanceof JsonSyntaxError)) throw error
       return this.failed({ kind: 'unreadable', message: 'an event of the stream is not JSON' })
@@ -77,7 +88,7 @@ export class ResponsesWatcher implements Watcher {
   }
 
   amend(bytes: Uint8Array, start: number, end: number): Uint8Array | null {
-    return this.foreign ? null : bytes.subarray(start, end)
+    return this.foreign ? null : (this.completed ?? bytes.subarray(start, end))
   }
 
   held(): null {
@@ -88,6 +99,15 @@ export class ResponsesWatcher implements Watcher {
     const response = this.created === null ? null : this.responseIn(this.created)
     if (response === null) return errorFrames(error, requestId)
     return failFrames(error, response, this.events)
+  }
+
+  /** Whether the event's citations had to be completed. Throws JsonSyntaxError. */
+  private completes({ type, bytes, start, end }: Event): boolean {
+    if (this.quirks.bareCitations !== true || !citing.has(type)) return false
+    const value = parseSpan(bytes, start, end) as JsonObject
+    if (!completeCitations(value)) return false
+    this.completed = encoder.encode(`event: ${type}\ndata: ${JSON.stringify(value)}\n\n`)
+    return true
   }
 
   /** Relays a comment, but not a terminator, which clients of this format do not expect. */

@@ -8,7 +8,8 @@ import { isObject, objectsIn } from '../json/value.ts'
 import { placeOf } from '../openai/place.ts'
 import { responseUsage } from '../openai/usage.ts'
 import { faulty, readable, withoutList } from '../openai/whole.ts'
-import type { WholeReply } from '../reply.ts'
+import type { ReplyQuirks, WholeReply } from '../reply.ts'
+import { completeCitations } from './citations.ts'
 import { faultOfResponse } from './fault.ts'
 import { finishOf } from './watcher.ts'
 
@@ -47,7 +48,7 @@ function outputBytes(output: JsonObject[string]): number {
   return count
 }
 
-export function readWhole(body: Uint8Array): WholeReply {
+export function readWhole(body: Uint8Array, quirks: ReplyQuirks): WholeReply {
   return readable(body, (at) => {
     const found = members(body, at)
     const end = skipSpace(body, found.at(-1)?.end ?? at + 1) + 1
@@ -63,7 +64,7 @@ export function readWhole(body: Uint8Array): WholeReply {
     const list = usage === null ? parseSpan(body, output.start, output.end) : null
     return {
       fault: null,
-      bytes: body,
+      bytes: quirks.bareCitations === true ? cited(body, at, end) : body,
       usage,
       ...unbelieved(usage, said['usage']),
       outputBytes: usage === null ? outputBytes(list as JsonObject[string]) : null,
@@ -71,6 +72,12 @@ export function readWhole(body: Uint8Array): WholeReply {
       model: typeof said['model'] === 'string' ? said['model'] : null,
     }
   })
+}
+
+/** The reply with its citations completed. */
+function cited(body: Uint8Array, at: number, end: number): Uint8Array {
+  const value = parseSpan(body, at, end) as JsonObject
+  return completeCitations(value) ? encoder.encode(JSON.stringify(value)) : body
 }
 
 /** Paths of usage: in an event it is inside the response. */
