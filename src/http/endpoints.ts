@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import { speech, transcriptions, translations } from '../operations/audio/request.ts'
 import { countMessages } from '../operations/count-tokens/count-tokens.ts'
 import { countResponse } from '../operations/count-tokens/responses.ts'
-import { ofDeployment } from '../operations/deployments.ts'
+import { deploymentCallOf } from '../operations/deployments.ts'
 import { listRelay } from '../operations/embeddings/translate.ts'
 import {
   type GoogleCall,
@@ -52,18 +52,6 @@ const bare = [''] as const
 function plain(path: string, dialect: ClientDialectId, upstream?: RelayOperation): Endpoint {
   const operation = upstream === undefined ? { dialect } : { dialect, upstream }
   return { path, method: 'POST', access: 'key', operation }
-}
-
-/** The same operation where Azure's dated APIs have it. */
-function deployed(path: string, operation: Operation<Services>): Endpoint {
-  const below = `/openai/deployments/:deployment${path}`
-  return {
-    path: below,
-    method: 'POST',
-    access: 'key',
-    operationAt: ofDeployment(operation),
-    prefixes: bare,
-  }
 }
 
 /** Rows that refuse every method of a known path that this gateway does not serve. */
@@ -227,14 +215,6 @@ const rows: readonly Endpoint[] = [
     operationAt: googleOperation,
     prefixes: [...googlePrefixes, ...vertexPrefixes, ...apiPrefixes],
   },
-  deployed('/chat/completions', { dialect: 'openai-chat' }),
-  deployed('/completions', { dialect: 'openai-completions' }),
-  deployed('/embeddings', { dialect: 'openai-embeddings', upstream: listRelay }),
-  deployed('/images/generations', generations),
-  deployed('/images/edits', edits),
-  deployed('/audio/transcriptions', transcriptions),
-  deployed('/audio/translations', translations),
-  deployed('/audio/speech', speech),
   { path: '/api/me/balance', method: 'GET', access: 'any', read: readBalance, prefixes: bare },
   { path: '/api/me/usage', method: 'GET', access: 'any', read: readUsage, prefixes: bare },
   { path: '/api/me/usage/:id', method: 'GET', access: 'any', read: readUsageRow, prefixes: bare },
@@ -243,11 +223,26 @@ const rows: readonly Endpoint[] = [
 
 export const endpoints = rows.map((row) => ({ prefixes: apiPrefixes, ...row }))
 
+/** What Azure's dated APIs have below a deployment; the longest first. */
+const deployed = new Map<string, Operation<Services>>([
+  ['chat/completions', { dialect: 'openai-chat' }],
+  ['images/generations', generations],
+  ['images/edits', edits],
+  ['audio/transcriptions', transcriptions],
+  ['audio/translations', translations],
+  ['audio/speech', speech],
+  ['completions', { dialect: 'openai-completions' }],
+  ['embeddings', { dialect: 'openai-embeddings', upstream: listRelay }],
+])
+
 /** The endpoint of a request whose path matches no row but is served all the same; null: there is none. */
 export function unknownEndpoint(request: ClientRequest): Endpoint | null {
   const { method, url } = request
+  if (method !== 'POST') return null
+  const call = deploymentCallOf(pathOf(url), deployed)
+  if (call !== null) return { path: '', method, access: 'key', operationAt: () => call }
   // Some Google clients put a model name that contains `/` where others write `models/`.
-  if (method !== 'POST' || !isGooglePath(pathOf(url)) || googleCallOf(url) === null) return null
+  if (!isGooglePath(pathOf(url)) || googleCallOf(url) === null) return null
   return { path: '', method, access: 'key', operationAt: googleOperation }
 }
 

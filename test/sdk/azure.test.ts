@@ -100,6 +100,14 @@ describe('below a deployment', () => {
     }
   })
 
+  test('names with a slash may stand there as they are, as openai-python writes them', async () => {
+    const whole = await postPlain('sandbox/chat/chat/completions', { messages: ask('Hello') })
+    expect(await whole.json()).toMatchObject({ model: 'sandbox/chat' })
+    const asked = { prompt: 'Hello' }
+    const text = await postPlain('sandbox/completion/completions', asked)
+    expect(await text.json()).toMatchObject({ model: 'sandbox/completion' })
+  })
+
   test('the model of a body comes first', async () => {
     const body = { model: 'sandbox/chat', messages: ask('Hello') }
     expect((await postPlain('elsewhere/chat/completions', body)).status).toBe(200)
@@ -117,8 +125,13 @@ describe('below a deployment', () => {
       const reply = await postPlain('sandbox%2Fchat/chat/completions', body)
       expect((await expectRefusal(reply, 400, 'invalid_request_error')).param).toBe(param)
     }
-    const unknown = await postPlain('chat/nothing', {})
-    await expectRefusal(unknown, 404, 'not_found')
+    await expectRefusal(await postPlain('chat/nothing', {}), 404, 'not_found')
+    const nameless = await postPlain('/chat/completions', { messages: ask('Hello') })
+    await expectRefusal(nameless, 404, 'not_found')
+    const unkeyed = await fetch(`${gateway.url}/openai/deployments/a/chat/completions`, {
+      ...{ method: 'POST', body: '{}' },
+    })
+    await expectRefusal(unkeyed, 401, 'invalid_api_key')
     const batches = await fetch(`${gateway.url}/openai/batches`, { headers: authorized() })
     await expectRefusal(batches, 404, 'unsupported_endpoint')
   })
