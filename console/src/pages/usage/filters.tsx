@@ -27,7 +27,7 @@ export function Filters({ asked }: { readonly asked: Asked }) {
   })
   const { search, range } = asked
   // The choices of tags do not include that there is none.
-  const tags = choices?.tag.length === 0 ? [] : ['', ...(choices?.tag ?? [])]
+  const tags = choices === undefined || choices.tag.length === 0 ? [] : ['', ...choices.tag]
   const valuesOf = { ...choices, tag: tags }
   const names = filterNames.filter((name) => {
     if (name === 'tag') return tags.length > 0 || search.tag !== undefined
