@@ -1,4 +1,4 @@
-// Which groups an account may have keys of.
+// Whether an account may have new keys, and of which groups.
 
 import { suggestion } from '../config/problems.ts'
 import type { KeyRow } from '../store/keys.ts'
@@ -30,6 +30,12 @@ export async function allowedGroup(
   const group = asked ?? (own.includes('default') ? 'default' : (own[0] ?? 'default'))
   await checkGroup(store, account, group)
   return group
+}
+
+/** Throws AdminError: keys of a deleted account do not work. An account may be missing: its first key creates it. */
+export async function checkNotDeleted(store: Store, account: string): Promise<void> {
+  if ((await store.people.find(account))?.deletedAt == null) return
+  throw new AdminError('conflict', 'account', `${account} was deleted and can have no new keys`)
 }
 
 /** The groups the account may have keys of; null: all. */

@@ -5,6 +5,7 @@ import { onEachEngine } from '../../test/contract/engines.ts'
 import { adminOf, allPages, nowMs } from '../../test/support/admin.ts'
 import { hashSecret } from '../identity/secret.ts'
 import { createKey, disableKey, listKeys, removeKey } from './keys.ts'
+import { createManagementKey } from './management-keys.ts'
 
 const input = { account: 'ann', group: 'default', name: 'laptop', showCost: false }
 
@@ -73,5 +74,23 @@ onEachEngine('keys', (start) => {
     expect(second.next).toBeNull()
     const pages = await allPages((page) => listKeys(admin, { account: 'bob', ...page }), 1)
     expect(pages.flat().every(({ account }) => account === 'bob')).toBe(true)
+  })
+})
+
+onEachEngine('keys of an account that is gone', (start) => {
+  test('none can be created, since it would not work', async () => {
+    const { store } = await start()
+    const admin = adminOf(store)
+    await createKey(admin, input)
+    await store.people.remove('ann', nowMs)
+    const refused = {
+      refusal: 'conflict',
+      field: 'account',
+      message: 'ann was deleted and can have no new keys',
+    }
+    await expect(createKey(admin, input)).rejects.toMatchObject(refused)
+    const managing = { name: 'ci', account: 'ann', scopes: ['read' as const] }
+    await expect(createManagementKey(admin, managing)).rejects.toMatchObject(refused)
+    expect(await store.keys.all('ann')).toEqual([])
   })
 })

@@ -4,7 +4,7 @@ import type { KeyConfig } from '../config/types.ts'
 import { createSecret, hashSecret, hintOf, randomBase62, startOf } from '../identity/secret.ts'
 import { type KeyRow, unrestrictedKey } from '../store/keys.ts'
 import type { Store } from '../store/store.ts'
-import { allowedGroup, checkGroup, checkOwnGroup, groupsOf } from './key-group.ts'
+import { allowedGroup, checkGroup, checkNotDeleted, checkOwnGroup, groupsOf } from './key-group.ts'
 import {
   dayBefore,
   isDeclared,
@@ -23,13 +23,14 @@ import { type AdminContext, AdminError } from './use-case.ts'
 
 type KeyWithSecret = Key & { readonly secret: string }
 
-/** Creates the account where it is missing. The secret is shown in this reply only. */
+/** Creates the account where it is missing; refuses a deleted one. The secret is shown in this reply only. */
 export async function createKey(
   admin: AdminContext,
   input: Input<'createKey'>,
 ): Promise<KeyWithSecret> {
   const { store, nowMs } = admin
   const { account, name, showCost } = input
+  await checkNotDeleted(store, account)
   const group = await allowedGroup(store, account, input.group)
   const secret = createSecret()
   const row: KeyRow = {

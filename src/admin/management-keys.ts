@@ -9,6 +9,7 @@ import {
 } from '../identity/secret.ts'
 import type { ManagementKeyRow } from '../store/management-keys.ts'
 import type { Store } from '../store/store.ts'
+import { checkNotDeleted } from './key-group.ts'
 import { type Page, pageOf } from './page.ts'
 import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
@@ -16,13 +17,16 @@ import { type AdminContext, AdminError } from './use-case.ts'
 
 type ManagementKey = ReturnType<typeof managementKeyView>
 
-/** The account must exist. The secret is shown in this reply only. */
+/** The account must exist and not be deleted. The secret is shown in this reply only. */
 export async function createManagementKey(
   { store, nowMs }: AdminContext,
   { name, account, scopes, expiresAt = null }: Input<'createManagementKey'>,
 ): Promise<ManagementKey & { readonly secret: string }> {
-  if (account !== null && (await store.people.find(account)) === null)
-    throw new AdminError('not_found', 'account', `there is no account ${JSON.stringify(account)}`)
+  if (account !== null) {
+    await checkNotDeleted(store, account)
+    if ((await store.people.find(account)) === null)
+      throw new AdminError('not_found', 'account', `there is no account ${JSON.stringify(account)}`)
+  }
   const secret = createSecret(managementPrefix)
   const row: ManagementKeyRow = {
     id: `mkey_${randomBase62(16)}`,
