@@ -125,7 +125,7 @@ async function fitsInHeader(width: number) {
   const page = await stage.open('/settings')
   await page.setViewportSize({ width, height: 844 })
   await page.route('**/api/balance*', async (route) => {
-    const response = await route.fetch()
+    const response = await route.fetch({ url: `${stage.server.url}/api/balance` })
     const json = { ...((await response.json()) as object), availableNano: '1239999000000000' }
     await route.fulfill({ response, json })
   })
@@ -133,10 +133,10 @@ async function fitsInHeader(width: number) {
   const balance = page.getByRole('link', { name: 'Balance' })
   await balance.waitFor()
   expect((await balance.textContent())?.replaceAll('\u00a0', ' ')).toBe(
-    width < 768 ? 'Balance$1.23 M' : 'Balance$1,239,999.00',
+    `Balance of the account ${account}${width < 768 ? '$1.23 M' : '$1,239,999.00'}`,
   )
   expect(await balance.getByTitle('$1,239,999.00').count()).toBe(1)
-  const name = page.getByText(`Account ${account}`)
+  const name = page.getByText(`Account ${account}`, { exact: true })
   for (const each of [balance, name]) {
     const isCut = await each.evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
     expect(isCut).toBe(false)

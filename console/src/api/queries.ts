@@ -108,9 +108,13 @@ export function useAnswered(...queries: readonly ReturnType<typeof read>[]): boo
   })
 }
 
-/** The balance of the signed-in person's account. */
-export function useBalance() {
-  return useQuery({ ...read('/api/balance'), staleTime: 5_000, refetchInterval: 30_000 })
+/** The balance of an account; left out: the signed-in person's. */
+export function useBalance(account?: string) {
+  const balance =
+    account === undefined
+      ? read('/api/balance')
+      : read('/api/balance', { params: { query: { account } } })
+  return useQuery({ ...balance, staleTime: 5_000, refetchInterval: 30_000 })
 }
 
 const ofMoney = ['/api/balance', '/api/ledger', '/api/statements', '/api/orders', '/api/people']

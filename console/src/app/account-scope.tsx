@@ -2,6 +2,8 @@
 
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Problem } from '../api/client.ts'
+import { useBalance } from '../api/queries.ts'
 import { IconButton } from '../ui/button.tsx'
 import { later } from '../ui/later.tsx'
 
@@ -16,24 +18,38 @@ export function useAccount(): string | undefined {
 }
 
 export function AccountScope() {
-  const { t } = useLingui()
   const account = useAccount()
   const navigate = useNavigate()
   const show = (chosen: string | undefined) =>
     void navigate({ to: '.', search: (search) => ({ ...search, account: chosen }) })
   if (account === undefined) return <AccountPicker onChoose={show} />
+  return <Chosen account={account} onClose={() => show(undefined)} />
+}
+
+interface ChosenProps {
+  readonly account: string
+  readonly onClose: () => void
+}
+
+function Chosen({ account, onClose }: ChosenProps) {
+  const { t } = useLingui()
+  const { error } = useBalance(account)
+  // Most pages show only that there is nothing.
+  const isUnknown = error instanceof Problem && error.status === 404
+  const colours = isUnknown ? 'bg-danger-tint text-danger' : 'bg-warning-tint text-warning'
   return (
     // On a phone it has a line of its own below the header's, so that the name is not cut to a few letters.
-    <span className="flex min-w-0 items-center gap-1 rounded bg-warning-tint pl-2 text-label text-warning max-md:order-last max-md:-mx-2 max-md:w-[calc(100%+1rem)] max-md:justify-between max-md:rounded-none max-md:pl-4">
+    <span
+      className={`flex min-w-0 items-center gap-1 rounded pl-2 text-label ${colours} max-md:order-last max-md:-mx-2 max-md:w-[calc(100%+1rem)] max-md:justify-between max-md:rounded-none max-md:pl-4`}
+    >
       <span className="truncate" title={account}>
-        <Trans>Account {account}</Trans>
+        {isUnknown ? (
+          <Trans>There is no account {account}</Trans>
+        ) : (
+          <Trans>Account {account}</Trans>
+        )}
       </span>
-      <IconButton
-        icon="close"
-        label={t`Show all accounts`}
-        className="size-6"
-        onClick={() => show(undefined)}
-      />
+      <IconButton icon="close" label={t`Show all accounts`} className="size-6" onClick={onClose} />
     </span>
   )
 }

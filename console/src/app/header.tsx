@@ -9,7 +9,7 @@ import { Icon } from '../ui/icon.tsx'
 import { later } from '../ui/later.tsx'
 import { useIsPhone } from '../ui/media.ts'
 import { Money } from '../ui/values.tsx'
-import { AccountScope } from './account-scope.tsx'
+import { AccountScope, useAccount } from './account-scope.tsx'
 import { Bell } from './bell.tsx'
 
 const PersonMenu = later(() => import('./person-menu.tsx'), <span className="size-8" />)
@@ -59,7 +59,7 @@ export function Header({ person, onMenu, onSearch }: HeaderProps) {
         ) : (
           <>
             <Bell />
-            <BalanceChip />
+            <BalanceChip own={person.id} />
             <PersonMenu person={person} />
           </>
         )}
@@ -68,26 +68,35 @@ export function Header({ person, onMenu, onSearch }: HeaderProps) {
   )
 }
 
-/** The balance in words and colour: enough, little (the page says so below a day at this week's pace), nothing. */
-function BalanceChip() {
+const chipColours = {
+  own: 'border-border bg-surface',
+  other: 'border-warning/50 bg-warning-tint text-warning',
+  empty: 'border-danger/50 bg-danger-tint text-danger',
+}
+
+/**
+ * The balance of the account whose data is shown, in words and colour: enough, another's than one's own, nothing left.
+ */
+function BalanceChip({ own }: { readonly own: string }) {
   const { t } = useLingui()
-  const { data } = useBalance()
+  const account = useAccount()
+  const isOther = account !== undefined && account !== own
+  const { data } = useBalance(isOther ? account : undefined)
   const isPhone = useIsPhone()
   if (data === undefined) return null
   const isEmpty = BigInt(data.availableNano) <= 0n
+  const named = isOther ? t`Balance of the account ${account}` : t`Balance available`
   return (
     <Link
       to="/billing"
-      title={isEmpty ? t`No balance left: requests are refused` : t`Balance available`}
+      title={isEmpty ? t`No balance left: requests are refused` : named}
       // On a phone as high as a finger needs, though it looks no higher than its text.
       className="plain-link flex items-center max-md:h-11"
     >
       <span
-        className={`flex h-7 items-center gap-1.5 rounded-full border px-2.5 text-label ${isEmpty ? 'border-danger/50 bg-danger-tint text-danger' : 'border-border bg-surface'}`}
+        className={`flex h-7 items-center gap-1.5 rounded-full border px-2.5 text-label ${chipColours[isEmpty ? 'empty' : isOther ? 'other' : 'own']}`}
       >
-        <span className="sr-only">
-          <Trans>Balance</Trans>
-        </span>
+        <span className="sr-only">{isOther ? named : <Trans>Balance</Trans>}</span>
         <Money down brief={isPhone} nano={data.availableNano} currency={data.currency} />
         {isEmpty && (
           <span className="max-md:sr-only">
