@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test'
 import {
   briefMoney,
+  briefTime,
   decimalText,
   duration,
   exactMoney,
@@ -91,6 +92,15 @@ test('rates of tokens are grouped as other numbers, and have one decimal', () =>
   expect([96.34, 3402, 0].map((rate) => rateText(rate, 'en'))).toEqual(['96.3', '3,402.0', '0.0'])
   expect(rateText(3402.5, 'zh-CN')).toBe('3,402.5')
   expect(shortDuration(1234.567, 'en')).toBe('1,234.57\u00a0ms')
+})
+
+test('a time in a column has the year only if that is not the present one, in its zone', () => {
+  const nowMs = Date.parse('2026-12-31T23:30:00Z')
+  const shown = (at: string, locale = 'en', zone = 'UTC') => briefTime(at, nowMs, locale, zone)
+  expect(shown('2026-11-28T09:04:05Z')).toBe('Nov 28, 09:04:05')
+  expect(shown('2026-11-28T09:04:05Z', 'zh-CN')).toBe('11月28日 09:04:05')
+  expect(shown('2025-11-28T09:04:05Z')).toBe('Nov 28, 2025, 09:04:05')
+  expect(shown('2026-11-28T09:04:05Z', 'en', 'Asia/Shanghai')).toBe('Nov 28, 2026, 17:04:05')
 })
 
 test('an amount lies within its bounds and is written in plain digits', () => {

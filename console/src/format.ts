@@ -48,6 +48,18 @@ const moments = kept(
       hourCycle: 'h23',
     }),
 )
+const momentsOfYear = kept(
+  (locale, timeZone) =>
+    new Intl.DateTimeFormat(locale, {
+      ...{ month: 'short', day: 'numeric' },
+      ...{ hour: '2-digit', minute: '2-digit', second: '2-digit' },
+      timeZone,
+      hourCycle: 'h23',
+    }),
+)
+const years = kept(
+  (locale, timeZone) => new Intl.DateTimeFormat(locale, { year: 'numeric', timeZone }),
+)
 const dates = kept(
   (locale, timeZone) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone }),
 )
@@ -180,6 +192,13 @@ export function shortDuration(ms: number, locale: string): string {
 
 export function dateTime(at: string | number | Date, locale: string, timeZone: string): string {
   return moments(locale, timeZone).format(new Date(at))
+}
+
+/** For columns of times: the year only if it is not the present one. */
+export function briefTime(at: string, nowMs: number, locale: string, timeZone: string): string {
+  const year = years(locale, timeZone)
+  const isThisYear = year.format(new Date(at)) === year.format(nowMs)
+  return (isThisYear ? momentsOfYear : moments)(locale, timeZone).format(new Date(at))
 }
 
 /** `2026-11` as `November 2026`. */

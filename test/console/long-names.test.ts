@@ -63,6 +63,8 @@ async function makeNames(): Promise<void> {
     body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] }),
   })
   expect(reply.status, await reply.text()).toBe(200)
+  const refused = { model: 'none', messages: [{ role: 'user', content: 'Hello' }] }
+  expect((await stage.call(refused)).status).toBe(404)
   await page.close()
 }
 
@@ -187,6 +189,7 @@ if (hasBrowser) {
   test.each([
     ['/keys', 'keyxxx'],
     ['/models', 'modelxxx'],
+    ['/requests', '404model_not_found'],
   ])('at 1024 px the names in %s stay readable', async (path, name) => {
     const page = await stage.open(path, { width: 1024 })
     const cell = page.getByRole('cell').filter({ hasText: name }).first()

@@ -36,7 +36,7 @@ export interface Column<Row> {
   readonly width?: number
   /** Holds names of any length: cut where the table would not fit its place, with all of it on hover. */
   readonly isLong?: boolean
-  /** Holds what the row is known by: stays readable where the table is cut. */
+  /** Holds what a row is known by, or what is read first: stays readable where the table is cut. */
   readonly isName?: boolean
 }
 

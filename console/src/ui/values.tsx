@@ -4,6 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { type ReactNode, useEffect, useState } from 'react'
 import {
   briefMoney,
+  briefTime,
   dateTime,
   duration,
   exactMoney,
@@ -89,9 +90,12 @@ export function None() {
 export function Time({
   at,
   relative = false,
+  brief = false,
 }: {
   readonly at: string | null
   readonly relative?: boolean
+  /** In columns: the year only if it is not the present one. */
+  readonly brief?: boolean
 }) {
   const { i18n } = useLingui()
   const timeZone = useTimeZone()
@@ -99,13 +103,15 @@ export function Time({
   if (at === null) return <None />
   const absolute = dateTime(at, i18n.locale, timeZone)
   const ago = relativeTime(at, nowMs, i18n.locale, timeZone)
+  const short = brief ? briefTime(at, nowMs, i18n.locale, timeZone) : absolute
+  const others = [...(relative || short !== absolute ? [absolute] : []), ...(relative ? [] : [ago])]
   return (
     <time
       dateTime={at}
-      title={`${relative ? absolute : ago} (${timeZone})`}
+      title={`${others.join(' · ')} (${timeZone})`}
       className="tabular whitespace-nowrap"
     >
-      {relative ? ago : absolute}
+      {relative ? ago : short}
     </time>
   )
 }

@@ -32,7 +32,7 @@ type Entry = Shape<'OperatorEvent'>
 const route = getRouteApi('/shell/admin/audit')
 
 const columns: readonly Column<Entry>[] = [
-  { id: 'at', header: <Trans>Time</Trans>, cell: ({ at }) => <Time at={at} /> },
+  { id: 'at', header: <Trans>Time</Trans>, cell: ({ at }) => <Time at={at} brief /> },
   {
     id: 'actor',
     isLong: true,

@@ -112,7 +112,7 @@ function useColumns(): readonly Column<Entry>[] {
   const { t } = useLingui()
   return useMemo(
     () => [
-      { id: 'at', header: t`Time`, cell: ({ at }) => <Time at={at} />, width: 180 },
+      { id: 'at', header: t`Time`, cell: ({ at }) => <Time at={at} brief />, width: 144 },
       { id: 'code', header: t`Kind`, cell: ({ code }) => <Kind code={code} /> },
       { id: 'reason', isLong: true, header: t`For`, cell: (entry) => <Reason entry={entry} /> },
       {

@@ -148,7 +148,10 @@ export function keyColumns(isOperator: boolean): readonly Column<Key>[] {
       header: <Trans>Models</Trans>,
       cell: (key) => <Models {...key} />,
     },
-    ...spendColumns,
+    // Nor is there room for both sums then.
+    ...spendColumns.map((each) =>
+      isOperator && each.id === 'today' ? { ...each, from: 1800 as const } : each,
+    ),
     {
       id: 'rates',
       header: <Trans>RPM / TPM</Trans>,

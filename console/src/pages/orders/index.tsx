@@ -175,11 +175,12 @@ const ownColumns: readonly Column<Order>[] = [
   {
     id: 'at',
     header: <Trans>Ordered</Trans>,
-    cell: ({ createdAt }) => <Time at={createdAt} />,
-    width: 180,
+    cell: ({ createdAt }) => <Time at={createdAt} brief />,
+    width: 144,
   },
   {
     id: 'state',
+    isName: true,
     isLong: true,
     header: <Trans>State</Trans>,
     cell: (order) => <OrderState order={order} />,

@@ -28,9 +28,10 @@ const operatorColumns: readonly Column<RequestRow>[] = [
 const tokens = (kind: string) => (row: RequestRow) => <Count value={row.tokens[kind] ?? 0} />
 
 const first: readonly Column<RequestRow>[] = [
-  { id: 'at', header: <Trans>Time</Trans>, cell: ({ at }) => <Time at={at} /> },
+  { id: 'at', header: <Trans>Time</Trans>, cell: ({ at }) => <Time at={at} brief /> },
   {
     id: 'status',
+    isName: true,
     isLong: true,
     header: <Trans>Status</Trans>,
     cell: (row) => <RequestStatus row={row} />,
