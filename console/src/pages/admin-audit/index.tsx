@@ -24,6 +24,7 @@ import { Empty, Skeleton, Widget } from '../../ui/state.tsx'
 import { type Column, DataTable, moreOf } from '../../ui/table.tsx'
 import { Copy, Time, useNow } from '../../ui/values.tsx'
 import { actionChoices, actionText } from './action-words.ts'
+import { useFieldName } from './field-words.ts'
 import type { AuditSearch } from './search.ts'
 
 export const catalog: Catalog = (language) => import(`./locales/${language}.po`)
@@ -61,10 +62,17 @@ const columns: readonly Column<Entry>[] = [
     id: 'changes',
     isLong: true,
     header: <Trans>Changed</Trans>,
-    cell: ({ changes }) => (changes === null ? '' : Object.keys(changes).join(', ')),
+    cell: ({ changes }) => <Changed changes={changes} />,
   },
   { id: 'address', header: <Trans>Address</Trans>, cell: ({ address }) => address ?? '' },
 ]
+
+function Changed({ changes }: Pick<Entry, 'changes'>) {
+  const fieldName = useFieldName()
+  return Object.keys(changes ?? {})
+    .map(fieldName)
+    .join(', ')
+}
 
 /** In words; the operation's id on hover. A preview, or what would have needed a confirmation, changed nothing. */
 function Action({ event: { action, detail } }: { readonly event: Entry }) {
@@ -283,6 +291,7 @@ function OpenedEvent({ rows, open, change }: OpenedProps) {
 function EventDetail({ event }: { readonly event: Entry }) {
   const { changes } = event
   const textOf = useValueText()
+  const fieldName = useFieldName()
   const json = JSON.stringify(event, null, 2)
   return (
     <div className="flex flex-col gap-4">
@@ -310,7 +319,9 @@ function EventDetail({ event }: { readonly event: Entry }) {
           <tbody>
             {Object.entries(changes).map(([name, value]) => (
               <tr key={name} className="border-b border-border align-top">
-                <td className="py-1.5 pr-2 font-medium break-words">{name}</td>
+                <td className="py-1.5 pr-2 font-medium break-words" title={name}>
+                  {fieldName(name)}
+                </td>
                 <td className="py-1.5 pr-2 font-mono text-code break-words text-danger">
                   {textOf(name, value.before)}
                 </td>
