@@ -90,9 +90,16 @@ function drawerOf(page: Page, name: string) {
 async function makes() {
   const page = await stage.open('/admin/channels')
   await page.getByRole('row').filter({ hasText: 'declared' }).waitFor()
+  // What the page is for takes two lines in a small window, beside its actions.
+  await page.setViewportSize({ width: 1280, height: 900 })
+  const place = await page.getByRole('link', { name: 'New channel' }).boundingBox()
+  expect(place?.x).toBeGreaterThan(1_000)
+  await page.setViewportSize({ width: 1440, height: 900 })
   await page.getByRole('link', { name: 'New channel' }).click()
   const drawer = drawerOf(page, 'New channel')
   await drawer.getByLabel('Name', { exact: true }).fill('not a name')
+  await drawer.getByLabel('Name', { exact: true }).press('Enter')
+  await drawer.getByText('Begin with a letter', { exact: false }).waitFor()
   const vendor = drawer.getByLabel('Vendor', { exact: true })
   await vendor.selectOption('openai-compatible')
   const shown = await vendor

@@ -1,5 +1,5 @@
-// The values that a field of an amount or a count accepts, as a rule of its form, and the sentence that names these
-// bounds.
+// The values that a field of an amount, a count or a name accepts, as a rule of its form, and the sentence that names
+// these bounds.
 
 import { i18n } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
@@ -62,4 +62,17 @@ export function amountRule(bounds: AmountBounds & Optional) {
 
 export function countRule(bounds: CountBounds) {
   return { validate: (text: string) => countProblem(text, bounds) }
+}
+
+/** The name of a channel or a group; `missing` is said of none. */
+export function nameRule(missing: string) {
+  return {
+    required: missing,
+    pattern: {
+      value: /^\s*[A-Za-z0-9][\w.:@/-]{0,127}\s*$/,
+      message: i18n._(
+        msg`Begin with a letter from A to Z or a digit; write at most 128 letters, digits and . _ - : @ / without spaces.`,
+      ),
+    },
+  }
 }

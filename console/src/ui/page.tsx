@@ -32,7 +32,8 @@ export function Page({ title, purpose, actions, filters, children }: PageProps) 
       className="mx-auto w-full max-w-[1280px] px-4 pt-5 pb-12 outline-none md:px-6"
     >
       <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
-        <div className="min-w-0">
+        {/* A long purpose takes a second line before the actions do. */}
+        <div className="min-w-0 md:flex-1 md:basis-80">
           <h1 ref={heading} className="text-title wrap-anywhere">
             {title}
           </h1>

@@ -4,7 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
 import { read, readAll, type Shape } from '../../api/client.ts'
-import { amountRule, countRule, multiplierBounds } from '../../ui/bounds.ts'
+import { amountRule, countRule, multiplierBounds, nameRule } from '../../ui/bounds.ts'
 import { Checkbox, Field, Input, Segments, Select, TextArea } from '../../ui/field.tsx'
 import { vendorName } from '../../ui/vendor-name.ts'
 import type { Channel } from './channels.ts'
@@ -126,7 +126,7 @@ function BasicFields({ form: { register, formState }, channel, vendor, vendors }
           <Input
             autoComplete="off"
             spellCheck={false}
-            {...register('id', { required: t`Give the channel a name.` })}
+            {...register('id', nameRule(t`Give the channel a name.`))}
           />
         </Field>
       )}

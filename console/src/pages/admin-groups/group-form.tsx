@@ -4,7 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
 import type { UseFormReturn } from 'react-hook-form'
 import { percent } from '../../format.ts'
-import { amountRule, countRule, multiplierBounds } from '../../ui/bounds.ts'
+import { amountRule, countRule, multiplierBounds, nameRule } from '../../ui/bounds.ts'
 import { Field, Input, TextArea } from '../../ui/field.tsx'
 import { FormProblem } from '../../ui/form-problem.tsx'
 import { KeepDraft } from '../../ui/keep-draft.tsx'
@@ -51,7 +51,7 @@ export function GroupForm({ formId, shown, state }: GroupFormProps) {
           <Input
             autoComplete="off"
             spellCheck={false}
-            {...register('id', { required: t`Give the group a name.` })}
+            {...register('id', nameRule(t`Give the group a name.`))}
           />
         </Field>
       )}
