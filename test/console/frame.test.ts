@@ -95,6 +95,11 @@ if (hasBrowser) {
       for (const width of [390, 1440] as const) {
         const page = await stage.open('/', { theme, width })
         expect(await seriousFindings(page)).toEqual([])
+        await page.emulateMedia({ media: 'print', colorScheme: theme })
+        expect(await page.getByRole('banner').isVisible()).toBe(false)
+        expect(await page.evaluate(() => getComputedStyle(document.body).color)).toBe(
+          'rgb(26, 26, 23)',
+        )
         await page.close()
       }
     }

@@ -30,7 +30,7 @@ export function Header({ person, onMenu, onSearch }: HeaderProps) {
   const { t } = useLingui()
   const { operator } = roleOf(person)
   return (
-    <header className="sticky top-0 z-30 flex min-h-12 items-center gap-x-2 border-b border-border bg-bg px-2 max-md:flex-wrap md:px-4">
+    <header className="sticky top-0 z-30 flex min-h-12 items-center gap-x-2 border-b border-border bg-bg px-2 max-md:flex-wrap md:px-4 print:hidden">
       <span className="md:hidden">
         <IconButton icon="menu" label={t`Open the menu`} onClick={onMenu} />
       </span>

@@ -38,7 +38,7 @@ export function Sidebar({ operator, isOpen, onClose }: SidebarProps) {
       )}
       <nav
         aria-label={t`Pages`}
-        className={`${isOpen ? 'max-md:flex' : 'max-md:hidden'} fixed inset-y-0 left-0 z-40 flex w-64 flex-col overflow-y-auto border-r border-border bg-bg px-2 py-2 md:sticky md:top-0 md:h-dvh ${width}`}
+        className={`${isOpen ? 'max-md:flex' : 'max-md:hidden'} fixed inset-y-0 left-0 z-40 flex w-64 flex-col overflow-y-auto print:hidden border-r border-border bg-bg px-2 py-2 md:sticky md:top-0 md:h-dvh ${width}`}
       >
         <div className="flex h-8 items-center justify-between px-2">
           <Link to="/" className="plain-link flex items-center gap-2 font-semibold">

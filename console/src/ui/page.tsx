@@ -46,7 +46,7 @@ export function Page({ title, purpose, actions, filters, children }: PageProps) 
         )}
       </div>
       {filters !== undefined && (
-        <div className="-mx-4 mt-4 border-b border-border bg-bg px-4 py-2 md:sticky md:top-12 md:z-20 md:-mx-6 md:px-6">
+        <div className="-mx-4 mt-4 border-b border-border bg-bg px-4 py-2 print:hidden md:sticky md:top-12 md:z-20 md:-mx-6 md:px-6">
           {filters}
         </div>
       )}
