@@ -245,19 +245,22 @@ test('past its bound the sink drops and counts; a closed descriptor costs lines 
   rmSync(folder, { recursive: true })
 })
 
-const program = (ending: string) => `
+const program = (ending: string, worker: number | null) => `
 import { createLog } from ${JSON.stringify(join(import.meta.dir, 'log.ts'))}
-const log = createLog({ level: 'info' })
+const log = createLog({ level: 'info', worker: ${worker} })
 for (let n = 0; n < 3000; n += 1) log.info({ n }, 'line')
 ${ending}`
 
 test.each([
-  ['the end of the program', ''],
-  ['process.exit', 'process.exit(3)'],
-  ['fatal and exit', "log.fatal({ n: 3000 }, 'line'); process.exit(1)"],
-  ['an error nobody caught', "throw new Error('boom')"],
-])('nothing is lost at %s', async (_name, ending) => {
-  const child = Bun.spawn([process.execPath, '-e', program(ending)], {
+  ['the end of the program', '', null],
+  ['process.exit', 'process.exit(3)', null],
+  ['fatal and exit', "log.fatal({ n: 3000 }, 'line'); process.exit(1)", null],
+  ['the end of a worker', '', 1],
+  ['process.exit of a worker', 'process.exit(3)', 1],
+  // The runtime writes its own message to the descriptor, which only the lines of workers are not mixed with.
+  ['an error nobody caught', "throw new Error('boom')", 1],
+])('nothing is lost at %s', async (_name, ending, worker) => {
+  const child = Bun.spawn([process.execPath, '-e', program(ending, worker)], {
     stderr: 'pipe',
     stdout: 'ignore',
   })

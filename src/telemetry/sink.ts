@@ -84,10 +84,9 @@ class DescriptorSink implements Sink {
   }
 
   flush(): void {
-    // The running write belongs to another thread, and its end is reported to the event loop, which runs no more.
-    if (this.#underWay !== null) pause(underWayMs)
     const { bytes, lines } = this.#take()
-    if (!writeAll(this.#fd, bytes, this.#shared)) this.#dropped += lines
+    if (!writeAll(this.#fd, Buffer.concat([this.#unsent(), bytes]), this.#shared))
+      this.#dropped += lines
   }
 
   drained(): Promise<void> {
@@ -95,6 +94,17 @@ class DescriptorSink implements Sink {
       this.#watchers.push(resolve)
       this.#push()
     })
+  }
+
+  /** What was taken to be written, but for the piece that is being written. */
+  #unsent(): Buffer {
+    if (this.#underWay === null) return Buffer.alloc(0)
+    const piece = pieceOf(this.#underWay, this.#shared)
+    const rest = this.#underWay.subarray(piece)
+    this.#underWay = this.#underWay.subarray(0, piece)
+    // The running write belongs to another thread, and its end is reported to the event loop, which runs no more.
+    pause(underWayMs)
+    return rest
   }
 
   #take(): { bytes: Buffer; lines: number } {
@@ -122,16 +132,19 @@ class DescriptorSink implements Sink {
     const { bytes, lines } = this.#take()
     this.#underWay = bytes
     this.#underWayLines = lines
-    this.#send(bytes)
+    this.#send()
   }
 
-  #send(bytes: Buffer): void {
+  #send(): void {
+    const bytes = this.#underWay
+    if (bytes === null) return
     write(this.#fd, bytes, 0, pieceOf(bytes, this.#shared), null, (error, written) => {
-      if (error === null && written < bytes.length) {
-        this.#underWay = bytes.subarray(written)
-        this.#send(this.#underWay)
+      const rest = error === null ? this.#underWay?.subarray(written) : undefined
+      if (rest !== undefined && rest.length > 0) {
+        this.#underWay = rest
+        this.#send()
       } else if (error !== null && isBusy(error)) {
-        setTimeout(() => this.#send(bytes), retryMs).unref()
+        setTimeout(() => this.#send(), retryMs).unref()
       } else {
         if (error !== null) this.#dropped += this.#underWayLines
         this.#underWay = null
