@@ -148,9 +148,8 @@ export function keyColumns(isOperator: boolean): readonly Column<Key>[] {
       header: <Trans>Models</Trans>,
       cell: (key) => <Models {...key} />,
     },
-    // Nor is there room for both sums then.
     ...spendColumns.map((each) =>
-      isOperator && each.id === 'today' ? { ...each, from: 1800 as const } : each,
+      isOperator && each.id === 'today' ? { ...each, from: 1440 as const } : each,
     ),
     {
       id: 'rates',
