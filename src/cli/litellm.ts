@@ -154,6 +154,8 @@ function timesMillion(text: string): string | null {
 }
 
 interface ChannelDraft {
+  /** The channel as text, by which deployments find it. */
+  readonly text: string
   readonly channel: Channel
   readonly models: Map<string, string>
 }
@@ -162,12 +164,12 @@ interface ChannelDraft {
 function draftsOf(deployments: readonly Deployment[]): ChannelDraft[] {
   const drafts: ChannelDraft[] = []
   for (const { name, model, channel } of deployments) {
-    const same = JSON.stringify(channel)
+    const text = JSON.stringify(channel)
     const hasOwnLimits = 'limits' in channel || 'concurrency' in channel
     const found = drafts.find(
-      (each) => !hasOwnLimits && JSON.stringify(each.channel) === same && !each.models.has(name),
+      (each) => !hasOwnLimits && each.text === text && !each.models.has(name),
     )
-    if (found === undefined) drafts.push({ channel, models: new Map([[name, model]]) })
+    if (found === undefined) drafts.push({ text, channel, models: new Map([[name, model]]) })
     else found.models.set(name, model)
   }
   return drafts
