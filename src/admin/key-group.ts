@@ -2,6 +2,7 @@
 
 import { suggestion } from '../config/problems.ts'
 import type { KeyRow } from '../store/keys.ts'
+import type { PersonRow } from '../store/people.ts'
 import type { Store } from '../store/store.ts'
 import { AdminError } from './use-case.ts'
 
@@ -33,8 +34,11 @@ export async function allowedGroup(
 }
 
 /** Throws AdminError: keys of a deleted account do not work. An account may be missing: its first key creates it. */
-export async function checkNotDeleted(store: Store, account: string): Promise<void> {
-  if ((await store.people.find(account))?.deletedAt == null) return
+export function checkNotDeleted(
+  account: string,
+  person: Pick<PersonRow, 'deletedAt'> | null,
+): void {
+  if (person === null || person.deletedAt === null) return
   throw new AdminError('conflict', 'account', `${account} was deleted and can have no new keys`)
 }
 

@@ -30,7 +30,7 @@ export async function createKey(
 ): Promise<KeyWithSecret> {
   const { store, nowMs } = admin
   const { account, name, showCost } = input
-  await checkNotDeleted(store, account)
+  checkNotDeleted(account, await store.people.find(account))
   const group = await allowedGroup(store, account, input.group)
   const secret = createSecret()
   const row: KeyRow = {

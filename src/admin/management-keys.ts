@@ -23,9 +23,10 @@ export async function createManagementKey(
   { name, account, scopes, expiresAt = null }: Input<'createManagementKey'>,
 ): Promise<ManagementKey & { readonly secret: string }> {
   if (account !== null) {
-    await checkNotDeleted(store, account)
-    if ((await store.people.find(account)) === null)
+    const person = await store.people.find(account)
+    if (person === null)
       throw new AdminError('not_found', 'account', `there is no account ${JSON.stringify(account)}`)
+    checkNotDeleted(account, person)
   }
   const secret = createSecret(managementPrefix)
   const row: ManagementKeyRow = {

@@ -23,10 +23,12 @@ export const configImport: Command = {
     if (converted === null) {
       throw new Error(`${file} has no model_list, so it is no configuration of LiteLLM's proxy`)
     }
-    const { config, left } = converted
-    if (json) await printJson({ config, left })
-    else await print(stringify(config, { lineWidth: 0 }))
-    if (!json) for (const { path, message } of left) say(`${path}: ${message}`)
+    if (json) {
+      await printJson(converted)
+      return undefined
+    }
+    await print(stringify(converted.config, { lineWidth: 0 }))
+    for (const { path, message } of converted.left) say(`${path}: ${message}`)
     return undefined
   },
 }

@@ -8,13 +8,8 @@ import { quarterOf } from './rollup-table.ts'
 import type { UsageRow } from './usage-row.ts'
 
 /** Totals of each account, over all accounts, and of each account's tagged requests; all with the columns of `sums`. */
-export type RollupTable = 'usage_quarter' | 'usage_quarter_all' | 'usage_tagged_quarter'
-
-export const rollupTables: readonly RollupTable[] = [
-  'usage_quarter',
-  'usage_quarter_all',
-  'usage_tagged_quarter',
-]
+export const rollupTables = ['usage_quarter', 'usage_quarter_all', 'usage_tagged_quarter'] as const
+export type RollupTable = (typeof rollupTables)[number]
 
 const sumNames = sums.map(({ name }) => name)
 
