@@ -92,7 +92,8 @@ async function measureServing(dataDir: string, records: number): Promise<void> {
     onCallbackError: fail,
   }
   const nowMs = monotonicMs
-  const writer = new OutboxWriter({ outbox, state, nowMs, keptBy: 'outbox', ...callbacks })
+  const kept = { keptBy: 'outbox', progressWaitMs: 0 } as const
+  const writer = new OutboxWriter({ outbox, state, nowMs, ...kept, ...callbacks })
   const leases = openLeases()
   const figures: string[] = []
   for (let round = 0; round < rounds; round += 1) {

@@ -31,6 +31,8 @@ export interface LedgerOptions {
   readonly settings: LedgerSettings
   /** `strict`: `kept` is called when the ledger has committed the record; `normal`: when the outbox has it. */
   readonly durability: 'normal' | 'strict'
+  /** How long what a running stream has used may wait before it is committed; 0 (the default): `progress` commits it. */
+  readonly progressWaitMs?: number
   /** The most that may be held at once; null: unlimited. */
   readonly maxHeldPerKeyNano: Nano | null
   readonly maxHeldPerAccountNano: Nano | null
@@ -112,6 +114,7 @@ class Node implements LedgerNode {
       state,
       nowMs: monotonicMs,
       keptBy: options.durability === 'strict' ? 'ledger' : 'outbox',
+      progressWaitMs: options.progressWaitMs ?? 0,
       onWaiting: () => this.#link.tell({ kind: 'wake' }),
       onFailure: (error, records) => gate.outboxFailed(error, records),
       onRecovered: (records) => gate.outboxRecovered(records),

@@ -53,7 +53,10 @@ export interface Ledger {
   finish(hold: Hold | null, finished: Finished, kept: (() => void) | null): void
   /** Like `finish`, but the record is in the outbox on return: for streams, whose last bytes leave at once. */
   finishNow(hold: Hold | null, finished: Finished): void
-  /** Records what a running stream has used so far, in case the process dies. `finish` replaces it. */
+  /**
+   * Records what a running stream has used so far, in case the process dies; committed on return, or shortly after where
+   * the deployment allows it. `finish` replaces it.
+   */
   progress(hold: Hold, finished: Finished): void
   /** Closes the hold of a request that never began. */
   release(hold: Hold): void

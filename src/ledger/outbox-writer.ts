@@ -1,6 +1,7 @@
 // Collects the records of one turn of the event loop and commits them to the outbox together; never waits for a disk.
 
 import { type Half, halfOf, type Outbox } from '../store/sqlite-outbox.ts'
+import { OutboxProgress } from './outbox-progress.ts'
 import { type EncodedRecord, encodeBody, numberOf } from './record.ts'
 import type { SharedState } from './shared.ts'
 
@@ -11,6 +12,8 @@ interface OutboxWriterOptions {
   readonly nowMs: () => number
   /** Which commit makes a record safe: its `kept` callback runs after that one. */
   readonly keptBy: 'outbox' | 'ledger'
+  /** How long a progress record may wait for others before it is committed; 0: it is committed at once. */
+  readonly progressWaitMs: number
   /** Asks the worker to read the outbox: a callback waits for the ledger, or the worker was asleep. */
   readonly onWaiting: () => void
   /** The outbox could not be written, and `records` wait in memory; or it can be written again. */
@@ -40,8 +43,8 @@ export class OutboxWriter {
   readonly #options: OutboxWriterOptions
   #records: EncodedRecord[] = []
   #kept: Kept[] = []
-  /** The last progress record of each running stream; copied into the other half when writing moves there. */
-  readonly #progress = new Map<string, EncodedRecord>()
+  readonly #progress = new OutboxProgress()
+  #progressTimer: ReturnType<typeof setTimeout> | null = null
   #unsettled: Unsettled[] = []
   /** Entries of `#unsettled` before this index are settled. */
   #first = 0
@@ -64,7 +67,7 @@ export class OutboxWriter {
 
   /** Queues a record for the end of this turn of the event loop; `kept` is called once, when the record is safe. */
   push(requestId: string, record: EncodedRecord, kept: Kept | null): void {
-    if (this.#progress.size > 0) this.#progress.delete(requestId)
+    this.#progress.end(requestId)
     this.#records.push(record)
     this.#number = numberOf(record)
     if (kept !== null) this.#kept.push(kept)
@@ -75,18 +78,26 @@ export class OutboxWriter {
 
   /** Like `push`, but commits the record and everything that waits before it returns. */
   pushNow(requestId: string, record: EncodedRecord): void {
-    if (this.#progress.size > 0) this.#progress.delete(requestId)
+    this.#progress.end(requestId)
     this.#records.push(record)
     this.#number = numberOf(record)
     this.flush()
   }
 
-  /** Commits what a running stream has used so far. */
+  /** Commits what a running stream has used so far, within `progressWaitMs` or when the same stream has used more. */
   pushProgress(requestId: string, record: EncodedRecord): void {
-    this.#progress.set(requestId, record)
+    this.#progress.keep(requestId, record)
     // While the disk fails, only the latest progress record counts, and it is written when the disk works again.
     if (this.#failedSinceMs !== null) return
-    this.#records.push(record)
+    const { progressWaitMs } = this.#options
+    // A fast stream does not wait, so that a kill never loses more than one record of a stream.
+    const isFirst = this.#progress.wait(requestId)
+    if (progressWaitMs === 0 || !isFirst) this.flush()
+    else this.#progressTimer ??= setTimeout(this.#flushProgress, progressWaitMs)
+  }
+
+  readonly #flushProgress = () => {
+    this.#progressTimer = null
     this.flush()
   }
 
@@ -104,12 +115,13 @@ export class OutboxWriter {
 
   #append(): void {
     const recovering = this.#failedSinceMs !== null
-    const records = this.#records.length
+    const records = this.#inMemory
     if (records === 0 && !recovering) return
     const { outbox, state, nowMs } = this.#options
     const fresh = this.#takeCleanHalf()
-    const all = fresh || recovering ? [...this.#progress.values(), ...this.#records] : this.#records
-    const body = encodeBody(all)
+    const progress = this.#progress
+    const texts = fresh || recovering ? progress.texts() : progress.waitingTexts()
+    const body = encodeBody(this.#records, texts)
     const seq = this.#seq + 1
     try {
       outbox.append(this.#half, seq, body)
@@ -122,6 +134,7 @@ export class OutboxWriter {
     state.numbered = this.#number
     state.written = seq
     this.#records = []
+    progress.committed()
     if (state.resting) {
       state.resting = false
       this.#options.onWaiting()
@@ -129,6 +142,11 @@ export class OutboxWriter {
     if (recovering) this.#recovered(records)
     this.#note({ seq, records, atMs: nowMs(), kept: this.#keptByLedger() })
     this.#tellKept()
+  }
+
+  /** Records that wait in memory. */
+  get #inMemory(): number {
+    return this.#records.length + this.#progress.waiting
   }
 
   #keptByLedger(): readonly Kept[] {
@@ -175,7 +193,7 @@ export class OutboxWriter {
 
   #failed(error: unknown): void {
     this.#failedSinceMs ??= this.#options.nowMs()
-    this.#options.onFailure(error, this.#records.length)
+    this.#options.onFailure(error, this.#inMemory)
     this.#tellKept()
     this.#retry = setTimeout(() => this.#append(), retryMs)
   }
@@ -204,7 +222,7 @@ export class OutboxWriter {
 
   /** Records that the ledger does not have, as of the last `noteSettled`, including those that wait in memory. */
   get unsettledRecords(): number {
-    return this.#unsettledRecords + this.#records.length
+    return this.#unsettledRecords + this.#inMemory
   }
 
   /** Age of the oldest append that is not settled; 0 if there is none. */
@@ -216,11 +234,12 @@ export class OutboxWriter {
   /** Commits what waits, even while the disk fails, and runs all callbacks; returns the number of records in memory. */
   close(): number {
     if (this.#retry !== null) clearTimeout(this.#retry)
+    if (this.#progressTimer !== null) clearTimeout(this.#progressTimer)
     this.#append()
     if (this.#retry !== null) clearTimeout(this.#retry)
     for (const { kept } of this.#unsettled.slice(this.#first)) this.#tell(kept)
     this.#tellKept()
-    return this.#records.length
+    return this.#inMemory
   }
 }
 

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeDirectory, type TestDirectory } from '../../test/contract/databases.ts'
+import { eventually } from '../../test/support/clients.ts'
 import { finishedRequest } from '../../test/support/finished.ts'
 import type { SetAside, Settlement } from '../store/ledger.ts'
 import {
@@ -55,9 +56,14 @@ function close(): void {
 interface Faults {
   readonly append?: () => void
   readonly failures?: unknown[]
+  readonly progressWaitMs?: number
 }
 
-function makeWriter({ append = () => undefined, failures = [] }: Faults = {}): OutboxWriter {
+function makeWriter({
+  append = () => undefined,
+  failures = [],
+  progressWaitMs = 0,
+}: Faults = {}): OutboxWriter {
   const faulty: Outbox = {
     ...outbox,
     append(half, seq, body) {
@@ -70,6 +76,7 @@ function makeWriter({ append = () => undefined, failures = [] }: Faults = {}): O
     state,
     nowMs: () => nowMs,
     keptBy: 'outbox',
+    progressWaitMs,
     onWaiting: () => undefined,
     onFailure: (error) => failures.push(error),
     onRecovered: (records) => failures.push(`recovered ${records}`),
@@ -218,6 +225,76 @@ describe('the writer', () => {
       chargeNano: 500n,
       status: 503,
     })
+  })
+})
+
+describe('what streams have used', () => {
+  const longMs = 60_000
+
+  async function left(): Promise<unknown[]> {
+    settled = []
+    const { written } = state
+    state = new SharedState()
+    await makeDrain().settleLeft(written)
+    return settled.map(({ row }) => [row.requestId, row.chargeNano, row.status])
+  }
+
+  test('is committed together, at the latest when one of them has used more', async () => {
+    const writer = makeWriter({ progressWaitMs: longMs })
+    writer.pushProgress('a', record('a', 'progress', 100n))
+    writer.pushProgress('b', record('b', 'progress', 200n))
+    expect([state.written, writer.unsettledRecords]).toEqual([0, 2])
+    writer.pushProgress('a', record('a', 'progress', 300n))
+    expect([state.written, writer.unsettledRecords]).toEqual([1, 2])
+    writer.pushProgress('b', record('b', 'progress', 400n))
+    expect(state.written).toBe(1)
+    expect(await left()).toEqual([
+      ['a', 300n, 503],
+      ['b', 200n, 503],
+    ])
+  })
+
+  test('is committed when it has waited', async () => {
+    const writer = makeWriter({ progressWaitMs: 1 })
+    writer.pushProgress('a', record('a', 'progress', 100n))
+    expect(await eventually(() => state.written || undefined)).toBe(1)
+    expect(await left()).toEqual([['a', 100n, 503]])
+  })
+
+  test('is committed with whatever else is, and not for a stream that has ended', async () => {
+    const writer = makeWriter({ progressWaitMs: longMs })
+    writer.pushProgress('ended', record('ended', 'progress', 100n))
+    writer.pushProgress('runs', record('runs', 'progress', 100n))
+    writer.pushNow('ended', record('ended', 'final', 700n))
+    expect(reader.read(0, 1, 1).map(({ body }) => JSON.parse(body).length)).toEqual([2])
+    expect(await left()).toEqual([
+      ['ended', 700n, 200],
+      ['runs', 100n, 503],
+    ])
+    expect(writer.close()).toBe(0)
+    expect(reader.lastSeq(0)).toBe(1)
+  })
+
+  test('is committed at the end', () => {
+    const writer = makeWriter({ progressWaitMs: longMs })
+    writer.pushProgress('a', record('a', 'progress', 100n))
+    expect([writer.close(), state.written]).toEqual([0, 1])
+  })
+
+  test('waits for a disk that refuses, once for each stream', async () => {
+    let full = true
+    const failures: unknown[] = []
+    const append = () => {
+      if (full) throw new Error('database or disk is full')
+    }
+    const writer = makeWriter({ append, failures, progressWaitMs: longMs })
+    writer.pushProgress('a', record('a', 'progress', 100n))
+    writer.flush()
+    writer.pushProgress('a', record('a', 'progress', 300n))
+    full = false
+    expect(writer.close()).toBe(0)
+    expect(failures).toEqual([new Error('database or disk is full'), 'recovered 1'])
+    expect(await left()).toEqual([['a', 300n, 503]])
   })
 })
 

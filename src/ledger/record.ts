@@ -95,9 +95,19 @@ export function numberOf(record: EncodedRecord): number {
   return record[41]
 }
 
-/** Encodes the records of one turn of the event loop as one row of the outbox. */
-export function encodeBody(records: readonly EncodedRecord[]): string {
-  return JSON.stringify(records)
+export function encodeProgress(record: EncodedRecord): string {
+  return JSON.stringify(record)
+}
+
+/** Encodes what is committed together as one row of the outbox: `progress` has texts of `encodeProgress`. */
+export function encodeBody(
+  records: readonly EncodedRecord[],
+  progress: readonly string[] = [],
+): string {
+  const finals = JSON.stringify(records)
+  if (progress.length === 0) return finals
+  // Before the final ones, since of a stream's records the last counts.
+  return records.length === 0 ? `[${progress}]` : `[${progress},${finals.slice(1)}`
 }
 
 type Flag = 0 | 1

@@ -256,6 +256,9 @@ async function openLedger(
   return ledger
 }
 
+/** Long enough for the streams of a busy process to share an append; a vendor's stream generates a few tokens meanwhile. */
+const progressWaitMs = 20
+
 function ledgerOptions({ config, log }: StateOptions, slot: number): LedgerOptions {
   const { billing } = config
   const capOf = (decimal: string | null) => (decimal === null ? null : parseUnits(decimal))
@@ -265,6 +268,7 @@ function ledgerOptions({ config, log }: StateOptions, slot: number): LedgerOptio
     slot,
     settings: config.ledger,
     durability: billing.durability,
+    progressWaitMs: billing.durability === 'strict' ? 0 : progressWaitMs,
     maxHeldPerKeyNano: capOf(billing.maxHeldPerKey),
     maxHeldPerAccountNano: capOf(billing.maxHeldPerAccount),
     log,
