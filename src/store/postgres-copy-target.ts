@@ -114,7 +114,8 @@ function inSchema(databaseUrl: string, schema: string): string {
   const given = url.searchParams.get('options') ?? ''
   url.searchParams.set('options', `${given} -c jit=off -c search_path=${schema}`.trim())
   // URLSearchParams writes a space as `+`, which the driver does not read back.
-  return url.href.replaceAll('+', '%20')
+  url.search = url.search.replaceAll('+', '%20')
+  return url.href
 }
 
 /** Deletes rows that migrations have inserted, as the copy has its own. Triggers stay disabled during the copy. */

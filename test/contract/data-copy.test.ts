@@ -242,6 +242,22 @@ onPostgres('what has changed since is refused, and begun anew or left out as is 
   expect(anew.made).toMatchObject({ ok: true, wallets: 4, closedSecrets: 1 })
 })
 
+onPostgres('a password with a plus sign is sent as it is', async () => {
+  const [dataDir, schemaUrl] = [newFolder(), await newSchema()]
+  await fill(dataDir, 10)
+  const url = new URL(schemaUrl)
+  const role = `${url.searchParams.get('application_name')}_role`
+  const database = testDatabaseUrl ?? ''
+  await query(database, `CREATE ROLE ${role} LOGIN SUPERUSER PASSWORD 'a+b'`)
+  url.username = role
+  url.password = 'a+b'
+  const { code, err, made } = await copy(dataDir, url.href)
+  await query(database, `REASSIGN OWNED BY ${role} TO CURRENT_USER`)
+  await query(database, `DROP ROLE ${role}`)
+  expect([code, err]).toEqual([0, ''])
+  expect(made).toMatchObject({ ok: true, usageRows: 10 })
+})
+
 onPostgres(
   'a database with a copy of something else, or with damage in it, is refused',
   async () => {
