@@ -1,6 +1,7 @@
 // Data of the control API itself: replies stored for repeated requests, and the log of operators' actions.
 
-import type { Engine, Value } from './engine.ts'
+import { containing } from './containing.ts'
+import type { Engine, Session, Value } from './engine.ts'
 import { cleanLongText, cleanText, cleanTextOrNull } from './text.ts'
 
 interface ReplyEntry {
@@ -138,7 +139,7 @@ export function operatorEventTable(engine: Engine): OperatorEventTable {
       ])
     },
     async list(filter) {
-      const { where, values } = eventConditions(filter)
+      const { where, values } = eventConditions(engine, filter)
       const sql = `${selectEvents}${where} ORDER BY at DESC, id DESC LIMIT ?`
       const kept = await engine.query<KeptEvent>(sql, [...values, filter.limit])
       return kept.map((event) => ({
@@ -153,7 +154,7 @@ export function operatorEventTable(engine: Engine): OperatorEventTable {
 
 const eventTexts = ['id', 'actor', 'action', 'target', 'detail', "coalesce(changes, '')"]
 
-function eventConditions(filter: OperatorEventFilter) {
+function eventConditions(session: Session, filter: OperatorEventFilter) {
   const { id, actor, action, text, since, until, before } = filter
   const conditions: string[] = []
   const values: Value[] = []
@@ -168,11 +169,8 @@ function eventConditions(filter: OperatorEventFilter) {
   }
   if (action !== undefined) add('action = ?', cleanText(action))
   if (text !== undefined) {
-    const pattern = `%${cleanText(text)
-      .toLowerCase()
-      .replaceAll(/[\\%_]/g, '\\$&')}%`
-    const found = eventTexts.map((column) => `lower(${column}) LIKE ? ESCAPE '\\'`)
-    add(`(${found.join(' OR ')})`, ...eventTexts.map(() => pattern))
+    const { sql, pattern } = containing(session, text)
+    add(`(${eventTexts.map(sql).join(' OR ')})`, ...eventTexts.map(() => pattern))
   }
   if (since !== undefined) add('at >= ?', since)
   if (until !== undefined) add('at < ?', until)

@@ -1,7 +1,8 @@
 // Lists of people: filters, the figures shown beside each person, and the order.
 
 import type { Nano } from '../money.ts'
-import type { Value } from './engine.ts'
+import { containing } from './containing.ts'
+import type { Session, Value } from './engine.ts'
 import { cleanText } from './text.ts'
 
 export type PersonRole = 'user' | 'admin' | 'auditor'
@@ -55,9 +56,9 @@ const places: Readonly<Record<PeopleOrder, string>> = {
 }
 
 /** `columns`: columns of the account, named as the fields of a person. */
-export function listStatement(columns: string, filter: PeopleFilter) {
+export function listStatement(session: Session, columns: string, filter: PeopleFilter) {
   const { order = 'newest', before, limit } = filter
-  const { where, values } = peopleConditions(filter)
+  const { where, values } = peopleConditions(session, filter)
   const place = places[order]
   const after = before === undefined ? '' : ` AND (${place}, account.id) < (?, ?)`
   const sql = `SELECT ${columns}, CAST(${balance} AS TEXT) AS "balanceNano", ${keys} AS keys,
@@ -67,7 +68,7 @@ export function listStatement(columns: string, filter: PeopleFilter) {
   return { sql, values: [...values, ...bounds, limit] }
 }
 
-function peopleConditions({ search, role, status, among }: PeopleFilter) {
+function peopleConditions(session: Session, { search, role, status, among }: PeopleFilter) {
   const conditions = [status === 'deleted' ? 'deleted_at IS NOT NULL' : 'deleted_at IS NULL']
   const values: Value[] = []
   if (status === 'suspended') conditions.push('suspended_at IS NOT NULL')
@@ -77,13 +78,10 @@ function peopleConditions({ search, role, status, among }: PeopleFilter) {
     values.push(role)
   }
   if (search !== undefined) {
-    const pattern = `%${cleanText(search)
-      .toLowerCase()
-      .replaceAll(/[\\%_]/g, '\\$&')}%`
-    const like = (column: string) => `lower(${column}) LIKE ? ESCAPE '\\'`
-    conditions.push(`(${like('id')} OR ${like('name')} OR ${like('email')} OR id IN (
-      SELECT account FROM identity WHERE ${like('name')} OR ${like('subject')}) OR id IN (
-      SELECT account FROM api_key WHERE ${like('id')} OR ${like('name')} OR ${like('hint')}))`)
+    const { sql: has, pattern } = containing(session, search)
+    conditions.push(`(${has('id')} OR ${has('name')} OR ${has('email')} OR id IN (
+      SELECT account FROM identity WHERE ${has('name')} OR ${has('subject')}) OR id IN (
+      SELECT account FROM api_key WHERE ${has('id')} OR ${has('name')} OR ${has('hint')}))`)
     values.push(...new Array<string>(8).fill(pattern))
   }
   if (among !== undefined) {

@@ -122,7 +122,7 @@ export function peopleTable(engine: Engine): PeopleTable {
   return {
     find: (id) => findPerson(engine, cleanText(id)),
     async list(filter) {
-      const { sql, values } = listStatement(personColumns, filter)
+      const { sql, values } = listStatement(engine, personColumns, filter)
       const kept = await engine.query<KeptPerson & KeptFigures>(sql, values)
       return kept.map(({ balanceNano, keys, lastSeenAt, ...row }) => ({
         ...personOf(row),

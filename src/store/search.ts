@@ -1,5 +1,6 @@
 // Finds keys by part of what people know of them, and requests by ids from vendors, clients or traces.
 
+import { containing } from './containing.ts'
 import type { Engine, Value } from './engine.ts'
 import { cleanText } from './text.ts'
 
@@ -42,14 +43,14 @@ export function searchReader(engine: Engine): SearchReader {
   return {
     keys({ account, text, start, limit }) {
       const clean = cleanText(text)
-      const pattern = clean.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')
+      const { sql, pattern } = containing(engine, text)
       const whose: readonly Value[] = account === null ? [] : [cleanText(account)]
       return engine.query<FoundKey>(
         `SELECT id, name, account, hint FROM api_key
           WHERE ${account === null ? '' : 'account = ? AND '}(id = ? OR secret_start = ?
-            OR lower(name) LIKE ? ESCAPE '\\' OR (length(?) = 4 AND lower(hint) LIKE ? ESCAPE '\\'))
+            OR ${sql('name')} OR (length(?) = 4 AND lower(substr(hint, length(hint) - 3)) = lower(?)))
           ORDER BY name, id LIMIT ?`,
-        [...whose, clean, start, `%${pattern}%`, clean, `%${pattern}`, limit],
+        [...whose, clean, start, pattern, clean, clean, limit],
       )
     },
     async request(account, id) {
