@@ -1,4 +1,4 @@
-// Checks channels against the known vendors, formats and groups. Needs no schema.
+// Checks channels against the known vendors, formats and groups, and the currency of payments. Needs no schema.
 
 import { isPattern } from './beginnings.ts'
 import { type Problem, pathText, suggestion } from './problems.ts'
@@ -65,6 +65,20 @@ function keyProblems(
       },
     ]
   })
+}
+
+/** Stripe counts these in whole units or in thousandths (https://docs.stripe.com/currencies): ours would be wrong. */
+const otherDecimals: ReadonlySet<string> = new Set(
+  'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF BHD JOD KWD OMR TND'.split(' '),
+)
+
+export function currencyProblems({
+  currency,
+  payments: { stripe },
+}: Pick<FileSettings, 'currency' | 'payments'>): Problem[] {
+  if (stripe === null || !otherDecimals.has(stripe.currency ?? currency)) return []
+  const message = "expected one with two decimals; left out, it is the deployment's currency"
+  return [{ path: 'payments.stripe.currency', message }]
 }
 
 export function unknownName(

@@ -293,6 +293,17 @@ describe('the file against itself', () => {
   })
 })
 
+test('a currency that Stripe does not count in hundredths is refused', () => {
+  const stripe = { secretKey: 'sk_test', webhookSecret: 'whsec_test' }
+  const place = ['payments.stripe.currency']
+  const placesOf = (raw: object) => Object.keys(problems(raw))
+  expect(placesOf({ currency: 'JPY', payments: { stripe } })).toEqual(place)
+  expect(placesOf({ payments: { stripe: { ...stripe, currency: 'KWD' } } })).toEqual(place)
+  const charged = { payments: { stripe: { ...stripe, currency: 'USD' } } }
+  expect(placesOf({ currency: 'JPY', ...charged })).toEqual([])
+  expect(placesOf({ currency: 'JPY' })).toEqual([])
+})
+
 test('no message shows a value, whatever is wrong with it', () => {
   const secret = 'S3CRET-VALUE'
   const place = fc.constantFrom(

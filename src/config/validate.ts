@@ -1,7 +1,7 @@
 // Validates a parsed file against the schema and for contradictions, and reports all problems at once.
 
 import type { z } from 'zod'
-import { channelProblems, type KnownNames, unknownName } from './cross-check.ts'
+import { channelProblems, currencyProblems, type KnownNames, unknownName } from './cross-check.ts'
 import { defaultGroup } from './defaults.ts'
 import { type Problem, pathText, suggestion } from './problems.ts'
 import { channel, type FileSettings, fileSchema } from './schema.ts'
@@ -24,7 +24,10 @@ export function validate(raw: unknown, known: KnownNames): Validated {
     return { ok: false, problems: [...problems, ...crossCheck(wholeParts(raw), known)] }
   }
   const said = Object(Object(raw).ledger)
-  const problems = crossCheck({ ...parsed.data, said }, known)
+  const problems = [
+    ...crossCheck({ ...parsed.data, said }, known),
+    ...currencyProblems(parsed.data),
+  ]
   return problems.length === 0 ? { ok: true, input: parsed.data } : { ok: false, problems }
 }
 
