@@ -3,7 +3,7 @@
 import type { Nano } from '../money.ts'
 import type { Bulk, Engine, Session, Value } from './engine.ts'
 import { house, type JournalTable, type Transfer, walletOf } from './ledger.ts'
-import { chargeColumns, readEntries } from './ledger-entries.ts'
+import { chargeColumns, newestFirst, rare, readEntries } from './ledger-entries.ts'
 import { RowRefused } from './store.ts'
 import { cleanText, cleanTextOrNull } from './text.ts'
 import { lockWallets, moveHouse, moveWallets, readWallets } from './wallets.ts'
@@ -22,9 +22,6 @@ export const insertTransfers: Bulk = {
 const select = `SELECT transfer.id, transfer.code, transfer.debit, transfer.credit,
   CAST(transfer.amount_nano AS TEXT) AS "amountNano", transfer.actor, transfer.reason,
   transfer.at FROM`
-
-// The condition of the journal's partial indexes, which exclude entries of usage.
-const rare = `code NOT IN ('usage', 'writeoff')`
 
 const selectRare = `${select} transfer WHERE ${rare} AND debit = ?
   UNION ALL ${select} transfer WHERE ${rare} AND credit = ?
@@ -67,11 +64,6 @@ export function journalTable(engine: Engine): JournalTable {
       return [...found, ...used].sort(newestFirst).slice(0, limit)
     },
   }
-}
-
-function newestFirst(one: Transfer, other: Transfer): number {
-  if (one.at !== other.at) return other.at - one.at
-  return one.id < other.id ? 1 : -1
 }
 
 type Posted = Awaited<ReturnType<JournalTable['post']>>

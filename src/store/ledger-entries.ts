@@ -43,7 +43,7 @@ export const chargeColumns = `'usage:' || request_id AS id, 'usage' AS code, '${
   '${house.revenue}' AS credit, NULL AS actor, NULL AS reason, at`
 const order = 'ORDER BY at DESC, id DESC LIMIT ?'
 /** The condition of the journal's partial indexes, which exclude entries of usage. */
-const rare = `code NOT IN ('usage', 'writeoff')`
+export const rare = `code NOT IN ('usage', 'writeoff')`
 
 async function newestEntries(session: Session, filter: EntryFilter): Promise<Entry[]> {
   const { account, since = 0, limit } = filter
@@ -104,7 +104,7 @@ async function newerNano(session: Session, account: string, entry: EntryPlace): 
 }
 
 /** Compares ids by their bytes, as the engines do. */
-function newestFirst(one: EntryPlace, other: EntryPlace): number {
+export function newestFirst(one: EntryPlace, other: EntryPlace): number {
   if (one.at !== other.at) return other.at - one.at
   return Buffer.compare(Buffer.from(other.id), Buffer.from(one.id))
 }

@@ -3,11 +3,10 @@
 import type { Nano } from '../money.ts'
 import type { Engine, Session } from './engine.ts'
 import { type Statement, type StatementFilter, type StatementReader, walletOf } from './ledger.ts'
+import { rare } from './ledger-entries.ts'
 import { cleanText } from './text.ts'
 import { readWallets } from './wallets.ts'
 
-/** The condition of the journal's partial indexes, which exclude entries of usage. */
-const rare = `code NOT IN ('usage', 'writeoff')`
 const ownSeries = 'series IN (SELECT id FROM usage_series WHERE account = ?)'
 
 export function statementReader(engine: Engine): StatementReader {
