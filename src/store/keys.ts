@@ -1,6 +1,7 @@
 // API keys made in the store, and when keys were last used.
 
 import type { HistoryMode } from '../config/types.ts'
+import { among } from './among.ts'
 import type { Engine, Value } from './engine.ts'
 import { cleanText, cleanTextOrNull } from './text.ts'
 
@@ -249,19 +250,7 @@ const noteUses = {
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[]) ORDER BY 1 ${addUse}`,
 }
 
-const keysAtOnce = 100
-
-/** Splits a list of any length, so that one prepared statement serves every part. */
-function inParts(ids: readonly string[]): (string | null)[][] {
-  const parts: (string | null)[][] = []
-  for (let from = 0; from < ids.length; from += keysAtOnce) {
-    const part = ids.slice(from, from + keysAtOnce).map(cleanText)
-    parts.push(Array.from({ length: keysAtOnce }, (_, at) => part[at] ?? null))
-  }
-  return parts
-}
-
-const anyOfPart = `(${Array.from({ length: keysAtOnce }, () => '?').join(', ')})`
+const amongKeys = among('key_id')
 
 export function keyUseTable(engine: Engine): KeyUseTable {
   return {
@@ -275,10 +264,8 @@ export function keyUseTable(engine: Engine): KeyUseTable {
       await engine.bulk(noteUses, rows)
     },
     async of(keyIds) {
-      const sql = `SELECT key_id AS "keyId", at, address, client FROM key_use WHERE key_id IN ${anyOfPart}`
-      const found: KeyUse[] = []
-      for (const part of inParts(keyIds)) found.push(...(await engine.query<KeyUse>(sql, part)))
-      return found
+      const sql = `SELECT key_id AS "keyId", at, address, client FROM key_use WHERE ${amongKeys[engine.kind]}`
+      return engine.query<KeyUse>(sql, [JSON.stringify(keyIds.map(cleanText))])
     },
   }
 }

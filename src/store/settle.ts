@@ -1,6 +1,7 @@
 // Settling: turns finished requests into usage rows, journal entries and totals, in one transaction per batch.
 
 import type { Nano } from '../money.ts'
+import { among } from './among.ts'
 import { divide, FundsAllocator } from './divide.ts'
 import type { Engine, Session } from './engine.ts'
 import { completeIdempotency } from './idempotency.ts'
@@ -21,7 +22,7 @@ import { addRollups, RollupTotals } from './rollups.ts'
 import { checkSettlement } from './settlement-check.ts'
 import { logSettled } from './settlement-log.ts'
 import { cleanText } from './text.ts'
-import { insertUsage, usageValues } from './usage-columns.ts'
+import { amongIds, insertUsage, usageValues } from './usage-columns.ts'
 import { lockWallets, moveHouse, moveWallets } from './wallets.ts'
 
 /** Thrown to roll back a transaction in which some rows had been settled before. */
@@ -57,26 +58,18 @@ function distinct(batch: readonly Settlement[]): Settlement[] {
   return [...byId.values()]
 }
 
-const idsAtOnce = 100
-const list = (of: string) => Array.from({ length: idsAtOnce }, () => of).join(', ')
-const selectKnown = `SELECT request_id AS id FROM usage WHERE request_id IN (${list('?')})
-  UNION SELECT substr(id, length(code) + 2) FROM transfer
-  WHERE id IN (${list(`'usage:' || ?`)}, ${list(`'writeoff:' || ?`)})`
+const amongEntries = among('id')
 
 async function knownIds(session: Session, batch: readonly Settlement[]): Promise<Set<string>> {
-  const known = new Set<string>()
-  for (let from = 0; from < batch.length; from += idsAtOnce) {
-    const ids = batch.slice(from, from + idsAtOnce).map(({ row }) => row.requestId)
-    const filled = Array.from({ length: idsAtOnce }, (_, index) => ids[index] ?? null)
-    for (const { id } of await session.query<{ id: string }>(selectKnown, [
-      ...filled,
-      ...filled,
-      ...filled,
-    ]))
-      known.add(id)
-  }
-  for (const id of await removedIds(session, batch)) known.add(id)
-  return known
+  const ids = batch.map(({ row }) => row.requestId)
+  const entries = ids.flatMap((id) => [`usage:${id}`, `writeoff:${id}`])
+  const rows = await session.query<{ readonly id: string }>(
+    `SELECT request_id AS id FROM usage WHERE ${amongIds[session.kind]}
+      UNION SELECT substr(id, length(code) + 2) FROM transfer WHERE ${amongEntries[session.kind]}`,
+    [JSON.stringify(ids), JSON.stringify(entries)],
+  )
+  const removed = await removedIds(session, batch)
+  return new Set([...rows.map(({ id }) => id), ...removed])
 }
 
 /** Ids whose rows were removed: a shared entry does not have their id, but the numbers of their records are known. */
