@@ -75,7 +75,7 @@ async function liveSession(
   const nowMs = Date.now()
   const session = await store.sessions.find(hash, { nowMs, idleMs, longestMs })
   if (session !== null && nowMs - session.usedAt > noteMs)
-    await store.sessions.used(session.id, nowMs, null)
+    await store.sessions.used(session.id, nowMs)
   return session
 }
 

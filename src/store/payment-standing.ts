@@ -100,7 +100,6 @@ export async function readStanding(
   const claims = `SELECT 1 FROM payment_bonus_claim WHERE mode = ? AND kind = 'account' AND subject = ?`
   return {
     paidNano: paid(mode),
-    refundedNano: refunded(mode),
     bonusNano,
     bonusExpiresAt: bonusNano > 0n && expiries.length > 0 ? Math.min(...expiries) : null,
     refundableNano: least < 0n ? 0n : least,

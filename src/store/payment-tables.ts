@@ -164,7 +164,6 @@ export type BonusSpending = 'first' | 'last'
 /** Which part of a wallet was paid for and which was given. */
 export interface Standing {
   readonly paidNano: Nano
-  readonly refundedNano: Nano
   /** Part of the balance that is a bonus. */
   readonly bonusNano: Nano
   /** When the first part of the bonus expires. */

@@ -33,7 +33,7 @@ export interface SessionTable {
   add(row: SessionRow, hash: string, bounds: SessionBounds): Promise<void>
   /** null if the session has ended, or its account is suspended or deleted. */
   find(hash: string, bounds: SessionBounds): Promise<LiveSession | null>
-  used(id: string, at: number, address: string | null): Promise<void>
+  used(id: string, at: number): Promise<void>
   /** Newest first, without ended sessions. */
   ofAccount(account: string, bounds: SessionBounds): Promise<readonly SessionRow[]>
   end(id: string, account: string): Promise<boolean>
@@ -124,9 +124,8 @@ export function sessionTable(engine: Engine): SessionTable {
         WHERE hash = ? AND suspended_at IS NULL AND deleted_at IS NULL AND ${isLive}`
       return (await engine.query<LiveSession>(sql, [hash, ...liveSince(bounds)]))[0] ?? null
     },
-    async used(id, at, address) {
-      const sql = 'UPDATE session SET used_at = ?, address = coalesce(?, address) WHERE id = ?'
-      await engine.run(sql, [at, cleanTextOrNull(address), id])
+    async used(id, at) {
+      await engine.run('UPDATE session SET used_at = ? WHERE id = ?', [at, id])
     },
     ofAccount(account, bounds) {
       const sql = `SELECT ${sessionColumns} FROM session WHERE account = ? AND ${isLive}

@@ -31,7 +31,6 @@ interface LogLines {
 
 /** The output of all lines of a process, its child logs included. */
 interface LogOutput {
-  setLevel(level: LogLevel): void
   /** Characters waiting to be written. */
   readonly pending: number
   /** Lines lost so far because the reader did not keep up. */
@@ -85,7 +84,7 @@ export function createLog({ level, fd = 2, worker = null, node }: LogOptions): L
 const ranks = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, silent: 100 } as const
 
 interface Shared {
-  level: LogLevel
+  readonly level: LogLevel
   /** JSON members at the beginning of every line of the process. */
   readonly lead: string
 }
@@ -124,9 +123,6 @@ function wrap(lead: string, shared: Shared, sink: Sink): Log {
       },
     },
     output: {
-      setLevel(level) {
-        shared.level = level
-      },
       get pending() {
         return sink.pending
       },

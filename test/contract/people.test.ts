@@ -219,7 +219,7 @@ onEachEngine('sessions', (start) => {
     })
     expect(await store.sessions.find('h1', { ...bounds, nowMs: 1_049 })).not.toBeNull()
     expect(await store.sessions.find('h1', { ...bounds, nowMs: 1_050 })).toBeNull()
-    await store.sessions.used('one', 1_400, null)
+    await store.sessions.used('one', 1_400)
     expect(await store.sessions.find('h1', { ...bounds, nowMs: 1_449 })).toMatchObject({
       usedAt: 1_400,
       address: '192.0.2.1',
