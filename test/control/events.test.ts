@@ -91,3 +91,15 @@ test('a file has what the list has, and no formula', async () => {
   expect((await none.text()).trim()).toBe(head ?? '')
   expect((await stage.reply(person('ann'), '/api/events/export', {})).status).toBe(403)
 })
+
+test('a limit of tokens is no secret', async () => {
+  const send = (method: string, path: string, body: object) =>
+    stage.send(root, method, path, { body, headers })
+  const { id } = (await send('POST', '/api/keys', { name: 'k', tokensPerMinute: 100 })).json
+  await send('PATCH', `/api/keys/${id}`, { tokensPerMinute: 200 })
+  const { detail, changes } = await one('updateKey')
+  expect(detail).toEqual({ tokensPerMinute: 200 })
+  expect([changes.limits.before.tokensPerMinute, changes.limits.after.tokensPerMinute]).toEqual([
+    100, 200,
+  ])
+})

@@ -7,8 +7,8 @@ import type { Store } from '../../store/store.ts'
 import { actorOf, isUnsafe, roleOf } from './access.ts'
 import type { ControlRequest, ControlRoute } from './route.ts'
 
-/** Fields whose values are never recorded, at any depth of a body. */
-const secret = /secret|password|token|private|authorization/i
+/** Fields whose values are never recorded, at any depth of a body. Numbers of tokens are no secret. */
+const secret = /secret|password|token(?!s)|private|authorization/i
 const shown = '(not kept)'
 const deepest = 8
 
