@@ -88,7 +88,9 @@ async function run(
   }
   if (!url.searchParams.has('connect_timeout'))
     url.searchParams.set('connect_timeout', String(connectSeconds))
-  await finish(running, program, [`--dbname=${url.href.replaceAll('+', '%20')}`, ...args])
+  // URLSearchParams writes a space as `+`, which the programs do not read back.
+  url.search = url.search.replaceAll('+', '%20')
+  await finish(running, program, [`--dbname=${url.href}`, ...args])
 }
 
 const interruptions = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

@@ -11,11 +11,11 @@ import { runCommand } from '../support/command-line.ts'
 import { makeDirectory, testDatabaseUrl } from './databases.ts'
 
 const directory = makeDirectory()
-const names = ['from', 'to', 'damaged'].map((name) => `backup_${name}_${process.pid}`)
+const names = ['from+', 'to', 'damaged'].map((name) => `backup_${name}_${process.pid}`)
 afterAll(async () => {
   directory.remove()
   if (testDatabaseUrl === null) return
-  for (const name of names) await query(`DROP DATABASE IF EXISTS ${name}`)
+  for (const name of names) await query(`DROP DATABASE IF EXISTS "${name}"`)
 })
 
 async function query(sql: string): Promise<void> {
@@ -28,7 +28,7 @@ async function query(sql: string): Promise<void> {
 async function newDatabases(): Promise<string[]> {
   const urls: string[] = []
   for (const name of names) {
-    await query(`CREATE DATABASE ${name}`)
+    await query(`CREATE DATABASE "${name}"`)
     const url = new URL(testDatabaseUrl ?? '')
     url.pathname = `/${name}`
     urls.push(url.href)
