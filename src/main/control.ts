@@ -89,5 +89,5 @@ function servicesOf(
 /** Calls to PostgreSQL wait for its connection and do not block this thread, as SQLite's would. */
 function storeOf(state: State): Store {
   if (state.store.engine === 'postgres') return state.store
-  return openStoreThread(state.current.config, 'sqlite')
+  return openStoreThread(state.current.config.dataDir)
 }

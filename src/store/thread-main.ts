@@ -1,7 +1,7 @@
 // The thread of `openStoreThread`: opens the store and carries out the calls it receives.
 
 import { parentPort, workerData } from 'node:worker_threads'
-import { openStore, type StoreSettings } from './open.ts'
+import { openStore } from './open.ts'
 import type { Store } from './store.ts'
 import { failureOf, type StoreCall, type StoreReply } from './thread.ts'
 
@@ -9,7 +9,7 @@ const opened: { store: Promise<Store> | null } = { store: null }
 
 /** Opened at the first call, and again after a failure, because a database may come back. */
 async function storeOf(): Promise<Store> {
-  opened.store ??= openStore(workerData as StoreSettings)
+  opened.store ??= openStore({ dataDir: workerData as string, databaseUrl: null })
   try {
     return await opened.store
   } catch (error) {

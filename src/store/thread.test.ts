@@ -17,7 +17,7 @@ let apart: Store
 beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'tollgate-thread-'))
   own = await openStore({ dataDir, databaseUrl: null })
-  apart = openStoreThread({ dataDir, databaseUrl: null }, 'sqlite')
+  apart = openStoreThread(dataDir)
 })
 afterEach(async () => {
   await apart.close()

@@ -2,7 +2,6 @@
 
 import { Worker } from 'node:worker_threads'
 import { moduleAt } from '../installation.ts'
-import type { StoreSettings } from './open.ts'
 import { RowRefused, type Store } from './store.ts'
 
 /** One call of one method; `table` is null for methods of the store itself. */
@@ -38,13 +37,12 @@ interface Pending {
 }
 
 /**
- * Has every method of a store except those with function arguments (`audit.run`). SQLite's calls block their thread:
- * reading many rows would delay requests. `close` ends it; pending calls are rejected then, or when it dies.
+ * A store on SQLite, whose calls block their thread: reading many rows would delay requests. Has every method of a store
+ * except those with function arguments (`audit.run`). `close` ends it; pending calls are rejected then, or when it dies.
  */
-export function openStoreThread(settings: StoreSettings, engine: Store['engine']): Store {
-  const { dataDir, databaseUrl } = settings
+export function openStoreThread(dataDir: string): Store {
   const worker = new Worker(moduleAt(new URL('./thread-main.ts', import.meta.url)), {
-    workerData: { dataDir, databaseUrl },
+    workerData: dataDir,
   })
   const link = new StoreLink(worker)
   const tables = new Map<string, unknown>()
@@ -52,7 +50,7 @@ export function openStoreThread(settings: StoreSettings, engine: Store['engine']
     new Proxy({}, { get: (_, method) => link.method(table, String(method)) })
   // Every property is a table, except those named here.
   const own: Partial<Store> = {
-    engine,
+    engine: 'sqlite',
     ping: () => link.call(null, 'ping', []) as Promise<void>,
     close: () => link.close(),
   }

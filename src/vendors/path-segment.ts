@@ -21,10 +21,10 @@ export function pathSegment(name: string, param = 'model'): string {
 }
 
 /** The same for names in which `/` separates segments (`fal-ai/flux/dev`), none of them empty. */
-export function pathSegments(name: string, param = 'model'): string {
+export function pathSegments(name: string): string {
   return name
     .split('/')
-    .map((segment) => pathSegment(segment, param))
+    .map((segment) => pathSegment(segment))
     .join('/')
 }
 

@@ -56,9 +56,9 @@ export function isPlainText(mediaType: string): boolean {
   return plainTypes.test(mediaType)
 }
 
-/** A text as a `data:` URL, in UTF-8. */
-export function textUrl(text: string, mediaType = 'text/plain'): string {
-  return `data:${mediaType};base64,${base64Of(text)}`
+/** A plain text as a `data:` URL, in UTF-8. */
+export function textUrl(text: string): string {
+  return `data:text/plain;base64,${base64Of(text)}`
 }
 
 /** The UTF-8 text that is in base64. Throws GatewayError naming `param` where it is not base64. */

@@ -52,11 +52,7 @@ const nestedPlace = placeOf(
 )
 
 /** All names with a meaning in a request whose fields `rules` check; `others` have no rule. */
-export function requestPlace(
-  rules: ReadonlyMap<string, Rule>,
-  others: readonly string[] = [],
-  inside: Readonly<Record<string, Place>> = {},
-): Place {
+export function requestPlace(rules: ReadonlyMap<string, Rule>, others: readonly string[]): Place {
   return placeOf([...common, ...rules.keys(), ...others], {
     stream_options: placeOf(['include_usage', 'include_obfuscation']),
     reasoning: placeOf(['effort', 'max_tokens', 'summary', 'exclude', 'enabled', 'mode']),
@@ -65,7 +61,6 @@ export function requestPlace(
     text: placeOf(['format', 'verbosity']),
     output_config: placeOf(['effort', 'format']),
     ...Object.fromEntries(settings.map((name) => [name, nestedPlace])),
-    ...inside,
   })
 }
 
