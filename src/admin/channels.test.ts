@@ -26,3 +26,32 @@ test('without a file they are those of the environment, else the sandbox, which 
     })
   }
 })
+
+test('a channel of one format is asked in it', async () => {
+  const paths: string[] = []
+  const vendor = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      paths.push(new URL(request.url).pathname)
+      await request.text()
+      return Response.json({ error: { message: 'gone' } }, { status: 410 })
+    },
+  })
+  try {
+    const config = withChannels(await loadConfiguration({ flags: {}, env: {} }), {})
+    for (const dialect of [null, 'openai-chat', 'openai-responses']) {
+      const changes = {
+        vendor: 'perplexity',
+        baseUrl: vendor.url.origin,
+        dialect,
+        models: { m: 'm' },
+      }
+      const channels = config.channels.map((channel) => ({ ...channel, ...changes }))
+      await testChannel({ ...config, channels }, { id: 'sandbox' })
+    }
+    expect(paths).toEqual(['/chat/completions', '/chat/completions', '/v1/responses'])
+  } finally {
+    await vendor.stop(true)
+  }
+})

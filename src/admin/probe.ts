@@ -56,7 +56,7 @@ export async function probeChannel(
   }
   const startedMs = performance.now()
   const dialer = createDialer()
-  const question = questionFor(vendor, model.name, catalog.find(model.name)?.kind)
+  const question = questionFor(spokenBy(found, vendor), model.name, catalog.find(model.name)?.kind)
   const { fault, exchange } = await ask(dialer, channel, question)
   dialer.close()
   const durationMs = Math.round(performance.now() - startedMs)
@@ -98,7 +98,16 @@ function answersWords(vendor: Vendor, kind: ModelKind | undefined): boolean {
   return vendor.speaks.some((each) => wordy.has(dialects[each].operation))
 }
 
-function questionFor(vendor: Vendor, model: string, kind: string | undefined): Question {
+/** The formats in which the channel is called. */
+function spokenBy({ dialect }: ChannelConfig, { speaks }: Vendor): readonly VendorDialectId[] {
+  return speaks.filter((each) => each === (dialect ?? each))
+}
+
+function questionFor(
+  speaks: readonly VendorDialectId[],
+  model: string,
+  kind: string | undefined,
+): Question {
   const put = (dialect: VendorDialectId, rest: object): Question => ({
     dialect,
     model,
@@ -108,9 +117,9 @@ function questionFor(vendor: Vendor, model: string, kind: string | undefined): Q
   if (kind === 'embedding') return put('openai-embeddings', { input: 'ok' })
   if (kind === 'completion') return put('openai-completions', { prompt: 'Say ok.', max_tokens: 8 })
   const messages = [{ role: 'user', content: 'Answer with the one word: ok' }]
-  const [spoken] = vendor.speaks.filter((each) => dialects[each].operation === 'chat')
+  const [spoken] = speaks.filter((each) => dialects[each].operation === 'chat')
   const target = spoken === undefined ? undefined : dialects[spoken].vendor.hub
-  if (vendor.speaks.includes('openai-chat') || spoken === undefined || target === undefined) {
+  if (speaks.includes('openai-chat') || spoken === undefined || target === undefined) {
     return put('openai-chat', { messages })
   }
   const asked = dialects['openai-chat'].client.hub.decodeRequest({ model, messages }).value
