@@ -10,7 +10,7 @@ const firstBillDay = '2000-01-01'
 const money = z
   .string()
   .regex(
-    /^[0-9]{1,7}(\.[0-9]{1,2})?$/,
+    /^[0-9]{1,12}(\.[0-9]{1,2})?$/,
     'expected plain digits with at most two decimals, such as 12.50',
   )
 

@@ -1,7 +1,7 @@
 // Parts of input schemas: names, times, amounts and pages. Loads the schema library, as the schemas do.
 
 import { z } from 'zod'
-import { parseUnits } from '../money.ts'
+import { formatUnits, maxNano, parseUnits } from '../money.ts'
 import { readSince, readTime } from './time.ts'
 
 export const mostPerMinute = 1_000_000_000_000
@@ -38,7 +38,10 @@ export const since = readBy(
 )
 export const amount = readBy(
   (value) => parseUnits(value) || null,
-  'expected a decimal above 0 with at most nine places, such as 12.50',
+  (value) =>
+    /^[1-9]\d{9,}(?:\.\d{1,9})?$/.test(value)
+      ? `expected at most ${formatUnits(maxNano)}`
+      : 'expected a decimal above 0 with at most nine places, such as 12.50',
 )
 
 export const nano = readBy(
@@ -46,12 +49,15 @@ export const nano = readBy(
   'expected a whole number of nano-units above 0, of at most 18 digits',
 )
 
-/** A text that `read` converts; where it returns null, the schema reports `expected`. */
-export function readBy<Value>(read: (value: string) => Value | null, expected: string) {
+/** A text that `read` converts; where it returns null, the schema reports `expected`, which may depend on the text. */
+export function readBy<Value>(
+  read: (value: string) => Value | null,
+  expected: string | ((value: string) => string),
+) {
   return z.string().transform((value, check) => {
     const made = read(value)
     if (made !== null) return made
-    check.addIssue(expected)
+    check.addIssue(typeof expected === 'string' ? expected : expected(value))
     return z.NEVER
   })
 }

@@ -48,12 +48,18 @@ const wrong: [InputName, Record<string, unknown>, field: string, message: string
     'tokensPerMinute',
     'expected a whole number from 1 to 1000000000000',
   ],
-  ...['0', '-1', '1e3', '1,5', '0.0000000001', '9223372037', 'x'].map(
+  ...['0', '-1', '1e3', '1,5', '0.0000000001', 'x'].map((amount): (typeof wrong)[number] => [
+    'adjustBalance',
+    { ...adjust, amount },
+    'amount',
+    'expected a decimal above 0 with at most nine places, such as 12.50',
+  ]),
+  ...['9223372037', '9223372036.854775808', '99999999999999999999.5'].map(
     (amount): (typeof wrong)[number] => [
       'adjustBalance',
       { ...adjust, amount },
       'amount',
-      'expected a decimal above 0 with at most nine places, such as 12.50',
+      'expected at most 9223372036.854775807',
     ],
   ),
   ['adjustBalance', { ...adjust, amount: 5 }, 'amount', 'expected string'],

@@ -5,7 +5,7 @@ import { type Nano, nanoPerUnit } from '../money.ts'
 
 /** Minor units of a currency with two decimals; null for anything but plain digits such as `12.50`. */
 export function parseMinor(text: string): number | null {
-  const match = /^([0-9]{1,7})(?:\.([0-9]{1,2}))?$/.exec(text)
+  const match = /^([0-9]{1,12})(?:\.([0-9]{1,2}))?$/.exec(text)
   if (match === null) return null
   return Number(match[1]) * 100 + Number((match[2] ?? '').padEnd(2, '0'))
 }

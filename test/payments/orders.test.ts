@@ -350,6 +350,11 @@ test('PS9 I18 only plain amounts of at least the minimum make orders', async () 
     const { status, json } = await stage.send(person('nine'), 'POST', '/api/orders', { body })
     expect([amount, status, json.field]).toEqual([amount, 400, 'amount'])
   }
+  for (const amount of ['10000.01', '99999999', '123456789012']) {
+    const body = { provider: 'alipay', amount, attempt: `y${amount}` }
+    const { json } = await stage.send(person('nine'), 'POST', '/api/orders', { body })
+    expect([amount, json.detail]).toEqual([amount, 'amount: expected at most 10000 CNY'])
+  }
   expect(await stage.store.paymentOrders.list({ account: 'nine', limit: 9 })).toEqual([])
   const body = { provider: 'alipay', amount: '1.00', attempt: 'one' }
   const twice = await Promise.all(
