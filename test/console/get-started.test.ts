@@ -175,6 +175,14 @@ async function narrow() {
   const page = await stage.open('/get-started', view)
   await page.getByRole('heading', { name: '快速开始' }).waitFor()
   await page.getByText('正在等待您的第一个请求').waitFor()
+  // Of what the gateway says in English only the reply is repeated, and called that.
+  const messages = [{ role: 'user', content: 'Hi' }]
+  const body = { model: 'sandbox/chat', temperature: 9, messages }
+  expect((await stage.call(body)).status).toBe(400)
+  const replied = page.getByText(/^回复内容：/).filter({ hasText: 'temperature must be' })
+  expect(await replied.locator('[lang=en]').textContent()).toMatch(/^temperature must be/)
+  await page.getByText('密钥前后有多余').waitFor()
+  expect(await page.getByText(/Quotes, brackets|The group/).count()).toBe(0)
   expect(await seriousFindings(page)).toEqual([])
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
   // The browser's log says that nobody was signed in at first, and that a link was refused.

@@ -105,10 +105,24 @@ const findings: Readonly<Record<string, Finding>> = {
   },
 }
 
+/** Their detail is the reply's own message, which is in English; that of others says more exactly what `findings` say. */
+const repeatReply: ReadonlySet<string> = new Set([
+  'address_not_allowed',
+  'endpoint_not_offered',
+  'method_not_allowed',
+  'no_credit',
+  'rate_limited',
+  'refused',
+  'request_invalid',
+  'websocket_not_served',
+])
+
 /** A code of a newer gateway is shown with the gateway's own sentence. */
 export function Diagnosis({ arrival }: { readonly arrival: Arrival }) {
-  const { t } = useLingui()
-  const finding = findings[arrival.code]
+  const { t, i18n } = useLingui()
+  const { code, detail } = arrival
+  const finding = findings[code]
+  const isQuoted = finding === undefined || repeatReply.has(code)
   return (
     <>
       <p className="font-medium break-words">
@@ -128,9 +142,15 @@ export function Diagnosis({ arrival }: { readonly arrival: Arrival }) {
           </Trans>
         </p>
       )}
-      <p lang="en" className="mt-0.5 break-words text-text-2">
-        {arrival.detail}
-      </p>
+      {isQuoted ? (
+        <p className="mt-0.5 break-words text-text-2">
+          <Trans>
+            The reply says: <span lang="en">{detail}</span>
+          </Trans>
+        </p>
+      ) : (
+        i18n.locale === 'en' && <p className="mt-0.5 break-words text-text-2">{detail}</p>
+      )}
     </>
   )
 }
