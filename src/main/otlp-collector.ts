@@ -33,12 +33,16 @@ const warnEveryMs = 60_000
 export function collectorAt(options: CollectorOptions): Collector {
   const { endpoint, settings, env, version, worker, dialer, log } = options
   const headers = {
-    ...standardHeaders(env['OTEL_EXPORTER_OTLP_HEADERS'] ?? ''),
+    ...inLowerCase(standardPairs(env['OTEL_EXPORTER_OTLP_HEADERS'] ?? '')),
     ...settings.headers,
     'content-type': 'application/json',
   }
+  const { 'service.name': named = 'tollgate', ...given } = standardPairs(
+    env['OTEL_RESOURCE_ATTRIBUTES'] ?? '',
+  )
   const about = {
-    'service.name': env['OTEL_SERVICE_NAME'] ?? 'tollgate',
+    ...given,
+    'service.name': env['OTEL_SERVICE_NAME'] ?? named,
     'service.version': version,
     // Metrics of several processes with the same id would be taken for those of one.
     'service.instance.id': worker === null ? hostname() : `${hostname()}/${worker.slot}`,
@@ -79,13 +83,18 @@ export function attributesOf(pairs: readonly (readonly [key: string, value: stri
   return pairs.map(([key, stringValue]) => ({ key, value: { stringValue } }))
 }
 
-/** `name=value,name=value` with percent-encoded values: the OpenTelemetry specification of OTLP exporters. */
-function standardHeaders(text: string): Readonly<Record<string, string>> {
+/** `name=value,name=value` with percent-encoded values: the OpenTelemetry specification of headers and attributes. */
+function standardPairs(text: string): Readonly<Record<string, string>> {
   const pairs = text.split(',').flatMap((each) => {
     const at = each.indexOf('=')
-    return at < 1 ? [] : [[each.slice(0, at).trim().toLowerCase(), unescaped(each.slice(at + 1))]]
+    return at < 1 ? [] : [[each.slice(0, at).trim(), unescaped(each.slice(at + 1))]]
   })
   return Object.fromEntries(pairs)
+}
+
+function inLowerCase(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const pairs = Object.entries(headers)
+  return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]))
 }
 
 function unescaped(value: string): string {

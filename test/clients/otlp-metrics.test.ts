@@ -90,7 +90,9 @@ const attributes = ({ attributes }: Pick<Point, 'attributes'>) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue]))
 
 test('a request is in the histograms that are widely read, with its trace, beside our own metrics', async () => {
-  const gateway = await started({})
+  const gateway = await started({
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=a%20test,service.namespace=models,odd',
+  })
   try {
     const row = await call(gateway)
     const { unit, histogram } = await named('gen_ai.client.operation.duration')
@@ -121,6 +123,8 @@ test('a request is in the histograms that are widely read, with its trace, besid
     const { resourceMetrics } = JSON.parse(asked.at(-1)?.text ?? '') as Message
     expect(attributes(resourceMetrics[0]?.resource as Point)).toMatchObject({
       'service.name': 'tollgate',
+      'deployment.environment.name': 'a test',
+      'service.namespace': 'models',
     })
     expect(asked.map(({ text }) => text).join('')).not.toContain('private prompt')
   } finally {
