@@ -1,14 +1,15 @@
 // A filter by some of many values: a searchable list behind a button that says what is chosen.
 
 import { Trans, useLingui } from '@lingui/react/macro'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { Button } from './button.tsx'
 import { Checkbox, Field, Input } from './field.tsx'
 import { Popover } from './popover.tsx'
+import { Printed } from './printed.tsx'
 
 interface Option {
   readonly value: string
-  readonly label?: ReactNode
+  readonly label?: string
 }
 
 interface ChoiceFilterProps {
@@ -17,28 +18,33 @@ interface ChoiceFilterProps {
   readonly options: readonly Option[]
   readonly chosen: readonly string[]
   readonly onChange: (chosen: readonly string[] | undefined) => void
+  /** Finds more than the options, which may be too many to list. */
+  readonly finder?: Finder
 }
 
-export function ChoiceFilter({ label, options, chosen, onChange }: ChoiceFilterProps) {
+/** `find` is told what is typed; `found` are the options for it. */
+export interface Finder {
+  readonly find: (text: string) => void
+  readonly found: readonly Option[]
+}
+
+export function ChoiceFilter({ label, options, chosen, onChange, finder }: ChoiceFilterProps) {
   const { t } = useLingui()
   const [text, setText] = useState('')
+  const found = new Set(finder?.found.map(({ value }) => value))
   // A chosen value stays in the list even if nothing has it any more.
-  const all = [
-    ...options,
-    ...chosen
-      .filter((value) => options.every((option) => option.value !== value))
-      .map((value) => ({ value })),
-  ]
-  const shown = all.filter(({ value, label }: Option) =>
-    `${value} ${typeof label === 'string' ? label : ''}`.toLowerCase().includes(text.toLowerCase()),
+  const all = unique([...options, ...(finder?.found ?? []), ...chosen.map((value) => ({ value }))])
+  const shown = all.filter(
+    ({ value, label }) =>
+      found.has(value) || `${value} ${label ?? ''}`.toLowerCase().includes(text.toLowerCase()),
   )
-  const first = options.find(({ value }) => value === chosen[0])?.label ?? chosen[0]
+  const labelOf = (chosen: string) => all.find(({ value }) => value === chosen)?.label ?? chosen
   const summary =
     chosen.length === 0 ? (
       label
     ) : (
       <>
-        {label}: {first}
+        {label}: {chosen.slice(0, 1).map(labelOf)}
         {chosen.length > 1 && ` +${chosen.length - 1}`}
       </>
     )
@@ -47,39 +53,52 @@ export function ChoiceFilter({ label, options, chosen, onChange }: ChoiceFilterP
     onChange(next.length === 0 ? undefined : next)
   }
   return (
-    <Popover label={t`Filter by ${label}`} text={summary}>
-      <div className="flex w-64 flex-col gap-2 p-3">
-        {all.length > 8 && (
-          <Field label={t`Search`} hideLabel>
-            <Input
-              value={text}
-              placeholder={t`Search`}
-              onChange={(event) => setText(event.target.value)}
-            />
-          </Field>
-        )}
-        <fieldset className="flex max-h-64 flex-col gap-2 overflow-y-auto">
-          <legend className="sr-only">{label}</legend>
-          {shown.map(({ value, label }: Option) => (
-            <Checkbox
-              key={value}
-              label={label ?? value}
-              checked={chosen.includes(value)}
-              onChange={(event) => toggle(value, event.target.checked)}
-            />
-          ))}
-          {shown.length === 0 && (
-            <p className="text-text-3">
-              <Trans>Nothing to choose.</Trans>
-            </p>
+    <>
+      <Popover label={t`Filter by ${label}`} text={summary}>
+        <div className="flex w-64 flex-col gap-2 p-3">
+          {(all.length > 8 || finder !== undefined) && (
+            <Field label={t`Search`} hideLabel>
+              <Input
+                value={text}
+                placeholder={t`Search`}
+                onChange={({ target }) => {
+                  setText(target.value)
+                  finder?.find(target.value)
+                }}
+              />
+            </Field>
           )}
-        </fieldset>
-        {chosen.length > 0 && (
-          <Button onClick={() => onChange(undefined)}>
-            <Trans>Clear</Trans>
-          </Button>
-        )}
-      </div>
-    </Popover>
+          <fieldset className="flex max-h-64 flex-col gap-2 overflow-y-auto">
+            <legend className="sr-only">{label}</legend>
+            {shown.map(({ value, label }) => (
+              <Checkbox
+                key={value}
+                label={label ?? value}
+                checked={chosen.includes(value)}
+                onChange={(event) => toggle(value, event.target.checked)}
+              />
+            ))}
+            {shown.length === 0 && (
+              <p className="text-text-3">
+                <Trans>Nothing to choose.</Trans>
+              </p>
+            )}
+          </fieldset>
+          {chosen.length > 0 && (
+            <Button onClick={() => onChange(undefined)}>
+              <Trans>Clear</Trans>
+            </Button>
+          )}
+        </div>
+      </Popover>
+      {chosen.length > 0 && <Printed label={label}>{chosen.map(labelOf).join(', ')}</Printed>}
+    </>
   )
+}
+
+/** The first of each value. */
+function unique(options: readonly Option[]): readonly Option[] {
+  const byValue = new Map<string, Option>()
+  for (const option of options) if (!byValue.has(option.value)) byValue.set(option.value, option)
+  return [...byValue.values()]
 }

@@ -1,6 +1,9 @@
 // The layout of every page: title row, filter bar, content.
 
+import { useLingui } from '@lingui/react/macro'
 import { type ReactNode, type RefObject, useEffect, useRef } from 'react'
+import { useAccount } from '../app/account-scope.tsx'
+import { Printed } from './printed.tsx'
 
 interface PageProps {
   readonly title: ReactNode
@@ -24,7 +27,9 @@ export function useTitle(): RefObject<HTMLHeadingElement | null> {
 }
 
 export function Page({ title, purpose, actions, filters, children }: PageProps) {
+  const { t } = useLingui()
   const heading = useTitle()
+  const account = useAccount()
   return (
     <main
       id="content"
@@ -40,13 +45,15 @@ export function Page({ title, purpose, actions, filters, children }: PageProps) 
           {purpose !== undefined && (
             <p className="mt-0.5 max-w-[72ch] wrap-anywhere text-text-2">{purpose}</p>
           )}
+          {/* On screen the header shows it. */}
+          {account !== undefined && <Printed label={t`Account`}>{account}</Printed>}
         </div>
         {actions !== undefined && (
           <div className="flex flex-wrap items-center gap-2">{actions}</div>
         )}
       </div>
       {filters !== undefined && (
-        <div className="-mx-4 mt-4 border-b border-border bg-bg px-4 py-2 print:hidden md:sticky md:top-12 md:z-20 md:-mx-6 md:px-6">
+        <div className="-mx-4 mt-4 border-b border-border bg-bg px-4 py-2 md:sticky md:top-12 md:z-20 md:-mx-6 md:px-6 print:static print:[&_button]:hidden">
           {filters}
         </div>
       )}

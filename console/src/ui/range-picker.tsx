@@ -15,6 +15,7 @@ import { useTimeZone } from '../state/preferences.ts'
 import { Button } from './button.tsx'
 import { Field, Input } from './field.tsx'
 import { Popover } from './popover.tsx'
+import { Printed } from './printed.tsx'
 
 interface RangePickerProps {
   readonly range: Range
@@ -29,25 +30,30 @@ export function RangePicker({ range, onChange }: RangePickerProps) {
   const text =
     range.preset === null ? `${at(range.since)} – ${at(range.until)}` : t(presetNames[range.preset])
   return (
-    <Popover label={t`Time range: ${text}`} icon="clock" text={text}>
-      <div className="flex flex-col gap-3 p-3">
-        <ul className="grid grid-cols-2 gap-1">
-          {presets.map((preset) => (
-            <li key={preset}>
-              <Button
-                variant={preset === range.preset ? 'primary' : 'quiet'}
-                className="w-full"
-                aria-pressed={preset === range.preset}
-                onClick={() => onChange({ range: preset, since: undefined, until: undefined })}
-              >
-                {t(presetNames[preset])}
-              </Button>
-            </li>
-          ))}
-        </ul>
-        <OwnBounds key={`${range.since}${zone}`} range={range} onChange={onChange} />
-      </div>
-    </Popover>
+    <>
+      <Popover label={t`Time range: ${text}`} icon="clock" text={text}>
+        <div className="flex flex-col gap-3 p-3">
+          <ul className="grid grid-cols-2 gap-1">
+            {presets.map((preset) => (
+              <li key={preset}>
+                <Button
+                  variant={preset === range.preset ? 'primary' : 'quiet'}
+                  className="w-full"
+                  aria-pressed={preset === range.preset}
+                  onClick={() => onChange({ range: preset, since: undefined, until: undefined })}
+                >
+                  {t(presetNames[preset])}
+                </Button>
+              </li>
+            ))}
+          </ul>
+          <OwnBounds key={`${range.since}${zone}`} range={range} onChange={onChange} />
+        </div>
+      </Popover>
+      <Printed label={t`Time range`}>
+        {at(range.since)} – {at(range.until)} ({zone})
+      </Printed>
+    </>
   )
 }
 

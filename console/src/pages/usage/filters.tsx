@@ -3,6 +3,7 @@
 import { useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { read } from '../../api/client.ts'
+import { useKeyFinder } from '../../api/names.ts'
 import { roleOf, useMe } from '../../api/queries.ts'
 import { useAccount } from '../../app/account-scope.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -18,6 +19,7 @@ export function Filters({ asked }: { readonly asked: Asked }) {
   const change = useChange()
   const account = useAccount()
   const valueName = useValueName()
+  const keyFinder = useKeyFinder()
   const { operator } = roleOf(useMe())
   const { data: choices } = useQuery({
     ...read('/api/statistics/choices', {
@@ -42,12 +44,15 @@ export function Filters({ asked }: { readonly asked: Asked }) {
         <ChoiceFilter
           key={name}
           label={t(dimensionWords[name])}
-          options={(valuesOf[name] ?? []).map((value) => ({
-            value,
-            label: valueName(name, value),
-          }))}
+          options={[...new Set([...(valuesOf[name] ?? []), ...(search[name] ?? [])])].map(
+            (value) => ({
+              value,
+              label: valueName(name, value),
+            }),
+          )}
           chosen={search[name] ?? []}
           onChange={(chosen) => change({ [name]: chosen })}
+          {...(name === 'key' && { finder: keyFinder })}
         />
       ))}
       {isFiltered && (
