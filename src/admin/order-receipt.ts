@@ -1,6 +1,7 @@
 // The receipt of a credited order: payments, credit and refunds, as JSON and as a page to print.
 
 import { formatUnits } from '../money.ts'
+import { buyerOf, buyerRows } from './buyer.ts'
 import { type OrderDesk, showOrder } from './orders.ts'
 import { type PageLanguage, printedPage, rowsOf, timesIn } from './printed-page.ts'
 import { timeText } from './time.ts'
@@ -28,6 +29,7 @@ export async function readOrderReceipt(
     issuer: settings.issuer,
     account,
     name: person?.name ?? '',
+    buyer: await buyerOf(admin, account),
     provider,
     mode,
     state,
@@ -122,6 +124,7 @@ export function orderReceiptPage(
     ...(issuer === null ? [] : [[says.issuer, issuer]]),
     [says.number, number],
     [says.account, name === '' ? account : `${name} (${account})`],
+    ...buyerRows(receipt.buyer, language),
     [says.provider, says[receipt.provider]],
     [says.ordered, time(receipt.createdAt)],
     [says.asOf, time(receipt.asOf)],

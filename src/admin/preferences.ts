@@ -15,6 +15,7 @@ const unset: Input<'preferences'> = {
   timeZone: null,
   views: [],
   columns: {},
+  buyer: null,
 }
 
 export async function readPreferences(

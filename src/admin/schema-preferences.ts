@@ -35,6 +35,21 @@ const columns = z
     `expected at most ${mostColumnBytes} bytes as JSON`,
   )
 
+/** Of who buys credit, as printed on its receipts and statements. */
+const buyer = z.strictObject({
+  title: text.max(128, 'expected at most 128 characters').describe('Name of the buyer'),
+  taxNumber: z
+    .string()
+    .max(64, 'expected at most 64 characters')
+    .describe('Tax number; empty: none is printed'),
+  address: z
+    .string()
+    .max(256, 'expected at most 256 characters')
+    .describe('Address; empty: none is printed'),
+})
+
+export type Buyer = z.output<typeof buyer>
+
 export const preferenceInputs = {
   preferences: z.strictObject({
     language: z
@@ -59,5 +74,9 @@ export const preferenceInputs = {
       .default(null),
     views: views.describe('Saved views of pages, by name').default([]),
     columns: columns.describe('Settings of each table, by its id').default({}),
+    buyer: buyer
+      .nullable()
+      .describe('Buyer that receipts and statements name; null: only the account')
+      .default(null),
   }),
 }

@@ -1,6 +1,7 @@
 // A statement as a file: CSV, or a page to print, which shows names in any script.
 
 import { formatUnits } from '../money.ts'
+import { buyerRows } from './buyer.ts'
 import { type Cell, csvLine } from './csv.ts'
 import { type PageLanguage, printedPage, rowsOf, timesIn } from './printed-page.ts'
 import type { StatementView } from './statements.ts'
@@ -112,6 +113,7 @@ export function statementPage(
   const amount = `${says.amount} (${currency})`
   const facts = [
     [says.account, name === '' ? account : `${name} (${account})`],
+    ...buyerRows(statement.buyer, language),
     [says.period, `${month} (${timeZone})`],
     [says.asOf, `${time(statement.asOf)} (${timeZone})`],
   ]

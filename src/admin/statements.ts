@@ -1,5 +1,6 @@
 // Monthly statements of an account: balances before and after, journal entries, and requests by key and model.
 
+import { buyerOf } from './buyer.ts'
 import { cursorAfter, type Page, placeIn } from './page.ts'
 import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
@@ -31,9 +32,10 @@ export async function listStatements(
 
 /** Throws AdminError `not_found`. The current month ends now. */
 export async function readStatement(
-  { store, nowMs, currency }: AdminContext,
+  admin: AdminContext,
   { account, month, timeZone }: Input<'readStatement'>,
 ) {
+  const { store, nowMs, currency } = admin
   const { name } = await accountAt(store, account)
   const current = monthAt(nowMs, timeZone)
   if (month > current) throw new AdminError('not_found', 'month', 'has not begun')
@@ -51,6 +53,7 @@ export async function readStatement(
   return {
     account,
     name,
+    buyer: await buyerOf(admin, account),
     month,
     timeZone,
     since: timeText(since),

@@ -28,8 +28,16 @@ describe('preferences', () => {
     timeZone: 'Asia/Shanghai',
     views: [{ name: 'Errors', page: 'requests', search: '?status=5xx' }],
     columns: { requests: { hidden: ['client'], order: ['at', 'model'] } },
+    buyer: { title: 'Muster AG', taxNumber: '', address: 'Zürich' },
   }
-  const unset = { language: null, theme: 'system', timeZone: null, views: [], columns: {} }
+  const unset = {
+    language: null,
+    theme: 'system',
+    timeZone: null,
+    views: [],
+    columns: {},
+    buyer: null,
+  }
 
   test('are unset at first, kept whole, and unset again where they are left out', async () => {
     expect((await stage.send(ann, 'GET', path)).json).toMatchObject({ ...unset, revision: 0 })

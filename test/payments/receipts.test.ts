@@ -41,6 +41,28 @@ describe.each(engineCases)('a receipt, on $engine', ({ databaseUrl }) => {
     expect(await made.postedNano()).toBe(left)
   })
 
+  test('names the buyer that its person has given, as the statement of the month does', async () => {
+    const made = await scene.order({ provider: 'stripe' })
+    await scene.simulator.paysim.control.pay(made.id)
+    expect((await get(made.account, made.id)).json.buyer).toBe(null)
+    const as = person(made.account)
+    const buyer = { title: 'Muster & Söhne <AG>', taxNumber: '91310000ABCDEF', address: '' }
+    const put = (body: object) => scene.stage.send(as, 'PUT', '/api/me/preferences', { body })
+    expect((await put({ buyer: { ...buyer, title: '' } })).json).toMatchObject({
+      status: 400,
+      field: 'buyer.title',
+    })
+    expect((await put({ buyer })).json).toMatchObject({ buyer })
+    expect((await get(made.account, made.id)).json.buyer).toEqual(buyer)
+    const { json: text } = await get(made.account, made.id, '?format=html&language=zh-CN')
+    expect(text).toContain('<td>购买方</td><td>Muster &amp; Söhne &lt;AG&gt;</td>')
+    expect(text).toContain('<td>税号</td><td>91310000ABCDEF</td>')
+    expect(text).not.toContain('<td>地址</td>')
+    const [{ month }] = (await scene.stage.send(as, 'GET', '/api/statements')).json.items
+    const statement = await scene.stage.send(as, 'GET', `/api/statements/${month}?format=html`)
+    expect(statement.json).toContain('<td>Buyer</td><td>Muster &amp; Söhne &lt;AG&gt;</td>')
+  })
+
   test('of an order paid twice has both payments', async () => {
     const made = await scene.order({ provider: 'alipay', method: 'qr' })
     await scene.simulator.paysim.control.pay(made.id)

@@ -5693,6 +5693,15 @@ export interface components {
             readonly columns: {
                 readonly [key: string]: unknown;
             };
+            /** @description Buyer that receipts and statements name; null: only the account */
+            readonly buyer: {
+                /** @description Name of the buyer */
+                readonly title: string;
+                /** @description Tax number; empty: none is printed */
+                readonly taxNumber: string;
+                /** @description Address; empty: none is printed */
+                readonly address: string;
+            } | null;
             /** @description Revision of the preferences, to be sent in If-Match; 0: they were never set */
             readonly revision: number;
         };
@@ -5946,6 +5955,15 @@ export interface components {
             readonly issuer: string | null;
             readonly account: string;
             readonly name: string;
+            /** @description Buyer that receipts and statements name; null: only the account */
+            readonly buyer: {
+                /** @description Name of the buyer */
+                readonly title: string;
+                /** @description Tax number; empty: none is printed */
+                readonly taxNumber: string;
+                /** @description Address; empty: none is printed */
+                readonly address: string;
+            } | null;
             /** @enum {string} */
             readonly provider: "alipay" | "wechatpay" | "stripe";
             /** @enum {string} */
@@ -6454,6 +6472,15 @@ export interface components {
         readonly Statement: {
             readonly account: string;
             readonly name: string;
+            /** @description Buyer that receipts and statements name; null: only the account */
+            readonly buyer: {
+                /** @description Name of the buyer */
+                readonly title: string;
+                /** @description Tax number; empty: none is printed */
+                readonly taxNumber: string;
+                /** @description Address; empty: none is printed */
+                readonly address: string;
+            } | null;
             readonly month: string;
             readonly timeZone: string;
             /**
@@ -10946,6 +10973,18 @@ export interface operations {
                     readonly columns?: {
                         readonly [key: string]: unknown;
                     };
+                    /**
+                     * @description Buyer that receipts and statements name; null: only the account
+                     * @default null
+                     */
+                    readonly buyer?: {
+                        /** @description Name of the buyer */
+                        readonly title: string;
+                        /** @description Tax number; empty: none is printed */
+                        readonly taxNumber: string;
+                        /** @description Address; empty: none is printed */
+                        readonly address: string;
+                    } | null;
                 };
             };
         };

@@ -3,6 +3,7 @@
 import { Trans } from '@lingui/react/macro'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { roleOf, useAnswered, useMe } from '../../api/queries.ts'
+import { viewedAccount } from '../../api/viewing.ts'
 import { useAccount } from '../../app/account-scope.tsx'
 import { rangeOf } from '../../app/range.ts'
 import type { Catalog } from '../../i18n.ts'
@@ -15,6 +16,7 @@ import { useNow } from '../../ui/values.tsx'
 import { Adjust } from './adjust.tsx'
 import { AutoTopUpCard, autoTopUpQuery } from './auto-top-up.tsx'
 import { BalanceCard } from './balance-card.tsx'
+import { BuyerCard } from './buyer.tsx'
 import { Ledger } from './ledger.tsx'
 import type { BillingSearch } from './search.ts'
 import { Statements } from './statements.tsx'
@@ -63,6 +65,7 @@ interface PartsProps {
 
 function Parts({ account, search }: PartsProps) {
   const isReady = useAnswered(openOrdersQuery(account), autoTopUpQuery(account))
+  const isOwn = useMe()?.id === account && viewedAccount() === null
   return (
     <>
       <BalanceCard account={account} />
@@ -71,6 +74,7 @@ function Parts({ account, search }: PartsProps) {
       <Below isReady={isReady}>
         <Ledger account={account} search={search} entry={search.entry}>
           <Statements account={account} />
+          {isOwn && <BuyerCard />}
         </Ledger>
       </Below>
     </>

@@ -7,6 +7,7 @@ import { inputs } from '../../../admin/schema.ts'
 import { escapeHtml } from '../../html.ts'
 import { nanoSchema, timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
+import { shownBuyer } from './preferences.ts'
 
 const part = { id: z.string(), amount: z.string(), at: timeSchema }
 
@@ -18,6 +19,7 @@ const receipt = z
     }),
     account: z.string(),
     name: z.string(),
+    buyer: shownBuyer,
     provider: z.enum(['alipay', 'wechatpay', 'stripe']),
     mode: z.enum(['play', 'live']),
     state: z.string(),

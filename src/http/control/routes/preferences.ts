@@ -6,7 +6,10 @@ import { inputs } from '../../../admin/schema.ts'
 import { type ControlRoute, route } from '../route.ts'
 import { accountOf } from './me.ts'
 
-const { language, theme, density, timeZone, views, columns } = inputs.preferences.shape
+const { language, theme, density, timeZone, views, columns, buyer } = inputs.preferences.shape
+
+/** As receipts and statements show it. */
+export const shownBuyer = buyer.removeDefault()
 
 const preferences = z
   .object({
@@ -16,6 +19,7 @@ const preferences = z
     timeZone: timeZone.removeDefault(),
     views: views.removeDefault(),
     columns: columns.removeDefault(),
+    buyer: shownBuyer,
     revision: z.number().int().openapi({
       description: 'Revision of the preferences, to be sent in If-Match; 0: they were never set',
     }),

@@ -8,11 +8,13 @@ import { listStatements, readStatement } from '../../../admin/statements.ts'
 import { escapeHtml } from '../../html.ts'
 import { nanoSchema, pageOf, pageQuery, timeSchema } from '../parts.ts'
 import { type ControlRoute, route } from '../route.ts'
+import { shownBuyer } from './preferences.ts'
 
 const statement = z
   .object({
     account: z.string(),
     name: z.string(),
+    buyer: shownBuyer,
     month: z.string(),
     timeZone: z.string(),
     since: timeSchema,
