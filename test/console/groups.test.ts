@@ -41,6 +41,8 @@ if (hasBrowser) {
     const row = drawer.getByRole('row').filter({ hasText: /^sandbox\/chat\$/ })
     // 0.50 with the multiplier.
     expect(await row.textContent()).toContain('$0.625')
+    const image = drawer.getByRole('row').filter({ hasText: /^sandbox\/image/ })
+    expect(await image.textContent()).toContain('$0.00125/ image')
     await drawer.getByLabel('Where would a request for this model go?').fill('no-such-model')
     await drawer.getByRole('button', { name: 'Look' }).click()
     await drawer.getByText('No channel serves no-such-model to this group.').waitFor()
@@ -123,8 +125,8 @@ async function hasOthers() {
   const drawer = page.getByRole('complementary', { name: 'Group sale' })
   await drawer.getByText('What does a user of this group see?').click()
   // 0.50 with the multiplier.
-  const row = drawer.getByRole('row').filter({ hasText: /^sandbox\/chat\$/ })
-  expect(await row.textContent()).toContain('$0.125')
+  const row = drawer.getByRole('row').filter({ hasText: /^sandbox\/chatList price/ })
+  expect(await row.textContent()).toContain('$0.50$0.125')
   await page.reload()
   expect(await others.inputValue()).toBe('sandbox/* 0.5\nsandbox/chat 0.25')
   expect(await seriousFindings(page)).toEqual([])

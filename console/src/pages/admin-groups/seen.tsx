@@ -6,10 +6,9 @@ import { type FormEvent, useState } from 'react'
 import { change, read, type Shape } from '../../api/client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/field.tsx'
+import { FirstPrice, Price } from '../../ui/model-prices.tsx'
 import { ProblemText, Skeleton, Widget } from '../../ui/state.tsx'
-import { Money, None, Status } from '../../ui/values.tsx'
-
-type Model = Shape<'Model'>
+import { Status } from '../../ui/values.tsx'
 
 export function Seen({ group }: { readonly group: string }) {
   const [isOpen, setOpen] = useState(false)
@@ -66,7 +65,7 @@ function Models({ group }: { readonly group: string }) {
                       {model.id}
                     </th>
                     <td className="py-1 pr-4 text-right">
-                      <Price model={model} kind="input" />
+                      <FirstPrice model={model} />
                     </td>
                     <td className="py-1 text-right">
                       <Price model={model} kind="output" />
@@ -76,7 +75,7 @@ function Models({ group }: { readonly group: string }) {
               </tbody>
             </table>
             <p className="pt-2 text-label font-normal text-text-2">
-              <Trans>For a million tokens, with the multiplier.</Trans>{' '}
+              <Trans>For a million tokens or as it says, with the multiplier.</Trans>{' '}
               {next !== null && <Trans>The first 200 are shown.</Trans>}
             </p>
           </section>
@@ -84,12 +83,6 @@ function Models({ group }: { readonly group: string }) {
       }
     </Widget>
   )
-}
-
-function Price({ model, kind }: { readonly model: Model; readonly kind: string }) {
-  const line = model.price.lines.find(({ name }) => name === kind)
-  if (line === undefined) return <None />
-  return <Money nano={line.priceNano} currency={model.currency} />
 }
 
 function WhyMissing({ group }: { readonly group: string }) {
