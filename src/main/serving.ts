@@ -124,6 +124,7 @@ function observerOf(
       const { cause, requestId, dialect, status, durationMs, error, caller } = refusal
       if (refusal.principal === null && error.code === 'invalid_api_key')
         denials.note(denialOf(error, requestId, dialect.client.path, caller.address))
+      if (error.code === 'insufficient_quota') metrics.balanceRejections.inc()
       if (cause !== null) failed(cause, { request_id: requestId })
       if (refusal.free) return
       const row = refusalRow(refusal)

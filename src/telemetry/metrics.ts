@@ -92,6 +92,8 @@ export interface Metrics {
   readonly unbelieved: Family<Counter>
   /** Requests refused because their model has no price. */
   readonly unpriced: Counter
+  /** Requests refused because the balance or their key's spend limit is used up. */
+  readonly balanceRejections: Counter
 }
 
 interface MetricsOptions {
@@ -174,7 +176,9 @@ export function createMetrics({ version, runtime, sources }: MetricsOptions): Me
 }
 
 /** Counters that need an operator's attention. */
-function moneyCounters(registry: Registry): Pick<Metrics, 'unbelieved' | 'unpriced'> {
+function moneyCounters(
+  registry: Registry,
+): Pick<Metrics, 'unbelieved' | 'unpriced' | 'balanceRejections'> {
   const { counter } = short(registry)
   return {
     unbelieved: counter(
@@ -185,6 +189,10 @@ function moneyCounters(registry: Registry): Pick<Metrics, 'unbelieved' | 'unpric
     unpriced: counter(
       'unpriced_requests_total',
       'Requests refused because their model has no price.',
+    ).with(),
+    balanceRejections: counter(
+      'balance_rejections_total',
+      "Requests refused because the balance or their key's spend limit is used up.",
     ).with(),
   }
 }

@@ -26,8 +26,10 @@ beforeAll(async () => {
     config: {
       server: { metricsToken: 'metrics-token-0123456789' },
       channels: [{ id: 'main', vendor: 'openai', baseUrl: upstream.url, key: vendorKey, models }],
+      accounts: { poor: {} },
       keys: [
         { name: 'test', secret: testKey },
+        { name: 'poor', account: 'poor', secret: 'sk-poor-0123456789' },
         { name: 'narrow', secret: 'sk-narrow-0123456789', limits: { requestsPerMinute: 1 } },
       ],
     },
@@ -142,6 +144,13 @@ describe('metrics', () => {
     await call()
     expect((await call()).status).toBe(429)
     expect(await value('tollgate_rate_limited_total', { scope: 'key', kind: 'requests' })).toBe(1)
+  })
+
+  test('refusals for want of credit are counted', async () => {
+    const headers = { authorization: 'Bearer sk-poor-0123456789' }
+    const reply = await gateway.post('/v1/chat/completions', body('whole'), { headers })
+    expect([reply.status, (await reply.json()).error.code]).toEqual([429, 'insufficient_quota'])
+    expect(await value('tollgate_balance_rejections_total')).toBe(1)
   })
 
   test('no label holds a key, an account or a prompt', async () => {
