@@ -64,7 +64,8 @@ class ClientLink implements ClientSocket, SocketLink {
 
   send(message: string | Uint8Array): 'taken' | 'waiting' | 'lost' {
     const sent = this.socket?.send(message) ?? 0
-    return sent > 0 ? 'taken' : sent === -1 ? 'waiting' : 'lost'
+    // The number of bytes, which is 0 for an empty message too.
+    return sent > 0 || message.length === 0 ? 'taken' : sent === -1 ? 'waiting' : 'lost'
   }
 
   close(code: number, reason: string): void {

@@ -16,6 +16,7 @@ import type { ClientDialect } from '../../wire/dialect.ts'
 import type { Usage } from '../../wire/ir.ts'
 import type { CachedMedia, TranscriptUsage } from '../../wire/openai-realtime/usage.ts'
 import type { Units } from '../../wire/request.ts'
+import { EndedResponses } from './ended-responses.ts'
 import type { Expectation } from './expected.ts'
 
 const sessionEnded = 'The session was ended'
@@ -97,6 +98,7 @@ export class SessionBilling {
   private reached: Reached = { candidate: null, attempts: 0, failedAttempts: [] }
   private ahead: { readonly authorization: Authorization; readonly heldTokens: number } | null
   private readonly running = new Map<string, Running>()
+  private readonly ended = new EndedResponses()
   /** The number of records written or begun. */
   private rows = 0
   private closed = false
@@ -130,6 +132,8 @@ export class SessionBilling {
 
   /** A response begins: holds money for it, and takes its tokens from the caller's limits. */
   async begin(responseId: string): Promise<DenyReason | null> {
+    if (this.running.has(responseId)) return null
+    this.ended.delete(responseId)
     const { expected } = this
     const prompt = expected.prompt
     const heldTokens = expected.replyTokens
@@ -162,7 +166,14 @@ export class SessionBilling {
     bytes: number,
   ): Promise<DenyReason | null> | null {
     const running = this.running.get(responseId)
-    if (running === undefined) return null
+    if (running === undefined) {
+      // A response whose vendor did not say that it begins: it does now, unless the output is another's.
+      const isOthers = responseId === '' || this.running.size > 0 || this.ended.has(responseId)
+      if (isOthers || this.closed) return null
+      return this.begin(responseId).then(
+        (denyReason) => denyReason ?? this.output(responseId, medium, bytes),
+      )
+    }
     const tokens = this.expected.outputTokens(medium, bytes)
     if (medium === 'text') running.textTokens += tokens
     else running.audioTokens += tokens
@@ -185,10 +196,12 @@ export class SessionBilling {
 
   /** A response has ended: charges it; resolves with its cost when the record is as durable as configured. */
   async end(responseId: string, said: Reported | null, ending: Ending): Promise<string | null> {
-    if (!this.running.has(responseId)) await this.begin(responseId)
+    if (this.ended.has(responseId)) return null
+    await this.begin(responseId)
     const running = this.running.get(responseId)
     if (running === undefined) return null
     this.running.delete(responseId)
+    this.ended.add(responseId)
     this.expected.ended(said?.usage ?? counted(running))
     return this.settle(running.request, this.settlement(running, ending, said))
   }
