@@ -69,6 +69,12 @@ describe('its content', () => {
       'service_unavailable',
     ],
     [
+      'it is redirected to what is no address',
+      () => elsewhere('http://[::1/'),
+      503,
+      'service_unavailable',
+    ],
+    [
       'it is redirected to a file',
       () => elsewhere('file:///etc/passwd'),
       503,

@@ -94,7 +94,12 @@ async function followed(
     const location = stream.status >= 300 && stream.status < 400 ? stream.header('location') : null
     if (location === null) return stream
     await drop(stream)
-    const url = new URL(location, next.url)
+    const url = URL.parse(location, next.url)
+    if (url === null)
+      throw new MediaFault({
+        kind: 'unreadable',
+        message: 'the result is redirected to no address',
+      })
     // A key sent where the vendor asked for it is not sent to another origin.
     const own = url.origin === new URL(tools.baseUrl).origin
     next = { method: 'GET', url: url.href, headers: ranged, signed: own && call.signed !== false }
