@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { onEachEngine } from '../../test/contract/engines.ts'
-import { adminOf, allPages } from '../../test/support/admin.ts'
+import { adminOf, allPages, nowMs } from '../../test/support/admin.ts'
 import { maxNano } from '../money.ts'
 import { adjustBalance, listAccounts, readBalance } from './accounts.ts'
 import type { Input } from './schema.ts'
@@ -95,5 +95,21 @@ onEachEngine('the largest balance', (start) => {
       ['ann', String(maxNano)],
       ['bob', '0'],
     ])
+  })
+})
+
+onEachEngine('a deleted account', (start) => {
+  test('it gets no credit, and what it has can be taken', async () => {
+    const { store } = await start()
+    const admin = adminOf(store)
+    await adjustBalance(admin, gift)
+    await store.people.remove('ann', nowMs)
+    await expect(adjustBalance(admin, gift)).rejects.toMatchObject({
+      refusal: 'conflict',
+      field: 'account',
+      message: 'ann was deleted and can have no new credit',
+    })
+    const taken = await adjustBalance(admin, { ...gift, direction: 'debit' })
+    expect(taken).toMatchObject({ amountNano: '-10000000000', postedNano: '0' })
   })
 })

@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { formatUnits, maxNano, type Nano } from '../money.ts'
 import { house, type Transfer, type Wallet, walletOf } from '../store/ledger.ts'
 import { RowRefused, type Store } from '../store/store.ts'
+import { checkNotDeleted } from './key-group.ts'
 import { type Page, pageOf } from './page.ts'
 import type { Input } from './schema.ts'
 import { timeText } from './time.ts'
@@ -55,8 +56,9 @@ interface Adjustment extends Balance {
 }
 
 /**
- * Credits or debits an account, once for each reference. A debit is posted whole or not at all: money held for running
- * requests is not touched, and leases that servers do not need are recalled for up to 3 s.
+ * Credits or debits an account, once for each reference; refuses a credit to a deleted one. A debit is posted whole or
+ * not at all: money held for running requests is not touched, and leases that servers do not need are recalled for up to
+ * 3 s.
  */
 export async function adjustBalance(
   { store, actor, nowMs, currency }: AdminContext,
@@ -65,6 +67,9 @@ export async function adjustBalance(
   const { account, amount, direction, reason, createAccount } = input
   if (createAccount) await store.accounts.ensure(account, nowMs)
   await findWallet(store, account)
+  // What a deleted account still has may be taken.
+  if (direction === 'credit')
+    checkNotDeleted(account, await store.people.find(account), 'new credit')
   const wallet = walletOf(account)
   const transfer: Transfer = {
     id: `adjust:${input.reference ?? randomUUID()}`,

@@ -1,4 +1,4 @@
-// Whether an account may have new keys, and of which groups.
+// Whether an account may have new keys or credit, and keys of which groups.
 
 import { suggestion } from '../config/problems.ts'
 import type { KeyRow } from '../store/keys.ts'
@@ -33,13 +33,14 @@ export async function allowedGroup(
   return group
 }
 
-/** Throws AdminError: keys of a deleted account do not work. An account may be missing: its first key creates it. */
+/** Throws AdminError: nobody can use a deleted account. An account may be missing: its first key creates it. */
 export function checkNotDeleted(
   account: string,
   person: Pick<PersonRow, 'deletedAt'> | null,
+  wanted = 'new keys',
 ): void {
   if (person === null || person.deletedAt === null) return
-  throw new AdminError('conflict', 'account', `${account} was deleted and can have no new keys`)
+  throw new AdminError('conflict', 'account', `${account} was deleted and can have no ${wanted}`)
 }
 
 /** The groups the account may have keys of; null: all. */
