@@ -12,7 +12,7 @@ import type { PlayMoney } from './play-money.ts'
 import { knownAddress } from './sign-in-link.ts'
 import type { State } from './state.ts'
 
-type Parts = Pick<State, 'dialer' | 'current'>
+type Parts = Pick<State, 'dialer' | 'current' | 'metrics'>
 
 /** Sized for a day's bill, the largest reply of a provider. */
 const bounds = { maxBytes: 32 * 1_048_576, timeoutMs: 10_000 }
@@ -48,7 +48,7 @@ async function makeDesk(
   { log, play }: DeskOptions,
 ): Promise<OrderDesk> {
   const { createPayments } = await import('../payments/payments.ts')
-  const { dialer, current } = state
+  const { dialer, current, metrics } = state
   const { payments: configured, currency } = current.config
   const isPlay = play.isOn()
   const address = await knownAddress(current.config, store)
@@ -59,6 +59,7 @@ async function makeDesk(
     settings,
     currency,
     mode,
+    metrics,
     send: isPlay ? play.send : (request) => askWithHeader({ dialer, ...bounds }, request),
     onProblem: (error, of) => log.warn({ err: error, ...of }, 'a payment needs attention'),
   }

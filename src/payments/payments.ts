@@ -11,6 +11,7 @@ import type {
   Refund,
 } from '../store/payment-tables.ts'
 import type { Store } from '../store/store.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import { bonusOf } from './bonus.ts'
 import { bonusSpending } from './bonus-spending.ts'
 import {
@@ -39,6 +40,7 @@ export interface PaymentsOptions {
   readonly send: Send
   /** How often the arrival of a provider's messages is recorded; every few seconds by default. */
   readonly noteEveryMs?: number
+  readonly metrics?: Pick<Metrics, 'payments' | 'paymentCallbackErrors'>
   /** Receives failures that are handled, to be logged. */
   onProblem(error: unknown, of: { readonly provider: string; readonly order?: string }): void
 }
@@ -120,7 +122,7 @@ class ProviderPayments implements Payments {
 
   /** The bonus is the one shown with the order, if the order is paid exactly; otherwise the rule decides. */
   async #mark(order: PaymentOrder, paid: Paid): Promise<PaidOutcome> {
-    const { store, settings, mode } = this.#options
+    const { store, settings, mode, metrics } = this.#options
     const at = Date.now()
     const rule = settings.bonus?.firstTopUp
     const byRule = bonusOf(rule, BigInt(paid.amountMinor) * order.nanoPerMinor, at)
@@ -128,7 +130,10 @@ class ProviderPayments implements Payments {
     const amountNano = isAsOrdered ? order.bonusNano : byRule?.amountNano
     const expiresAt = rule?.days ? at + rule.days * 24 * hourMs : null
     const bonus = amountNano ? { amountNano, expiresAt } : null
-    return store.payments.markPaid(order.id, { ...paid, provider: order.provider, mode }, bonus, at)
+    const { provider } = order
+    const outcome = await store.payments.markPaid(order.id, { ...paid, provider, mode }, bonus, at)
+    if (outcome !== 'known') metrics?.payments.with(provider, outcome).inc()
+    return outcome
   }
 
   async #query(order: PaymentOrder): Promise<Paid | null> {
@@ -186,7 +191,7 @@ class ProviderPayments implements Payments {
   }
 
   async receive(name: string, message: ProviderMessage): Promise<Acknowledgement | null> {
-    const { onProblem } = this.#options
+    const { onProblem, metrics } = this.#options
     const known = providerNames.find((each) => each === name)
     const provider = known === undefined ? null : await this.#provider(known)
     if (known === undefined || provider === null) return null
@@ -202,7 +207,9 @@ class ProviderPayments implements Payments {
       await this.#keep({ ...event, ...named, problem: null })
       return provider.acknowledge(true)
     } catch (error) {
-      if (!(error instanceof NotVerified)) throw error
+      const isRefused = error instanceof NotVerified
+      metrics?.paymentCallbackErrors.with(known, isRefused ? 'refused' : 'failed').inc()
+      if (!isRefused) throw error
       const isRecorded = await this.#keep({ ...event, ...named, problem: error.message })
       const { orderId } = named
       if (orderId !== null) onProblem(error, { provider: known, order: orderId })

@@ -51,6 +51,7 @@ export function createObserver(rooms: ObserverRooms): Observer {
       request.clientSlot.giveBack({ tokens: tokensOf(row), status })
       const traceId = traces === null ? null : traces.ended(settlement, row)
       answered(request.dialect.client.path, status, settlement.durationMs, traceId)
+      if (row.vendorCostNano > 0n) metrics.vendorCost.inc(Number(row.vendorCostNano) / 1e9)
       if (candidate !== null)
         count(countsOf(metrics, counts, candidate, row), settlement, row, traceId)
       if (request.peek.stream && (settlement.fault !== null || status === 499)) {

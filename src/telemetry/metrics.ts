@@ -94,6 +94,12 @@ export interface Metrics {
   readonly unpriced: Counter
   /** Requests refused because the balance or their key's spend limit is used up. */
   readonly balanceRejections: Counter
+  /** What vendors charge for requests that ended, in units of the currency: for a graph, not for accounting. */
+  readonly vendorCost: Counter
+  /** Labels: provider, outcome (as the payment was credited). */
+  readonly payments: Family<Counter>
+  /** Labels: provider, reason (refused, failed). */
+  readonly paymentCallbackErrors: Family<Counter>
 }
 
 interface MetricsOptions {
@@ -175,10 +181,18 @@ export function createMetrics({ version, runtime, sources }: MetricsOptions): Me
   return metrics
 }
 
-/** Counters that need an operator's attention. */
+/** Counters of money that the ledger does not keep. */
 function moneyCounters(
   registry: Registry,
-): Pick<Metrics, 'unbelieved' | 'unpriced' | 'balanceRejections'> {
+): Pick<
+  Metrics,
+  | 'unbelieved'
+  | 'unpriced'
+  | 'balanceRejections'
+  | 'vendorCost'
+  | 'payments'
+  | 'paymentCallbackErrors'
+> {
   const { counter } = short(registry)
   return {
     unbelieved: counter(
@@ -194,6 +208,22 @@ function moneyCounters(
       'balance_rejections_total',
       "Requests refused because the balance or their key's spend limit is used up.",
     ).with(),
+    vendorCost: counter(
+      'vendor_cost_units_total',
+      'What vendors charge for requests, failed attempts included, in units of the currency.',
+    ).with(),
+    payments: counter(
+      'payments_total',
+      'Payments of orders, by how they were credited.',
+      'provider',
+      'outcome',
+    ),
+    paymentCallbackErrors: counter(
+      'payment_callback_errors_total',
+      'Notifications of payment providers that were refused or could not be handled.',
+      'provider',
+      'reason',
+    ),
   }
 }
 

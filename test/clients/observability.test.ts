@@ -98,6 +98,7 @@ describe('metrics', () => {
       output: await value('tollgate_tokens_total', { kind: 'output' }),
       first: await value('tollgate_time_to_first_token_seconds_count'),
       charged: await value('tollgate_charged_units_total'),
+      vendorCost: await value('tollgate_vendor_cost_units_total'),
     }
     await (await gateway.post('/v1/chat/completions', body('whole'))).text()
     await (await gateway.post('/v1/chat/completions', body('stream', true))).text()
@@ -117,6 +118,11 @@ describe('metrics', () => {
     expect(await value('tollgate_tokens_total', { kind: 'input' })).toBe(before.input + 14)
     expect(await value('tollgate_tokens_total', { kind: 'output' })).toBe(before.output + 10)
     expect(await value('tollgate_time_to_first_token_seconds_count')).toBeGreaterThan(before.first)
+    // 14 tokens of the prompts at 1, 10 of the replies at 2, per million.
+    expect(await value('tollgate_vendor_cost_units_total')).toBeCloseTo(
+      before.vendorCost + 0.000034,
+      9,
+    )
     await eventually(async () =>
       (await value('tollgate_charged_units_total')) > before.charged ? true : undefined,
     )

@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { auditLedger } from '../../src/admin/audit.ts'
 import { openStore } from '../../src/store/open.ts'
+import { parsePrometheus } from '../support/prometheus.ts'
 import { type ServerProcess, startServer } from '../support/server-process.ts'
 import { merchantKeys, providerKeys } from './providers.ts'
 
@@ -51,6 +52,40 @@ async function payOn(url: string): Promise<Response> {
 }
 
 const order = (provider: string, attempt: string) => ({ provider, amount: '10.00', attempt })
+
+test('payments and refused notifications are counted', async () => {
+  const server = await startServer()
+  try {
+    const ann = await signedIn(server)
+    for (const provider of ['alipay', 'wechatpay', 'stripe']) {
+      const { json } = await ann.send('POST', '/api/orders', order(provider, provider))
+      await payOn(json.pay.url)
+      const forged = { method: 'POST', body: '{"id":"evt_1","type":"checkout.session.completed"}' }
+      await fetch(`${server.url}/api/payments/${provider}/notify`, forged)
+    }
+    const samples = parsePrometheus(await (await fetch(`${server.url}/metrics`)).text())
+    const counted = (name: string) =>
+      samples
+        .filter((sample) => sample.name === `tollgate_${name}_total`)
+        .map(({ labels: { provider, outcome, reason }, value }) => [
+          provider,
+          outcome ?? reason,
+          value,
+        ])
+    expect(counted('payments')).toEqual([
+      ['alipay', 'credited', 1],
+      ['wechatpay', 'credited', 1],
+      ['stripe', 'credited', 1],
+    ])
+    expect(counted('payment_callback_errors')).toEqual([
+      ['alipay', 'refused', 1],
+      ['wechatpay', 'refused', 1],
+      ['stripe', 'refused', 1],
+    ])
+  } finally {
+    await server.kill()
+  }
+})
 
 test('an order is paid on its page, credited, and so after a kill -9; with a merchant it is gone', async () => {
   const server = await startServer()
