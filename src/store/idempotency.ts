@@ -2,6 +2,7 @@
 
 import type { Engine, Session, Value } from './engine.ts'
 import type { IdempotencyDone, IdempotencyFound, IdempotencyTable } from './ledger.ts'
+import { isDeleted } from './people.ts'
 import { cleanText } from './text.ts'
 
 /**
@@ -101,7 +102,7 @@ const complete = `UPDATE idempotency SET state = 'done', reply_status = ?, reply
 
 /**
  * Completes a request's key, in the transaction that settles it: stores the reply, or only that the work was done, or
- * frees the key. Does nothing if the key belongs to another request by now.
+ * frees the key, as that of an account deleted meanwhile. Does nothing if the key belongs to another request by now.
  */
 export async function completeIdempotency(
   session: Session,
@@ -111,7 +112,9 @@ export async function completeIdempotency(
   const owner: Value[] = [cleanText(done.account), cleanText(done.key), requestId]
   // A reply is repeated byte for byte or not at all.
   const reply = done.reply !== null && isKeepable(done.reply.body) ? done.reply : null
-  if (reply !== null) {
+  if (reply !== null && (await isDeleted(session, cleanText(done.account)))) {
+    await session.run(release, owner)
+  } else if (reply !== null) {
     await session.run(complete, [reply.status, cleanText(reply.contentType), reply.body, ...owner])
   } else if (done.keep || done.reply !== null) {
     await session.run(complete, [null, null, null, ...owner])

@@ -225,6 +225,12 @@ async function changing(
   }
 }
 
+/** Whether nothing more of the account's requests may be kept. */
+export async function isDeleted(session: Session, account: string): Promise<boolean> {
+  const sql = 'SELECT 1 FROM account WHERE id = ? AND deleted_at IS NOT NULL'
+  return (await session.query(sql, [account])).length > 0
+}
+
 function endSessions(session: Session, account: string): Promise<number> {
   return session.run('DELETE FROM session WHERE account = ?', [account])
 }

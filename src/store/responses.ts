@@ -2,6 +2,7 @@
 
 import type { Engine, Session } from './engine.ts'
 import type { NodeRef } from './ledger.ts'
+import { isDeleted } from './people.ts'
 import { cleanText } from './text.ts'
 
 /** One stored response; ids are unique within an account. Times are Unix milliseconds. */
@@ -177,6 +178,8 @@ async function applyOne(
 async function keep(session: Session, row: ResponseRow, by: NodeRef | null): Promise<number> {
   if (row.running && by === null) throw new Error('The node is not open in the ledger.')
   const account = cleanText(row.account)
+  // A request that was under way when its account was deleted.
+  if (await isDeleted(session, account)) return 0
   const id = cleanText(row.id)
   const owner = row.running && by !== null ? [by.node, by.epoch] : [null, null]
   const { input, body, createdAt, expiresAt } = row

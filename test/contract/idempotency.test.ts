@@ -163,6 +163,15 @@ function endingTests(start: Start): void {
 }
 
 function freeingTests(start: Start): void {
+  test('no reply is kept for an account that was deleted meanwhile', async () => {
+    const { bench, table, node } = await begun(start)
+    await bench.store.accounts.ensure('ann', nowMs)
+    await bench.store.people.remove('ann', nowMs)
+    await complete(bench, {})
+    expect(await bench.engine.query('SELECT * FROM idempotency', [])).toEqual([])
+    expect(await table.begin(entry(node, retry))).toEqual({ state: 'new' })
+  })
+
   test('an expired key is free, running or done, whatever the body', async () => {
     const { bench, node, table } = await begun(start)
     const later = { nowMs: nowMs + 1000, expiresAt: nowMs + 2000, bodyHash: 'b'.repeat(64) }

@@ -49,6 +49,14 @@ function keepingTests(start: Start): void {
     expect(await responses.find('ann', 'resp_2', nowMs)).toBeNull()
   })
 
+  test('nothing is kept of a request whose account was deleted meanwhile', async () => {
+    const { accounts, people, responses } = (await start()).store
+    await accounts.ensure('ann', nowMs)
+    await people.remove('ann', nowMs)
+    expect(await responses.apply(kept(row('resp_1')), null)).toEqual([0])
+    expect(await responses.find('ann', 'resp_1', nowMs)).toBeNull()
+  })
+
   test('one of the same id takes its place, and another account may have the id too', async () => {
     const { responses } = (await start()).store
     const other = row('resp_1', { body: '{"other":true}' })
