@@ -171,17 +171,20 @@ export async function addLate(session: Session, totals: RollupTotals): Promise<v
 
 const selectNext = 'SELECT min(quarter) AS quarter FROM usage_quarter WHERE quarter >= ?'
 
+async function nextQuarter(session: Session, from: number): Promise<number | null> {
+  const [next] = await session.query<{ readonly quarter: number | null }>(selectNext, [from])
+  return next?.quarter ?? null
+}
+
 /**
- * Folds the oldest quarter-hours of one hour that are not folded and ended before this moment (Unix milliseconds), in a
- * transaction that blocks settling. Returns false if there are none.
+ * Folds the oldest quarter-hour that is not folded and ended before this moment (Unix milliseconds), in a transaction
+ * that blocks settling. Returns false if there is none.
  */
-export async function foldHour(engine: Engine, before: number): Promise<boolean> {
+export async function foldQuarter(engine: Engine, before: number): Promise<boolean> {
   const nextIn = async (session: Session) => {
-    const folded = await foldedUntil(session)
-    const [next] = await session.query<{ readonly quarter: number | null }>(selectNext, [folded])
-    const since = next?.quarter ?? null
+    const since = await nextQuarter(session, await foldedUntil(session))
     if (since === null || since + quarterMs > before) return null
-    return { since, until: Math.min(startOf(since, hourMs) + hourMs, startOf(before, quarterMs)) }
+    return { since, until: since + quarterMs }
   }
   // Usually there are none, and finding that out must not lock anything.
   if ((await nextIn(engine)) === null) return false
@@ -217,31 +220,39 @@ interface Time {
   readonly until: number
 }
 
-const selectQuarters = (kind: Session['kind']): string => `SELECT quarter, series,
+/** Within one quarter-hour, so that each page continues where the last ended, without reading again what it had. */
+const selectQuarter = (kind: Session['kind']): string => `SELECT series,
     ${dimensions.map(({ name }) => name).join(', ')}, ${sumsOf(kind)}
   FROM usage_quarter AS kept JOIN usage_series ON usage_series.id = series
-  WHERE quarter >= ? AND quarter < ? AND (quarter, series) > (?, ?)
-  ORDER BY quarter, series LIMIT ${rowsAtOnce}`
+  WHERE quarter = ? AND series > ? ORDER BY series LIMIT ${rowsAtOnce}`
 
 /** Pages of the accounts' totals of quarter-hours that began in [since, until), in the order of time. */
 export async function* quarterPages(
   session: Session,
   { since, until }: Time,
 ): AsyncGenerator<readonly Total[]> {
-  const sql = selectQuarters(session.kind)
-  let [quarter, series] = [since, 0]
-  for (;;) {
-    const rows = await session.query<KeptTotal>(sql, [quarter, until, quarter, series])
-    yield rows.map((kept) => ({
-      quarter: Number(kept['quarter']),
-      dimensions: dimensions.map(({ name }) => String(kept[name])),
-      sums: readSums(kept),
-    }))
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < rowsAtOnce) return
-    quarter = Number(last['quarter'])
-    series = Number(last['series'])
+  const sql = selectQuarter(session.kind)
+  for (
+    let quarter = await nextQuarter(session, since);
+    quarter !== null && quarter < until;
+    quarter = await nextQuarter(session, quarter + quarterMs)
+  ) {
+    let rows: readonly KeptTotal[]
+    let series = 0
+    do {
+      rows = await session.query<KeptTotal>(sql, [quarter, series])
+      yield totalsIn(quarter, rows)
+      series = Number(rows.at(-1)?.['series'])
+    } while (rows.length === rowsAtOnce)
   }
+}
+
+function totalsIn(quarter: number, rows: readonly KeptTotal[]): readonly Total[] {
+  return rows.map((kept) => ({
+    quarter,
+    dimensions: dimensions.map(({ name }) => String(kept[name])),
+    sums: readSums(kept),
+  }))
 }
 
 /** Pages of one table's totals whose unit of time begins in [since, until). */

@@ -124,8 +124,8 @@ export interface RollupReader {
 
 export interface RollupStore extends RollupReader {
   /**
-   * Adds quarter-hours that ended before this moment (Unix milliseconds), at most those of one hour, to the totals by
-   * hour and day, so that long periods are read quickly; results stay the same. Returns false if there was none.
+   * Adds the oldest quarter-hour that ended before this moment (Unix milliseconds) to the totals by hour and day, so that
+   * long periods are read quickly; results stay the same. Returns false if there was none.
    */
   fold(before: number): Promise<boolean>
 }

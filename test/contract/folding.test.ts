@@ -161,31 +161,34 @@ function stepTests(start: Start): void {
     expect((await store.audit.run(() => () => 0n)).findings).toEqual([])
   })
 
-  test('only quarters that are over are folded, those of an hour at a time', async () => {
+  test('only quarters that are over are folded, one at a time, so that settling waits for no more', async () => {
     const bench = await start()
     const store = await funded(bench)
     const folded = () => bench.engine.query('SELECT until FROM usage_folded', [])
     expect(await store.rollups.fold(dayMs)).toBe(false)
     await store.settlements.settle([
       finishedAt('a', hourMs + 5),
-      finishedAt('b', 2 * hourMs - 5),
+      finishedAt('b', 2 * hourMs - quarterMs - 5),
+      finishedAt('d', 2 * hourMs - 5),
       finishedAt('c', 2 * hourMs + 5),
     ])
     expect(await store.rollups.fold(hourMs + quarterMs - 1)).toBe(false)
     expect(await store.rollups.fold(hourMs + quarterMs + 7)).toBe(true)
     expect(await folded()).toEqual([{ until: hourMs + quarterMs }])
-    expect(await store.rollups.fold(dayMs)).toBe(true)
-    expect(await folded()).toEqual([{ until: 2 * hourMs }])
-    expect(await store.rollups.fold(dayMs)).toBe(true)
+    const untils = [2 * hourMs - quarterMs, 2 * hourMs, 2 * hourMs + quarterMs]
+    for (const until of untils) {
+      expect(await store.rollups.fold(dayMs)).toBe(true)
+      expect(await folded()).toEqual([{ until }])
+      expect((await store.audit.run(pricing)).findings).toEqual([])
+    }
     expect(await store.rollups.fold(dayMs)).toBe(false)
-    expect(await folded()).toEqual([{ until: 3 * hourMs }])
     const hours = await bench.engine.query(
       `SELECT hour, requests FROM usage_hour JOIN usage_facet ON id = facet
         WHERE dimension = '' AND account = '' ORDER BY hour`,
       [],
     )
     expect(hours).toEqual([
-      { hour: hourMs, requests: 2 },
+      { hour: hourMs, requests: 3 },
       { hour: 2 * hourMs, requests: 1 },
     ])
   })
