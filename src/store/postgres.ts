@@ -207,9 +207,17 @@ async function inTransaction<Result>(
       () => false,
       () => true,
     )
-    client.release(broken)
+    client.release(broken || isReadOnly(error))
     throw error
   }
+}
+
+/**
+ * The server behind the connection was demoted, and may keep its connections: a new one reaches its successor
+ * (PostgreSQL, Appendix A: read_only_sql_transaction).
+ */
+function isReadOnly(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '25006'
 }
 
 function mayPass(error: unknown): boolean {
