@@ -118,12 +118,24 @@ describe('the lifecycle', () => {
     expect(row).toMatchObject({ status: 400, chargeNano: 0n, operation: 'video' })
   })
 
-  test('a success that names no job is none', async () => {
-    vendor.hooks = { create: () => Response.json({ status: 'queued' }) }
+  const long = 'x'.repeat(2_000_000)
+
+  test.each([
+    ['no job', { status: 'queued' }],
+    ['a job by an id of 2 MB', { id: long, status: 'queued' }],
+  ])('a success that names %s is none', async (_, job) => {
+    vendor.hooks = { create: () => Response.json(job) }
     const reply = await postJson(url(''), { model: 'sora-2', prompt: 'x' })
     await expectRefusal(reply, 503, 'service_unavailable')
     const row = await gateway.row(reply.headers.get('x-request-id') ?? '')
     expect(row).toMatchObject({ status: 503, chargeNano: 0n })
+  })
+
+  test('a large answer begins a video like any other', async () => {
+    vendor.hooks = { create: () => Response.json({ id: 'video_large', thumbnail: long }) }
+    const reply = await postJson(url(''), { model: 'sora-2', prompt: 'x' })
+    expect(reply.status).toBe(200)
+    expect(await reply.json()).toMatchObject({ object: 'video', status: 'queued' })
   })
 
   test('a client that leaves before the reply finds its video in the list', async () => {

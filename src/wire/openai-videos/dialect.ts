@@ -50,10 +50,13 @@ function textOfMember(bytes: Uint8Array, members: readonly Member[], key: string
   return member === undefined ? null : stringOf(bytes, member.start, member.end)
 }
 
+/** Ids become parts of addresses. */
+const mostIdChars = 1_024
+
 /** Reads a job object, of which only the id is required. */
 function see(body: JsonObject) {
   const { id } = body
-  if (typeof id !== 'string' || id === '')
+  if (typeof id !== 'string' || id === '' || id.length > mostIdChars)
     return { kind: 'unreadable', message: "the vendor's reply has no job id" } as const
   // A job is charged by the seconds requested, not by tokens.
   const usage = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
@@ -75,5 +78,11 @@ export const videos = formatOf('openai-videos', {
       }),
   },
   vendor: openaiVendor,
-  identity: { ...openaiIdentity, terminator: '', whole: (body) => wholeMedia(body, see) },
+  // The client gets an object of the gateway's own in place of the vendor's, however large that is.
+  identity: {
+    ...openaiIdentity,
+    terminator: '',
+    whole: (body) => wholeMedia(body, see),
+    mustRecode: () => true,
+  },
 })
