@@ -93,3 +93,27 @@ test('an empty message is passed on, and the session continues', async () => {
   expect(client.received.binary.map(({ length }) => length)).toEqual([0])
   expect(await charges(stage, 1)).toEqual([usualNano])
 })
+
+test('a transcript that is sent again is charged once', async () => {
+  await using stage = await onStage(vendor, '10')
+  const client = await stage.open()
+  const session = await vendor.arrived(1)
+  const transcription = { model: 'whisper-1' }
+  client.send({ type: 'session.update', session: { audio: { input: { transcription } } } })
+  await session.until('session.update')
+  const type = 'conversation.item.input_audio_transcription.completed'
+  const send = (item: string, part: number) =>
+    session.send({
+      type,
+      item_id: item,
+      content_index: part,
+      transcript: 'Hello',
+      usage: { type: 'duration', seconds: 7.25 },
+    })
+  for (let times = 0; times < 3; times += 1) send('item_1', 0)
+  send('item_1', 1)
+  send('item_2', 0)
+  await client.until(type, 5)
+  await client.leave()
+  expect(await charges(stage, 3)).toEqual([725_000n, 725_000n, 725_000n])
+})

@@ -16,7 +16,7 @@ import type { ClientDialect } from '../../wire/dialect.ts'
 import type { Usage } from '../../wire/ir.ts'
 import type { CachedMedia, TranscriptUsage } from '../../wire/openai-realtime/usage.ts'
 import type { Units } from '../../wire/request.ts'
-import { EndedResponses } from './ended-responses.ts'
+import { EndedWork } from './ended-work.ts'
 import type { Expectation } from './expected.ts'
 
 const sessionEnded = 'The session was ended'
@@ -98,7 +98,7 @@ export class SessionBilling {
   private reached: Reached = { candidate: null, attempts: 0, failedAttempts: [] }
   private ahead: { readonly authorization: Authorization; readonly heldTokens: number } | null
   private readonly running = new Map<string, Running>()
-  private readonly ended = new EndedResponses()
+  private readonly ended = new EndedWork()
   /** The number of records written or begun. */
   private rows = 0
   private closed = false

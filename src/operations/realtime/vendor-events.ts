@@ -13,6 +13,7 @@ import {
 } from '../../wire/openai-realtime/vendor-event.ts'
 import type { ClientEvents } from './client-events.ts'
 import { closeCode } from './close-codes.ts'
+import { EndedWork } from './ended-work.ts'
 import { type DenyReason, type Ending, wellEnded } from './session-billing.ts'
 import type { SessionOwner } from './session-owner.ts'
 
@@ -26,6 +27,7 @@ export class VendorEvents implements SocketListener {
   /** Events not handled yet, because money is being held. */
   private queue: Waiting[] = []
   private gated = false
+  private readonly transcripts = new EndedWork()
 
   constructor(owner: SessionOwner, clientEvents: ClientEvents) {
     this.owner = owner
@@ -119,7 +121,7 @@ export class VendorEvents implements SocketListener {
       case 'ended':
         return this.responseEnded(event, payload)
       case 'transcribed':
-        return this.transcribed(event.used, payload)
+        return this.transcribed(event, payload)
       case 'other':
         break
     }
@@ -149,14 +151,15 @@ export class VendorEvents implements SocketListener {
   }
 
   private async transcribed(
-    used: Extract<VendorEvent, { kind: 'transcribed' }>['used'],
+    { part, used }: Extract<VendorEvent, { kind: 'transcribed' }>,
     payload: string | Uint8Array,
   ): Promise<void> {
     this.owner.activeMs = performance.now()
     const denyReason =
-      used === null
+      used === null || this.transcripts.has(part)
         ? null
         : await this.owner.rooms.sessionBilling.transcribed(this.clientEvents.transcriber, used)
+    if (used !== null) this.transcripts.add(part)
     this.owner.deliver(payload)
     this.hinder(denyReason, null)
   }

@@ -38,7 +38,12 @@ export type VendorEvent =
       /** The parsed event, to which the cost can be added. */
       readonly body: JsonObject
     }
-  | { readonly kind: 'transcribed'; readonly used: TranscriptUsage | null }
+  | {
+      readonly kind: 'transcribed'
+      /** The item and the part of it that was transcribed; empty if the vendor names no item. */
+      readonly part: string
+      readonly used: TranscriptUsage | null
+    }
   | { readonly kind: 'error' }
 
 const other: VendorEvent = { kind: 'other' }
@@ -101,7 +106,7 @@ function readByType(bytes: Uint8Array, found: readonly Member[], type: string): 
     case 'transcription_session.updated':
       return { kind: 'session', facts: sessionFacts(objectAt(bytes, found, 'session')) }
     case 'conversation.item.input_audio_transcription.completed':
-      return { kind: 'transcribed', used: readTranscriptUsage(objectAt(bytes, found, 'usage')) }
+      return transcribedOf(parseSpan(bytes, 0, bytes.length) as JsonObject)
     case 'rate_limits.updated':
       return { kind: 'withheld' }
     case 'error':
@@ -133,6 +138,11 @@ function endedOf(body: JsonObject): VendorEvent {
     fault: status === 'failed' ? faultInside(errorOf(response.status_details)) : null,
     body,
   }
+}
+
+function transcribedOf({ item_id: item, content_index: index, usage }: JsonObject): VendorEvent {
+  const part = typeof item === 'string' ? `${item} ${Number(index ?? 0)}` : ''
+  return { kind: 'transcribed', part, used: readTranscriptUsage(usage) }
 }
 
 function errorOf(details: JsonValue | undefined): JsonValue {

@@ -1,15 +1,15 @@
-// The last responses of a session that ended, so that a vendor that repeats the end of one is not paid twice.
+// The last responses, or transcripts, of a session that ended: a vendor that repeats the end of one is not paid twice.
 
 const most = 100
 
-export class EndedResponses {
+export class EndedWork {
   private readonly ids = new Set<string>()
 
   has(id: string): boolean {
     return this.ids.has(id)
   }
 
-  /** A vendor that gives its responses no id cannot be checked. */
+  /** Work without an id cannot be recognised. */
   add(id: string): void {
     if (id === '') return
     this.ids.add(id)
