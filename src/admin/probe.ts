@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer'
 import { createCatalog } from '../catalog/catalog.ts'
 import { isPattern } from '../config/beginnings.ts'
 import { lanesOf } from '../config/channel-keys.ts'
-import type { ChannelConfig, Config, ModelKind } from '../config/types.ts'
+import type { ChannelConfig, Config } from '../config/types.ts'
 import type { Fault } from '../errors.ts'
 import { type Channel, createChannel } from '../relay/channel.ts'
 import { openAuthorized } from '../relay/tokens.ts'
@@ -18,6 +18,8 @@ import { dialects } from '../wire/dialects.ts'
 import type { VendorDialectId } from '../wire/formats.ts'
 import type { JsonValue } from '../wire/ir.ts'
 import { join } from '../wire/json/splice.ts'
+import { isFault } from '../wire/list/fields.ts'
+import type { ListRequest } from '../wire/list/list.ts'
 import { ExchangeNotes, type RawExchange } from './raw-exchange.ts'
 
 export interface Probe {
@@ -35,7 +37,11 @@ interface Question {
   readonly dialect: VendorDialectId
   readonly model: string
   readonly body: Uint8Array
+  /** What is asked of a model for embeddings or reranking. */
+  readonly list?: ListRequest
 }
+
+type Catalog = ReturnType<typeof createCatalog>
 
 const answerMs = 60_000
 
@@ -50,13 +56,14 @@ export async function probeChannel(
   const [lane] = lanesOf(found)
   const channel = createChannel({ ...found, key: lane?.key ?? null }, vendor)
   const catalog = createCatalog(models)
-  const model = asked === undefined ? firstModel(found, vendor, catalog) : ownName(found, asked)
+  const kindOf = kindsAt(vendor, catalog)
+  const model = asked === undefined ? firstModel(found, catalog, kindOf) : ownName(found, asked)
   if (model.name === null) {
     return { ok: false, model: null, durationMs: 0, message: model.problem, exchange: null }
   }
   const startedMs = performance.now()
   const dialer = createDialer()
-  const question = questionFor(spokenBy(found, vendor), model.name, catalog.find(model.name)?.kind)
+  const question = questionFor(spokenBy(found, vendor), model.name, kindOf(model))
   const { fault, exchange } = await ask(dialer, channel, question)
   dialer.close()
   const durationMs = Math.round(performance.now() - startedMs)
@@ -64,18 +71,28 @@ export async function probeChannel(
   return { ok: fault === null, model: model.name, durationMs, message, exchange }
 }
 
-type Named = { readonly name: string } | { readonly name: null; readonly problem: string }
+/** A model by its public name, and as the vendor calls it. */
+interface NamedModel {
+  readonly publicName: string
+  readonly name: string
+}
+
+type Named = NamedModel | { readonly name: null; readonly problem: string }
 
 function firstModel(
-  { vendor: id, models }: ChannelConfig,
-  vendor: Vendor,
-  catalog: ReturnType<typeof createCatalog>,
+  { vendor, models }: ChannelConfig,
+  catalog: Catalog,
+  kindOf: (model: NamedModel) => string,
 ): Named {
   const names =
-    models === null ? catalog.ofVendor(id).map((model) => model.id) : Object.values(models)
-  const named = names.filter((name) => !isPattern(name))
-  const name = named.find((each) => answersWords(vendor, catalog.find(each)?.kind))
-  if (name !== undefined) return { name }
+    models === null
+      ? catalog.ofVendor(vendor).map(({ id }) => [id, id] as const)
+      : Object.entries(models)
+  const named = names
+    .filter(([, name]) => !isPattern(name))
+    .map(([publicName, name]) => ({ publicName, name }))
+  const found = named.find((each) => wordy.has(kindOf(each)))
+  if (found !== undefined) return found
   const problem =
     named.length === 0
       ? 'the channel names no model to try'
@@ -85,17 +102,24 @@ function firstModel(
 
 /** The vendor's own name of a model. */
 function ownName({ models }: ChannelConfig, asked: string): Named {
-  if (models === null) return { name: asked }
+  if (models === null) return { publicName: asked, name: asked }
   const name = ownNameOf(new Names(Object.entries(models)), asked)
-  return name === null ? { name, problem: `the channel does not serve ${asked}` } : { name }
+  if (name === null) return { name, problem: `the channel does not serve ${asked}` }
+  return { publicName: asked, name }
 }
 
 /** Kinds that are cheap to test with one word, unlike images or videos. */
-const wordy: ReadonlySet<ModelKind> = new Set(['chat', 'completion', 'embedding', 'rerank'])
+const wordy: ReadonlySet<string> = new Set(['chat', 'completion', 'embedding', 'rerank'])
 
-function answersWords(vendor: Vendor, kind: ModelKind | undefined): boolean {
-  if (kind !== undefined) return wordy.has(kind)
-  return vendor.speaks.some((each) => wordy.has(dialects[each].operation))
+/** The kind of a model: as declared or shipped, else by its name, or the first that the vendor serves. */
+function kindsAt({ speaks }: Vendor, catalog: Catalog): (model: NamedModel) => string {
+  const served: readonly string[] = speaks.map((each) => dialects[each].operation)
+  return ({ publicName, name }) => {
+    const known = catalog.find(publicName) ?? catalog.find(name)
+    if (known !== null) return known.kind
+    const { kind } = catalog.assume(publicName, '')
+    return served.includes(kind) ? kind : (served.find((each) => wordy.has(each)) ?? kind)
+  }
 }
 
 /** The formats in which the channel is called. */
@@ -103,18 +127,15 @@ function spokenBy({ dialect }: ChannelConfig, { speaks }: Vendor): readonly Vend
   return speaks.filter((each) => each === (dialect ?? each))
 }
 
-function questionFor(
-  speaks: readonly VendorDialectId[],
-  model: string,
-  kind: string | undefined,
-): Question {
+function questionFor(speaks: readonly VendorDialectId[], model: string, kind: string): Question {
   const put = (dialect: VendorDialectId, rest: object): Question => ({
     dialect,
     model,
     // Where the model is in the path, it must not be in the body.
     body: Buffer.from(JSON.stringify(dialect === 'gemini' ? rest : { model, ...rest }), 'utf8'),
   })
-  if (kind === 'embedding') return put('openai-embeddings', { input: 'ok' })
+  const list = listQuestion(speaks, model, kind)
+  if (list !== null) return list
   if (kind === 'completion') return put('openai-completions', { prompt: 'Say ok.', max_tokens: 8 })
   const messages = [{ role: 'user', content: 'Answer with the one word: ok' }]
   const [spoken] = speaks.filter((each) => dialects[each].operation === 'chat')
@@ -125,6 +146,19 @@ function questionFor(
   const asked = dialects['openai-chat'].client.hub.decodeRequest({ model, messages }).value
   const body = JSON.stringify(target.encodeRequest(asked, model).value)
   return { dialect: spoken, model, body: Buffer.from(body, 'utf8') }
+}
+
+function listQuestion(
+  speaks: readonly VendorDialectId[],
+  model: string,
+  kind: string,
+): Question | null {
+  if (kind !== 'embedding' && kind !== 'rerank') return null
+  const dialect = speaks.find((each) => dialects[each].operation === kind) ?? 'openai-embeddings'
+  const list = { model, texts: ['ok'], ...(kind === 'rerank' && { query: 'ok' }) }
+  const encoded = dialects[dialect].vendor.list?.encodeRequest(list, model)
+  if (encoded === undefined) return null
+  return { dialect, model, body: Buffer.from(JSON.stringify(encoded.value), 'utf8'), list }
 }
 
 interface Tried {
@@ -198,7 +232,11 @@ function collector(
 }
 
 /** null where the reply is a good one in the vendor's format. */
-function faultIn(text: string, { dialect: id, body }: Question, { quirks }: Vendor): Fault | null {
+function faultIn(
+  text: string,
+  { dialect: id, body, list }: Question,
+  { quirks }: Vendor,
+): Fault | null {
   if (id === 'openai-embeddings' || id === 'openai-completions') {
     const { client, identity } = dialects[id]
     return identity.whole(Buffer.from(text, 'utf8'), client.peek(body), quirks).fault
@@ -209,6 +247,10 @@ function faultIn(text: string, { dialect: id, body }: Question, { quirks }: Vend
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     return { kind: 'unreadable', message: 'the reply is not JSON' }
+  }
+  if (list !== undefined) {
+    const reply = dialects[id].vendor.list?.readReply(value, list)
+    return reply !== undefined && isFault(reply) ? reply : null
   }
   const events = dialects[id].vendor.hub?.readWhole(value, quirks) ?? []
   const [fault] = events.flatMap((event) => (event.type === 'fault' ? [event.fault] : []))
