@@ -50,9 +50,26 @@ export async function waitingInSqlite(dataDir: string): Promise<readonly string[
   }
 }
 
+const logWaitMs = 5_000
+const logRetryMs = 5
+
+/** Two connections that do this to a new file at once each hold what the other needs, so SQLite does not wait. */
+function useLog(database: Database): void {
+  const untilMs = performance.now() + logWaitMs
+  for (;;) {
+    try {
+      database.run('PRAGMA journal_mode = WAL')
+      return
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > untilMs) throw error
+      Bun.sleepSync(logRetryMs)
+    }
+  }
+}
+
 function prepareDatabase(database: Database): void {
   database.run('PRAGMA busy_timeout = 5000')
-  database.run('PRAGMA journal_mode = WAL')
+  useLog(database)
   database.run('PRAGMA synchronous = FULL')
   database.run('PRAGMA foreign_keys = ON')
   database.run('PRAGMA trusted_schema = OFF')
