@@ -150,9 +150,10 @@ async function runAxe(
 ): Promise<Pick<AxeResults, 'violations'> & { readonly wasBusy: boolean }> {
   await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null)
   return await page.evaluate(async () => {
-    let wasBusy = false
+    const isBusy = () => document.querySelector('[aria-busy="true"]') !== null
+    let wasBusy = isBusy()
     const observer = new MutationObserver(() => {
-      wasBusy ||= document.querySelector('[aria-busy="true"]') !== null
+      wasBusy ||= isBusy()
     })
     observer.observe(document, { subtree: true, childList: true, attributes: true })
     const { violations } = await (
