@@ -26,7 +26,8 @@ export async function openSqlite(
   const path = join(dataDir, file)
   const database = openFile(path)
   try {
-    naming(path, () => prepareDatabase(database))
+    // SQLite does not wait where two connections change a new file to WAL at once: each holds what the other needs.
+    await patiently(async () => naming(path, () => prepareDatabase(database)))
     await migrate(migrationSession(database), migrationFolder)
     // From here on, waiting for locks of other connections must not block the thread.
     database.run('PRAGMA busy_timeout = 0')
@@ -50,26 +51,9 @@ export async function waitingInSqlite(dataDir: string): Promise<readonly string[
   }
 }
 
-const logWaitMs = 5_000
-const logRetryMs = 5
-
-/** Two connections that do this to a new file at once each hold what the other needs, so SQLite does not wait. */
-function useLog(database: Database): void {
-  const untilMs = performance.now() + logWaitMs
-  for (;;) {
-    try {
-      database.run('PRAGMA journal_mode = WAL')
-      return
-    } catch (error) {
-      if (!isBusy(error) || performance.now() > untilMs) throw error
-      Bun.sleepSync(logRetryMs)
-    }
-  }
-}
-
 function prepareDatabase(database: Database): void {
   database.run('PRAGMA busy_timeout = 5000')
-  useLog(database)
+  database.run('PRAGMA journal_mode = WAL')
   database.run('PRAGMA synchronous = FULL')
   database.run('PRAGMA foreign_keys = ON')
   database.run('PRAGMA trusted_schema = OFF')
