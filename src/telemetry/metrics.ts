@@ -182,17 +182,7 @@ export function createMetrics({ version, runtime, sources }: MetricsOptions): Me
 }
 
 /** Counters of money that the ledger does not keep. */
-function moneyCounters(
-  registry: Registry,
-): Pick<
-  Metrics,
-  | 'unbelieved'
-  | 'unpriced'
-  | 'balanceRejections'
-  | 'vendorCost'
-  | 'payments'
-  | 'paymentCallbackErrors'
-> {
+function moneyCounters(registry: Registry) {
   const { counter } = short(registry)
   return {
     unbelieved: counter(
