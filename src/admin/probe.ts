@@ -154,7 +154,8 @@ function listQuestion(
   kind: string,
 ): Question | null {
   if (kind !== 'embedding' && kind !== 'rerank') return null
-  const dialect = speaks.find((each) => dialects[each].operation === kind) ?? 'openai-embeddings'
+  const dialect = speaks.find((each) => dialects[each].operation === kind)
+  if (dialect === undefined) return null
   const list = { model, texts: ['ok'], ...(kind === 'rerank' && { query: 'ok' }) }
   const encoded = dialects[dialect].vendor.list?.encodeRequest(list, model)
   if (encoded === undefined) return null
