@@ -78,15 +78,7 @@ export class Authorization {
 
   /** The usage estimated from the bytes of text delivered, where no vendor has reported any. */
   counted(outputBytes: number): Usage {
-    const { inputTokens, imageTokens, audioTokens, limitTokens = null, speaks } = this.uncounted
-    const output = countedReply(outputBytes, limitTokens)
-    return {
-      ...noUsage,
-      input: inputTokens,
-      ...(imageTokens > 0 && { imageInput: imageTokens }),
-      ...(audioTokens > 0 && { audioInput: audioTokens }),
-      ...(speaks ? { audioOutput: output } : { output }),
-    }
+    return countedUsage(this.uncounted, outputBytes)
   }
 
   /** Limits a charge to the client's own `max_cost`. */
@@ -136,5 +128,18 @@ export class Authorization {
 
   private chargeAt(outputBytes: number): Nano {
     return this.rate.charge(this.counted(outputBytes), this.units)
+  }
+}
+
+/** The usage estimated from a request and the bytes of text delivered for it. */
+export function countedUsage(uncounted: Uncounted, outputBytes: number): Usage {
+  const { inputTokens, imageTokens, audioTokens, limitTokens = null, speaks } = uncounted
+  const output = countedReply(outputBytes, limitTokens)
+  return {
+    ...noUsage,
+    input: inputTokens,
+    ...(imageTokens > 0 && { imageInput: imageTokens }),
+    ...(audioTokens > 0 && { audioInput: audioTokens }),
+    ...(speaks ? { audioOutput: output } : { output }),
   }
 }

@@ -16,6 +16,7 @@ import type { Peek } from '../wire/request.ts'
 import {
   Authorization,
   type BillingRooms,
+  countedUsage,
   type RequestOptions,
   type Uncounted,
 } from './authorization.ts'
@@ -48,9 +49,23 @@ export interface Opening {
   readonly units?: Units
 }
 
+/** What a request would cost now, if it were sent; nothing is held for it. */
+export interface CostEstimate {
+  readonly currency: string
+  readonly rate: Rate
+  readonly inputTokens: number
+  readonly maxOutputTokens: number
+  /** Without any output: the prompt as counted here, and units that are asked for, such as images. */
+  readonly minNano: Nano
+  /** What would be held for it as a whole reply. */
+  readonly maxNano: Nano
+}
+
 export interface Authorizer {
   /** Returns at once if this node's lease has the money. Throws, or rejects with, GatewayError. */
   authorize(opening: Opening): Authorization | Promise<Authorization>
+  /** Throws GatewayError. */
+  estimate(opening: Opening): CostEstimate
 }
 
 const retryAfterMs = 1_000
@@ -62,17 +77,11 @@ export function createAuthorizer(rooms: AuthorizerOptions): Authorizer {
     authorize(opening) {
       const { principal, peek, options } = opening
       if (ledger.closed !== null) throw closed()
-      const rate = rateOf(rooms, opening)
-      const media = mediaOf(opening)
-      const expected = expectedBy(rooms.estimates, opening, rate, media)
-      const boundNano = boundOf(rate, expected, opening)
-      if (boundNano === null) throw tooMuch()
+      const { rate, expected, boundNano, uncounted, likely } = termsOf(rooms, opening)
       const amountNano =
         options.capNano === null || boundNano <= options.capNano
           ? boundNano
           : withinCap(options.capNano, { boundNano, rate, expected }, peek.stream, rooms.currency)
-      const uncounted = uncountedOf(opening, expected, media)
-      const likely = unitsAsked(peek.likelyUnits ?? peek.units, rate)
       const held = holdOf(ledger, principal, amountNano)
       const authorization = (result: Hold | NoHold): Authorization => {
         if ('refused' in result) throw refusal(result, amountNano, rooms.currency)
@@ -80,7 +89,41 @@ export function createAuthorizer(rooms: AuthorizerOptions): Authorizer {
       }
       return held instanceof Promise ? held.then(authorization) : authorization(held)
     },
+    estimate(opening) {
+      const whole = { ...opening, peek: { ...opening.peek, stream: false } }
+      const { rate, expected, boundNano, uncounted, likely } = termsOf(rooms, whole)
+      const prompt = countedUsage(uncounted, 0)
+      return {
+        currency: rooms.currency,
+        rate,
+        inputTokens: prompt.input + (prompt.imageInput ?? 0) + (prompt.audioInput ?? 0),
+        maxOutputTokens: expected.outputTokens,
+        minNano: rate.charge(prompt, likely),
+        maxNano: boundNano,
+      }
+    },
   }
+}
+
+interface Terms {
+  readonly rate: Rate
+  readonly expected: Expected
+  readonly boundNano: Nano
+  readonly uncounted: Uncounted
+  /** The units charged if the reply reports none. */
+  readonly likely: Units | null
+}
+
+function termsOf(rooms: AuthorizerOptions, opening: Opening): Terms {
+  const { peek } = opening
+  const rate = rateOf(rooms, opening)
+  const media = mediaOf(opening)
+  const expected = expectedBy(rooms.estimates, opening, rate, media)
+  const boundNano = boundOf(rate, expected, opening)
+  if (boundNano === null) throw tooMuch()
+  const uncounted = uncountedOf(opening, expected, media)
+  const likely = unitsAsked(peek.likelyUnits ?? peek.units, rate)
+  return { rate, expected, boundNano, uncounted, likely }
 }
 
 function holdOf(

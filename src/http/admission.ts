@@ -1,6 +1,7 @@
 // One request to a model, whatever the operation: admit, read, resolve, authorize, relay; the relay settles.
 
 import type { Authorization, RequestOptions } from '../billing/authorization.ts'
+import type { Opening } from '../billing/authorize.ts'
 import { boundedBy } from '../billing/reply-bound.ts'
 import { GatewayError } from '../errors.ts'
 import { type Caller, newRequestId } from '../history/caller.ts'
@@ -29,6 +30,7 @@ import type { Reframe } from '../wire/reply.ts'
 import type { Address, Peek } from '../wire/request.ts'
 import { checkHeaderBytes, headersOf } from './body/head.ts'
 import { type Content, Incoming } from './body/incoming.ts'
+import { estimateReply } from './estimate.ts'
 import type { Front } from './front.ts'
 import type { HttpReply } from './reply.ts'
 import { originOf } from './request.ts'
@@ -125,7 +127,7 @@ export class Admission implements ClientSlot {
       const content = reading instanceof Promise ? await reading : reading
       const beganMs = performance.now()
       const found = this.read(content, arrival.principal)
-      const { peek, options } = found instanceof Promise ? await found : found
+      const { peek, options, isEstimate } = found instanceof Promise ? await found : found
       const resolved = this.resolve(peek, arrival.principal)
       observer.overhead.route.observe((performance.now() - beganMs) / 1000)
       let request = this.admitted(arrival.principal, resolved, options, content)
@@ -140,7 +142,12 @@ export class Admission implements ClientSlot {
         if (passage?.reply !== undefined) return this.replayed(request, passage.reply)
         if (passage !== null) request = this.pass(passage, request)
       }
-      const opened = authorize(front, request)
+      if (isEstimate) {
+        const estimate = front.authorizer.estimate(openingOf(request))
+        this.leave()
+        return plainReply(estimateReply(request.peek.model, estimate), this.fields)
+      }
+      const opened = front.authorizer.authorize(openingOf(request))
       const authorization = opened instanceof Promise ? await opened : opened
       const begun = this.begin(request, authorization)
       this.work = begun instanceof Promise ? await begun : begun
@@ -381,16 +388,13 @@ function inTurn(
   return (bytes, kind, origin) => second(first(bytes, kind, origin), kind, origin)
 }
 
-function authorize(
-  { authorizer }: Front,
-  request: AdmittedRequest,
-): Authorization | Promise<Authorization> {
+function openingOf(request: AdmittedRequest): Opening {
   const { principal, model, dialect, at, options, usage, candidates } = request
   const peek = boundedBy(candidates, request.peek, dialect)
   const opening = { principal, model, dialect, peek, at, options }
-  if (usage !== undefined) return authorizer.authorize({ ...opening, usage })
-  if (peek.attachments === undefined) return authorizer.authorize(opening)
-  return authorizer.authorize({ ...opening, servedBy: candidates.map((each) => each.model) })
+  if (usage !== undefined) return { ...opening, usage }
+  if (peek.attachments === undefined) return opening
+  return { ...opening, servedBy: candidates.map((each) => each.model) }
 }
 
 /** Releases the hold where the work cannot begin, so that the request costs nothing. */

@@ -1,4 +1,4 @@
-// Reads what a client asks about its bill: to show the cost, to cap it, and not to run a repeated request twice.
+// Reads what a client asks about its bill: to show, estimate or cap the cost, and not to run a repeated request twice.
 
 import type { RequestOptions } from '../billing/authorization.ts'
 import { invalidRequest } from '../errors.ts'
@@ -11,6 +11,8 @@ import type { Peek } from '../wire/request.ts'
 export interface ReadOptions {
   readonly peek: Peek
   readonly options: RequestOptions
+  /** The client asks what the request would cost, and not for the request to be made. */
+  readonly isEstimate: boolean
 }
 
 /**
@@ -26,19 +28,22 @@ export function readRequestOptions(
 ): ReadOptions {
   const shown = headers.get('x-tollgate-cost')
   const ceiling = headers.get('x-tollgate-max-cost')
+  const isEstimate = shown === 'estimate'
+  const key = keyOf(headers.get('idempotency-key'))
   const options = {
     capNano: ceiling === null ? null : ceilingOf(ceiling, 'x-tollgate-max-cost'),
-    showCost: shown === null ? keyShowsCost : readYes(shown),
-    idempotencyKey: keyOf(headers.get('idempotency-key')),
+    showCost: shown === null || isEstimate ? keyShowsCost : readYes(shown),
+    idempotencyKey: isEstimate ? null : key,
   }
-  if (!peek.keys.includes('max_cost')) return { peek, options }
+  if (!peek.keys.includes('max_cost')) return { peek, options, isEstimate }
   const { bytes, value } = withoutMember(peek.body, 'max_cost') ?? { bytes: peek.body, value: '' }
   const rest = { ...again(bytes), dropped: peek.dropped ?? [] }
-  if (value === 'null') return { peek: rest, options }
+  if (value === 'null') return { peek: rest, options, isEstimate }
   const text = value.startsWith('"') ? value.slice(1, -1) : value
   return {
     peek: rest,
     options: { ...options, capNano: ceilingOf(text, 'max_cost') },
+    isEstimate,
   }
 }
 
@@ -63,7 +68,7 @@ function ceilingOf(text: string, name: string): Nano {
 function readYes(text: string): boolean {
   if (text === 'true') return true
   if (text === 'false') return false
-  throw invalidRequest('x-tollgate-cost must be true or false', 'x-tollgate-cost')
+  throw invalidRequest('x-tollgate-cost must be true, false or estimate', 'x-tollgate-cost')
 }
 
 function keyOf(text: string | null): string | null {

@@ -7482,8 +7482,8 @@ export interface components {
     parameters: {
         /** @description Unique key of the request, chosen by the client: a request that is sent again with the same key is done and charged once. */
         readonly IdempotencyKey: string;
-        /** @description Whether the `usage` of the reply contains its `cost`; overrides the setting of the key. */
-        readonly ShowCost: "true" | "false";
+        /** @description `true`, `false`: whether the `usage` of the reply contains its `cost`; overrides the setting of the key. `estimate`: the request is not made, and the reply is a `cost_estimate`: `min_cost` and `max_cost`, decimal texts of the `currency`, `input_tokens`, `max_output_tokens` and `price_version`. */
+        readonly ShowCost: "true" | "false" | "estimate";
         /** @description Most that the request may cost, in units of the currency. `max_cost` in the body takes precedence. */
         readonly MaxCost: string;
         /** @description Label of the request, such as a feature or a customer of yours. Requests can be listed, and usage summed up, by label. */

@@ -104,6 +104,8 @@ export const realtime: Operation<WithRealtime> = {
       if (incoming.headers.has(name))
         throw invalidRequest(`${name} is not offered for realtime sessions`, name)
     }
+    if (incoming.headers.get('x-tollgate-cost') === 'estimate')
+      throw invalidRequest('No estimate is offered for realtime sessions', 'x-tollgate-cost')
     return peekRealtime(model)
   },
   resolve(peeked, services) {
