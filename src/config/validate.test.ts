@@ -16,7 +16,7 @@ const channel = { id: 'a', vendor: 'openai' }
 const key = { name: 'k', secret: '0123456789abcdef' }
 
 describe('unknown keys', () => {
-  test('are refused at every depth with the nearest known one', () => {
+  test('are refused at every depth with the nearest known one, or all where none is near', () => {
     const found = problems({
       chanels: [],
       server: { prot: 1 },
@@ -32,8 +32,15 @@ describe('unknown keys', () => {
       'channels[0].timeouts.conectMs': 'unknown key; did you mean connectMs?',
       'models["a/b"].price': 'unknown key; did you mean prices?',
       'groups.vip.limits.requestPerMinute': 'unknown key; did you mean requestsPerMinute?',
-      'keys[0].qqqqqqqqqqqqqq': 'unknown key',
+      'keys[0].qqqqqqqqqqqqqq': expect.stringContaining('unknown key; known here: name, account, '),
     })
+  })
+
+  test('are listed where something else than a section stands', () => {
+    const found = problems({ channels: [{ ...channel, keys: ['sk-1'] }] })
+    expect(found['channels[0].keys[0]']).toBe(
+      'expected a section of keys and values: name, key, disabled',
+    )
   })
 
   test('of prices name the price meant', () => {

@@ -64,10 +64,15 @@ function issueProblems(issue: z.core.$ZodIssue): Problem[] {
     const known = keysAt(fileSchema, issue.path)
     return issue.keys.map((name) => ({
       path: pathText([...issue.path, name]),
-      message: `unknown key${suggestion(name, known)}`,
+      message: `unknown key${suggestion(name, known) || `; known here: ${known.join(', ')}`}`,
     }))
   }
   const path = pathText(issue.path)
+  if (issue.code === 'invalid_type' && issue.expected === 'object') {
+    const known = keysAt(fileSchema, issue.path)
+    const which = known.length === 0 ? '' : `: ${known.join(', ')}`
+    return [{ path, message: `${issue.message}${which}` }]
+  }
   if (issue.code === 'invalid_key') {
     return [{ path, message: issue.issues[0]?.message ?? issue.message }]
   }
