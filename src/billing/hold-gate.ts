@@ -14,6 +14,8 @@ export interface HoldGateOwner {
   stopFor(why: StopReason): void
   /** Pauses the vendor's stream (true), or resumes it. */
   holdBack(wait: boolean): void
+  /** A bug in the gateway: what waited can neither be passed on nor refused. */
+  crashed(error: unknown): void
 }
 
 export class HoldGate {
@@ -82,11 +84,13 @@ export class HoldGate {
     }
     this.waiting = true
     this.owner.holdBack(true)
-    void extension.then((said) => {
-      this.waiting = false
-      this.extended(said)
-      if (!this.waiting) this.owner.holdBack(false)
-    })
+    extension
+      .then((said) => {
+        this.waiting = false
+        this.extended(said)
+        if (!this.waiting) this.owner.holdBack(false)
+      })
+      .catch((error) => this.owner.crashed(error))
   }
 
   private extended(said: Awaited<Extension>): void {

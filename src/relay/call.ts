@@ -90,10 +90,14 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
     const { queue } = delivery
     const { timeouts, client, deadlines } = this.rooms
     delivery.watchClient()
-    if (queue !== null && queue.waitingBytes > 0 && nowMs - queue.takenAtMs > client.writeStallMs) {
+    const isDrained = ending.drainsUntilMs !== null && !ending.over
+    const isStalled =
+      queue !== null && queue.waitingBytes > 0 && nowMs - queue.takenAtMs > client.writeStallMs
+    if (isStalled && !isDrained) {
       request.clientSlot.cutOff()
       this.clientGone()
-      deadlines.delete(this)
+      // A vendor that is read to its end has its own limits.
+      if (ending.over) deadlines.delete(this)
     } else if (ending.over) {
       // The vendor is done; the timer only watches for a client that never takes the rest.
       if (queue === null || queue.closed) deadlines.delete(this)
@@ -116,20 +120,33 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
   }
 
   private next(): void {
-    const next = this.attempts.next()
-    if (!(next instanceof Promise)) {
-      this.begin(next)
-      return
+    try {
+      const next = this.attempts.next()
+      if (next instanceof Promise) this.whenReady(next)
+      else this.begin(next)
+    } catch (error) {
+      this.crashed(error)
     }
-    void next.then((prepared) => {
-      // The client may have left meanwhile.
-      if (!this.ending.over) this.begin(prepared)
-    })
+  }
+
+  private whenReady(next: Promise<Prepared | null>): void {
+    next
+      .then((prepared) => {
+        // The client may have left meanwhile.
+        if (!this.ending.over) this.begin(prepared)
+      })
+      .catch((error) => this.crashed(error))
   }
 
   private begin(prepared: Prepared | null): void {
     if (prepared === null) this.refuse(this.attempts.refusal(), null)
     else this.attempts.begin(prepared, this, this.delivery)
+  }
+
+  crashed(error: unknown): void {
+    reportError(error)
+    this.attempts.stop()
+    this.broken()
   }
 
   completed(summary: ReplySummary): void {

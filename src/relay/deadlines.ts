@@ -53,10 +53,19 @@ export class Deadlines {
     for (const entry of [...this.timed]) entry.shutDown?.(why)
   }
 
+  /** A bug in one entry must not keep the others from their limits. */
+  private tickOne(entry: Timed | undefined, nowMs: number): void {
+    try {
+      entry?.tick(nowMs)
+    } catch (error) {
+      reportError(error)
+    }
+  }
+
   private tick(): void {
     const nowMs = performance.now()
     // Backwards: an entry that leaves during its tick is replaced by one already visited.
-    for (let at = this.timed.length - 1; at >= 0; at--) this.timed[at]?.tick(nowMs)
+    for (let at = this.timed.length - 1; at >= 0; at--) this.tickOne(this.timed[at], nowMs)
     this.emptyTicks = this.timed.length === 0 ? this.emptyTicks + 1 : 0
     if (this.emptyTicks <= quietTicks || this.timer === null) return
     clearInterval(this.timer)

@@ -208,19 +208,22 @@ class Waiting implements Exchange {
   private aborted = false
 
   constructor(header: Promise<string>, open: (header: string) => Exchange, handler: ReplyHandler) {
-    header.then(
-      (value) => {
+    header
+      .then((value) => {
         if (this.aborted) return
         this.exchange = open(value)
         if (this.paused) this.exchange.pause()
-      },
-      (error: unknown) => {
+      })
+      .catch((error: unknown) => {
         if (this.aborted) return
         if (error instanceof TokenRefused) refuse(handler, error.message)
         else if (error instanceof TokenMissing) handler.fault(error.fault)
-        else throw error
-      },
-    )
+        else {
+          reportError(error)
+          const message = 'the gateway failed to open the call'
+          handler.fault({ kind: 'unreachable', message, unsent: true })
+        }
+      })
   }
 
   pause(): void {

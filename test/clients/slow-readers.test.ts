@@ -10,6 +10,7 @@ import {
   chatReply,
   chunk,
   delta,
+  hang,
   head,
   json,
   send,
@@ -23,6 +24,8 @@ let upstream: Upstream
 let gateway: Gateway
 /** Disconnects stalled readers soon. */
 let impatient: Gateway
+/** The same, and reads their vendors to the end. */
+let draining: Gateway
 /**
  * Size of one stream, in the gateway and in the system's buffers on both sides: several times what these hold by
  * default.
@@ -54,14 +57,17 @@ beforeAll(async () => {
       vendor: 'openai',
       baseUrl: upstream.url,
       key: 'sk-up',
-      models: ['flood', 'fine', 'large', 'stated', 'chunked'],
+      models: ['flood', 'burst', 'fine', 'large', 'stated', 'chunked'],
     },
   ]
   gateway = await startGateway({ config: { channels } })
-  impatient = await startGateway({ config: { channels, server: { writeStallMs: 1_500 } } })
+  const server = { writeStallMs: 1_500 }
+  impatient = await startGateway({ config: { channels, server } })
+  const config = { billing: { clientLeaves: 'drain' }, timeouts: { idleMs: 1_000 } }
+  draining = await startGateway({ config: { channels, server, ...config } })
 })
 afterAll(async () => {
-  await Promise.all([gateway.stop(), impatient.stop()])
+  await Promise.all([gateway.stop(), impatient.stop(), draining.stop()])
   await upstream.close()
 })
 
@@ -71,10 +77,10 @@ const body = JSON.stringify({
   messages: [{ role: 'user', content: 'Hello' }],
 })
 
-async function begin({ url }: Gateway): Promise<RawClient> {
+async function begin({ url }: Gateway, asked = body): Promise<RawClient> {
   const client = await RawClient.open(portOf(url), false)
   client.socket.pause()
-  client.send(post('/v1/chat/completions', authorized(), body))
+  client.send(post('/v1/chat/completions', authorized(), asked))
   return client
 }
 
@@ -158,6 +164,22 @@ test('a reader that stops is let go, and so is its vendor', async () => {
   )
   expect(row.usageSource).toBe('counted')
 })
+
+test('a reader that stops is charged and forgotten, though its vendor is to be read to an end that never comes', async () => {
+  // Some megabytes, more than all buffers on the way hold, and then nothing.
+  upstream.on('burst', [
+    send(sseHead),
+    ({ socket }) => void socket.write(Buffer.alloc(frame.length * 5_000, frame)),
+    hang,
+  ])
+  const client = await begin(draining, body.replace('flood', 'burst'))
+  const row = await eventually(async () =>
+    (await draining.usage()).find(({ modelAsked }) => modelAsked === 'burst'),
+  )
+  expect(row).toMatchObject({ status: 499, usageSource: 'counted' })
+  expect(row.chargeNano).toBeGreaterThan(0n)
+  client.destroy()
+}, 30_000)
 
 /** Around the size from which the runtime would get them otherwise, and far above it. */
 test.each([15_359, 15_360, 15_361, 100_000, 1_000_000])(
