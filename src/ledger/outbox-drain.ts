@@ -64,7 +64,7 @@ export class OutboxDrain {
   recycle(): void {
     const { reader, state } = this.#options
     for (const half of halves) {
-      if (half === halfOf(state.turn) || state.isClean(half)) continue
+      if (state.isClean(half) || half === halfOf(state.turn)) continue
       if (reader.lastSeq(half) > state.settled) continue
       reader.recycle(half)
       state.setClean(half, true)

@@ -184,10 +184,11 @@ export class OutboxWriter {
     const { state } = this.#options
     const other: Half = this.#half === 0 ? 1 : 0
     if (this.#halfUsedBytes < halfBytes || !state.isClean(other)) return false
+    // In this order, and read by `recycle` in the other: a half that is no longer clean is known to be in use.
+    state.turn += 1
     state.setClean(other, false)
     this.#half = other
     this.#halfUsedBytes = 0
-    state.turn += 1
     return true
   }
 

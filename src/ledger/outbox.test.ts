@@ -228,6 +228,38 @@ describe('the writer', () => {
   })
 })
 
+/** The other thread looks for a half to empty in the moment in which one comes into use. */
+test('a half that comes into use is not taken for one to empty', async () => {
+  class Watched extends SharedState {
+    look: (() => void) | null = null
+    override setClean(half: 0 | 1, clean: boolean): void {
+      if (!clean) this.look?.()
+      super.setClean(half, clean)
+      if (!clean) this.look?.()
+    }
+  }
+  const watched = new Watched()
+  state = watched
+  const writer = makeWriter()
+  const drain = makeDrain()
+  drain.recycle()
+  let written = 0
+  const write = () => {
+    written += 1
+    writer.pushNow(`r${written}`, record(`r${written}`))
+  }
+  watched.look = () => drain.recycle()
+  for (const before = state.turn; state.turn === before; ) {
+    await drain.settleWritten()
+    write()
+  }
+  expect(state.isClean(halfOf(state.turn))).toBe(false)
+  expect(state.isClean(halfOf(state.turn + 1))).toBe(true)
+  write()
+  await drain.settleWritten()
+  expect(ids()).toHaveLength(written)
+})
+
 describe('what streams have used', () => {
   const longMs = 60_000
 
