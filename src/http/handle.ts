@@ -16,7 +16,7 @@ import { denialOf } from './refusal.ts'
 import { baseFields, shapeFor, turnAway } from './refuse.ts'
 import type { HttpReply } from './reply.ts'
 import { asksSocket, pathOf } from './request.ts'
-import { plainReply, refusalOf } from './respond.ts'
+import { idleSeconds, plainReply, refusalOf } from './respond.ts'
 import type { Endpoint, LaterEndpoint } from './row.ts'
 
 /** `undefined`: the request became a WebSocket. */
@@ -126,6 +126,8 @@ async function answering(
   const shape = shapeFor(front, request)
   try {
     const reply = await answer(fields, caller)
+    // From here on the idle timeout cuts off a client that stops reading.
+    if (reply.body instanceof ReadableStream) connection.setIdleSeconds(idleSeconds)
     Object.assign(fields, shape.replyHeaders?.(fields['x-request-id'] ?? ''))
     return plainReply(reply, fields)
   } catch (error) {

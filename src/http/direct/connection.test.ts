@@ -1,7 +1,8 @@
-// Tests how long a client may take for a request's head.
+// Tests how long a client may take: for a request's head, and to read a reply of the runtime's server.
 
 import { expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
+import { eventually } from '../../../test/support/clients.ts'
 import {
   type ClientSocket,
   type ConnectionOwner,
@@ -77,4 +78,57 @@ test('a body that goes on without end after the reply does not keep the connecti
     connection.sweep()
   }
   expect(ended()).toBe(1)
+})
+
+/** A connection whose request the runtime's server answers; `reads`: its client takes what it is sent. */
+function openTunnel(serverPort: number, reads: boolean) {
+  let writes = 0
+  let terminated = 0
+  const socket = {
+    remoteAddress: '127.0.0.1',
+    write: (sent: Uint8Array) => {
+      writes += 1
+      return reads ? sent.length : 0
+    },
+    pause: () => undefined,
+    resume: () => undefined,
+    terminate: () => {
+      terminated += 1
+    },
+  }
+  const owner: Partial<ConnectionOwner> = {
+    serverPort,
+    handleFor: () => null,
+    tunnelled: () => undefined,
+    tunnelClosed: () => undefined,
+    closed: () => undefined,
+  }
+  const connection = new DirectConnection(
+    socket as unknown as ClientSocket,
+    owner as ConnectionOwner,
+  )
+  connection.received(bytes('GET /page HTTP/1.1\r\nHost: x\r\n\r\n'))
+  return { connection, writes: () => writes, terminated: () => terminated }
+}
+
+test.each([
+  ['reads nothing of it is cut off', false, 1],
+  ['has read all that came so far is kept', true, 0],
+])("who waits for a reply of the runtime's server and %s", async (_, reads, cutOff) => {
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => new Response(new ReadableStream({ start: (body) => body.enqueue('begun') })),
+  })
+  const { connection, writes, terminated } = openTunnel(server.port ?? 0, reads)
+  try {
+    await eventually(() => writes() > 0 || undefined)
+    for (let sweep = 0; sweep < 24; sweep += 1) connection.sweep()
+    expect(terminated()).toBe(0)
+    connection.sweep()
+    expect(terminated()).toBe(cutOff)
+  } finally {
+    connection.closed()
+    await server.stop(true)
+  }
 })

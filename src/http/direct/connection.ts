@@ -137,8 +137,14 @@ export class DirectConnection implements ClientConnection {
       this.end()
       return
     }
-    if (this.tunnel?.isResting === false || this.mostSweeps === 0) return
-    if (++this.idleSweeps <= this.mostSweeps) return
+    const { tunnel } = this
+    if (tunnel?.isResting === false) {
+      // The runtime's server may be done with a client that does not read: nobody else would end the connection.
+      if (!tunnel.isStalled) this.idleSweeps = 0
+      else if (++this.idleSweeps > usualSweeps) this.terminate()
+      return
+    }
+    if (this.mostSweeps === 0 || ++this.idleSweeps <= this.mostSweeps) return
     if (this.request !== null) this.terminate()
     else this.end()
   }
@@ -242,6 +248,7 @@ export class DirectConnection implements ClientConnection {
       // The connection is reset, so that the client does not take an incomplete reply for a whole one.
       else this.piped.done.then(this.finished, () => this.terminate())
     } catch (error) {
+      abandon(reply)
       this.crash(error)
     }
   }

@@ -67,6 +67,11 @@ export class Tunnel {
     return this.state === 'resting'
   }
 
+  /** Whether bytes wait for the client to read. */
+  get isStalled(): boolean {
+    return this.toClient.waitingBytes > 0
+  }
+
   /** `first`: bytes received so far. `requestBytes`: length of the request; null: its end is not known. */
   begin(first: Buffer, requestBytes: number | null): void {
     this.state = 'passing'
