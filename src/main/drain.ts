@@ -66,7 +66,7 @@ function isAttended(): boolean {
   return isInForeground() || process.env['npm_lifecycle_event'] === 'start'
 }
 
-/** Longest wait for the history queue, which may be lost: it contains no money. */
+/** Longest wait for what may be lost, or is done again elsewhere: history, traces, questions about running videos. */
 const longestMs = 5_000
 
 async function closeHistory({ history: { recorder } }: State): Promise<void> {
@@ -83,7 +83,7 @@ async function finishAll({ state, listener, log, close }: DrainOptions): Promise
   try {
     state.deadlines.shutDown()
     await listener.stop()
-    await state.videoJobs.stop()
+    await withinBound(state.videoJobs.stop())
     await state.kept.background.idle()
     await state.kept.keeper.idle()
     await state.keyUses.flush()
