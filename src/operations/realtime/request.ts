@@ -4,7 +4,13 @@ import { Buffer } from 'node:buffer'
 import type { Authorization } from '../../billing/authorization.ts'
 import type { Authorizer } from '../../billing/authorize.ts'
 import type { RealtimeSettings } from '../../config/types.ts'
-import { errorTable, GatewayError, invalidRequest } from '../../errors.ts'
+import {
+  type ErrorCode,
+  errorTable,
+  type Fault,
+  GatewayError,
+  invalidRequest,
+} from '../../errors.ts'
 import { newRequestId } from '../../history/caller.ts'
 import { presentedSecret } from '../../identity/authenticate.ts'
 import type { Keyring } from '../../identity/principal.ts'
@@ -138,6 +144,7 @@ class Handshake {
   private readonly services: WithRealtime & CoreServices
   private readonly billing: SessionBilling
   private readonly protocols: readonly string[]
+  private ended = false
 
   constructor(
     request: AdmittedRequest,
@@ -168,11 +175,16 @@ class Handshake {
   }
 
   async run(): Promise<SocketReply> {
-    const connected = await this.connect()
-    const session = this.session(connected)
-    const headers: Fields = {}
-    if (this.protocols.includes(ownProtocol)) headers['sec-websocket-protocol'] = ownProtocol
-    return { socket: new ClientLink(session), headers }
+    try {
+      const session = this.session(await this.connect())
+      const headers: Fields = {}
+      if (this.protocols.includes(ownProtocol)) headers['sec-websocket-protocol'] = ownProtocol
+      return { socket: new ClientLink(session), headers }
+    } catch (error) {
+      const code = error instanceof GatewayError ? error.code : 'server_error'
+      this.fail(errorTable[code].status, code, null)
+      throw error
+    }
   }
 
   private passed(): Address {
@@ -190,14 +202,20 @@ class Handshake {
     billing.reach({ attempts, failedAttempts, candidate })
     if (connected !== null) return connected
     const error = made.error ?? new GatewayError('service_unavailable', 'No channel answered.')
-    const { status } = errorTable[error.code]
+    this.fail(errorTable[error.code].status, error.code, fault)
+    throw error
+  }
+
+  /** Ends a session that never began; does nothing more where it has ended already. */
+  private fail(status: number, errorCode: ErrorCode, fault: Fault | null): void {
+    if (this.ended) return
+    const { billing, request } = this
     billing.close(
-      signal.aborted
+      request.incoming.signal.aborted
         ? { ...clientGone, fault: null }
-        : { status, errorCode: error.code, fault, drained: false },
+        : { status, errorCode, fault, drained: false },
     )
     this.over(status)
-    throw error
   }
 
   private session(connected: Connected): RealtimeSession {
@@ -228,6 +246,7 @@ class Handshake {
 
   /** Frees the session's slot of admission; its responses have counted their own tokens. */
   private over(status: number): void {
+    this.ended = true
     this.request.clientSlot.giveBack({ tokens: 0, status })
   }
 }
