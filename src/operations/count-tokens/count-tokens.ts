@@ -21,6 +21,8 @@ import type { AdmittedRequest, Operation } from '../operation.ts'
 
 /** A client waits for the count; when no vendor answers within this time, it gets an estimate. */
 const limitMs = 10_000
+/** A count takes a few dozen bytes. */
+const mostBytes = 65_536
 
 export const countMessages: Operation = {
   dialect: 'anthropic-messages',
@@ -88,11 +90,15 @@ async function ask(relay: RelayRooms, question: Question): Promise<string | null
     exchange.abort()
     resolve(null)
   }, limitMs)
-  return promise.finally(() => clearTimeout(timer))
+  return promise.finally(() => {
+    clearTimeout(timer)
+    exchange.abort()
+  })
 }
 
 class Collector implements ReplyHandler {
   private readonly chunks: Uint8Array[] = []
+  private collectedBytes = 0
   private refusal: ErrorReply | null = null
   private readonly question: Question
   private readonly resolve: (body: string | null) => void
@@ -131,8 +137,13 @@ class Collector implements ReplyHandler {
   }
 
   bytes(chunk: Uint8Array): void {
-    if (this.refusal === null) this.chunks.push(chunk)
-    else this.refusal.bytes(chunk)
+    if (this.refusal !== null) {
+      this.refusal.bytes(chunk)
+      return
+    }
+    this.chunks.push(chunk)
+    this.collectedBytes += chunk.length
+    if (this.collectedBytes > mostBytes) this.resolve(null)
   }
 
   end(): void {
