@@ -31,6 +31,7 @@ export class Background {
   private readonly onLost: (error: unknown) => void
   private readonly running = new Map<string, Running>()
   private timer: ReturnType<typeof setInterval> | null = null
+  private looking = false
 
   constructor(keeper: ResponseKeeper, onLost: (error: unknown) => void) {
     this.keeper = keeper
@@ -110,9 +111,16 @@ export class Background {
 
   /** Stops responses that another node has ended. */
   private async look(): Promise<void> {
-    for (const { queued, work } of [...this.running.values()]) {
-      const { account, id } = queued.row
-      if (await this.keeper.table.ended(account, id)) work.cancel()
+    // A slow database must not be asked again before it has answered.
+    if (this.looking) return
+    this.looking = true
+    try {
+      for (const { queued, work } of [...this.running.values()]) {
+        const { account, id } = queued.row
+        if (await this.keeper.table.ended(account, id)) work.cancel()
+      }
+    } finally {
+      this.looking = false
     }
   }
 }
