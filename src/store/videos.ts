@@ -6,6 +6,7 @@ import type { Engine, Session, Value } from './engine.ts'
 import { completeIdempotency } from './idempotency.ts'
 import { aheadMs, forUpdate, lockLeases, writeLeases } from './leases.ts'
 import type { NodeRef, SettleResult } from './ledger.ts'
+import { isDeleted } from './people.ts'
 import { settleNew } from './settle.ts'
 import { RowRefused } from './store.ts'
 import { cleanLongText, cleanText } from './text.ts'
@@ -159,7 +160,10 @@ async function begin(session: Session, change: VideoBegin): Promise<VideoChanged
   const account = cleanText(row.account)
   const from = { node: cleanText(change.from.node), epoch: change.from.epoch }
   const wallets = await lockWallets(session, [account])
-  const inserted = await session.run(insert, beginValues(row))
+  // What an account leaves behind when it is deleted goes as soon as it has ended.
+  const isKept = !(await isDeleted(session, account))
+  const kept = isKept ? row : { ...row, expiresAt: row.createdAt }
+  const inserted = await session.run(insert, beginValues(kept))
   if (inserted === 0) return unchanged
   const funds = new FundsAllocator(wallets, await lockLeases(session, from, [account]))
   const { fromLeaseNano, fromFreeNano } = funds.take(from, account, row.heldNano, row.heldNano)
