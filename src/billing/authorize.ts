@@ -228,7 +228,6 @@ function expectedBy(
     model,
     media,
     usualOutputTokens: estimates.usual(principal, model.id),
-    safe: false,
     units: unitsAsked(peek.units ?? expectedCalls(rate, peek), rate),
   })
 }

@@ -34,7 +34,6 @@ const request: Bounds = {
   model: { context: null, maxOutput: null },
   media: null,
   usualOutputTokens: 1_024,
-  safe: false,
   units: null,
 }
 /** 60 of the 300 bytes are text; there are four pictures and a document. */
@@ -47,7 +46,6 @@ const sizeOf = (changes: Changes) =>
 describe('a request is bounded', () => {
   test.each<[string, Changes, number]>([
     ['by a third of its bytes', {}, 100],
-    ['by its bytes, to be safe', { safe: true }, 300],
     ['by half of them where they spell token ids', { peek: { tokenInput: true } }, 150],
     ['by what its model can read', { model: { context: 64, maxOutput: null } }, 64],
     ['by its text alone, and each picture and page', { media }, 20 + 4 * 1_000 + 500],
@@ -159,14 +157,10 @@ describe('B16: no request overflows what is held for it', () => {
           length: fc.nat(10_000_000),
         }),
         fc.record({ context: fc.option(count), maxOutput: fc.option(count) }),
-        fc.boolean(),
         fc.constantFrom(rate, dear),
-        ({ length, ...peek }, model, safe, rate) => {
+        ({ length, ...peek }, model, rate) => {
           const body = { length } as Uint8Array
-          const hold = holdFor(
-            rate,
-            expectedOf({ ...request, peek: { ...peek, body }, model, safe }),
-          )
+          const hold = holdFor(rate, expectedOf({ ...request, peek: { ...peek, body }, model }))
           if (hold === null) refused++
           else expect(hold >= 0n && hold <= maxNano).toBe(true)
         },

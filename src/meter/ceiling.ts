@@ -45,8 +45,6 @@ export interface Bounds {
   readonly usualOutputTokens: number
   /** Images, audio and files in the prompt; null where there are none. */
   readonly media: PromptMedia | null
-  /** Count one token for every byte of the prompt: for a balance that an estimate could overdraw. */
-  readonly safe: boolean
   readonly units: Units | null
 }
 
@@ -74,10 +72,10 @@ export function expectedOf(bounds: Bounds): Expected {
   return audioTokens > 0 ? { ...expected, audioTokens } : expected
 }
 
-/** A token of text has at least one byte, and nearly always at least three; a token id has a comma, so two bytes. */
-function promptTokens({ peek, media, safe }: Bounds): number {
+/** A token of text nearly always has at least three bytes; a token id has a comma, so two. */
+function promptTokens({ peek, media }: Bounds): number {
   if (peek.inputTokens !== undefined) return peek.inputTokens
-  const bytesEach = safe ? 1 : peek.tokenInput ? 2 : 3
+  const bytesEach = peek.tokenInput ? 2 : 3
   if (media === null) return Math.ceil(peek.body.length / bytesEach)
   return Math.ceil(media.textBytes / bytesEach) + media.most.image + media.most.other
 }
