@@ -14,8 +14,6 @@ export interface HoldGateOwner {
   stopFor(why: StopReason): void
   /** Pauses the vendor's stream (true), or resumes it. */
   holdBack(wait: boolean): void
-  /** A bug in the gateway: what waited can neither be passed on nor refused. */
-  crashed(error: unknown): void
 }
 
 export class HoldGate {
@@ -90,7 +88,11 @@ export class HoldGate {
         this.extended(said)
         if (!this.waiting) this.owner.holdBack(false)
       })
-      .catch((error) => this.owner.crashed(error))
+      // A bug in the gateway: what waits must not wait for ever.
+      .catch((error) => {
+        reportError(error)
+        this.owner.stopFor('closed')
+      })
   }
 
   private extended(said: Awaited<Extension>): void {

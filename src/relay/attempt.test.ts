@@ -78,7 +78,7 @@ function attemptAt(stream: boolean, to?: 'gemini') {
       answered: () => undefined,
       attemptFailed: (fault) => faults.push(fault),
       attemptUnsayable: () => undefined,
-      broken: () => undefined,
+      crashed: () => undefined,
     },
     { emit: () => undefined, commit: () => undefined },
     performance.now(),

@@ -29,7 +29,7 @@ export interface AttemptOwner {
   /** The vendor was not asked, because its format cannot express the request. */
   attemptUnsayable(error: GatewayError): void
   /** A bug in the gateway broke the handling of the attempt's end. */
-  broken(): void
+  crashed(error: unknown): void
 }
 
 /** How long a vendor may leave a stream open after everything the client needs has arrived. */
@@ -210,9 +210,12 @@ export class Attempt implements AttemptHandler, PathListener {
 
   /** A bug in the gateway: the attempt ends here, or the socket's error handler would hide it and the request hang. */
   private crashed(error: unknown): void {
+    if (this.over) {
+      this.owner.crashed(error)
+      return
+    }
     reportError(error)
-    if (this.over) this.owner.broken()
-    else this.failed({ kind: 'unreadable', message: 'the gateway could not read the reply' })
+    this.failed({ kind: 'unreadable', message: 'the gateway could not read the reply' })
   }
 
   /** Ends the attempt when one of its timers has run out. No timer runs while a slow client pauses the vendor. */

@@ -122,20 +122,19 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
   private next(): void {
     try {
       const next = this.attempts.next()
-      if (next instanceof Promise) this.whenReady(next)
-      else this.begin(next)
+      if (!(next instanceof Promise)) {
+        this.begin(next)
+        return
+      }
+      next
+        .then((prepared) => {
+          // The client may have left meanwhile.
+          if (!this.ending.over) this.begin(prepared)
+        })
+        .catch((error) => this.crashed(error))
     } catch (error) {
       this.crashed(error)
     }
-  }
-
-  private whenReady(next: Promise<Prepared | null>): void {
-    next
-      .then((prepared) => {
-        // The client may have left meanwhile.
-        if (!this.ending.over) this.begin(prepared)
-      })
-      .catch((error) => this.crashed(error))
   }
 
   private begin(prepared: Prepared | null): void {
@@ -146,7 +145,7 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
   crashed(error: unknown): void {
     reportError(error)
     this.attempts.stop()
-    this.broken()
+    this.finish(() => this.fail())
   }
 
   completed(summary: ReplySummary): void {
@@ -205,10 +204,6 @@ export class Call implements AttemptOwner, DeliveryOwner, Timed {
   attemptUnsayable(error: GatewayError): void {
     this.attempts.unsupported(error)
     this.next()
-  }
-
-  broken(): void {
-    this.finish(() => this.fail())
   }
 
   /** The hold cannot be extended: aborts the vendor, charges what was delivered, and sends the client an error. */

@@ -18,8 +18,6 @@ const encoder = new TextEncoder()
 export interface DeliveryOwner {
   /** No more money can be held for what the vendor still sends. */
   stopFor(why: StopReason): void
-  /** A bug in the gateway, found outside an attempt. */
-  crashed(error: unknown): void
 }
 
 export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
@@ -168,10 +166,6 @@ export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
 
   stopFor(why: StopReason): void {
     this.owner.stopFor(why)
-  }
-
-  crashed(error: unknown): void {
-    this.owner.crashed(error)
   }
 
   holdBack(wait: boolean): void {
