@@ -330,6 +330,7 @@ class Node implements LedgerNode {
       settings,
       announce: durability === 'strict',
       leftUntil: this.#gate.everOpened ? 0 : this.#leftUntil,
+      isFirst: !this.#gate.everOpened,
     }
   }
 

@@ -120,12 +120,15 @@ class LedgerWorker {
       this.#stopping.abort()
     }
     const guarded = (loop: Promise<void>) => loop.catch(ending)
+    const { leftUntil, isFirst, node } = this.#parts.start
+    const { idempotency } = this.#store
     const serve = async () => {
       // This comes first because opening the node releases the leases that cover these records.
-      await this.#drain.settleLeft(this.#parts.start.leftUntil)
+      await this.#drain.settleLeft(leftUntil)
       await this.#end.endLeft()
       await this.#drain.settleWritten()
       await this.#recycle()
+      if (isFirst) await this.#keeper.insist('free keys', () => idempotency.freeLeft(node))
       await this.#keeper.open()
       const loops = [
         this.#everySettle(),
@@ -171,8 +174,13 @@ class LedgerWorker {
     }
   }
 
+  /** Work that has no other handler may fail because the worker stops; the next start repeats it. */
   #track(work: Promise<void>): void {
-    const tracked: Promise<void> = work.finally(() => this.#answering.delete(tracked))
+    const tracked: Promise<void> = work
+      .catch((error) => {
+        if (!this.#stopping.signal.aborted) throw error
+      })
+      .finally(() => this.#answering.delete(tracked))
     this.#answering.add(tracked)
   }
 

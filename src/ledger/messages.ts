@@ -37,6 +37,8 @@ export interface WorkerStart {
   readonly announce: boolean
   /** Rows up to here are of a process that ended: usage of its streams is due. 0: all rows are this process's own. */
   readonly leftUntil: number
+  /** No worker of this process has opened the node before: whatever the ledger has of it is of a process that ended. */
+  readonly isFirst: boolean
 }
 
 export type IdempotencyEntry = Omit<Parameters<IdempotencyTable['begin']>[0], 'by'>

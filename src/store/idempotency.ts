@@ -5,17 +5,22 @@ import type { IdempotencyDone, IdempotencyFound, IdempotencyTable } from './ledg
 import { isDeleted } from './people.ts'
 import { cleanText } from './text.ts'
 
-/**
- * True if the request died with its node and left no usage row, or if its row says that no vendor was asked: it was
- * refused, and freeing its key failed. A request with another usage row ran and may have been charged, so its key stays
- * taken.
- */
-const abandoned = `idempotency.state = 'running'
-  AND (NOT EXISTS (SELECT 1 FROM node WHERE node.id = idempotency.node
-      AND node.epoch = idempotency.epoch AND node.state = 'open')
-    OR EXISTS (SELECT 1 FROM usage WHERE usage.request_id = idempotency.request_id))
-  AND NOT EXISTS (SELECT 1 FROM usage WHERE usage.request_id = idempotency.request_id
+/** After this long without a sign of it a node is taken for lost, with all that it has not settled. */
+export const lostAfterMs = 3_600_000
+
+/** The request ran and may have been charged, so its key stays taken. */
+const recorded = `EXISTS (SELECT 1 FROM usage WHERE usage.request_id = idempotency.request_id
     AND NOT (usage.attempts = 0 AND usage.charge_nano = 0 AND usage.writeoff_nano = 0))`
+
+/**
+ * True if the request's row says that no vendor was asked: it was refused, and freeing its key failed. Or if its node
+ * is lost: until then a node that is closed, or open again, may have the request's end in its outbox. The parameter is
+ * the time by which it was last seen.
+ */
+const abandoned = `idempotency.state = 'running' AND NOT ${recorded}
+  AND (EXISTS (SELECT 1 FROM usage WHERE usage.request_id = idempotency.request_id)
+    OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = idempotency.node
+      AND (node.state = 'open' OR node.expires_at > ?)))`
 
 // Reserving is one statement, so that exactly one of any number of concurrent requests finds the key free.
 const insert = `INSERT INTO idempotency
@@ -58,14 +63,14 @@ export function idempotencyTable(engine: Engine): IdempotencyTable {
       // Reads first, because a statement that may write locks the row, and many repeated requests would queue for it.
       // The holder may free the key between the two statements, or another request take it; then it is read again.
       for (;;) {
-        const [entry] = await engine.query<Entry>(select, [nowMs, ...name])
+        const [entry] = await engine.query<Entry>(select, [...freeAt(nowMs), ...name])
         if (entry === undefined) {
           if ((await engine.run(takeNew, taking)) > 0) return { state: 'new' }
           continue
         }
         const own = entry.state === 'running' && entry.requestId === requestId
         if (entry.free === 0 && !own) return found(entry, bodyHash)
-        if ((await engine.run(takeOver, [...taking, nowMs])) > 0) return { state: 'new' }
+        if ((await engine.run(takeOver, [...taking, ...freeAt(nowMs)])) > 0) return { state: 'new' }
       }
     },
     async forget(account, key, requestId) {
@@ -75,15 +80,25 @@ export function idempotencyTable(engine: Engine): IdempotencyTable {
         requestId,
       ])
     },
+    async freeLeft(node) {
+      await engine.run(
+        `DELETE FROM idempotency WHERE node = ? AND state = 'running' AND NOT ${recorded}`,
+        [cleanText(node)],
+      )
+    },
     // In a transaction, which is retried after a deadlock with a settlement that locks the same rows in another order.
     async clean(nowMs) {
       await engine.transaction(async (session) => {
-        await session.run(`DELETE FROM idempotency WHERE expires_at <= ? OR (${abandoned})`, [
-          nowMs,
-        ])
+        const sql = `DELETE FROM idempotency WHERE expires_at <= ? OR (${abandoned})`
+        await session.run(sql, freeAt(nowMs))
       })
     },
   }
+}
+
+/** The parameters of the two conditions under which a key is free. */
+function freeAt(nowMs: number): Value[] {
+  return [nowMs, nowMs - lostAfterMs]
 }
 
 function found(entry: Entry, bodyHash: string): IdempotencyFound {

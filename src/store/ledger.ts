@@ -397,6 +397,8 @@ export interface IdempotencyTable {
   }): Promise<IdempotencyFound>
   /** Frees the key of a request that was refused before it was settled. */
   forget(account: string, key: string, requestId: string): Promise<void>
-  /** Frees keys of requests that died with their node, and deletes expired keys. */
+  /** Frees the keys of requests that died with the node's last process; called when all it left is settled. */
+  freeLeft(node: string): Promise<void>
+  /** Frees keys of requests that died with a node that is lost, and deletes expired keys. */
   clean(nowMs: number): Promise<void>
 }

@@ -1,7 +1,7 @@
 // The contract of the keys that keep a request from being executed twice.
 
 import { expect, test } from 'bun:test'
-import { completeIdempotency } from '../../src/store/idempotency.ts'
+import { completeIdempotency, lostAfterMs } from '../../src/store/idempotency.ts'
 import type { IdempotencyDone, IdempotencyTable, NodeRef } from '../../src/store/ledger.ts'
 import { insertUsage, usageValues } from '../../src/store/usage-columns.ts'
 import { type Bench, onEachEngine } from './engines.ts'
@@ -47,6 +47,17 @@ async function begun(start: Start) {
   return { bench, node, table: bench.store.idempotency }
 }
 
+/** A key that does not expire, of a node that was closed and will be taken for lost at `laterMs`. */
+async function lost(start: Start) {
+  const bench = await start()
+  const { nodes, idempotency: table } = bench.store
+  const dead = await nodes.open('node-1', lifetimeMs)
+  const laterMs = Date.now() + lifetimeMs + lostAfterMs + 1_000
+  await table.begin(entry(dead, { expiresAt: laterMs + 1_000 }))
+  await nodes.close(dead)
+  return { bench, table, laterMs, node: await nodes.open('node-2', lifetimeMs) }
+}
+
 onEachEngine('idempotency keys', (start) => {
   takingTests(start)
   endingTests(start)
@@ -68,14 +79,14 @@ function takingTests(start: Start): void {
     expect(states.filter((state) => state === 'running')).toHaveLength(199)
   })
 
-  test('of 200 at once on a key whose request died exactly one is new', async () => {
-    const { bench, table } = await begun(start)
-    const { store } = bench
-    const node = await store.nodes.open('node-1', lifetimeMs)
+  test('of 200 at once on a key whose node is lost exactly one is new', async () => {
+    const { bench, table, node, laterMs } = await lost(start)
     const tables = [table, (await bench.open()).idempotency]
     const found = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
-        tables[index % 2]?.begin(entry(node, { requestId: `again_${index}` })),
+        tables[index % 2]?.begin(
+          entry(node, { requestId: `again_${index}`, nowMs: laterMs, expiresAt: laterMs + 1000 }),
+        ),
       ),
     )
     expect(found.filter((each) => each?.state === 'new')).toHaveLength(1)
@@ -184,18 +195,40 @@ function freeingTests(start: Start): void {
     })
   })
 
-  test('a key whose node was closed is free, unless its request was recorded', async () => {
+  test('a key whose node was closed is taken: that node may have its end, until it is lost', async () => {
+    const { table, node, laterMs } = await lost(start)
+    const at = (atMs: number) => ({ ...retry, nowMs: atMs, expiresAt: laterMs + 1_000 })
+    expect(await table.begin(entry(node, at(Date.now())))).toEqual({ state: 'running' })
+    await table.clean(Date.now())
+    expect(await table.begin(entry(node, at(laterMs - 60_000)))).toEqual({ state: 'running' })
+    expect(await table.begin(entry(node, at(laterMs)))).toEqual({ state: 'new' })
+  })
+
+  test('nor is it free while its node is open again: the request may still run there', async () => {
+    const { bench, table } = await begun(start)
+    const again = await bench.store.nodes.open('node-1', lifetimeMs)
+    expect(await table.begin(entry(again, retry))).toEqual({ state: 'running' })
+  })
+
+  test("a node's next start frees what died with it, but what was recorded and what others run", async () => {
     const { bench, node, table } = await begun(start)
     const { store, engine } = bench
     await table.begin(entry(node, { key: 'key-2', requestId: 'req_recorded' }))
     await engine.bulk(insertUsage, [usageValues(usageRow({ requestId: 'req_recorded' }), 0n, 0n)])
-    await store.nodes.close(node)
     const other = await store.nodes.open('node-2', lifetimeMs)
-    expect(await table.begin(entry(other, retry))).toEqual({ state: 'new' })
-    expect(await table.begin(entry(other, { ...retry, key: 'key-2' }))).toEqual({
+    await table.begin(entry(other, { key: 'key-3' }))
+    await table.freeLeft('node-1')
+    const again = await store.nodes.open('node-1', lifetimeMs)
+    expect(await table.begin(entry(again, { ...retry, bodyHash: 'b'.repeat(64) }))).toEqual({
+      state: 'new',
+    })
+    expect(await table.begin(entry(again, { ...retry, key: 'key-2' }))).toEqual({
       state: 'done',
       requestId: 'req_recorded',
       reply: null,
+    })
+    expect(await table.begin(entry(again, { ...retry, key: 'key-3' }))).toEqual({
+      state: 'running',
     })
   })
 
@@ -215,28 +248,21 @@ function freeingTests(start: Start): void {
     expect(await table.begin(entry(other, again))).toEqual({ state: 'new' })
   })
 
-  test("a node's next start frees what its earlier one had running", async () => {
-    const { bench, table } = await begun(start)
-    const node = await bench.store.nodes.open('node-1', lifetimeMs)
-    expect(await table.begin(entry(node, { ...retry, bodyHash: 'b'.repeat(64) }))).toEqual({
-      state: 'new',
-    })
-  })
-
-  test('cleaning removes what is expired or died, and nothing else', async () => {
-    const { bench, node, table } = await begun(start)
+  test('cleaning removes what is expired or lost, and nothing else', async () => {
+    const { bench, node, table, laterMs } = await lost(start)
     const { store, engine } = bench
-    const dead = await store.nodes.open('node-2', lifetimeMs)
-    await table.begin(entry(dead, { key: 'died' }))
-    await table.begin(entry(dead, { key: 'recorded', requestId: 'req_recorded' }))
-    await table.begin(entry(node, { key: 'expired', expiresAt: nowMs }))
+    const kept = { expiresAt: laterMs + 1_000 }
+    const dead = await store.nodes.open('node-3', lifetimeMs)
+    await table.begin(entry(dead, { ...kept, key: 'recorded', requestId: 'req_recorded' }))
+    await table.begin(entry(node, { ...kept, key: 'running', requestId: 'req_running' }))
+    await table.begin(entry(node, { key: 'expired', requestId: 'req_expired' }))
     await engine.bulk(insertUsage, [usageValues(usageRow({ requestId: 'req_recorded' }), 0n, 0n)])
     await store.nodes.close(dead)
-    await table.clean(nowMs)
+    await table.clean(laterMs)
     const left = await engine.query<{ readonly key: string }>(
       'SELECT key FROM idempotency ORDER BY key',
       [],
     )
-    expect(left.map(({ key }) => key)).toEqual(['key-1', 'recorded'])
+    expect(left.map(({ key }) => key)).toEqual(['recorded', 'running'])
   })
 }
