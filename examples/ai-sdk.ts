@@ -1,5 +1,5 @@
 // Calls a gateway with the `ai` package: text, a stream, a tool, and embeddings.
-//   TOLLGATE_KEY=sk-tg-... node_modules/.bin/bun examples/ai-sdk.ts
+//   npm ci && TOLLGATE_KEY=sk-tg-... node_modules/.bin/bun examples/ai-sdk.ts
 
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { embedMany, generateText, stepCountIs, streamText, tool } from 'ai'

@@ -1,5 +1,5 @@
 // Makes an image, speech and a transcript through a gateway with the official openai SDK.
-//   TOLLGATE_KEY=sk-tg-... node_modules/.bin/bun examples/media.ts [FOLDER]
+//   npm ci && TOLLGATE_KEY=sk-tg-... node_modules/.bin/bun examples/media.ts [FOLDER]
 
 import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

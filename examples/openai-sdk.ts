@@ -1,5 +1,5 @@
 // Calls a gateway with the official openai SDK: a whole reply, a stream, a tool, and the error of a refused request.
-//   TOLLGATE_KEY=sk-tg-... node_modules/.bin/bun examples/openai-sdk.ts
+//   npm ci && TOLLGATE_KEY=sk-tg-... node_modules/.bin/bun examples/openai-sdk.ts
 
 import OpenAI from 'openai'
 
