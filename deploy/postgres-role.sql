@@ -1,5 +1,6 @@
--- Creates the role that servers use, with only the rights they need. It can add rows to the journal, to usage and to
--- the prices, but cannot change them, and can remove only old rows of refused requests.
+-- Creates the role that servers use. It can read and write every table, but can only add rows to the journal, to usage,
+-- to the prices, to payments and to the audit log: it can neither change nor remove them, except old rows of refused
+-- requests.
 --
 -- Run it as the owner of the tables, in the database and schema they are in, after each migration; it may be run again.
 -- Then give the role its password and start the servers with it:
@@ -16,40 +17,23 @@ BEGIN
   END IF;
   EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA %I FROM tollgate_app', current_schema());
   EXECUTE format('GRANT USAGE ON SCHEMA %I TO tollgate_app', current_schema());
-  EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO tollgate_app', current_schema());
+  EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %I TO tollgate_app', current_schema());
 END
 $$;
 
 -- Append-only.
-GRANT INSERT ON transfer, usage, price, set_aside, deployment TO tollgate_app;
+REVOKE UPDATE, DELETE ON transfer, usage, price, set_aside, operator_event, usage_series, usage_tagged_series,
+  payment_transaction, payment_event, payment_bonus_claim FROM tollgate_app;
+REVOKE DELETE ON account, ledger_account, node, outbox_epoch, deployment, price_file, price_newest, settlement_count,
+  usage_kept, usage_quarter, usage_quarter_all, usage_tagged_quarter, usage_archive, usage_archive_turn,
+  payment_order, payment_bonus, payment_refund, payment_dispute FROM tollgate_app;
+REVOKE INSERT, UPDATE, DELETE ON schema_migration FROM tollgate_app;
 
-GRANT INSERT ON account TO tollgate_app;
-GRANT INSERT, UPDATE, DELETE ON api_key TO tollgate_app;
-GRANT UPDATE ON api_key_revision TO tollgate_app;
-GRANT INSERT ON ledger_account TO tollgate_app;
+-- Of these only some columns change.
+REVOKE UPDATE ON ledger_account, usage_kept FROM tollgate_app;
 GRANT UPDATE (debits_posted, credits_posted, debits_pending) ON ledger_account TO tollgate_app;
-GRANT INSERT, DELETE ON settlement_log TO tollgate_app;
-GRANT UPDATE ON settlement_count TO tollgate_app;
-GRANT INSERT, UPDATE, DELETE ON running_watch, running_report, running_stop TO tollgate_app;
-GRANT INSERT, UPDATE ON node TO tollgate_app;
-GRANT INSERT, UPDATE, DELETE ON lease, key_lease TO tollgate_app;
-GRANT INSERT, UPDATE ON outbox_epoch TO tollgate_app;
-GRANT INSERT, UPDATE, DELETE ON outbox_gap TO tollgate_app;
--- The database lets usage rows be deleted only if their request was refused, cost nothing and is older than its limit.
-GRANT DELETE ON usage TO tollgate_app;
 GRANT UPDATE (refusals_since) ON usage_kept TO tollgate_app;
 -- Needed if usage.keepDays is set, so that all older rows can be deleted:
 -- GRANT UPDATE ON usage_kept TO tollgate_app;
-GRANT INSERT, UPDATE ON usage_archive TO tollgate_app;
-GRANT UPDATE ON usage_archive_turn TO tollgate_app;
-GRANT INSERT, UPDATE, DELETE ON failing_work, usage_export TO tollgate_app;
-GRANT INSERT ON usage_series, usage_tagged_series TO tollgate_app;
-GRANT INSERT, UPDATE ON usage_quarter, usage_quarter_all, usage_tagged_quarter TO tollgate_app;
-GRANT UPDATE ON price_newest TO tollgate_app;
-GRANT INSERT, UPDATE ON price_file TO tollgate_app;
-GRANT INSERT, UPDATE, DELETE ON idempotency TO tollgate_app;
-GRANT INSERT, UPDATE, DELETE ON response, response_item TO tollgate_app;
-GRANT INSERT, UPDATE, DELETE ON video TO tollgate_app;
-
-GRANT INSERT ON payment_transaction, payment_event, payment_bonus_claim TO tollgate_app;
-GRANT INSERT, UPDATE ON payment_order, payment_bonus, payment_refund TO tollgate_app;
+-- The database lets usage rows be deleted only if their request was refused, cost nothing and is older than its limit.
+GRANT DELETE ON usage TO tollgate_app;

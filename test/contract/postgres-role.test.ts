@@ -7,8 +7,10 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
+import { program } from '../support/command-line.ts'
 import { deposit, finished, fund, hourMs, lessee } from '../support/ledger-scene.ts'
 import { keptTotals } from '../support/rollups.ts'
+import { startServer } from '../support/server-process.ts'
 import { makeSchema, type TestSchema, testDatabaseUrl } from './databases.ts'
 import { keyRow, usageRow } from './store.ts'
 
@@ -92,6 +94,54 @@ if (databaseUrl !== null) {
     expect(report.findings).toEqual([])
   })
 
+  test('a server starts under it, and what its operator does by commands and in the console works', async () => {
+    const { url } = await underRole(databaseUrl)
+    const env = { DATABASE_URL: url, ENCRYPTION_KEY: randomBytes(32).toString('hex') }
+    const server = await startServer(undefined, { env })
+    ends.push(async () => {
+      await server.kill()
+      server.remove()
+    })
+    const run = async (...words: string[]) => {
+      const child = Bun.spawn([program, ...words, '--data', server.dataDir], {
+        env: { PATH: Bun.env['PATH'] ?? '', ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      expect([words, await child.exited, await new Response(child.stderr).text()]).toEqual([
+        words,
+        0,
+        expect.not.stringContaining('denied'),
+      ])
+      return new Response(child.stdout).text()
+    }
+    await run('key', 'create', '--account', 'bob', '--group', 'default', '--name', 'his')
+    await run('account', 'credit', 'bob', '5', '--reason', 'test')
+    await run('invite', 'create')
+    await run('codes', 'create', '2', '1')
+    await run('price', 'set', 'm', 'input=1', 'output=2')
+
+    const link = (await run('admin', 'link')).match(/http:\S+/)?.[0] ?? ''
+    const { pathname, search } = new URL(link)
+    const entered = await fetch(server.url + pathname + search, { redirect: 'manual' })
+    const cookie = (entered.headers.getSetCookie()[0] ?? '').split(';')[0] ?? ''
+    const call = async (method: string, path: string, body?: object) => {
+      const reply = await fetch(`${server.url}/api/${path}`, {
+        method,
+        headers: { cookie, origin: server.url, 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+      const text = await reply.text()
+      expect({ path, text, ok: reply.ok }).toEqual({ path, text, ok: true })
+    }
+    await call('GET', 'me')
+    await call('PUT', 'me/preferences', { language: 'zh-CN' })
+    await call('POST', 'keys', { name: 'mine' })
+    await call('POST', 'management-keys', { name: 'script', scopes: ['read'] })
+    await call('POST', 'channels', { id: 'c', vendor: 'openai', key: 'sk-1', models: ['m'] })
+    await call('POST', 'invitations', {})
+    expect(server.stderr).not.toContain('denied')
+  }, 60_000)
+
   const forbidden = [
     'UPDATE transfer SET amount_nano = 1',
     'DELETE FROM transfer',
@@ -100,6 +150,9 @@ if (databaseUrl !== null) {
     'UPDATE usage_kept SET since = 900000',
     'TRUNCATE usage',
     'DELETE FROM set_aside',
+    'DELETE FROM operator_event',
+    'UPDATE payment_transaction SET amount_minor = 1',
+    'DELETE FROM schema_migration',
     'DELETE FROM ledger_account',
     `UPDATE ledger_account SET kind = 'house'`,
     'DROP TRIGGER transfer_never_changed ON transfer',
