@@ -401,6 +401,16 @@ general_settings: { master_key: sk-secret }
     expect(JSON.parse(out).map((channel: { id: string }) => channel.id)).toEqual(['sandbox'])
   })
 
+  test('channel list tells a draining channel from a disabled one', async () => {
+    const lines = ['enabled', 'draining', 'disabled'].map(
+      (state) => `  - { id: c-${state}, vendor: sandbox, state: ${state} }`,
+    )
+    const file = write(`channels:\n${lines.join('\n')}\n`)
+    const { out } = await cli.run(['channel', 'list', '--config', file])
+    for (const state of ['enabled', 'draining', 'disabled'])
+      expect(out).toMatch(new RegExp(`^c-${state} .* ${state} `, 'm'))
+  })
+
   test('an unknown channel is told with the nearest name', async () => {
     const { code, err } = await cli.run(['channel', 'test', 'mian', '--config', write(good)])
     expect([code, err]).toEqual([1, 'tollgate: there is no channel "mian"; did you mean main?\n'])

@@ -1,6 +1,7 @@
 // `tollgate channel`: the channels in force, a test call to one of them, and its vendor's models.
 
 import { describeConfig } from '../config/describe.ts'
+import type { ChannelConfig } from '../config/types.ts'
 import type { Command } from './command.ts'
 import { print, printJson, say, table } from './output.ts'
 import { loadWithChannels } from './settings.ts'
@@ -23,13 +24,18 @@ export const channelList: Command = {
       channel.vendor,
       channel.priority,
       channel.weight,
-      channel.disabled ? 'disabled' : 'enabled',
+      statusOf(channel),
       channel.origin,
       channel.models === null ? null : Object.keys(channel.models).join(','),
     ])
     await print(table(headings, cells))
     return undefined
   },
+}
+
+function statusOf({ disabled, state }: ChannelConfig): string {
+  if (!disabled) return 'enabled'
+  return state === 'draining' ? 'draining' : 'disabled'
 }
 
 export const channelTest: Command = {
