@@ -40,6 +40,12 @@ export function channelProblems(
       })
     }
   }
+  const { region } = channel.options ?? {}
+  // It is part of a vendor's host name: anything else could send the channel's key to another host.
+  if (region !== undefined && !/^[a-z0-9-]{1,40}$/.test(region)) {
+    const message = 'expected a region of small letters, digits and -'
+    problems.push({ path: path('options', 'region'), message })
+  }
   return [...problems, ...keyProblems(channel, path)]
 }
 

@@ -15,6 +15,17 @@ function problems(raw: unknown): Record<string, string> {
 const channel = { id: 'a', vendor: 'openai' }
 const key = { name: 'k', secret: '0123456789abcdef' }
 
+test('a region that would change the host of a channel is refused', () => {
+  const regions = ['us-east-1', 'evil.example/', 'x@evil.example', 'eu:1', '', 'US']
+  const channels = regions.map((region, index) => {
+    return { id: `c${index}`, vendor: 'openai', options: { region } }
+  })
+  const found = problems({ channels })
+  expect(Object.keys(found).toSorted()).toEqual(
+    [1, 2, 3, 4, 5].map((at) => `channels[${at}].options.region`),
+  )
+})
+
 describe('unknown keys', () => {
   test('are refused at every depth with the nearest known one, or all where none is near', () => {
     const found = problems({
