@@ -7,6 +7,8 @@ import type { IdentityProvider, Profile } from './provider.ts'
 export interface Attempt {
   /** The caller's IP address, determined by the trusted proxies. */
   readonly address: string | null
+  /** The account that is signed in in the browser in which the provider answered; null: none, or not asked. */
+  account: string | null
   /** The person who signs in, once the provider has identified them. */
   profile: (Profile & Pick<IdentityProvider, 'issuer'>) | null
   /** The sign-in state the provider's answer refers to; removed from the store, so that no other answer uses it. */

@@ -2,7 +2,7 @@
 
 import { type CleanedWhere, createAdapterFactory } from 'better-auth/adapters'
 import { getOAuthState } from 'better-auth/api'
-import type { Store } from '../store/store.ts'
+import { RowRefused, type Store } from '../store/store.ts'
 import { currentAttempt, noting } from './attempt.ts'
 import { SignInRefused } from './refusal.ts'
 import { randomBase62 } from './secret.ts'
@@ -106,7 +106,7 @@ function userTable({ store }: AdapterOptions): AuthTable {
 function identityTable({ store, signUp }: AdapterOptions): AuthTable {
   return {
     async add({ userId }) {
-      const { profile } = currentAttempt()
+      const { profile, account: signedIn } = currentAttempt()
       if (profile === null)
         throw new Error('An identity is to be kept that no provider vouched for.')
       const account = String(userId)
@@ -115,12 +115,16 @@ function identityTable({ store, signUp }: AdapterOptions): AuthTable {
       const about = { name, email, emailVerified, createdAt: at }
       const identity = { ...about, id: randomBase62(16), issuer, subject, account, usedAt: at }
       if ((await store.people.find(account)) !== null) {
+        // Whoever began this may have been signed out since, and the account suspended or deleted.
+        if (signedIn !== account)
+          throw new SignInRefused('not_signed_in', 'Sign in before you add a way to sign in.')
         await store.identities.add(identity)
         return
       }
       const { invitation, role, groups } = await admitted(store, await signUp())
       const person = { ...about, id: account, role, groups }
-      if (!(await store.people.create(person, identity, invitation))) throw notInvited()
+      const isCreated = await store.people.create(person, identity, invitation).catch(begunTwice)
+      if (!isCreated) throw notInvited()
     },
     async find({ providerId, accountId }) {
       const issuer = currentAttempt().profile?.issuer
@@ -132,6 +136,12 @@ function identityTable({ store, signUp }: AdapterOptions): AuthTable {
       return { id, providerId, accountId, userId, createdAt: at, updatedAt: at }
     },
   }
+}
+
+/** Another sign-in of the same new person has just created the account. */
+function begunTwice(error: unknown): never {
+  if (!(error instanceof RowRefused)) throw error
+  throw new SignInRefused('invalid_state', 'This sign-in was begun twice. Begin again.')
 }
 
 function notInvited(): SignInRefused {

@@ -56,7 +56,13 @@ export function createIdentity(options: IdentityOptions): Sessions {
         if (origin === null)
           throw new SignInRefused('invalid_request', 'The request names no host.')
         const url = new URL(request.url)
-        const attempt: Attempt = { address, profile: null, state: null, failure: null }
+        const attempt: Attempt = {
+          address,
+          account: null,
+          profile: null,
+          state: null,
+          failure: null,
+        }
         return await inAttempt(attempt, () => answer(identity, { request, url, origin, attempt }))
       } catch (error) {
         return refusalReply(asRefusal(error), request, requestId)
@@ -207,6 +213,7 @@ async function endSignIn(identity: Identity, incoming: Incoming, name: string): 
   const { request, url, origin } = incoming
   // Checked before anything else of the answer is used.
   if (url.searchParams.has('code')) await provider.checkAnswerer(url.searchParams.get('iss'))
+  incoming.attempt.account = (await liveSession(identity, request.headers))?.account ?? null
   const auth = await identity.auth(origin)
   const address = `${origin}${url.pathname}${url.search}`
   const reply = await byLibrary(incoming, () =>

@@ -129,6 +129,36 @@ test('an identity of another account is not taken over by linking it', async () 
   )
 })
 
+test.each(['ended their sessions', 'were suspended', 'were deleted'])(
+  'an identity is not linked for people who %s after it was begun',
+  async (what) => {
+    const thief = new Browser()
+    await stage.signIn(thief, 'one')
+    const { account = '' } = (await stage.who(thief)) ?? {}
+    const { url } = (await (await link(thief, 'two')).json()) as { readonly url: string }
+    const answer = await thief.until(`${stage.url}/api/auth/callback/`, url)
+    const { people, sessions } = stage.store
+    if (what === 'were suspended') await people.change(account, { suspendedAt: Date.now() })
+    else if (what === 'were deleted') await people.remove(account, Date.now())
+    else await sessions.endAll(account, null)
+    const before = await stage.store.identities.ofAccount(account)
+    expect(await problemOf(await thief.go(answer))).toBe('401 not_signed_in')
+    expect(await stage.store.identities.ofAccount(account)).toEqual(before)
+    expect(await stage.store.identities.find(stage.two.issuer, `two${count}`)).toBeNull()
+  },
+)
+
+test('of two first sign-ins of one person at once each ends in a session or is told to begin again', async () => {
+  const browsers = [new Browser(), new Browser(), new Browser()]
+  const replies = await Promise.all(browsers.map((browser) => stage.signIn(browser, 'one')))
+  const results = await Promise.all(
+    replies.map((reply) => (reply.status === 303 ? '303' : problemOf(reply))),
+  )
+  expect(results).toContain('303')
+  for (const result of results) expect(['303', '400 invalid_state']).toContain(result)
+  expect((await stage.signIn(new Browser(), 'one')).status).toBe(303)
+})
+
 test('linking asks for a session of just now, and for a page of our own', async () => {
   const browser = new Browser()
   expect(await problemOf(await link(browser, 'two'))).toBe('401 not_signed_in')
