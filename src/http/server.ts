@@ -182,9 +182,22 @@ function listenDirectly(
     leaving: () => departure.begun,
     mostConnections: mostConnections(readLimits()),
     onFull: options.onFull,
+    unreadable: (status) => refuse(unreadable(status), {}, usualShape),
     full: () => refuse(atCapacity(), {}, usualShape),
     crashed: (error) => crashed(options, error),
   })
+}
+
+/** `status`: the runtime's, or 408. */
+function unreadable(status: number): GatewayError {
+  if (status === 408)
+    return new GatewayError('request_timeout', 'The request head did not arrive in time.')
+  if (status === 431)
+    return new GatewayError(
+      'request_headers_too_large',
+      'The request headers are too large or too many.',
+    )
+  return new GatewayError('invalid_request_error', 'The request cannot be read as HTTP/1.1.')
 }
 
 function crashed({ onCrash }: ListenOptions, error: unknown) {

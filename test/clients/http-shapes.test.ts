@@ -133,6 +133,44 @@ describe('two readings of one request', () => {
   })
 })
 
+describe('what is no HTTP', () => {
+  const line = `POST ${chat} HTTP/1.1\r\n`
+  const rest = `host: a\r\n${auth}content-type: application/json\r\n`
+  test.each([
+    ['a request line of one word', 'FOO\r\n\r\n', 400],
+    ['another version', `GET /v1/models HTTP/3.0\r\nhost: a\r\n${auth}\r\n`, 400],
+    ['no host', `${line}${auth}content-length: 0\r\n\r\n`, 400],
+    ['a line without a colon', `${line}${rest}nocolon\r\ncontent-length: 0\r\n\r\n`, 400],
+    ['a blank before the colon', `${line}${rest}x-a : b\r\ncontent-length: 0\r\n\r\n`, 400],
+    ['two lengths', `${line}${rest}content-length: 1\r\ncontent-length: 2\r\n\r\n{}`, 400],
+    [
+      'a length and chunks',
+      `${line}${rest}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+      400,
+    ],
+    ['no size of a chunk', `${line}${rest}transfer-encoding: chunked\r\n\r\nzz\r\n`, 400],
+    ['a NUL', `${line}${rest}x-a: b\0c\r\ncontent-length: 0\r\n\r\n`, 400],
+    ['400 KB of headers', `${line}${rest}x-a: ${'y'.repeat(400_000)}`, 431],
+  ] as const)(
+    '%s: refused as everything else is, and the connection closed',
+    async (_name, bytes, status) => {
+      const client = await RawClient.open(port)
+      client.send(bytes)
+      await eventually(() => client.closedMs ?? undefined)
+      const reply = parseReply(client.received)
+      expect(reply).toMatchObject({
+        status,
+        headers: { 'content-type': 'application/json', connection: 'close' },
+      })
+      expect(reply.headers['x-request-id']).toMatch(/^req_/)
+      const code = status === 431 ? 'request_headers_too_large' : 'invalid_request_error'
+      expect(JSON.parse(reply.body)).toMatchObject({
+        error: { type: 'invalid_request_error', param: null, code },
+      })
+    },
+  )
+})
+
 describe('odd addresses', () => {
   const targets = [
     `http://127.0.0.1${chat}`,

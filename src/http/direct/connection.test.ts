@@ -17,9 +17,9 @@ function open(handle: DirectHandle = () => new Promise(() => undefined)) {
   let ended = 0
   const socket = {
     remoteAddress: '127.0.0.1',
-    write: (text: string) => {
-      written.push(text)
-      return text.length
+    write: (bytes: Uint8Array, from = 0, length = bytes.length) => {
+      written.push(Buffer.from(bytes.subarray(from, from + length)).toString())
+      return length
     },
     end: () => {
       ended += 1
@@ -29,6 +29,7 @@ function open(handle: DirectHandle = () => new Promise(() => undefined)) {
     },
   }
   const owner: Partial<ConnectionOwner> = {
+    unreadable: (status) => ({ status, fields: {}, body: 'unreadable' }),
     handleFor(head) {
       heads.push(head)
       return handle
@@ -53,6 +54,7 @@ test('a head that arrives byte by byte is refused after three sweeps', () => {
   expect(written).toEqual([])
   connection.sweep()
   expect(written.join('')).toStartWith('HTTP/1.1 408 Request Timeout\r\n')
+  expect(written.join('')).toEndWith('unreadable')
   expect(ended()).toBe(1)
 })
 

@@ -30,6 +30,8 @@ export interface ConnectionOwner {
   readonly leaving: boolean
   /** null: the runtime's server answers the request. */
   handleFor(head: RequestHead): DirectHandle | null
+  /** The reply to a head that the runtime's server refused with this status; 408: it did not arrive in time. */
+  unreadable(status: number): HttpReply
   /** Reports a fault in the gateway itself; returns the reply for the client. */
   crashed(error: unknown): HttpReply
   /** A connection from this local port to the runtime's server carries the requests of the client at `address`. */
@@ -43,7 +45,6 @@ export const sweepMs = 5_000
 const usualSweeps = Math.ceil((idleSeconds * 1_000) / sweepMs)
 /** A head takes one packet or a few: a client that sends it byte by byte must not keep its connection forever. */
 const mostHeadSweeps = 3
-const tooSlow = 'HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'
 const nothing = Buffer.alloc(0)
 
 export class DirectConnection implements ClientConnection {
@@ -133,8 +134,8 @@ export class DirectConnection implements ClientConnection {
   sweep(): void {
     if (this.headSweeps !== null && ++this.headSweeps > mostHeadSweeps) {
       this.headSweeps = null
-      this.socket.write(tooSlow)
-      this.end()
+      this.closes = true
+      this.reply(this.owner.unreadable(408))
       return
     }
     const { tunnel } = this
@@ -198,6 +199,10 @@ export class DirectConnection implements ClientConnection {
       },
       gone: () => {
         this.tunnel = null
+      },
+      unreadable: (status) => {
+        this.closes = true
+        this.reply(owner.unreadable(status))
       },
     })
   }

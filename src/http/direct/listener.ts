@@ -32,6 +32,8 @@ interface DirectOptions {
   readonly onFull: (connections: number) => void
   /** The reply to a connection beyond them. */
   readonly full: () => HttpReply
+  /** The reply to a head that cannot be read, which the runtime refuses with this status; 408: it came too slowly. */
+  readonly unreadable: (status: number) => HttpReply
   /** Reports a fault in the gateway itself; returns the reply for the client. */
   readonly crashed: (error: unknown) => HttpReply
 }
@@ -116,6 +118,10 @@ export class DirectListener implements ConnectionOwner {
 
   crashed(error: unknown): HttpReply {
     return this.options.crashed(error)
+  }
+
+  unreadable(status: number): HttpReply {
+    return this.options.unreadable(status)
   }
 
   tunnelled(localPort: number, address: string | null): void {

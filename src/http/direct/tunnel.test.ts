@@ -72,6 +72,7 @@ beforeAll(() => {
     leaving: () => leaving,
     mostConnections: 1_000,
     onFull: () => undefined,
+    unreadable: (status) => ({ status, fields: { 'x-ours': 'yes' }, body: 'unreadable' }),
     full: () => ({ status: 503, fields: {}, body: 'full' }),
     crashed: () => ({ status: 500, fields: {}, body: 'crashed' }),
   })

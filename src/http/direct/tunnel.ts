@@ -18,11 +18,22 @@ interface TunnelOwner {
   rests(ahead: Buffer): void
   /** The server closed its connection while the tunnel was idle. */
   gone(): void
+  /** The server could not read the request, and refused it with this status; nothing was sent to the client. */
+  unreadable(status: number): void
 }
 
 /** Most bytes read ahead from a client that sends more while its request is answered. */
 export const mostAheadBytes = 65_536
 const nothing = Buffer.alloc(0)
+/** How the runtime's server refuses what it cannot read: without a body, and without a field of ours. */
+const bareRefusal = /^HTTP\/1\.1 ([45]\d\d) [\w ]*\r\nConnection: close\r\n\r\n$/
+const mostBareBytes = 100
+
+/** The status of a bare refusal; null: the bytes are none. */
+function refusedIn(bytes: Buffer): number | null {
+  const found = bytes.length < mostBareBytes ? bareRefusal.exec(bytes.toString('latin1')) : null
+  return found === null ? null : Number(found[1])
+}
 
 const handlers = {
   binaryType: 'buffer',
@@ -48,6 +59,8 @@ export class Tunnel {
   private left = 0
   private ahead: Buffer = nothing
   private state: 'passing' | 'answered' | 'resting' = 'resting'
+  /** Whether the server has sent nothing since `begin`. */
+  private isSilent = true
 
   constructor(client: End, port: number, owner: TunnelOwner) {
     this.client = client
@@ -75,6 +88,7 @@ export class Tunnel {
   /** `first`: bytes received so far. `requestBytes`: length of the request; null: its end is not known. */
   begin(first: Buffer, requestBytes: number | null): void {
     this.state = 'passing'
+    this.isSilent = true
     this.reply = requestBytes === null ? null : new ReplyEnd()
     this.left = requestBytes ?? 0
     if (this.server === null) this.client.pause()
@@ -115,6 +129,12 @@ export class Tunnel {
     if (this.state !== 'passing') {
       // The server sends bytes although no request is under way.
       this.server?.terminate()
+      return
+    }
+    const refused = this.isSilent ? refusedIn(chunk) : null
+    this.isSilent = false
+    if (refused !== null) {
+      this.owner.unreadable(refused)
       return
     }
     this.toClient.push(chunk)
