@@ -253,8 +253,9 @@ export function unknownEndpoint(request: ClientRequest): Endpoint | null {
 export function clientFormat({ headers, url }: ClientRequest): ClientDialectId | null {
   const path = pathOf(url)
   const below = belowPrefix(path)
-  if (isGooglePath(path) || (below.startsWith('/models') && isGoogleClient(headers)))
-    return 'gemini'
+  if (isGooglePath(path) || headers.has('x-goog-api-client')) return 'gemini'
+  // Any client may send its key in Google's header.
+  if (below.startsWith('/models') && isGoogleClient(headers)) return 'gemini'
   return isAnthropic(headers) || below.startsWith('/messages') ? 'anthropic-messages' : null
 }
 

@@ -34,7 +34,7 @@ const models = [
 ] as const
 
 describe.each(models)('@google/genai on %s', (model, says) => {
-  test.each([undefined, 'v1beta', 'v1alpha'])('whole, version %p', async (version) => {
+  test.each([undefined, 'v1beta', 'v1alpha', 'v1'])('whole, version %p', async (version) => {
     const ai = googleClient(stage.gateway.url, version)
     const reply = await ai.models.generateContent({ model, contents: 'Hello' })
     expect(reply.text).toMatch(says)
@@ -166,6 +166,19 @@ describe('refusals', () => {
       expect(reply.headers.get('x-request-id')).toMatch(/^req_/)
     }
     expect((await at('/v1/models/none', 'POST')).status).toBe(405)
+  })
+
+  test('an interface nobody offers below /v1, where newer clients of Google ask', async () => {
+    const ai = googleClient(stage.gateway.url, 'v1')
+    for (const interfaces of [ai.files, ai.caches, ai.batches]) {
+      const error = await thrown(interfaces.list())
+      expect(JSON.parse(error.message).error).toMatchObject({ code: 404, status: 'NOT_FOUND' })
+    }
+    // A key in Google's header alone does not make a client of OpenAI's addresses Google's.
+    const other = await fetch(`${stage.gateway.url}/v1/files`, {
+      headers: { 'x-goog-api-key': testKey },
+    })
+    expect(await other.json()).toMatchObject({ error: { code: 'unsupported_endpoint' } })
   })
 })
 
