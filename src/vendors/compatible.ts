@@ -21,6 +21,7 @@ const paths: Readonly<Partial<Record<VendorDialectId, string>>> = {
   'openai-moderations': '/moderations',
   'openai-realtime': '/realtime',
   'openai-videos': '/videos',
+  'jina-rerank': '/rerank',
 }
 
 export const chatOnly: readonly VendorDialectId[] = ['openai-chat']

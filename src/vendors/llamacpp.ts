@@ -1,4 +1,4 @@
-// llama.cpp's server.
+// llama.cpp's server; its `/v1/rerank` is like Jina's.
 
 import { amendments, maxTokensOnly } from './amendments.ts'
 import { allDialects, openaiCompatible } from './compatible.ts'
@@ -9,5 +9,5 @@ export const llamacpp = openaiCompatible({
   baseUrl: 'http://127.0.0.1:8080/v1',
   keyless: true,
   quirks: { amend: amendments(maxTokensOnly) },
-  speaks: allDialects,
+  speaks: [...allDialects, 'jina-rerank'],
 }) satisfies Vendor

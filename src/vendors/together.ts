@@ -1,4 +1,4 @@
-// Together AI: open models under OpenAI's paths.
+// Together AI: open models under OpenAI's paths, and reranking in the format of Jina and Cohere ("Rerank").
 
 import { amendments, dropped, maxTokensOnly } from './amendments.ts'
 import { allDialects, audioDialects, openaiCompatible } from './compatible.ts'
@@ -24,7 +24,7 @@ export const together = openaiCompatible({
   id: 'together',
   baseUrl: 'https://api.together.xyz/v1',
   environment: 'TOGETHER_API_KEY',
-  speaks: [...allDialects, ...audioDialects],
+  speaks: [...allDialects, ...audioDialects, 'jina-rerank'],
   adapters: { 'openai-transcriptions': transcription, 'openai-translations': transcription },
   quirks: {
     amend: amendments(maxTokensOnly, dropped('stream_format')),

@@ -1,4 +1,4 @@
-// vLLM's own server.
+// vLLM's own server; its "Re-rank API" is Jina's.
 
 import { amendments, dropped } from './amendments.ts'
 import { allDialects, audioDialects, openaiCompatible } from './compatible.ts'
@@ -16,7 +16,7 @@ export const vllm = openaiCompatible({
   id: 'vllm',
   baseUrl: 'http://127.0.0.1:8000/v1',
   keyless: true,
-  speaks: [...allDialects, ...audioDialects],
+  speaks: [...allDialects, ...audioDialects, 'jina-rerank'],
   quirks: { amend: amendments(dropped('stream_format')) },
   adapters: { 'openai-transcriptions': transcription, 'openai-translations': transcription },
 }) satisfies Vendor
