@@ -93,6 +93,13 @@ describe('reasoning with opaque state', () => {
     expect(blocks).toMatchObject([{ index: 0 }, { index: 1 }])
   })
 
+  test('is a reply with an empty text where nothing else came, and without one where a call did', () => {
+    const thought = part(0, { type: 'reasoning' }, 'one')
+    expect(messageOf(whole(reply(thought)))).toMatchObject({ content: '' })
+    const call = part(1, { type: 'tool-call', id: 'c', name: 'f' }, '{}')
+    expect(messageOf(whole(reply(thought, call)))).toMatchObject({ content: null })
+  })
+
   test('is read where each delta tells it twice', () => {
     const block = (thinking: string, signature = ''): JsonObject => ({
       reasoning_content: thinking,

@@ -75,6 +75,10 @@ function imagesOf(parts: readonly FoldedPart[]): JsonObject {
   return images.length === 0 ? {} : { images }
 }
 
+function standsForText({ head }: FoldedPart): boolean {
+  return head.type === 'tool-call' || head.type === 'refusal'
+}
+
 function tokensOf(parts: readonly FoldedPart[], type: 'text' | 'refusal'): JsonObject[] {
   return parts.flatMap(({ head, logprobs }) => (head.type === type ? logprobs : []))
 }
@@ -89,8 +93,8 @@ function choiceOf({ index, parts, reason, extras }: FoldedChoice, older: boolean
   const hasThoughts = thoughtNames.some((name) => inside[name] !== undefined)
   const message: JsonObject = {
     role: 'assistant',
-    // A reply without any parts becomes an empty text.
-    content: joined(parts, 'text') ?? (parts.length === 0 ? '' : null),
+    // Without a text, a call or a refusal, the text is empty (the reply was cut off while the model thought, ...).
+    content: joined(parts, 'text') ?? (parts.some(standsForText) ? null : ''),
     refusal: joined(parts, 'refusal'),
     ...(reasoning !== null && reasoning !== '' && { reasoning_content: reasoning }),
     ...(!hasThoughts && blocksOf(parts)),

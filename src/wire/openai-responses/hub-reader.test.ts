@@ -152,7 +152,7 @@ describe('the reader', () => {
       ]),
     )
     expect(responsesHub.writeWhole(events, head).output).toEqual([item])
-    expect(messageOf(stream([], { output: [item] }))).toMatchObject({ content: null })
+    expect(messageOf(stream([], { output: [item] }))).toMatchObject({ content: '' })
   })
 
   test('a search the vendor ran itself is no call of the client', () => {
