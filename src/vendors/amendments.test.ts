@@ -100,6 +100,51 @@ const golden: readonly (readonly [
     { messages: [...say, { role: 'assistant', content: 'Hi.' }, ...say] },
   ],
   [
+    'mistral: an answer between results of tools and a reminder',
+    'mistral',
+    {
+      messages: [
+        ...say,
+        {
+          role: 'assistant',
+          tool_calls: [
+            { id: 'aaaaaaaa1', ...call },
+            { id: 'aaaaaaaa2', ...call },
+          ],
+        },
+        { role: 'tool', tool_call_id: 'aaaaaaaa1', content: 'sun' },
+        { role: 'tool', tool_call_id: 'aaaaaaaa2', content: 'rain' },
+        ...system,
+        { role: 'assistant', content: 'Hi.' },
+        ...say,
+      ],
+    },
+    {
+      messages: [
+        ...say,
+        {
+          role: 'assistant',
+          tool_calls: [
+            { id: 'aaaaaaaa1', ...call },
+            { id: 'aaaaaaaa2', ...call },
+          ],
+        },
+        { role: 'tool', tool_call_id: 'aaaaaaaa1', content: 'sun' },
+        { role: 'tool', tool_call_id: 'aaaaaaaa2', content: 'rain' },
+        { role: 'assistant', content: 'I have read the results.' },
+        ...system,
+        { role: 'assistant', content: 'Hi.' },
+        ...say,
+      ],
+    },
+  ],
+  [
+    'mistral: an answer that the model is to continue',
+    'mistral',
+    { messages: [...say, { role: 'assistant', content: 'Hel' }] },
+    { messages: [...say, { role: 'assistant', content: 'Hel', prefix: true }] },
+  ],
+  [
     'mistral: files are documents, or ids beside the type',
     'mistral',
     {

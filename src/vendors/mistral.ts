@@ -61,6 +61,30 @@ const replayedMessages: Amendment = {
   },
 }
 
+const bridge = 'I have read the results.'
+
+/**
+ * After results of tools Mistral takes only an answer ("Unexpected role 'user' after role 'tool'", code 3230), while
+ * agents put reminders there. An answer that the model is to continue must say so ("Assistant with prefix True").
+ */
+const order: Amendment = {
+  texts: ['"tool"', '"assistant"'],
+  apply(body) {
+    const messages = messagesOf(body)
+    const last = messages.at(-1)
+    if (last?.role === 'assistant' && last.tool_calls === undefined) last.prefix = true
+    if (!messages.some((_, at) => isEarly(messages, at))) return
+    body.messages = messages.flatMap((message, at) =>
+      isEarly(messages, at) ? [{ role: 'assistant', content: bridge }, message] : [message],
+    )
+  },
+}
+
+function isEarly(messages: readonly JsonObject[], at: number): boolean {
+  const role = messages[at]?.role
+  return messages[at - 1]?.role === 'tool' && role !== 'tool' && role !== 'assistant'
+}
+
 /** Mistral takes a file by its bytes as a document, and one by its id beside the type (API reference, `FileChunk`). */
 function documentOf(part: JsonObject): JsonObject {
   const { file } = part
@@ -127,6 +151,7 @@ export const mistral = openaiCompatible({
       toolCallIds,
       replayedMessages,
       files,
+      order,
     ),
     refine,
     rewrite: true,
