@@ -100,6 +100,24 @@ const golden: readonly (readonly [
     { messages: [...say, { role: 'assistant', content: 'Hi.' }, ...say] },
   ],
   [
+    'mistral: names of messages, which only a result of a tool may have',
+    'mistral',
+    {
+      messages: [
+        { role: 'user', content: 'Hi.', name: 'Ada' },
+        { role: 'assistant', tool_calls: [{ id: 'aaaaaaaa1', ...call }], name: 'bot' },
+        { role: 'tool', tool_call_id: 'aaaaaaaa1', name: 'weather', content: 'sun' },
+      ],
+    },
+    {
+      messages: [
+        { role: 'user', content: 'Hi.' },
+        { role: 'assistant', tool_calls: [{ id: 'aaaaaaaa1', ...call }] },
+        { role: 'tool', tool_call_id: 'aaaaaaaa1', name: 'weather', content: 'sun' },
+      ],
+    },
+  ],
+  [
     'mistral: an answer between results of tools and a reminder',
     'mistral',
     {

@@ -16,6 +16,7 @@ import { chatAndEmbeddings, openaiCompatible } from './compatible.ts'
 import { identifier } from './hash.ts'
 import { lazyAdapter } from './media.ts'
 import { voxtral } from './mistral-transcripts.ts'
+import { refuses } from './parameters.ts'
 import { count, detail, withCached, withSound } from './usage.ts'
 import type { Vendor } from './vendor.ts'
 
@@ -51,10 +52,12 @@ const foreignMembers = [
   'thinking_blocks',
 ]
 
-const replayedMessages: Amendment = {
-  texts: foreignMembers.map((name) => `"${name}"`),
+/** Mistral answers a `name` with 422 too, except beside a tool's result (mistralai, `UserMessage`). */
+const knownMembers: Amendment = {
+  texts: [...foreignMembers, 'name'].map((name) => `"${name}"`),
   apply(body) {
     for (const message of messagesOf(body)) {
+      if (message.role !== 'tool') delete message.name
       if (message.role !== 'assistant') continue
       for (const name of foreignMembers) delete message[name]
     }
@@ -123,6 +126,9 @@ const embeddings: Amendment = {
   },
 }
 
+/** Not among its parameters (mistralai, `ChatCompletionRequest`), and answered with 422. */
+const refused = refuses('logit_bias', 'verbosity')
+
 function cachedTokens(usage: JsonObject): JsonObject {
   const cached =
     count(usage.num_cached_tokens) || detail(usage, 'prompt_token_details', 'cached_tokens')
@@ -141,6 +147,7 @@ export const mistral = openaiCompatible({
   speaks: [...chatAndEmbeddings, 'openai-transcriptions', 'openai-speech', 'openai-moderations'],
   quirks: {
     usageOnStream: 'always',
+    parameters: ({ dialect }) => (dialect === 'openai-chat' ? refused : null),
     amend: amendments(
       maxTokensOnly,
       renamed('seed', 'random_seed'),
@@ -149,7 +156,7 @@ export const mistral = openaiCompatible({
       embeddings,
       developerAsSystem,
       toolCallIds,
-      replayedMessages,
+      knownMembers,
       files,
       order,
     ),

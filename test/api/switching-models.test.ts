@@ -50,6 +50,10 @@ const vendors: readonly {
   },
   { vendor: 'openai-compatible', models: { 'openai/gpt-5-mini': [...older, 'stop'] } },
   { vendor: 'xai', models: { 'grok-4.3': ['presence_penalty', 'frequency_penalty', 'stop'] } },
+  {
+    vendor: 'mistral',
+    models: { 'mistral-large-latest': ['max_completion_tokens', 'logit_bias', 'verbosity'] },
+  },
   { vendor: 'groq', models: { 'llama-3.3-70b-versatile': tokens } },
   {
     vendor: 'cerebras',
@@ -59,16 +63,9 @@ const vendors: readonly {
     vendor: 'deepseek',
     models: { 'deepseek-reasoner': ['max_completion_tokens', 'logprobs', 'top_logprobs'] },
   },
-  ...[
-    'mistral',
-    'together',
-    'fireworks',
-    'llamacpp',
-    'ollama',
-    'lmstudio',
-    'perplexity',
-    'zhipu',
-  ].map((vendor) => ({ vendor, models: { [`${vendor}-model`]: ['max_completion_tokens'] } })),
+  ...['together', 'fireworks', 'llamacpp', 'ollama', 'lmstudio', 'perplexity', 'zhipu'].map(
+    (vendor) => ({ vendor, models: { [`${vendor}-model`]: ['max_completion_tokens'] } }),
+  ),
 ]
 
 const refusedBy = new Map(vendors.flatMap(({ models }) => Object.entries(models)))
