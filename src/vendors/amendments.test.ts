@@ -45,12 +45,9 @@ test.each(Object.keys(vendors))('%s takes a plain request as it is', (id) => {
   expect(amend === undefined || !needed(amend, body)).toBe(true)
 })
 
-const golden: readonly (readonly [
-  name: string,
-  id: string,
-  body: JsonObject,
-  expected: JsonObject,
-])[] = [
+type Golden = readonly [name: string, id: string, body: JsonObject, expected: JsonObject]
+
+const golden: readonly Golden[] = [
   [
     'mistral: names of its own, hints left out',
     'mistral',
@@ -99,24 +96,26 @@ const golden: readonly (readonly [
     },
     { messages: [...say, { role: 'assistant', content: 'Hi.' }, ...say] },
   ],
-  [
-    'mistral: names of messages, which only a result of a tool may have',
-    'mistral',
-    {
-      messages: [
-        { role: 'user', content: 'Hi.', name: 'Ada' },
-        { role: 'assistant', tool_calls: [{ id: 'aaaaaaaa1', ...call }], name: 'bot' },
-        { role: 'tool', tool_call_id: 'aaaaaaaa1', name: 'weather', content: 'sun' },
-      ],
-    },
-    {
-      messages: [
-        { role: 'user', content: 'Hi.' },
-        { role: 'assistant', tool_calls: [{ id: 'aaaaaaaa1', ...call }] },
-        { role: 'tool', tool_call_id: 'aaaaaaaa1', name: 'weather', content: 'sun' },
-      ],
-    },
-  ],
+  ...['mistral', 'groq'].map(
+    (vendor): Golden => [
+      `${vendor}: names of messages, which only a result of a tool may have`,
+      vendor,
+      {
+        messages: [
+          { role: 'user', content: 'Hi.', name: 'Ada' },
+          { role: 'assistant', tool_calls: [{ id: 'aaaaaaaa1', ...call }], name: 'bot' },
+          { role: 'tool', tool_call_id: 'aaaaaaaa1', name: 'weather', content: 'sun' },
+        ],
+      },
+      {
+        messages: [
+          { role: 'user', content: 'Hi.' },
+          { role: 'assistant', tool_calls: [{ id: 'aaaaaaaa1', ...call }] },
+          { role: 'tool', tool_call_id: 'aaaaaaaa1', name: 'weather', content: 'sun' },
+        ],
+      },
+    ],
+  ),
   [
     'mistral: an answer between results of tools and a reminder',
     'mistral',

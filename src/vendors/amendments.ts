@@ -82,3 +82,11 @@ export const developerAsSystem: Amendment = {
     }
   },
 }
+
+/** Removes the names of speakers, for vendors that refuse them; a tool's result may have one everywhere. */
+export const unnamed: Amendment = {
+  texts: ['"name"'],
+  apply(body) {
+    for (const message of messagesOf(body)) if (message.role !== 'tool') delete message.name
+  },
+}

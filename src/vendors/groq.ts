@@ -1,6 +1,6 @@
 // Groq: reports usage in its own member of a stream's last chunk; makes no subtitles.
 
-import { amendments, dropped } from './amendments.ts'
+import { amendments, dropped, unnamed } from './amendments.ts'
 import { audioDialects, chatOnly, openaiCompatible } from './compatible.ts'
 import { transcripts } from './openai-transcripts.ts'
 import { refuses } from './parameters.ts'
@@ -20,7 +20,7 @@ const transcription = transcripts({
   ]),
 })
 
-/** Answered with 400 (Groq, "OpenAI compatibility"). */
+/** Answered with 400, as is a message's `name` (Groq, "OpenAI compatibility"). */
 const refused = refuses('logprobs', 'top_logprobs', 'logit_bias')
 
 export const groq = openaiCompatible({
@@ -32,7 +32,7 @@ export const groq = openaiCompatible({
     usageOnStream: 'always',
     refusesThoughts: true,
     parameters: ({ dialect }) => (dialect === 'openai-chat' ? refused : null),
-    amend: amendments(dropped('stream_format')),
+    amend: amendments(dropped('stream_format'), unnamed),
     usagePath: ['x_groq', 'usage'],
   },
   adapters: { 'openai-transcriptions': transcription, 'openai-translations': transcription },

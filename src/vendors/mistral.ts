@@ -11,6 +11,7 @@ import {
   maxTokensOnly,
   messagesOf,
   renamed,
+  unnamed,
 } from './amendments.ts'
 import { chatAndEmbeddings, openaiCompatible } from './compatible.ts'
 import { identifier } from './hash.ts'
@@ -52,12 +53,10 @@ const foreignMembers = [
   'thinking_blocks',
 ]
 
-/** Mistral answers a `name` with 422 too, except beside a tool's result (mistralai, `UserMessage`). */
-const knownMembers: Amendment = {
-  texts: [...foreignMembers, 'name'].map((name) => `"${name}"`),
+const replayedMessages: Amendment = {
+  texts: foreignMembers.map((name) => `"${name}"`),
   apply(body) {
     for (const message of messagesOf(body)) {
-      if (message.role !== 'tool') delete message.name
       if (message.role !== 'assistant') continue
       for (const name of foreignMembers) delete message[name]
     }
@@ -156,7 +155,8 @@ export const mistral = openaiCompatible({
       embeddings,
       developerAsSystem,
       toolCallIds,
-      knownMembers,
+      replayedMessages,
+      unnamed,
       files,
       order,
     ),
