@@ -156,6 +156,12 @@ const golden: readonly Golden[] = [
     },
   ],
   [
+    'mistral: no answer of thoughts alone',
+    'mistral',
+    { messages: [...say, { role: 'assistant', content: null, reasoning_content: 'Hm.' }, ...say] },
+    { messages: [...say, ...say] },
+  ],
+  [
     'mistral: an answer that the model is to continue',
     'mistral',
     { messages: [...say, { role: 'assistant', content: 'Hel' }] },

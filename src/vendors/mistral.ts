@@ -54,13 +54,20 @@ const foreignMembers = [
 ]
 
 const replayedMessages: Amendment = {
-  texts: foreignMembers.map((name) => `"${name}"`),
+  texts: [...foreignMembers.map((name) => `"${name}"`), '"assistant"'],
   apply(body) {
-    for (const message of messagesOf(body)) {
+    const messages = messagesOf(body)
+    for (const message of messages) {
       if (message.role !== 'assistant') continue
       for (const name of foreignMembers) delete message[name]
     }
+    // "Assistant message must have either content or tool_calls": one of thoughts alone has neither.
+    if (messages.some(isEmpty)) body.messages = messages.filter((message) => !isEmpty(message))
   },
+}
+
+function isEmpty({ role, content, tool_calls: calls }: JsonObject): boolean {
+  return role === 'assistant' && !content && (!Array.isArray(calls) || calls.length === 0)
 }
 
 const bridge = 'I have read the results.'

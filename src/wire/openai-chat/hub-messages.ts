@@ -144,15 +144,17 @@ export function encodeMessages(messages: readonly Message[], dropped: string[]):
         : encodeAsked(message, index, dropped, message.role === 'user' ? shown : [])
     if (shown.length > 0 && message.role !== 'user') out.push({ role: 'user', content: shown })
     shown = []
-    if (message.parts.length === 0 || !saysNothing(encoded)) out.push(encoded)
+    if (!isLeftOut(message, encoded)) out.push(encoded)
   }
   if (shown.length > 0) out.push({ role: 'user', content: shown })
   return out
 }
 
-/** Whether everything in the message was left out: vendors refuse a message without content. */
-function saysNothing({ role, content, ...rest }: JsonObject): boolean {
-  return role === 'assistant' && content === null && Object.keys(rest).length === 0
+/** Whether all parts of the message were left out. */
+function isLeftOut({ role, parts }: Message, { role: _, content, ...rest }: JsonObject): boolean {
+  if (role !== 'assistant' || parts.length === 0 || parts.some(({ type }) => type === 'text'))
+    return false
+  return content === '' && Object.keys(rest).length === 0
 }
 
 /** Parts that belong in a message's `content`. */
@@ -245,7 +247,8 @@ function encodeAssistant({ parts, extra }: Message, index: number, dropped: stri
   const sealed = said.findLast((part) => part.type === 'text' && part.sealed !== undefined)
   return {
     role: 'assistant',
-    content: texts.length === 0 ? null : contentOf(texts),
+    // Beside neither calls nor a refusal vendors refuse null.
+    content: texts.length > 0 ? contentOf(texts) : calls.length > 0 || refusal ? null : '',
     ...(refusal?.type === 'text' && { refusal: refusal.text }),
     ...(images.length > 0 && { images }),
     ...(!hasThoughts && encodeThoughts(thoughts)),

@@ -1,7 +1,7 @@
 // Tests chat requests through the hub: from chat to chat every field keeps its meaning, or is named as dropped.
 
 import { describe, expect, test } from 'bun:test'
-import type { ChatRequest, JsonObject } from '../ir.ts'
+import type { ChatRequest, JsonObject, RequestPart } from '../ir.ts'
 import { chatHub } from './hub.ts'
 
 function through(body: JsonObject): JsonObject {
@@ -191,4 +191,24 @@ test.each([
   expect(() => chatHub.decodeRequest(body)).toThrow(
     expect.objectContaining({ code: 'invalid_request_error', detail: { param } }),
   )
+})
+
+describe("an assistant's message without a text", () => {
+  const written = (...parts: RequestPart[]) => {
+    const request = { model: 'm', stream: false, messages: [{ role: 'assistant', parts }] } as const
+    return chatHub.encodeRequest(request, 'm').value.messages
+  }
+
+  test('has an empty one where it has nothing else, which vendors take and null they do not', () => {
+    expect(written()).toEqual([{ role: 'assistant', content: '' }])
+    expect(written({ type: 'reasoning', text: 'Hm.' })).toEqual([
+      { role: 'assistant', content: '', reasoning_content: 'Hm.' },
+    ])
+  })
+
+  test('has null beside calls', () => {
+    expect(written({ type: 'tool-call', id: 'c', name: 'f', arguments: '{}' })).toMatchObject([
+      { role: 'assistant', content: null, tool_calls: [{ id: 'c' }] },
+    ])
+  })
 })
