@@ -88,6 +88,22 @@ describe('what the vendor says', () => {
     })
   })
 
+  test.each([
+    "This model's maximum context length is 8192 tokens. However, you requested 8203 tokens (7691 in the messages, 512 in the completion).",
+    "This model's maximum prompt length is 131072 but the request contains 143344 tokens.",
+    'Prompt contains 140000 tokens and 0 draft tokens, too large for model with 131072 maximum context length',
+    "The input (345516 tokens) is longer than the model's context length (262144 tokens).",
+    'Range of input length should be [1, 30720]',
+    'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193. Given: 9000',
+    'Invalid request: Your request exceeded model token limit: 8192',
+    'request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it',
+  ])('a conversation too long for the model has the code for it: %s', (message) => {
+    for (const code of [null, 400, '3051', 'invalid_request_error']) {
+      const said = { error: { message, type: 'invalid_request_error', code } }
+      expect(fault(400, said)).toMatchObject({ kind: 'rejected', code: 'context_length_exceeded' })
+    }
+  })
+
   test.each<[unknown, string]>([
     [{ error: 'plain' }, 'plain'],
     [{ message: 'flat' }, 'flat'],

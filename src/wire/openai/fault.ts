@@ -150,9 +150,28 @@ function kindOf(said: Said, status: number): FaultKind {
   return plain
 }
 
+/** How vendors without OpenAI's code say that a conversation is too long for the model. */
+const tooLong = new RegExp(
+  [
+    // vLLM, DeepSeek, OpenRouter, Mistral; xAI.
+    'maximum (context|prompt|model) length',
+    // SGLang; OpenAI in Responses; llama.cpp.
+    "longer than the model's context length",
+    'exceeds the (context window|available context size)',
+    // Moonshot; Zhipu; DashScope; MiniMax; Together.
+    'exceeded model token limit',
+    'prompt exceeds max length',
+    'range of input length should be',
+    'context window exceeds limit',
+    '`inputs` tokens \\+ `max_new_tokens` must be',
+  ].join('|'),
+  'i',
+)
+
 /** The error code to show; codes that only repeat the status are left out. */
 function finerCode(said: Said, status: number, kind: FaultKind): string | undefined {
   if (kind === 'rejected' && status === 413) return 'request_too_large'
+  if (kind === 'rejected' && tooLong.test(said.message)) return 'context_length_exceeded'
   const { code } = said
   if (code !== null && !/^\d{3}$/.test(code)) return code
   return kind === 'rejected' || said.type === null ? undefined : said.type
