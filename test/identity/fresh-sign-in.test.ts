@@ -61,6 +61,8 @@ test('an older sign-in changes nothing as an administrator, and another sign-in 
     const { status, reason } = await ask(method, path, { cookie: early }, body)
     expect({ path, status, reason }).toEqual({ path, status: 403, reason: 'sign_in_again' })
   }
+  const kept = '/api/history?account=bell'
+  expect((await ask('DELETE', kept, { cookie: early })).reason).toBe('sign_in_again')
   expect((await ask('GET', '/api/people', { cookie: early })).status).toBe(200)
   const own = await ask('PATCH', '/api/me', { cookie: early }, { name: 'Ann' })
   expect(own.status).toBe(200)
@@ -69,6 +71,7 @@ test('an older sign-in changes nothing as an administrator, and another sign-in 
   const byKey = await ask('POST', changes[0][1], { authorization }, adjustment)
   expect(byKey.status).toBe(200)
   const late = await signIn()
+  expect((await ask('DELETE', kept, { cookie: late })).reason).not.toBe('sign_in_again')
   for (const [method, path, body] of changes) {
     const { status } = await ask(method, path, { cookie: late }, body)
     expect({ path, isDone: status === 200 || status === 201 }).toEqual({ path, isDone: true })

@@ -77,12 +77,19 @@ export function checkFresh(
     readonly showsSecret?: true
   },
   principal: ControlPrincipal | null,
-  { freshMinutes, nowMs }: { readonly freshMinutes: number | null; readonly nowMs: number },
+  now: {
+    readonly freshMinutes: number | null
+    readonly nowMs: number
+    /** The account that the address names; null: none. */
+    readonly named: string | null
+  },
 ): void {
+  const { freshMinutes, nowMs, named } = now
   if (freshMinutes === null || principal?.kind !== 'session' || principal.role !== 'admin') return
   if (!isUnsafe(route.method) || route.reads === true) return
   // An administrator's own keys too: a management key would outlive the limit, and any key may spend for any account.
-  if (route.access !== 'admin' && route.showsSecret !== true) return
+  const isOthers = named !== null && named !== principal.account
+  if (route.access !== 'admin' && route.showsSecret !== true && !isOthers) return
   if (nowMs - principal.signedInAt <= freshMinutes * 60_000) return
   const message = `Sign in again first: this needs a sign-in within the last ${freshMinutes} minutes.`
   throw new ControlError('forbidden', message, null, {}, 'sign_in_again')

@@ -135,7 +135,8 @@ async function answerRoute(
   await checkViewing(route, { ...incoming, services, address })
   checkAccess(route, principal)
   const freshMinutes = services.config().identity.adminFreshMinutes
-  checkFresh(route, principal, { freshMinutes, nowMs: Date.now() })
+  const named = new URL(request.url).searchParams.get('account')
+  checkFresh(route, principal, { freshMinutes, nowMs: Date.now(), named })
   const text = isUnsafe(route.method) ? await bodyText(request, route) : ''
   const given = route.body === undefined ? undefined : parseBody(request, text, route)
   let detail: object | undefined
