@@ -1,5 +1,6 @@
 // The operators' webhooks: their latest posts, and a test of each.
 
+import { receiverOf } from '../config/describe.ts'
 import type { WebhookSettings } from '../config/types.ts'
 import { NotFetched, postBytes } from '../safe-fetch/safe-fetch.ts'
 import { createDialer } from '../upstream/dial.ts'
@@ -25,10 +26,9 @@ export async function listWebhooks(
       const filter = { account: ownerOf(webhook), unread: false, limit: mostCounted }
       const notices = await store.alertNotices.list(filter)
       const [last] = notices
-      const { origin, pathname } = new URL(webhook.url)
       return {
         id: webhook.id,
-        address: origin + pathname,
+        address: receiverOf(webhook.url),
         events: webhook.events ?? null,
         waiting: notices.filter((notice) => notice.webhook.dueAt !== null).length,
         last:

@@ -58,6 +58,17 @@ test('what a reload cannot change is named', () => {
     'billing.durability',
     'ledger.settleMs',
   ])
+  const fixed = {
+    billing: { maxHeldPerKey: '5', maxHeldPerAccount: '9' },
+    logLevel: 'warn',
+    nodes: 3,
+  }
+  expect(needsRestart(before, build({ ...input, ...fixed }))).toEqual([
+    'nodes',
+    'logLevel',
+    'billing.maxHeldPerKey',
+    'billing.maxHeldPerAccount',
+  ])
   const billing = { vendorFails: 'free' as const }
   expect(needsRestart(before, build({ ...input, billing, channels: [] }))).toEqual([])
 })

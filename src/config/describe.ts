@@ -42,7 +42,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
     },
     webhooks: config.webhooks.map((each) => ({
       ...each,
-      url: maskedAddress(each.url),
+      url: receiverOf(each.url),
       secret: mask,
     })),
     payments: describePayments(config.payments),
@@ -57,7 +57,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
 
 /** Changed settings that only a restart applies: `server.port`, `dataDir`. Empty: a reload is enough. */
 export function needsRestart(before: Config, after: Config): readonly string[] {
-  const general = ['dataDir', 'databaseUrl', 'valkeyUrl', 'currency'] as const
+  const general = ['dataDir', 'databaseUrl', 'valkeyUrl', 'currency', 'nodes', 'logLevel'] as const
   const changed = general.filter((name) => before[name] !== after[name])
   const isTracedAlike = JSON.stringify(before.telemetry) === JSON.stringify(after.telemetry)
   return [
@@ -72,7 +72,11 @@ export function needsRestart(before: Config, after: Config): readonly string[] {
       'maxHeaderBytes',
     ]),
     ...changes('realtime', before.realtime, after.realtime, ['maxMessageBytes']),
-    ...changes('billing', before.billing, after.billing, ['durability']),
+    ...changes('billing', before.billing, after.billing, [
+      'durability',
+      'maxHeldPerKey',
+      'maxHeldPerAccount',
+    ]),
     ...changes('ledger', before.ledger, after.ledger, Object.keys(before.ledger)),
   ]
 }
@@ -159,6 +163,12 @@ function describeKey(key: KeyConfig): Record<string, unknown> {
 
 function masked(secret: string | null): string | null {
   return secret === null ? null : mask
+}
+
+/** Hides all but the host: a path, such as that of a chat's webhook, may be all that its sender needs. */
+export function receiverOf(address: string): string {
+  const { origin, pathname } = new URL(address)
+  return pathname === '/' ? origin : `${origin}/${mask}`
 }
 
 /** Hides user, password and the values of a query. */
