@@ -77,7 +77,7 @@ function valueOf(row: ListedPerson, sort: Exclude<Sort, 'spend'>): bigint {
 }
 
 function placeOf(cursor: string, sort: Sort): Place {
-  const [, of, at, id] = /^(\w+) (-?\d{1,18}) ([^]+)$/.exec(placeIn(cursor)) ?? []
+  const [, of, at, id] = /^(\w+) (-?\d{1,19}) ([^]+)$/.exec(placeIn(cursor)) ?? []
   if (of === sort && at !== undefined && id !== undefined) return { at: BigInt(at), id }
   throw new AdminError('invalid', 'cursor', 'is not the `next` of a page of this list')
 }

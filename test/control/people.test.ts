@@ -12,7 +12,7 @@ let stage: ControlStage
 beforeAll(async () => {
   stage = await controlStage()
   const { store } = stage
-  const funds = { ann: 500n, bob: 9_007_199_254_740_993n, cem: 9_007_199_254_740_992n }
+  const funds = { ann: 500n, bob: 5_000_000_000_000_000_003n, cem: 9_007_199_254_740_992n }
   for (const [account, amount] of Object.entries(funds)) await fund(store, account, amount)
   await store.accounts.ensure('dan', 5)
   await store.keys.insert(keyRow({ account: 'bob', name: 'Build server', hint: 'sk-tg-…Zq9x' }))
@@ -41,7 +41,7 @@ test('each has what it has, spends and uses beside it', async () => {
   )
   expect(shown).toEqual({
     ann: ['400', '100', 0, null],
-    bob: ['9007199254740993', '0', 1, '1970-01-01T00:00:07.000Z'],
+    bob: ['5000000000000000003', '0', 1, '1970-01-01T00:00:07.000Z'],
     cem: ['9007199254740692', '300', 0, null],
     dan: ['0', '0', 0, null],
   })
