@@ -56,7 +56,7 @@ export async function accountViewer(
   first: string,
 ): Promise<Viewer> {
   const person = await store.people.find(account)
-  const keys = [...(await store.keys.all()), ...config.keys]
+  const keys = [...(await store.keys.all(account)), ...config.keys]
   const own = keys.flatMap((key) => (key.account === account ? [key.group] : []))
   const keyGroups = [...new Set(own)].filter((id) => Object.hasOwn(config.groups, id)).sort()
   const allowed = new Set([...(person?.groups ?? Object.keys(config.groups)), ...keyGroups])

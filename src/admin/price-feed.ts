@@ -2,8 +2,9 @@
 
 import { formatUnits } from '../money.ts'
 import { anyoneOf } from '../operations/model-access.ts'
+import type { PriceRow } from '../store/ledger.ts'
 import { groupFor, type Offer, type Viewer } from './offer.ts'
-import { cardChanges, changeView, type PriceChange } from './price-history.ts'
+import { type CardChange, cardChanges, changeView, type PriceChange } from './price-history.ts'
 import { type FeedPlace, rss } from './rss.ts'
 import type { Input } from './schema.ts'
 
@@ -22,7 +23,7 @@ export function priceFeed(offer: Offer, viewer: Viewer, input: Input<'priceFeed'
   const { config, modelAccess, rows } = offer
   const beginning = rows[0]?.createdAt ?? 0
   const changes = modelAccess.models(anyoneOf(group)).flatMap(({ id }) => {
-    const all = cardChanges(rows, modelAccess.pricedAs(anyoneOf(group), id))
+    const all = changesOf(rows, modelAccess.pricedAs(anyoneOf(group), id))
     return all.filter(({ atMs }) => atMs > beginning).map((change) => ({ id, all, change }))
   })
   const latest = changes
@@ -38,6 +39,17 @@ export function priceFeed(offer: Offer, viewer: Viewer, input: Input<'priceFeed'
       changeView(change, { id, group, changes: all, offer }),
     ),
   }
+}
+
+/** By the rows, which are others once a price has changed: anybody may read the feeds, as often as they like. */
+const found = new WeakMap<readonly PriceRow[], Map<string, readonly CardChange[]>>()
+
+function changesOf(rows: readonly PriceRow[], model: string): readonly CardChange[] {
+  const known = found.get(rows) ?? new Map<string, readonly CardChange[]>()
+  found.set(rows, known)
+  const changes = known.get(model) ?? cardChanges(rows, model)
+  known.set(model, changes)
+  return changes
 }
 
 /** JSON Feed 1.1 (jsonfeed.org/version/1.1). */

@@ -38,7 +38,7 @@ export interface PriceChange {
 }
 
 /** A moment at which another card came into force. */
-interface CardChange {
+export interface CardChange {
   readonly atMs: number
   /** null: no card. */
   readonly before: PriceRow | null
