@@ -44,8 +44,8 @@ class Recording {
   private keptBytes = 0
   private replyBytes = 0
   private truncated = false
-  /** The channel that answers: bytes of another channel belong to a failed attempt. */
-  private channel: string | null = null
+  /** Of the attempt that answers: bytes of another one belong to a failed attempt. */
+  private origin: OpaqueOrigin | null = null
   private readonly sent: SentRequest[] = []
   private readonly asked: Uint8Array
   private readonly files: readonly ExchangedFile[]
@@ -74,9 +74,8 @@ class Recording {
   }
 
   private startOver(origin: OpaqueOrigin | null): void {
-    const channel = origin?.channel ?? null
-    if (channel === this.channel || channel === null) return
-    this.channel = channel
+    if (origin === this.origin || origin === null) return
+    this.origin = origin
     this.release(this.keptBytes)
     this.chunks = []
     this.keptBytes = 0

@@ -3,6 +3,7 @@
 import type { ReplySummary } from '../billing/settlement.ts'
 import type { Fault, GatewayError } from '../errors.ts'
 import type { Exchange, TransportFault } from '../vendors/transport.ts'
+import type { OpaqueOrigin } from '../wire/hub/opaque-state.ts'
 import type { JsonObject } from '../wire/ir.ts'
 import type { PassedHeaders } from './channel.ts'
 import { IdentityStream, IdentityWhole } from './identity.ts'
@@ -39,6 +40,7 @@ const nothingSeen: ReplySummary = { usage: null, outputBytes: 0, finishReason: n
 
 export class Attempt implements AttemptHandler, PathListener {
   readonly plan: AttemptPlan
+  readonly origin: OpaqueOrigin
   readonly sentMs: number
   /** The vendor answered with a 2xx status. */
   accepted = false
@@ -67,7 +69,8 @@ export class Attempt implements AttemptHandler, PathListener {
     this.droppedFields = plan.dropped
     this.owner = owner
     this.sink = sink
-    const { request, identity } = plan
+    const { request, identity, candidate, channel } = plan
+    this.origin = { dialect: candidate.dialect, channel: channel.tag }
     const { opaqueMember } = request.dialect.vendor ?? {}
     const isMarked = identity && opaqueMember !== undefined
     this.opaqueMember =

@@ -191,9 +191,7 @@ export class Delivery implements AttemptSink, BackpressureOwner, HoldGateOwner {
   private transformed(bytes: Uint8Array, kind: 'whole' | 'piece'): Uint8Array {
     const { transform } = this.request
     if (transform === undefined) return bytes
-    const { candidate, channel } = this.attempts.current?.plan ?? {}
-    const origin = candidate && channel && { dialect: candidate.dialect, channel: channel.tag }
-    return transform(bytes, kind, origin ?? null)
+    return transform(bytes, kind, this.attempts.current?.origin ?? null)
   }
 
   private answerOf(body: Answer['body'], stream: boolean, cost: string | null): Answer {

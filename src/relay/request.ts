@@ -61,7 +61,7 @@ export interface Media {
   readonly spool: Spool
 }
 
-/** `origin`: the channel and dialect that made the bytes, for their opaque state. Returns what the client gets. */
+/** `origin`: the channel and dialect that made the bytes, one object for each attempt. Returns what the client gets. */
 export type ResponseTransform = (
   bytes: Uint8Array,
   kind: 'whole' | 'piece',
