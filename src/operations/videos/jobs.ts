@@ -47,8 +47,10 @@ const longestMissMs = 60_000
 /** Within this time a vendor may not know its new job on all of its machines yet. */
 const unknownMs = 60_000
 const reportedMisses = 10
-/** After so many refusals in a row to report on a job it counts as lost. */
-const mostRefusals = 5
+/** A job is lost only after refusals for this long: a vendor's machines may disagree for a moment. */
+const refusedMs = 10_000
+/** And only after so many of them, of which a 404 says more than others. */
+const leastRefusals = { unknown: 4, other: 6 }
 const writeRetriesMs = [250, 1_000, 4_000, 15_000]
 
 export class VideoJobs {
@@ -236,14 +238,15 @@ export class VideoJobs {
     if (!(news instanceof MediaFault) && news.state === 'failed')
       return failed(row, news, 'vendor_error', nowMs)
     const ageMs = nowMs - row.createdAt
-    if (news instanceof MediaFault && ageMs > unknownMs && isLost(news, workOf(row).misses))
+    const refusals = refusalsAfter(row, news, nowMs)
+    if (ageMs > unknownMs && isLost(news, refusals, nowMs))
       return failed(row, { code: 'job_lost', message: unknownJob }, 'vendor_error', nowMs)
     if (ageMs > this.rooms.longestMs()) {
       this.abandon(workOf(row))
       return failed(row, { code: 'timeout', message: tooLong }, 'timeout', nowMs)
     }
     if (news instanceof MediaFault) this.tellMiss(row, news)
-    return noted(row, news, nowMs)
+    return noted(row, news, refusals, nowMs)
   }
 
   private async write(change: Parameters<VideoJobRooms['change']>[0]): Promise<VideoChanged> {
@@ -291,8 +294,28 @@ export class VideoJobs {
 const unknownJob = 'The vendor does not know this video any more.'
 const tooLong = 'The video was not made in time.'
 
-function isLost({ fault }: MediaFault, misses: number): boolean {
-  return fault.status === 404 || (fault.kind === 'rejected' && misses >= mostRefusals)
+const isRefusal = ({ fault }: MediaFault) => fault.status === 404 || fault.kind === 'rejected'
+
+/** Failures of other kinds say nothing of the job. */
+function refusalsAfter(
+  row: VideoRow,
+  news: VideoNews | MediaFault,
+  nowMs: number,
+): VideoWork['refusals'] {
+  if (!(news instanceof MediaFault)) return undefined
+  const before = workOf(row).refusals
+  if (!isRefusal(news)) return before
+  return { count: (before?.count ?? 0) + 1, sinceMs: before?.sinceMs ?? nowMs }
+}
+
+function isLost(
+  news: VideoNews | MediaFault,
+  refusals: VideoWork['refusals'],
+  nowMs: number,
+): boolean {
+  if (!(news instanceof MediaFault) || !isRefusal(news) || refusals === undefined) return false
+  const least = news.fault.status === 404 ? leastRefusals.unknown : leastRefusals.other
+  return refusals.count >= least && nowMs - refusals.sinceMs >= refusedMs
 }
 
 function endOf(row: VideoRow) {
@@ -350,6 +373,7 @@ function failed(
 function noted(
   row: VideoRow,
   news: Extract<VideoNews, { state: 'running' }> | MediaFault,
+  refusals: VideoWork['refusals'],
   nowMs: number,
 ) {
   const { account, id } = row
@@ -358,7 +382,12 @@ function noted(
   const misses = missed ? before.misses + 1 : 0
   const hintMs = missed ? news.fault.retryAfterMs : news.pollAfterMs
   const kept = missed ? before.kept : (news.kept ?? before.kept)
-  const work: VideoWork = { ...before, kept, misses, hinted: hintMs !== undefined }
+  const { refusals: _, ...same } = before
+  const work: VideoWork = {
+    ...same,
+    ...{ kept, misses, hinted: hintMs !== undefined },
+    ...(refusals !== undefined && { refusals }),
+  }
   const seen = videoOf(row)
   const video: VideoObject = missed
     ? seen

@@ -14,6 +14,8 @@ export interface VideoWork extends VideoJob {
   readonly channel: string
   /** Failed polls in a row. */
   readonly misses: number
+  /** Refusals by the vendor to report on the job since it last did, and the time of the first; left out: none. */
+  readonly refusals?: { readonly count: number; readonly sinceMs: number }
   /** The vendor named the time of the next poll. */
   readonly hinted: boolean
 }
